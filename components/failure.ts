@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+/** Every way in which something can fail in a run. Closed; decided once, where the failure is first seen. */
+export const failureKinds = [
+  'timed-out',
+  'rate-limited',
+  'overloaded',
+  'context-overflow',
+  'unauthorized',
+  'invalid-request',
+  'invalid-output',
+  'refused',
+  'truncated',
+  'tool-threw',
+  'tool-denied',
+  'step-limit',
+  'budget-spent',
+  'cost-unknown',
+  'watchdog',
+  'cancelled',
+  'interrupted',
+  'store-failed',
+  'internal',
+] as const
+
+/** A failure of the run, as data. `retryAfterMs` is how long the provider asked to be left alone. */
+export const Failure = z.strictObject({
+  kind: z.enum(failureKinds),
+  message: z.string(),
+  retryAfterMs: z.number().nonnegative().optional(),
+})
+export type Failure = z.infer<typeof Failure>
+export type FailureKind = (typeof failureKinds)[number]

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { json } from './json.ts'
+
+/** Text of a message. */
+export const TextBlock = z.strictObject({ type: z.literal('text'), text: z.string() })
+
+/** An image or another file: either its bytes in base64 (`data`) or where it lies (`url`). */
+export const FileBlock = z.strictObject({
+  type: z.literal('file'),
+  mediaType: z.string(),
+  data: z.string().optional(),
+  url: z.string().optional(),
+  name: z.string().optional(),
+})
+
+/**
+ * What a model thought before it answered. It goes back unchanged to the provider that wrote it, and to no other:
+ * `signature` proves it, `redacted` holds what the provider sent encrypted, `id` names it where a provider wants that.
+ */
+export const ThinkingBlock = z.strictObject({
+  type: z.literal('thinking'),
+  provider: z.string(),
+  text: z.string(),
+  signature: z.string().optional(),
+  redacted: z.string().optional(),
+  id: z.string().optional(),
+})
+
+/**
+ * A model's request for a tool. `malformed` holds the raw text when what the model wrote is no JSON object;
+ * `arguments` is then empty.
+ */
+export const ToolCallBlock = z.strictObject({
+  type: z.literal('tool-call'),
+  id: z.string(),
+  name: z.string(),
+  arguments: z.record(z.string(), json),
+  malformed: z.string().optional(),
+})
+
+/** The user speaks. */
+export const UserMessage = z.strictObject({
+  role: z.literal('user'),
+  content: z.array(z.discriminatedUnion('type', [TextBlock, FileBlock])),
+})
+
+/** The world speaks in mid-conversation (a notification, say); it goes out as user-role text. */
+export const SystemMessage = z.strictObject({ role: z.literal('system'), content: z.array(TextBlock) })
+
+/** The model speaks. `model` is `provider/model` as asked for; absent when no model wrote it. */
+export const AssistantMessage = z.strictObject({
+  role: z.literal('assistant'),
+  content: z.array(z.discriminatedUnion('type', [TextBlock, ThinkingBlock, ToolCallBlock])),
+  model: z.string().optional(),
+})
+
+/** The result of one tool call. Results stand behind the assistant message that asked, in the order of its calls. */
+export const ToolMessage = z.strictObject({
+  role: z.literal('tool'),
+  callId: z.string(),
+  name: z.string(),
+  content: z.array(z.discriminatedUnion('type', [TextBlock, FileBlock])),
+  isError: z.boolean().optional(),
+})
+
+/** One message of a conversation, in the form that every provider's wire form is made from. */
+export const Message = z.discriminatedUnion('role', [UserMessage, SystemMessage, AssistantMessage, ToolMessage])
+
+export type TextBlock = z.infer<typeof TextBlock>
+export type FileBlock = z.infer<typeof FileBlock>
+export type ThinkingBlock = z.infer<typeof ThinkingBlock>
+export type ToolCallBlock = z.infer<typeof ToolCallBlock>
+export type UserMessage = z.infer<typeof UserMessage>
+export type SystemMessage = z.infer<typeof SystemMessage>
+export type AssistantMessage = z.infer<typeof AssistantMessage>
+export type ToolMessage = z.infer<typeof ToolMessage>
+export type Message = z.infer<typeof Message>

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { JsonSchema } from './json.ts'
+
+/** What a restart does with an effect that was running. */
+export const RestartClass = z.enum(['pure', 'keyed', 'once', 'resumable'])
+export type RestartClass = z.infer<typeof RestartClass>
+
+/** A tool as a model sees it and as the world treats it; its handler is found on the Host by name. */
+export const ToolDeclaration = z.strictObject({
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+  description: z.string(),
+  /** JSON Schema of the arguments, an object. */
+  inputSchema: JsonSchema,
+  restart: RestartClass,
+  /** A person has to agree before it runs. */
+  approval: z.boolean().optional(),
+  /** Longest run, in milliseconds of world time. */
+  timeoutMs: z.number().positive().optional(),
+})
+export type ToolDeclaration = z.infer<typeof ToolDeclaration>

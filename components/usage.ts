@@ -1,0 +1,15 @@
+import { z } from 'zod'
+
+const tokens = z.number().int().nonnegative().optional()
+
+/**
+ * Tokens of one model call, or of several summed up. `input`, `cacheRead` and `cacheWrite` never overlap; `output`
+ * includes reasoning. What the provider did not say is absent, never 0.
+ */
+export const TokenUsage = z.strictObject({
+  input: tokens,
+  cacheRead: tokens,
+  cacheWrite: tokens,
+  output: tokens,
+})
+export type TokenUsage = z.infer<typeof TokenUsage>

@@ -1,0 +1,76 @@
+import type { JsonObject } from '../world/json.ts'
+import type { LogView } from '../world/log-view.ts'
+import type { Failure } from '../../components/failure.ts'
+import type { AssistantMessage, Message } from '../../components/message.ts'
+import type { RetryPolicy } from '../../components/retry-policy.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import type { TokenUsage } from '../../components/usage.ts'
+
+/** Settings of one call. What is absent is left to the provider. */
+export interface ModelOptions {
+  /** Most tokens that the model may write. */
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
+  /** How much the model may think before it answers: an effort by name, or a number of tokens. */
+  readonly thinking?: 'low' | 'medium' | 'high' | number | undefined
+  /** Further fields of the provider's own request body, passed on as they are. */
+  readonly extra?: JsonObject | undefined
+}
+
+/** One call of a model, projected from an agent's components. Pure data; the same world gives the same bytes. */
+export interface ModelRequest {
+  /** The model's name without its provider. */
+  readonly model: string
+  /** The system prompt; empty when there is none. */
+  readonly system: string
+  readonly tools: readonly ToolDeclaration[]
+  /** The conversation so far. A view: later messages of the agent do not show in it. */
+  readonly messages: LogView<Message>
+  /** Messages behind the last cache breakpoint, made anew for each call and outside the shared prefix. */
+  readonly tail: readonly Message[]
+  readonly options: ModelOptions
+  /** JSON Schema that the final text has to follow. */
+  readonly outputSchema?: JsonObject | undefined
+}
+
+/** What a model streams while it answers. Shown, never stored. */
+export type ModelDelta =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string }
+  | { readonly type: 'tool-call'; readonly id: string; readonly name: string }
+  | { readonly type: 'tool-arguments'; readonly id: string; readonly text: string }
+
+/** A finished answer. `stop` says why the model stopped: of itself, to have tools called, or at its output limit. */
+export interface ModelReply {
+  readonly message: AssistantMessage
+  readonly stop: 'end' | 'tool-calls' | 'max-tokens'
+  readonly usage: TokenUsage
+}
+
+/** What a provider is given besides the request. */
+export interface ModelContext {
+  /** Aborted when the call is cancelled, timed out or the Runner stops. */
+  readonly signal: AbortSignal
+  /** 1 for the first try. */
+  readonly attempt: number
+  readonly onDelta: (delta: ModelDelta) => void
+  /** Resolves after so many milliseconds of the Runner's clock; rejects when the signal aborts. */
+  readonly sleep: (durationMs: number) => Promise<void>
+}
+
+export type ModelOutcome =
+  | { readonly ok: true; readonly value: ModelReply }
+  | { readonly ok: false; readonly failure: Failure }
+
+/**
+ * Where models come from. One file a provider turns the canonical form into a wire form and back, and decides the kind
+ * of each failure once. `call` resolves with a failure; what it throws is a defect and becomes `internal`.
+ */
+export interface ModelProvider {
+  /** Policy for calls that fail; `false` means none. Absent: the standard policy. */
+  readonly retry?: RetryPolicy | false | undefined
+  call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>
+  /** Lists the models that can be had, where the provider can tell. */
+  readonly models?: (() => Promise<readonly string[]>) | undefined
+}
+

@@ -1,0 +1,34 @@
+import type { Json } from '../world/json.ts'
+import type { FileBlock, TextBlock } from '../../components/message.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+
+/** What a handler is given besides its arguments. */
+export interface ToolContext {
+  /** Aborted when the call is cancelled, timed out or the Runner stops. */
+  readonly signal: AbortSignal
+  /** The same over restarts: hand it to services that take an idempotency key. */
+  readonly key: string
+  /** 1 for the first try. */
+  readonly attempt: number
+  /** Tells listeners how far the work is; shown, never stored. */
+  readonly progress: (message: string, fraction?: number) => void
+  /** Resolves after so many milliseconds of the Runner's clock; rejects when the signal aborts. */
+  readonly sleep: (durationMs: number) => Promise<void>
+}
+
+/** What a model reads of a call. */
+export interface ToolOutput {
+  readonly content: readonly (TextBlock | FileBlock)[]
+  /** The tool ran and reports that it could not do what was asked. */
+  readonly isError?: boolean | undefined
+}
+
+/** A tool of the Host: its declaration, and the handler that a Runner calls. */
+export interface Tool {
+  readonly declaration: ToolDeclaration
+  /**
+   * Checks the arguments, runs the handler and makes its result fit for a model (JSON, capped in size). Resolves with an
+   * error output for wrong arguments; rejects with what the handler threw.
+   */
+  readonly call: (input: Json, context: ToolContext) => Promise<ToolOutput>
+}

@@ -1,0 +1,49 @@
+/** Why a call was refused. Closed: programs may switch over it. */
+export type EntiaErrorCode =
+  | 'cap-conflict'
+  | 'config-invalid'
+  | 'corrupt-journal'
+  | 'corrupt-snapshot'
+  | 'duplicate-component'
+  | 'in-tick'
+  | 'invalid-argument'
+  | 'invalid-input'
+  | 'invalid-value'
+  | 'missing-api-key'
+  | 'missing-component'
+  | 'missing-handler'
+  | 'newer-version'
+  | 'no-such-world'
+  | 'not-json'
+  | 'replay-mismatch'
+  | 'store-failed'
+  | 'store-closed'
+  | 'system-failed'
+  | 'unknown-component'
+  | 'unknown-entity'
+  | 'unknown-provider'
+  | 'world-driven'
+  | 'world-exists'
+  | 'world-locked'
+
+/**
+ * Misuse of the API, or a file that cannot be used. What goes wrong in a run is a `Failure` and comes as data.
+ * The message says what was expected, what came, where, and what to do.
+ */
+export class EntiaError extends Error {
+  override readonly name = 'EntiaError'
+  readonly code: EntiaErrorCode
+  /** Facts for programs: entity, component, system, tick, holder, path … */
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(
+    code: EntiaErrorCode,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.code = code
+    this.details = details
+  }
+}
