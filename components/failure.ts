@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../src/world/component.ts'
 
 /** Every way in which something can fail in a run. Closed; decided once, where the failure is first seen. */
 export const failureKinds = [
@@ -29,5 +30,5 @@ export const Failure = z.strictObject({
   message: z.string(),
   retryAfterMs: z.number().nonnegative().optional(),
 })
-export type Failure = z.infer<typeof Failure>
+export type Failure = DeepReadonly<z.infer<typeof Failure>>
 export type FailureKind = (typeof failureKinds)[number]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../src/world/component.ts'
 import { json } from './json.ts'
 
 /** Text of a message. */
@@ -66,12 +67,12 @@ export const ToolMessage = z.strictObject({
 /** One message of a conversation, in the form that every provider's wire form is made from. */
 export const Message = z.discriminatedUnion('role', [UserMessage, SystemMessage, AssistantMessage, ToolMessage])
 
-export type TextBlock = z.infer<typeof TextBlock>
-export type FileBlock = z.infer<typeof FileBlock>
-export type ThinkingBlock = z.infer<typeof ThinkingBlock>
-export type ToolCallBlock = z.infer<typeof ToolCallBlock>
-export type UserMessage = z.infer<typeof UserMessage>
-export type SystemMessage = z.infer<typeof SystemMessage>
-export type AssistantMessage = z.infer<typeof AssistantMessage>
-export type ToolMessage = z.infer<typeof ToolMessage>
-export type Message = z.infer<typeof Message>
+export type TextBlock = DeepReadonly<z.infer<typeof TextBlock>>
+export type FileBlock = DeepReadonly<z.infer<typeof FileBlock>>
+export type ThinkingBlock = DeepReadonly<z.infer<typeof ThinkingBlock>>
+export type ToolCallBlock = DeepReadonly<z.infer<typeof ToolCallBlock>>
+export type UserMessage = DeepReadonly<z.infer<typeof UserMessage>>
+export type SystemMessage = DeepReadonly<z.infer<typeof SystemMessage>>
+export type AssistantMessage = DeepReadonly<z.infer<typeof AssistantMessage>>
+export type ToolMessage = DeepReadonly<z.infer<typeof ToolMessage>>
+export type Message = DeepReadonly<z.infer<typeof Message>>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../src/world/component.ts'
 import { failureKinds } from './failure.ts'
 
 /** When a failed model call is tried again. */
@@ -12,7 +13,7 @@ export const RetryPolicy = z.strictObject({
   /** Kinds of failure that are worth another try. */
   kinds: z.array(z.enum(failureKinds)),
 })
-export type RetryPolicy = z.infer<typeof RetryPolicy>
+export type RetryPolicy = DeepReadonly<z.infer<typeof RetryPolicy>>
 
 /** Applies wherever neither the agent nor the provider says otherwise. */
 export const standardRetry: RetryPolicy = {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../src/world/component.ts'
 import { JsonSchema } from './json.ts'
 
 /** What a restart does with an effect that was running. */
 export const RestartClass = z.enum(['pure', 'keyed', 'once', 'resumable'])
-export type RestartClass = z.infer<typeof RestartClass>
+export type RestartClass = DeepReadonly<z.infer<typeof RestartClass>>
 
 /** A tool as a model sees it and as the world treats it; its handler is found on the Host by name. */
 export const ToolDeclaration = z.strictObject({
@@ -17,4 +18,4 @@ export const ToolDeclaration = z.strictObject({
   /** Longest run, in milliseconds of world time. */
   timeoutMs: z.number().positive().optional(),
 })
-export type ToolDeclaration = z.infer<typeof ToolDeclaration>
+export type ToolDeclaration = DeepReadonly<z.infer<typeof ToolDeclaration>>

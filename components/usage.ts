@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../src/world/component.ts'
 
 const tokens = z.number().int().nonnegative().optional()
 
@@ -12,4 +13,4 @@ export const TokenUsage = z.strictObject({
   cacheWrite: tokens,
   output: tokens,
 })
-export type TokenUsage = z.infer<typeof TokenUsage>
+export type TokenUsage = DeepReadonly<z.infer<typeof TokenUsage>>

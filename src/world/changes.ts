@@ -1,0 +1,40 @@
+import type { Entity } from './component.ts'
+import type { Json } from './json.ts'
+import type { RandomState } from './random.ts'
+
+/** A rewrite of a log in one place: so many items taken out at an index, these put in. */
+export type LogEdit = readonly [from: number, deleteCount: number, items: readonly Json[]]
+
+/**
+ * What changed, by component name; entities and names ascend. A component of a despawned entity is not listed again.
+ * What is empty is absent.
+ */
+export interface Changes {
+  readonly spawned?: readonly Entity[]
+  readonly despawned?: readonly Entity[]
+  /** New values, whole; a tag's is `true`. */
+  readonly set?: ByComponent<readonly [Entity, Json]>
+  /** Items that a log got at its end. */
+  readonly appended?: ByComponent<readonly [Entity, readonly Json[]]>
+  /** Logs that changed elsewhere than at their end, as edits in order. */
+  readonly spliced?: ByComponent<readonly [Entity, readonly LogEdit[]]>
+  readonly removed?: ByComponent<Entity>
+}
+
+export type ByComponent<T> = Readonly<Record<string, readonly T[]>>
+
+/** The parts of a world's state that are no entity's. */
+export interface Header {
+  readonly tick: number
+  readonly nowMs: number
+  /** `dateMs` is `nowMs` and this. */
+  readonly dateOffsetMs: number
+  /** The number that the next entity gets. */
+  readonly next: Entity
+  /** How many ids `newId` has given. */
+  readonly ids: number
+  readonly random: RandomState
+}
+
+/** One tick's changes: O(what changed). Applied to the world before the tick it gives the world after it. */
+export interface Delta extends Changes, Header {}

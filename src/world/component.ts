@@ -1,0 +1,148 @@
+import type { z } from 'zod'
+import { canonical } from './canonical.ts'
+import { EntiaError } from './entia-error.ts'
+import type { Json } from './json.ts'
+
+/** A number, monotonic, never reused, stable over save and restore. */
+export type Entity = number
+
+/** Deeply read-only; JSON is so by itself. */
+export type DeepReadonly<T> = Json extends T
+  ? T
+  : T extends readonly (infer U)[]
+    ? readonly DeepReadonly<U>[]
+    : T extends object
+      ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+      : T
+
+/** A component with its first value, for `world.spawn` and `world.add`. */
+export interface Initial {
+  readonly token: Component
+  readonly initial: Json
+}
+
+interface Token {
+  readonly name: string
+  /** Of its schema. A saved value of an older version is migrated when it is restored. @default 1 */
+  readonly version: number
+  readonly migrate: Migrate | undefined
+}
+
+/** Turns a value saved under an older version into one of the present version. A log's items are migrated one by one. */
+export type Migrate = (saved: Json, version: number) => unknown
+
+/** A component whose value is replaced or patched. */
+export interface Value<T = unknown> extends Token {
+  readonly kind: 'value'
+  readonly schema: z.ZodType<T>
+  /** The field that names another entity. The world keeps the reverse index and lets no such field dangle. */
+  readonly ref: string | undefined
+  /** Despawned together with the entity that `ref` names; otherwise only the component goes. */
+  readonly cascade: boolean
+}
+
+/** A component that is an append-only list. */
+export interface Log<T = unknown> extends Token {
+  readonly kind: 'log'
+  readonly schema: z.ZodType<T>
+  readonly marks: Marks<T> | undefined
+}
+
+/** A component that is present or not. */
+export interface Tag extends Token {
+  readonly kind: 'tag'
+}
+
+export type Component = Value | Log | Tag
+
+/** Called with a value, a token makes an initial component of it: defaults filled in, checked, canonical. */
+export interface ValueComponent<T, I = T> extends Value<T> {
+  (value: I): Initial
+}
+export interface LogComponent<T> extends Log<T> {
+  (items?: readonly DeepReadonly<T>[]): Initial
+}
+export interface TagComponent extends Tag {
+  (): Initial
+}
+
+/** A tag that an entity gets whenever its log ends, after a write, in an item that passes the test. */
+export interface Marks<T> {
+  readonly tag: Tag
+  when(last: DeepReadonly<T>): boolean
+}
+
+export interface ComponentOptions {
+  readonly version?: number
+  readonly migrate?: Migrate
+}
+
+/** Defines a component whose value is replaced or patched. Its schema must accept its own output unchanged. */
+export function defineComponent<S extends z.ZodType>(
+  name: string,
+  schema: S,
+  options: ComponentOptions & { readonly ref?: keyof z.output<S> & string; readonly cascade?: boolean } = {},
+): ValueComponent<z.output<S>, z.input<S>> {
+  const token = (value: z.input<S>): Initial => {
+    const result = schema.safeParse(value)
+    if (!result.success) throw invalidValue(`component ${name}`, result.error)
+    return { token: made, initial: canonical(result.data, () => `component ${name}`) }
+  }
+  const made = finish(token, name, options, {
+    kind: 'value' as const,
+    schema,
+    ref: options.ref,
+    cascade: options.cascade ?? false,
+  }) as ValueComponent<z.output<S>, z.input<S>>
+  return made
+}
+
+/** Defines a component that is an append-only list of items. */
+export function defineLog<S extends z.ZodType>(
+  name: string,
+  schema: S,
+  options: ComponentOptions & { readonly marks?: Marks<z.output<S>> } = {},
+): LogComponent<z.output<S>> {
+  const token = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
+    items.forEach((item, index) => {
+      const result = schema.safeParse(item)
+      if (!result.success) throw invalidValue(`component ${name}, item ${index}`, result.error)
+    })
+    return { token: made, initial: canonical(items, () => `component ${name}`) }
+  }
+  const made = finish(token, name, options, { kind: 'log' as const, schema, marks: options.marks }) as LogComponent<
+    z.output<S>
+  >
+  return made
+}
+
+/** Defines a component that is present or not. */
+export function defineTag(name: string): TagComponent {
+  const token = (): Initial => ({ token: made, initial: true })
+  const made = finish(token, name, {}, { kind: 'tag' as const }) as TagComponent
+  return made
+}
+
+/** What a wrong value says: whose it is, where, what was expected. */
+export function invalidValue(whose: string, error: z.ZodError): EntiaError {
+  const reasons = error.issues.map((issue) => {
+    const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
+    return `${at}: ${issue.message}`
+  })
+  return new EntiaError('invalid-value', `${whose}${reasons.join('; ')}. The write was refused.`, {
+    issues: error.issues,
+  })
+}
+
+function finish<F extends (...parts: never[]) => Initial, P extends object>(
+  token: F,
+  name: string,
+  { version = 1, migrate }: ComponentOptions,
+  properties: P,
+): F & P & Token {
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) {
+    throw new EntiaError('invalid-argument', `A component's name is a singular noun in PascalCase; came '${name}'.`)
+  }
+  Object.defineProperty(token, 'name', { value: name })
+  return Object.assign(token, properties, { version, migrate }) as F & P & Token
+}

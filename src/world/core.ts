@@ -1,0 +1,142 @@
+import { canonical } from './canonical.ts'
+import type { Changes, Header } from './changes.ts'
+import { type Component, type Entity, invalidValue, type Log } from './component.ts'
+import { EntiaError } from './entia-error.ts'
+import type { Json, JsonObject } from './json.ts'
+import { Random } from './random.ts'
+import { State } from './state.ts'
+import type { Input, WorldEvent } from './system.ts'
+
+/** Who drives a world: it alone may tick it, and posts go to it. */
+export interface Driver {
+  readonly name: string
+  readonly post: (input: Input) => void
+}
+
+/** The tick under way. */
+export interface Underway {
+  inputs: readonly Input[]
+  readonly events: WorldEvent[]
+  /** Component → the system that wrote it last. */
+  readonly writers: Record<string, string>
+  writer: string
+  again: boolean
+}
+
+/** What stands behind a `World`: its state, and the checks that every write passes. The engine's side of it, not the user's. */
+export class Core {
+  readonly name: string
+  readonly state = new State()
+  readonly inbox: Input[] = []
+  driver: Driver | undefined
+  underway: Underway | undefined
+  tick = 0
+  nowMs = 0
+  dateOffsetMs = 0
+  next: Entity = 1
+  ids = 0
+  readonly random: Random
+  readonly #tokens = new Map<string, Component>()
+
+  constructor(name: string, seed: number, components: Iterable<Component>) {
+    this.name = name
+    this.random = new Random(seed)
+    for (const token of components) this.know(token)
+  }
+
+  get header(): Header {
+    const { tick, nowMs, dateOffsetMs, next, ids } = this
+    return { tick, nowMs, dateOffsetMs, next, ids, random: this.random.state }
+  }
+
+  set header({ tick, nowMs, dateOffsetMs, next, ids, random }: Header) {
+    Object.assign(this, { tick, nowMs, dateOffsetMs, next, ids })
+    this.random.state = random
+  }
+
+  /** The components that have come up so far, by name. */
+  get tokens(): ReadonlyMap<string, Component> {
+    return this.#tokens
+  }
+
+  /** The component of that name. @throws `unknown-component` */
+  token(name: string): Component {
+    const token = this.#tokens.get(name)
+    if (token !== undefined) return token
+    throw new EntiaError(
+      'unknown-component',
+      `Component '${name}' is not known in world '${this.name}'. Pass it in 'components'.`,
+      { component: name },
+    )
+  }
+
+  /** @throws `duplicate-component` */
+  know(token: Component): void {
+    const known = this.#tokens.get(token.name)
+    if (known === token) return
+    if (known !== undefined) {
+      throw new EntiaError(
+        'duplicate-component',
+        `Two components are called '${token.name}'. Names are unique in a world: rename one of them.`,
+      )
+    }
+    this.#tokens.set(token.name, token)
+  }
+
+  /** @throws `world-driven` outside a tick while something drives the world */
+  guard(): void {
+    if (this.driver === undefined || this.underway !== undefined) return
+    throw new EntiaError(
+      'world-driven',
+      `World '${this.name}' is driven by ${this.driver.name}: write in a system or with runner.change(…), or post an input.`,
+    )
+  }
+
+  /** To be called before each write of a component: who writes it, and may it be. */
+  note(token: Component): void {
+    this.guard()
+    this.know(token)
+    if (this.underway !== undefined) this.underway.writers[token.name] = this.underway.writer
+  }
+
+  /** Sets a component to a value that is canonical and valid. */
+  put(entity: Entity, token: Component, value: Json): void {
+    this.note(token)
+    this.#checkReference(entity, token, value)
+    const log = token.kind === 'log' ? (this.state.get(entity, token) as readonly Json[] | undefined) : undefined
+    if (log === undefined) this.state.put(entity, token, value)
+    else this.state.splice(entity, token as Log, [0, log.length, value as readonly Json[]])
+    if (token.kind === 'log') this.mark(entity, token)
+  }
+
+  /** A value or a log's item, canonical and valid. @throws `not-json`, `invalid-value` */
+  check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown): Json {
+    const whose = (): string => `entity ${entity}, component ${token.name}`
+    const stored = canonical(value, whose)
+    const result = token.schema.safeParse(stored)
+    if (!result.success) throw invalidValue(whose(), result.error)
+    return stored
+  }
+
+  /** Gives an entity the tag that its log's last item calls for. */
+  mark(entity: Entity, token: Log): void {
+    if (token.marks === undefined) return
+    const last = (this.state.get(entity, token) as readonly Json[]).at(-1)
+    if (last !== undefined && token.marks.when(last)) this.put(entity, token.marks.tag, true)
+  }
+
+  apply(changes: Changes): void {
+    this.state.apply(changes, (name) => this.token(name))
+  }
+
+  #checkReference(entity: Entity, token: Component, value: Json): void {
+    if (token.kind !== 'value' || token.ref === undefined) return
+    const target = (value as JsonObject)[token.ref]
+    if (typeof target === 'number' && this.state.entities.has(target)) return
+    throw new EntiaError(
+      'unknown-entity',
+      `entity ${entity}, component ${token.name} at ${token.ref}: entity ${String(target)} does not exist.`,
+      { entity, component: token.name },
+    )
+  }
+}

@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto'
+import { assign, canonical } from './canonical.ts'
+import type { Delta } from './changes.ts'
+import { EntiaError } from './entia-error.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { Input, WorldEvent } from './system.ts'
+
+/** All that one tick was: what came in, what it changed, what it told, and who wrote what. */
+export interface Step {
+  readonly inputs: readonly Input[]
+  readonly delta: Delta
+  readonly events: readonly WorldEvent[]
+  /** Component → the system that wrote it last. Kept in recordings only. */
+  readonly writers?: Readonly<Record<string, string>> | undefined
+}
+
+/** Length of the check that each line carries: the chain of all lines up to it. */
+const checkLength = 16
+
+/**
+ * Turns steps into lines of a journal and back. A delta's values that came in with an input are written as a place in
+ * that input, never a second time. Each line proves the ones before it, so that a line that was lost, edited or put
+ * elsewhere is found.
+ */
+export class JournalCodec {
+  #chain: string
+
+  /** @param anchor what the first line hangs on: the check of the snapshot before it. */
+  constructor(anchor: string) {
+    this.#chain = anchor
+  }
+
+  encode(step: Step): string {
+    const places = new Map<object, Json[]>()
+    step.inputs.forEach((input, index) => collect(input, [index], places))
+    const text = JSON.stringify({
+      i: step.inputs,
+      d: pack(step.delta as unknown as Json, places),
+      e: step.events,
+      ...(step.writers && { w: step.writers }),
+    })
+    this.#chain = link(this.#chain, text)
+    return `${this.#chain} ${text}`
+  }
+
+  /** @throws `corrupt-journal` */
+  decode(line: string, where: string): Step {
+    const text = line.slice(checkLength + 1)
+    const chain = link(this.#chain, text)
+    if (line.slice(0, checkLength) !== chain) {
+      throw new EntiaError(
+        'corrupt-journal',
+        `${where}: the line does not follow from the lines before it: it was edited, lost or moved. ` +
+          'Restore the store from a copy, or delete the world from the store to begin anew.',
+      )
+    }
+    this.#chain = chain
+    const row = JSON.parse(text) as { i: Input[]; d: Json; e: WorldEvent[]; w?: Record<string, string> }
+    const inputs = canonical(row.i, () => where, true) as unknown as readonly Input[]
+    const delta = canonical(unpack(row.d, inputs), () => where, true) as unknown as Delta
+    return { inputs, delta, events: row.e, writers: row.w }
+  }
+}
+
+function link(chain: string, text: string): string {
+  return hash('sha256', chain + text).slice(0, checkLength)
+}
+
+function collect(node: Json | undefined, path: Json[], places: Map<object, Json[]>): void {
+  if (typeof node !== 'object' || node === null) return
+  places.set(node, path)
+  if (Array.isArray(node)) node.forEach((item: Json, index) => collect(item, [...path, index], places))
+  else for (const key in node) collect((node as JsonObject)[key], [...path, key], places)
+}
+
+function pack(node: Json, places: ReadonlyMap<object, Json[]>): Json {
+  if (typeof node !== 'object' || node === null) return node
+  const place = places.get(node)
+  if (place !== undefined) return { $in: place }
+  if (Array.isArray(node)) return node.map((item: Json) => pack(item, places))
+  const copy: Record<string, Json> = {}
+  for (const [key, value] of Object.entries(node as JsonObject)) {
+    if (value !== undefined) assign(copy, key, pack(value, places))
+  }
+  // A value that has a key of this name itself is wrapped, so that it is not taken for a place.
+  return Object.hasOwn(copy, '$in') ? { $in: { is: copy } } : copy
+}
+
+function unpack(node: Json, inputs: readonly Input[]): Json {
+  if (typeof node !== 'object' || node === null) return node
+  if (Array.isArray(node)) return node.map((item: Json) => unpack(item, inputs))
+  const { $in } = node as JsonObject
+  if (Array.isArray($in)) {
+    let found = inputs as unknown as Json
+    for (const key of $in as (string | number)[]) found = (found as Record<string | number, Json>)[key] as Json
+    return found
+  }
+  const source = $in === undefined ? (node as JsonObject) : (($in as JsonObject)['is'] as JsonObject)
+  const copy: Record<string, Json> = {}
+  for (const [key, value] of Object.entries(source)) assign(copy, key, unpack(value as Json, inputs))
+  return copy
+}

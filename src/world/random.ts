@@ -1,0 +1,60 @@
+/** State of the generator: four unsigned 32-bit numbers. */
+export type RandomState = readonly [number, number, number, number]
+
+/** A seeded generator (sfc32) whose whole state is four numbers, so that it can be saved with its World. */
+export class Random {
+  #a = 0
+  #b = 0
+  #c = 0
+  #counter = 1
+
+  constructor(seed: number) {
+    const low = seed >>> 0
+    this.#a = low
+    this.#b = Math.floor(seed / 2 ** 32) >>> 0
+    this.#c = mix(low ^ 0x9e3779b9)
+    for (let round = 0; round < 12; round++) this.#next()
+  }
+
+  /** At least 0, below 1; 53 bits. */
+  next(): number {
+    const high = this.#next() >>> 5
+    const low = this.#next() >>> 6
+    return (high * 2 ** 26 + low) / 2 ** 53
+  }
+
+  get state(): RandomState {
+    return [this.#a, this.#b, this.#c, this.#counter]
+  }
+
+  set state([a, b, c, counter]: RandomState) {
+    this.#a = a
+    this.#b = b
+    this.#c = c
+    this.#counter = counter
+  }
+
+  #next(): number {
+    const sum = (this.#a + this.#b + this.#counter) >>> 0
+    this.#counter = (this.#counter + 1) >>> 0
+    this.#a = (this.#b ^ (this.#b >>> 9)) >>> 0
+    this.#b = (this.#c + (this.#c << 3)) >>> 0
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) >>> 0
+    return sum
+  }
+}
+
+/** A bijection of 32-bit numbers that spreads neighbours apart. */
+export function mix(value: number): number {
+  let bits = value >>> 0
+  bits = Math.imul(bits ^ (bits >>> 16), 0x21f0aaad)
+  bits = Math.imul(bits ^ (bits >>> 15), 0x735a2d97)
+  return (bits ^ (bits >>> 15)) >>> 0
+}
+
+/** A 32-bit hash of a text. */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return mix(hash)
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { canonical } from './canonical.ts'
+import type { Header } from './changes.ts'
+import { type Component, invalidValue, type Log, type Value } from './component.ts'
+import { EntiaError } from './entia-error.ts'
+import type { Step } from './journal.ts'
+import type { Json } from './json.ts'
+import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
+import type { Input, System } from './system.ts'
+import type { World, WorldOptions } from './world.ts'
+
+export interface RestoreOptions {
+  readonly systems?: readonly System[]
+  /** Every component that the snapshot may hold: a list, or a module of them. @default none */
+  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
+  /** Ticks that came after the snapshot, oldest first. */
+  readonly steps?: Iterable<Step>
+}
+
+type EntityLine =
+  | { readonly entity: number; readonly has: Record<string, Json> }
+  | { readonly entity: number; readonly log: string; readonly more: readonly Json[] }
+
+/**
+ * Snapshot and steps are applied as they stand; then every value of an older version is migrated, and all are checked.
+ */
+export function restore(
+  lines: Iterable<string>,
+  { systems = [], components = [], steps = [] }: RestoreOptions,
+  make: (options: WorldOptions) => World,
+): World {
+  const { head, content } = readSnapshot(lines)
+  const world = make({ name: head.name, seed: head.seed, systems, components: tokensOf(components) })
+  const { core } = world
+  checkVersions(head, core.tokens)
+  for (const line of content) {
+    if ('has' in line) {
+      core.state.spawn(line.entity)
+      for (const name in line.has) core.state.put(line.entity, core.token(name), line.has[name] as Json)
+    } else core.state.append(line.entity, core.token(line.log) as Log, line.more)
+  }
+  core.header = head.header as unknown as Header
+  core.inbox.push(...(head.inbox as unknown as Input[]))
+  for (const { delta } of steps) {
+    core.apply(delta)
+    core.header = delta
+  }
+  for (const column of core.state.columns()) check(world, column.token, head.components[column.token.name])
+  return world
+}
+
+function readSnapshot(lines: Iterable<string>): { head: SnapshotHead; content: EntityLine[] } {
+  const sha256 = createHash('sha256')
+  let head: SnapshotHead | undefined
+  let end: SnapshotEnd | undefined
+  const content: EntityLine[] = []
+  let count = 0
+  for (const line of lines) {
+    const where = `snapshot line ${count + 1}`
+    if (line === '') continue
+    if (end !== undefined) throw corrupt(where, 'there is more behind the end')
+    const parsed = parse(line, where)
+    if ('end' in parsed) {
+      end = parsed as unknown as SnapshotEnd
+      continue
+    }
+    sha256.update(line).update('\n')
+    if (count++ === 0) head = checkHead(parsed, where)
+    else content.push(canonical(parsed, () => where, true) as unknown as EntityLine)
+  }
+  if (head === undefined) throw corrupt('snapshot', 'it is empty')
+  if (end === undefined) throw corrupt('snapshot', `it ends after ${count} lines, its last line is missing: it was cut off`)
+  if (end.end.lines !== count) throw corrupt('snapshot', `it has ${count} lines of ${end.end.lines}`)
+  if (end.end.sha256 !== sha256.digest('hex')) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
+  return { head, content }
+}
+
+function parse(line: string, where: string): Record<string, Json> {
+  try {
+    const parsed: unknown = JSON.parse(line)
+    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, Json>
+  } catch (error) {
+    throw corrupt(where, `it is no JSON (${(error as Error).message})`)
+  }
+  throw corrupt(where, 'it is no JSON object')
+}
+
+function checkHead(parsed: Record<string, Json>, where: string): SnapshotHead {
+  const format = parsed['entia']
+  if (typeof format !== 'number') throw corrupt(where, "it is no head of a snapshot (no field 'entia')")
+  if (format > snapshotFormat) {
+    throw new EntiaError(
+      'newer-version',
+      `${where}: the snapshot has format ${format}, this version reads up to ${snapshotFormat}. Update entia.`,
+    )
+  }
+  return canonical(parsed, () => where, true) as unknown as SnapshotHead
+}
+
+function checkVersions(head: SnapshotHead, tokens: ReadonlyMap<string, Component>): void {
+  for (const [name, version] of Object.entries(head.components)) {
+    const token = tokens.get(name)
+    if (token === undefined) {
+      throw new EntiaError(
+        'unknown-component',
+        `The snapshot of world '${head.name}' holds component '${name}', which is not known here. Pass it in 'components'.`,
+        { component: name },
+      )
+    }
+    if (version > token.version) {
+      throw new EntiaError(
+        'newer-version',
+        `The snapshot of world '${head.name}' holds '${name}' in version ${version}, this program knows up to ${token.version}. ` +
+          'Restore it with the newer program.',
+        { component: name },
+      )
+    }
+    if (version < token.version && token.migrate === undefined) {
+      throw new EntiaError(
+        'corrupt-snapshot',
+        `The snapshot of world '${head.name}' holds '${name}' in version ${version}, and the component (version ` +
+          `${token.version}) has no 'migrate'. Define one.`,
+        { component: name },
+      )
+    }
+  }
+}
+
+function check(world: World, token: Component, version: number = token.version): void {
+  if (token.kind === 'tag') return
+  for (const entity of world.query(token)) {
+    const whose = `entity ${entity}, component ${token.name}`
+    const saved = world.core.state.get(entity, token) as Json
+    const value = version < token.version ? migrated(token, saved, version, whose) : saved
+    const items = token.kind === 'log' ? (value as readonly Json[]) : [value]
+    for (const item of items) {
+      const result = token.schema.safeParse(item)
+      if (!result.success) throw invalidValue(whose, result.error)
+    }
+    if (value !== saved) world.core.state.put(entity, token, value)
+  }
+}
+
+function migrated(token: Log | Value, saved: Json, version: number, whose: string): Json {
+  const migrate = token.migrate as NonNullable<typeof token.migrate>
+  const value = token.kind === 'log' ? (saved as readonly Json[]).map((item) => migrate(item, version)) : migrate(saved, version)
+  return canonical(value, () => `${whose}, migrated from version ${version}`)
+}
+
+function tokensOf(components: Iterable<Component> | Readonly<Record<string, unknown>>): Component[] {
+  const all = Symbol.iterator in components ? [...(components as Iterable<unknown>)] : Object.values(components)
+  return all.filter(isComponent)
+}
+
+function isComponent(value: unknown): value is Component {
+  return typeof value === 'function' && 'kind' in value && 'version' in value
+}
+
+function corrupt(where: string, what: string): EntiaError {
+  return new EntiaError('corrupt-snapshot', `${where}: ${what}. Nothing was restored; use another copy.`)
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import type { Entity } from './component.ts'
+import type { Json } from './json.ts'
+import type { World } from './world.ts'
+
+/** Version of the form of snapshots. */
+export const snapshotFormat = 1
+
+/** A log's items beyond so many stand on further lines, so that no line becomes too long for one string. */
+export const itemsPerLine = 1_000
+
+/** First line of a snapshot. */
+export interface SnapshotHead {
+  readonly entia: number
+  readonly name: string
+  readonly seed: number
+  /** Versions of the components that have come up. */
+  readonly components: Readonly<Record<string, number>>
+  readonly header: Json
+  readonly inbox: Json
+}
+
+/** Last line of a snapshot: how many lines stand before it, and their SHA-256. */
+export interface SnapshotEnd {
+  readonly end: { readonly lines: number; readonly sha256: string }
+}
+
+/** The lines of a snapshot, without line breaks: a head, the entities in ascending order, an end that proves the rest. */
+export function* snapshotLines(world: World): Generator<string> {
+  const sha256 = createHash('sha256')
+  let lines = 0
+  for (const line of contentLines(world)) {
+    sha256.update(line).update('\n')
+    lines++
+    yield line
+  }
+  const end: SnapshotEnd = { end: { lines, sha256: sha256.digest('hex') } }
+  yield JSON.stringify(end)
+}
+
+export interface HashOptions {
+  /**
+   * Leaves out what a crash may change: tick, times (every key that ends in `Ms`), attempts, dice and counters.
+   * Two runs of the same work, one of them interrupted, then end with the same hash.
+   *
+   * @default false
+   */
+  readonly stable?: boolean
+}
+
+/** SHA-256 of a world's content, in hex. */
+export function hashWorld(world: World, { stable = false }: HashOptions): string {
+  const sha256 = createHash('sha256')
+  for (const line of stable ? stableLines(world) : contentLines(world)) sha256.update(line).update('\n')
+  return sha256.digest('hex')
+}
+
+function* contentLines(world: World): Generator<string> {
+  const { core } = world
+  const components: Record<string, number> = {}
+  for (const name of usedNames(world)) components[name] = core.token(name).version
+  const head: SnapshotHead = {
+    entia: snapshotFormat,
+    name: world.name,
+    seed: world.seed,
+    components,
+    header: core.header as unknown as Json,
+    inbox: core.inbox,
+  }
+  yield JSON.stringify(head)
+  for (const entity of world.entities()) yield* entityLines(world, entity)
+}
+
+function* entityLines(world: World, entity: Entity): Generator<string> {
+  const values: Record<string, Json> = {}
+  const long: [string, readonly Json[]][] = []
+  for (const token of world.componentsOf(entity)) {
+    const value = world.core.state.get(entity, token) as Json
+    const isLong = token.kind === 'log' && (value as readonly Json[]).length > itemsPerLine
+    values[token.name] = isLong ? (value as readonly Json[]).slice(0, itemsPerLine) : value
+    if (isLong) long.push([token.name, value as readonly Json[]])
+  }
+  yield `{"entity":${entity},"has":${JSON.stringify(values)}}`
+  for (const [name, items] of long) {
+    for (let from = itemsPerLine; from < items.length; from += itemsPerLine) {
+      const more = JSON.stringify(items.slice(from, from + itemsPerLine))
+      yield `{"entity":${entity},"log":${JSON.stringify(name)},"more":${more}}`
+    }
+  }
+}
+
+function usedNames(world: World): string[] {
+  const used = [...world.core.state.columns()].filter((column) => column.values.some((value) => value !== undefined))
+  return used.map((column) => column.token.name).sort()
+}
+
+function* stableLines(world: World): Generator<string> {
+  for (const entity of world.entities()) {
+    for (const line of entityLines(world, entity)) {
+      yield JSON.stringify(JSON.parse(line), (key, value: unknown) => (isVolatile(key) ? undefined : value))
+    }
+  }
+}
+
+function isVolatile(key: string): boolean {
+  return key.endsWith('Ms') || key === 'attempt'
+}

@@ -1,0 +1,205 @@
+import type { Changes, LogEdit } from './changes.ts'
+import type { Column } from './column.ts'
+import type { Component, Entity, Log, Value } from './component.ts'
+import { Entities } from './entities.ts'
+import { EntiaError } from './entia-error.ts'
+import type { Json } from './json.ts'
+import { References } from './references.ts'
+import { Tracking } from './tracking.ts'
+
+/**
+ * Who is there and what each has, with every write of a step tracked, so that the step can be told as `Changes` or be
+ * undone. Knows nothing of schemas, time or systems.
+ */
+export class State {
+  readonly entities = new Entities()
+  readonly references = new References()
+  readonly #columns = new Map<Component, Column>()
+  readonly #tracking = new Tracking(this.entities)
+
+  /** @throws `unknown-entity` */
+  row(entity: Entity): number {
+    const row = this.entities.row(entity)
+    if (row !== undefined) return row
+    throw new EntiaError(
+      'unknown-entity',
+      `Entity ${entity} does not exist: it was despawned, or belongs to another world. Check world.exists(entity) first.`,
+      { entity },
+    )
+  }
+
+  column(token: Component): Column {
+    let column = this.#columns.get(token)
+    if (column === undefined) {
+      column = { token, values: [], touched: new Map() }
+      this.#columns.set(token, column)
+    }
+    return column
+  }
+
+  columns(): Iterable<Column> {
+    return this.#columns.values()
+  }
+
+  get(entity: Entity, token: Component): Json | undefined {
+    const row = this.entities.row(entity)
+    return row === undefined ? undefined : this.#columns.get(token)?.values[row]
+  }
+
+  /** The components of an entity, by name. @throws `unknown-entity` */
+  componentsOf(entity: Entity): Component[] {
+    const row = this.row(entity)
+    const found: Component[] = []
+    for (const { token, values } of this.#columns.values()) if (values[row] !== undefined) found.push(token)
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  spawn(entity: Entity): void {
+    this.entities.add(entity)
+    this.#tracking.spawned(entity)
+  }
+
+  /** Removes an entity and what hangs on it: referrers that cascade are despawned, other references to it are removed. */
+  despawn(entity: Entity): void {
+    const waiting = [entity]
+    for (const next of waiting) {
+      if (!this.entities.has(next)) continue
+      for (const [token, referrer] of this.references.all(next)) {
+        if (token.cascade) waiting.push(referrer)
+        else if (this.get(referrer, token) !== undefined) this.take(referrer, token)
+      }
+      this.erase(next)
+    }
+  }
+
+  /** Removes an entity alone. */
+  erase(entity: Entity): void {
+    const row = this.row(entity)
+    for (const column of this.#columns.values()) {
+      if (column.values[row] === undefined) continue
+      this.#tracking.touch(column, entity, row)
+      this.#unlink(entity, column, row)
+      column.values[row] = undefined
+    }
+    this.entities.remove(entity)
+    this.#tracking.despawned(entity)
+  }
+
+  /** Sets a component, present or not. A log's array is copied, since it will grow. */
+  put(entity: Entity, token: Component, value: Json): void {
+    const row = this.row(entity)
+    const column = this.column(token)
+    this.#tracking.touch(column, entity, row)
+    this.#unlink(entity, column, row)
+    if (column.values[row] === undefined) {
+      while (column.values.length < row) column.values.push(undefined)
+      this.entities.attach(row, token)
+    }
+    column.values[row] = token.kind === 'log' ? [...(value as Json[])] : value
+    this.#link(entity, token, value)
+  }
+
+  /** Removes a component; nothing happens if it is absent. */
+  take(entity: Entity, token: Component): void {
+    const row = this.row(entity)
+    const column = this.column(token)
+    if (column.values[row] === undefined) return
+    this.#tracking.touch(column, entity, row)?.taken()
+    this.#unlink(entity, column, row)
+    column.values[row] = undefined
+    this.entities.detach(row, token)
+  }
+
+  append(entity: Entity, token: Log, items: readonly Json[]): void {
+    const row = this.row(entity)
+    const column = this.column(token)
+    const log = column.values[row] as Json[]
+    this.#tracking.touch(column, entity, row)?.appended(log.length, items)
+    for (const item of items) log.push(item)
+  }
+
+  /** Rewrites a part of a log into a new array: who holds the old one keeps what it was. */
+  splice(entity: Entity, token: Log, edit: LogEdit): void {
+    const row = this.row(entity)
+    const column = this.column(token)
+    const log = column.values[row] as readonly Json[]
+    this.#tracking.touch(column, entity, row)?.edited(log, edit)
+    column.values[row] = log.toSpliced(edit[0], edit[1], ...edit[2])
+  }
+
+  /** Makes the changes of an earlier step again, in this world or in one restored from before it. */
+  apply(changes: Changes, token: (name: string) => Component): void {
+    for (const entity of changes.spawned ?? []) this.spawn(entity)
+    for (const [name, rows] of Object.entries(changes.set ?? {})) {
+      for (const [entity, value] of rows) this.put(entity, token(name), value)
+    }
+    for (const [name, rows] of Object.entries(changes.appended ?? {})) {
+      for (const [entity, items] of rows) this.append(entity, token(name) as Log, items)
+    }
+    for (const [name, rows] of Object.entries(changes.spliced ?? {})) {
+      for (const [entity, edits] of rows) {
+        for (const edit of edits) this.splice(entity, token(name) as Log, edit)
+      }
+    }
+    for (const [name, rows] of Object.entries(changes.removed ?? {})) {
+      for (const entity of rows) this.take(entity, token(name))
+    }
+    for (const entity of changes.despawned ?? []) this.erase(entity)
+  }
+
+  /** From here on writes are tracked, until `settle` or `undo`. */
+  begin(): void {
+    this.#tracking.begin()
+  }
+
+  /** What has changed since `begin`. */
+  changes(): Changes {
+    return this.#tracking.changes()
+  }
+
+  settle(): void {
+    this.#tracking.clear()
+  }
+
+  /** Puts everything back to how it was at `begin`. */
+  undo(): void {
+    const { spawned, despawned, columns } = this.#tracking.stop()
+    for (const entity of spawned) this.erase(entity)
+    for (const entity of despawned) this.entities.add(entity)
+    for (const column of columns) {
+      for (const [entity, before] of column.touched) {
+        if (!this.entities.has(entity)) continue
+        if (column.token.kind === 'log' && before.value !== undefined) (before.value as Json[]).length = before.length
+        this.#reset(entity, column, before.value)
+      }
+    }
+    this.#tracking.clear()
+  }
+
+  #reset(entity: Entity, column: Column, value: Json | undefined): void {
+    const row = this.row(entity)
+    const present = column.values[row] !== undefined
+    this.#unlink(entity, column, row)
+    if (value === undefined && present) this.entities.detach(row, column.token)
+    if (value !== undefined && !present) this.entities.attach(row, column.token)
+    while (column.values.length < row) column.values.push(undefined)
+    column.values[row] = value
+    if (value !== undefined) this.#link(entity, column.token, value)
+  }
+
+  #link(entity: Entity, token: Component, value: Json): void {
+    if (token.kind === 'value' && token.ref !== undefined) this.references.add(token, entity, target(token, value))
+  }
+
+  #unlink(entity: Entity, column: Column, row: number): void {
+    const { token } = column
+    const value = column.values[row]
+    if (token.kind === 'value' && token.ref !== undefined && value !== undefined) {
+      this.references.remove(token, entity, target(token, value))
+    }
+  }
+}
+
+function target(token: Value, value: Json): Entity {
+  return (value as Readonly<Record<string, Entity>>)[token.ref as string] as Entity
+}

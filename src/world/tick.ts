@@ -1,0 +1,102 @@
+import { canonical } from './canonical.ts'
+import type { Changes, Delta, Header } from './changes.ts'
+import type { Underway } from './core.ts'
+import { EntiaError } from './entia-error.ts'
+import type { Step } from './journal.ts'
+import type { Input, System } from './system.ts'
+import type { World } from './world.ts'
+
+/** What drives one tick. */
+export interface TickOptions {
+  /** World time of the tick; never before that of the last one. @default that of the last tick */
+  readonly nowMs?: number
+  /** Runs before the systems; what it changes becomes the tick's first input. */
+  readonly change?: ((world: World) => void) | undefined
+}
+
+export interface TickResult extends Step {
+  readonly writers: Readonly<Record<string, string>>
+  /** Work was left over: the world wants another tick at once. */
+  readonly again: boolean
+}
+
+/**
+ * One synchronous pass of all systems over the inputs that have arrived. Atomic: if a system throws, everything that
+ * was written in it is undone.
+ *
+ * @throws `system-failed` naming system, tick and inputs; what `change` throws, as it is
+ */
+export function tick(world: World, inputs: readonly Input[] = [], { nowMs, change }: TickOptions = {}): TickResult {
+  const { core } = world
+  if (core.underway !== undefined) {
+    throw new EntiaError('in-tick', `A tick of world '${world.name}' is under way: a system cannot tick its own world.`)
+  }
+  const before = core.header
+  const underway: Underway = { inputs, events: [], writers: {}, writer: 'change', again: false }
+  core.underway = underway
+  core.state.begin()
+  core.tick++
+  core.nowMs = Math.max(nowMs ?? core.nowMs, core.nowMs)
+  try {
+    enter(world, underway, change)
+    for (const system of world.systems) runSystem(world, system, underway)
+    const delta: Delta = { ...core.header, ...core.state.changes() }
+    const { events, writers, again } = underway
+    return { inputs: underway.inputs, delta, events, writers, again }
+  } catch (error) {
+    core.state.undo()
+    core.header = before
+    throw error
+  } finally {
+    core.state.settle()
+    core.underway = undefined
+  }
+}
+
+/** What a change from outside did, as an input: a replay makes it again without its function. */
+export interface ChangeInput extends Changes {
+  readonly kind: 'change'
+  readonly header: Header
+}
+
+function enter(world: World, underway: Underway, change: TickOptions['change']): void {
+  const { core } = world
+  const [first] = underway.inputs
+  if (change !== undefined) {
+    change(world)
+    const input = { kind: 'change', ...core.state.changes(), header: core.header }
+    underway.inputs = [canonical(input, () => 'a change') as Input, ...underway.inputs]
+  } else if (first?.kind === 'change') {
+    const { header, ...changes } = first as unknown as ChangeInput
+    core.apply(changes)
+    core.header = header
+  }
+  const started = underway.inputs.find((input) => input.kind === 'started')
+  if (started !== undefined) core.dateOffsetMs = (started['dateMs'] as number) - core.nowMs
+}
+
+function runSystem(world: World, system: System, underway: Underway): void {
+  underway.writer = system.name
+  try {
+    const result: unknown = system.run(world)
+    if (isThenable(result)) {
+      // Whatever becomes of it is nobody's concern any more, least of all an unhandled rejection's.
+      result.then(undefined, () => undefined)
+      throw new TypeError('it returned a promise; a system is synchronous, what takes time is an effect')
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const kinds = underway.inputs.map((input) => input.kind).join(', ') || 'none'
+    throw new EntiaError(
+      'system-failed',
+      `System '${system.name}' failed in tick ${world.tick} of world '${world.name}' (inputs: ${kinds}): ${reason}. ` +
+        'The tick was undone; its inputs are set aside.',
+      { system: system.name, tick: world.tick, inputs: underway.inputs },
+      { cause: error },
+    )
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}

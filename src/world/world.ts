@@ -1,0 +1,249 @@
+import { canonical } from './canonical.ts'
+import type { Component, DeepReadonly, Entity, Initial, Log, Tag, Value } from './component.ts'
+import { Core } from './core.ts'
+import { EntiaError } from './entia-error.ts'
+import type { QueryTerm } from './entities.ts'
+import { hashText, mix } from './random.ts'
+import { restore, type RestoreOptions } from './restore.ts'
+import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
+import type { Input, System, WorldEvent } from './system.ts'
+
+export interface WorldOptions {
+  /** Names the world in stores, locks and events. @default 'world' */
+  readonly name?: string
+  /** Decides `random` and `newId`. A non-negative integer. @default 1 */
+  readonly seed?: number
+  /** What it does each tick, in any order. @default none */
+  readonly systems?: readonly System[]
+  /** Components that may come up by name before they are first used. @default none */
+  readonly components?: Iterable<Component>
+}
+
+/** Fields to replace; `undefined` removes an optional one. */
+export type PatchOf<T> = { readonly [K in keyof T]?: T[K] | undefined }
+
+/** Entities, components, time, dice and id counters: data that ticks. */
+export class World {
+  readonly name: string
+  readonly seed: number
+  /** In the order in which they run. */
+  readonly systems: readonly System[]
+  /** The engine's side. */
+  readonly core: Core
+
+  constructor({ name = 'world', seed = 1, systems = [], components = [], ...rest }: WorldOptions = {}) {
+    const unknown = Object.keys(rest)
+    if (unknown.length > 0) {
+      const known = 'name, seed, systems, components'
+      throw new EntiaError('invalid-argument', `new World: unknown option ${unknown.join(', ')}. Known: ${known}.`)
+    }
+    if (!Number.isSafeInteger(seed) || seed < 0) {
+      throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
+    }
+    this.name = name
+    this.seed = seed
+    this.systems = systems.toSorted((a, b) => a.priority - b.priority)
+    this.core = new Core(name, seed, components)
+  }
+
+  /**
+   * Makes the world that a snapshot tells of. Nothing is half-restored: it is whole, or this throws.
+   *
+   * @throws `corrupt-snapshot`, `newer-version`, `unknown-component`, `invalid-value`
+   */
+  static restore(lines: Iterable<string>, options: RestoreOptions = {}): World {
+    return restore(lines, options, (settings) => new World(settings))
+  }
+
+  /** Number of the last tick; 0 before the first. */
+  get tick(): number {
+    return this.core.tick
+  }
+
+  /** Driven time in milliseconds: stands still while nothing drives the world. It alone decides deadlines. */
+  get nowMs(): number {
+    return this.core.nowMs
+  }
+
+  /** Unix time in milliseconds, as of the last start and advanced with `nowMs`. For display and prices, never deadlines. */
+  get dateMs(): number {
+    return this.core.nowMs + this.core.dateOffsetMs
+  }
+
+  /** What this tick brings in, in order of arrival; empty between ticks. */
+  get inputs(): readonly Input[] {
+    return this.core.underway?.inputs ?? []
+  }
+
+  /** A random number of at least 0, below 1, from the world's own dice. */
+  random(): number {
+    this.core.guard()
+    return this.core.random.next()
+  }
+
+  /** An id such as `session-0f3c…`: the prefix and 16 hex digits that no other call in this world gives. */
+  newId(prefix: string): string {
+    this.core.guard()
+    const count = ++this.core.ids
+    const key = hashText(`${this.name}/${this.seed}`)
+    const parts = [mix(key ^ mix(count)), mix((mix(key) + count) >>> 0)]
+    return `${prefix}-${parts.map((part) => part.toString(16).padStart(8, '0')).join('')}`
+  }
+
+  /** Makes an entity of these components. */
+  spawn(...parts: readonly (Initial | Tag)[]): Entity {
+    this.core.guard()
+    const entity = this.core.next++
+    this.core.state.spawn(entity)
+    for (const part of parts) this.add(entity, part)
+    return entity
+  }
+
+  /** Removes an entity, and those whose cascading reference names it. Nothing happens if it does not exist. */
+  despawn(entity: Entity): void {
+    this.core.guard()
+    if (this.exists(entity)) this.core.state.despawn(entity)
+  }
+
+  exists(entity: Entity): boolean {
+    return this.core.state.entities.has(entity)
+  }
+
+  /** Every entity, ascending. */
+  entities(): readonly Entity[] {
+    return this.core.state.entities.all()
+  }
+
+  /** The components of an entity, by name. */
+  componentsOf(entity: Entity): readonly Component[] {
+    return this.core.state.componentsOf(entity)
+  }
+
+  has(entity: Entity, token: Component): boolean {
+    return this.core.state.get(entity, token) !== undefined
+  }
+
+  /** A component's value; a log's items, in an array that later appends show in. `undefined` when absent. */
+  get<T>(entity: Entity, token: Value<T>): DeepReadonly<T> | undefined
+  get<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[] | undefined
+  get(entity: Entity, token: Tag): true | undefined
+  get(entity: Entity, token: Component): unknown {
+    return this.core.state.get(entity, token)
+  }
+
+  /** Like `get`. @throws `missing-component` when absent */
+  read<T>(entity: Entity, token: Value<T>): DeepReadonly<T>
+  read<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[]
+  read(entity: Entity, token: Component): unknown {
+    const value = this.core.state.get(entity, token)
+    if (value !== undefined) return value
+    this.core.state.row(entity)
+    throw new EntiaError(
+      'missing-component',
+      `Entity ${entity} has no ${token.name}. Add it first, or use world.get, which gives undefined.`,
+      { entity, component: token.name },
+    )
+  }
+
+  /** Adds a component, or replaces it. */
+  add(entity: Entity, part: Initial | Tag): void {
+    if ('initial' in part) this.core.put(entity, part.token, part.initial)
+    else if (part.kind === 'tag') this.core.put(entity, part, true)
+    else {
+      const { name } = part as Component
+      throw new EntiaError('invalid-argument', `Entity ${entity}: ${name} needs a value: write ${name}(…).`)
+    }
+  }
+
+  /** Removes a component. Nothing happens if it is absent. */
+  remove(entity: Entity, token: Component): void {
+    this.core.note(token)
+    this.core.state.take(entity, token)
+  }
+
+  /** Replaces a value. */
+  set<T>(entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
+    this.core.put(entity, token, this.core.check(entity, token, value))
+  }
+
+  /** Replaces some fields of a value. @throws `missing-component` */
+  patch<T>(entity: Entity, token: Value<T>, fields: PatchOf<DeepReadonly<T>>): void {
+    const value = { ...(this.read(entity, token) as object), ...fields }
+    this.core.put(entity, token, this.core.check(entity, token, value))
+  }
+
+  /** Appends to a log, making it if absent. Costs what is appended. */
+  append<T>(entity: Entity, token: Log<T>, ...items: readonly DeepReadonly<T>[]): void {
+    const stored = items.map((item) => this.core.check(entity, token, item))
+    if (!this.has(entity, token)) return this.core.put(entity, token, stored)
+    this.core.note(token)
+    this.core.state.append(entity, token, stored)
+    this.core.mark(entity, token)
+  }
+
+  /**
+   * Takes items out of a log at an index and puts others in. Who holds the log's array keeps what it was.
+   *
+   * @throws `missing-component`; `invalid-argument` for a place outside the log
+   */
+  splice<T>(entity: Entity, token: Log<T>, from: number, deleteCount: number, items: readonly DeepReadonly<T>[]): void {
+    this.core.note(token)
+    const { length } = this.read(entity, token)
+    if (!(Number.isInteger(from) && from >= 0 && Number.isInteger(deleteCount) && deleteCount >= 0 && from <= length)) {
+      const what = `entity ${entity}, component ${token.name}: cannot take ${deleteCount} items out at ${from}`
+      throw new EntiaError('invalid-argument', `${what}: the log has ${length}.`)
+    }
+    const stored = items.map((item) => this.core.check(entity, token, item))
+    this.core.state.splice(entity, token, [from, Math.min(deleteCount, length - from), stored])
+    this.core.mark(entity, token)
+  }
+
+  /** Replaces a whole log, making it if absent. */
+  rewrite<T>(entity: Entity, token: Log<T>, items: readonly DeepReadonly<T>[]): void {
+    const stored = items.map((item) => this.core.check(entity, token, item))
+    this.core.put(entity, token, stored)
+  }
+
+  /** Entities that have all of these components and none of the `not(…)` ones, ascending. */
+  query(...terms: readonly QueryTerm[]): readonly Entity[] {
+    return this.core.state.entities.query(terms)
+  }
+
+  /** Entities whose `ref` component names this one, ascending. */
+  referrers(token: Value, entity: Entity): readonly Entity[] {
+    return this.core.state.references.to(token, entity)
+  }
+
+  /** Queues an input for the next tick. From outside only: systems write components. @throws `in-tick`, `not-json` */
+  post(input: Input): void {
+    if (this.core.underway !== undefined) {
+      throw new EntiaError(
+        'in-tick',
+        `A system cannot post '${input.kind}': a replay would see it twice. Write a component, and query it next tick.`,
+      )
+    }
+    const stored = canonical(input, () => 'an input') as Input
+    if (this.core.driver === undefined) this.core.inbox.push(stored)
+    else this.core.driver.post(stored)
+  }
+
+  /** Tells listeners something once this tick is committed. Between ticks nobody listens, and nothing happens. */
+  emit(event: WorldEvent): void {
+    this.core.underway?.events.push(canonical(event, () => `event ${event.type}`) as WorldEvent)
+  }
+
+  /** Asks for another tick right after this one: some work was left for it. */
+  requestTick(): void {
+    if (this.core.underway !== undefined) this.core.underway.again = true
+  }
+
+  /** The whole world as lines of canonical JSON: same state, same bytes. Costs memory for one entity at a time. */
+  snapshot(): Iterable<string> {
+    return snapshotLines(this)
+  }
+
+  /** SHA-256 of the canonical bytes, in hex. */
+  hash(options: HashOptions = {}): string {
+    return hashWorld(this, options)
+  }
+}
