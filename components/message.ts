@@ -2,8 +2,15 @@ import { z } from 'zod'
 import type { DeepReadonly } from '../src/world/component.ts'
 import { json } from './json.ts'
 
-/** Text of a message. */
-export const TextBlock = z.strictObject({ type: z.literal('text'), text: z.string() })
+/**
+ * Text of a message. `phase` is what a provider calls a text that its model wrote (a comment on the way, the final
+ * answer); it goes back unchanged.
+ */
+export const TextBlock = z.strictObject({
+  type: z.literal('text'),
+  text: z.string(),
+  phase: z.enum(['commentary', 'final_answer']).optional(),
+})
 
 /** An image or another file: either its bytes in base64 (`data`) or where it lies (`url`). */
 export const FileBlock = z.strictObject({

@@ -15,6 +15,8 @@ export const ToolDeclaration = z.strictObject({
   restart: RestartClass,
   /** A person has to agree before it runs. */
   approval: z.boolean().optional(),
+  /** Longest that a person has to agree, in milliseconds of world time; nobody there means no. */
+  approvalTimeoutMs: z.number().positive().optional(),
   /** Longest run, in milliseconds of world time. */
   timeoutMs: z.number().positive().optional(),
 })

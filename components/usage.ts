@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DeepReadonly } from '../src/world/component.ts'
+import { type DeepReadonly, defineComponent } from '../src/world/component.ts'
 
 const tokens = z.number().int().nonnegative().optional()
 
@@ -14,3 +14,6 @@ export const TokenUsage = z.strictObject({
   output: tokens,
 })
 export type TokenUsage = DeepReadonly<z.infer<typeof TokenUsage>>
+
+/** What an agent's model calls have used, all told. A count that no call reported is absent. */
+export const Usage = defineComponent('Usage', TokenUsage.extend({ calls: z.number().int().nonnegative() }))

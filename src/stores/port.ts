@@ -1,14 +1,21 @@
+import type { EntiaError } from '../world/entia-error.ts'
+
 /** One committed tick. `line` is opaque to a store: one line of text without line breaks. */
 export interface JournalRow {
   readonly tick: number
   readonly line: string
 }
 
-/** What is written together: rows, a snapshot, or both. All batches of one turn of the event loop share a transaction. */
+/**
+ * What is written together: rows, a snapshot, or both. All batches of one turn of the event loop, of all worlds that lie
+ * in one database, share a transaction.
+ */
 export interface Batch {
   readonly rows?: readonly JournalRow[] | undefined
   /**
-   * The world as of `tick`, as opaque lines. Unless the world keeps a recording, it replaces earlier snapshots and the rows up to its tick.
+   * The world as of `tick`, as opaque lines. Unless the world keeps a recording, it replaces earlier snapshots and the
+   * rows up to its tick. The lines are read before `commit` returns, so they may come from a living world. The first
+   * batch of a world needs a snapshot.
    */
   readonly snapshot?: { readonly tick: number; readonly lines: Iterable<string> } | undefined
 }
@@ -21,20 +28,34 @@ export interface StoredWorld {
 
 export interface WorldInfo {
   readonly name: string
-  /** Tick of the newest snapshot or row. */
-  readonly tick: number
-  /** Bytes of all rows and snapshots kept. */
+  /** The root in whose database it lies; absent: its own. A child is opened by naming it. */
+  readonly root?: string | undefined
+  /** Tick of the newest snapshot or row. `undefined` where it cannot be read. */
+  readonly tick: number | undefined
+  /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. */
   readonly sizeBytes: number
+  /**
+   * Why it cannot be read now: `world-locked` by a holder elsewhere, `newer-version`, `corrupt-journal` … Its children
+   * are not listed then.
+   */
+  readonly unreadable?: EntiaError | undefined
 }
 
 /** One world, opened for writing. Only one holder at a time has it, on all processes together. */
 export interface WorldJournal {
   readonly name: string
-  /** `undefined` for a world that has never been written. Fails with `corrupt-journal` if rows are missing in the middle. */
+  /**
+   * The world with all that was committed before the call; `undefined` if it has never been written. Rejects with
+   * `corrupt-journal` if rows are missing in the middle, with `corrupt-snapshot` if lines of the snapshot are.
+   */
   load(): Promise<StoredWorld | undefined>
   /** The oldest snapshot kept and all rows behind it: a recording, if the world keeps one. */
   recording(): Promise<StoredWorld | undefined>
-  /** Resolves once the batch is durable. Order of calls is order of writing. Rejects if it could not be written; then none of it was. */
+  /**
+   * Resolves once the batch is durable. Order of calls is order of writing. If it rejects, none of it was written: with
+   * `invalid-argument` if its ticks do not follow those that are there, and then it alone; with `store-failed` if the
+   * transaction failed, and then with all that shared it.
+   */
   commit(batch: Batch): Promise<void>
   /** Gives the world free for the next holder. Idempotent. Waits for commits under way. */
   close(): Promise<void>
@@ -45,20 +66,27 @@ export interface OpenOptions {
   readonly holder?: string | undefined
   /** Keep all rows and the first snapshot, so that the run can be replayed. @default false */
   readonly record?: boolean | undefined
-  /** The world in whose database it lies; absent: its own. */
+  /** The root world in whose database it lies, that of a grandchild too; absent: its own. */
   readonly root?: string | undefined
 }
 
 /**
  * Where snapshots and journals are kept. A store knows nothing of worlds beyond names, ticks and lines.
  *
- * Errors are `EntiaError`: `world-locked` names the holder, `no-such-world`, `store-closed`, `corrupt-journal`, `newer-version`.
+ * Errors are `EntiaError`: `world-locked` names the holder, `no-such-world`, `store-closed`, `store-failed`,
+ * `corrupt-journal`, `corrupt-snapshot`, `newer-version`, `invalid-argument`, `config-invalid`.
  */
 export interface Store {
-  /** @throws `world-locked` when another holder, in this or another process, has it. A dead holder's lock is free at once. */
+  /**
+   * Opens a world for the one holder that it can have. A dead holder's lock is free at once.
+   * @throws `world-locked` when another holder, in this or another process, has it
+   */
   open(world: string, options?: OpenOptions): Promise<WorldJournal>
   list(): Promise<readonly WorldInfo[]>
-  /** Removes a world and everything kept of it, its children's worlds included. @throws `no-such-world`, `world-locked` */
+  /**
+   * Removes a world and everything kept of it; of a root, its children's worlds too.
+   * @throws `no-such-world`, `world-locked` when it or one of those is held
+   */
   delete(world: string): Promise<void>
   /** Closes everything that was opened. Idempotent. */
   close(): Promise<void>

@@ -45,7 +45,7 @@ export interface Value<T = unknown> extends Token {
 export interface Log<T = unknown> extends Token {
   readonly kind: 'log'
   readonly schema: z.ZodType<T>
-  readonly marks: Marks<T> | undefined
+  readonly marks: Marks | undefined
 }
 
 /** A component that is present or not. */
@@ -67,9 +67,9 @@ export interface TagComponent extends Tag {
 }
 
 /** A tag that an entity gets whenever its log ends, after a write, in an item that passes the test. */
-export interface Marks<T> {
+export interface Marks {
   readonly tag: Tag
-  when(last: DeepReadonly<T>): boolean
+  when(last: unknown): boolean
 }
 
 export interface ComponentOptions {
@@ -101,7 +101,7 @@ export function defineComponent<S extends z.ZodType>(
 export function defineLog<S extends z.ZodType>(
   name: string,
   schema: S,
-  options: ComponentOptions & { readonly marks?: Marks<z.output<S>> } = {},
+  options: ComponentOptions & { readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean } } = {},
 ): LogComponent<z.output<S>> {
   const token = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
     items.forEach((item, index) => {

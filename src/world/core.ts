@@ -5,7 +5,7 @@ import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
-import type { Input, WorldEvent } from './system.ts'
+import type { Input, WorldEvent } from './input.ts'
 
 /** Who drives a world: it alone may tick it, and posts go to it. */
 export interface Driver {
@@ -26,6 +26,7 @@ export interface Underway {
 /** What stands behind a `World`: its state, and the checks that every write passes. The engine's side of it, not the user's. */
 export class Core {
   readonly name: string
+  readonly seed: number
   readonly state = new State()
   readonly inbox: Input[] = []
   driver: Driver | undefined
@@ -37,9 +38,11 @@ export class Core {
   ids = 0
   readonly random: Random
   readonly #tokens = new Map<string, Component>()
+  #watchedFrom: Header | undefined
 
   constructor(name: string, seed: number, components: Iterable<Component>) {
     this.name = name
+    this.seed = seed
     this.random = new Random(seed)
     for (const token of components) this.know(token)
   }
@@ -81,6 +84,44 @@ export class Core {
       )
     }
     this.#tokens.set(token.name, token)
+  }
+
+  /** Makes this driver the only one that may tick the world; `undefined` lets go. @throws `world-driven` */
+  drive(driver: Driver | undefined): void {
+    if (driver !== undefined && this.driver !== undefined) {
+      const what = `World '${this.name}' is driven by ${this.driver.name} already`
+      throw new EntiaError('world-driven', `${what}: only one Runner drives a world. Stop that one first.`)
+    }
+    this.driver = driver
+  }
+
+  /** From here on what is written between ticks is noted, so that it can enter a journal as a change. */
+  watch(): void {
+    this.state.begin()
+    this.#watchedFrom = this.header
+  }
+
+  /** What was written since `watch`, as an input that makes it again; it is taken back. `undefined` if nothing was. */
+  unwatch(): Input | undefined {
+    const before = this.#watchedFrom
+    if (before === undefined) return undefined
+    this.#watchedFrom = undefined
+    const now = this.header
+    const changes = this.state.changes()
+    if (Object.keys(changes).length === 0 && JSON.stringify(before) === JSON.stringify(now)) {
+      this.state.settle()
+      return undefined
+    }
+    this.state.undo()
+    this.header = before
+    return canonical({ kind: 'change', ...changes, header: now }, () => 'what was written between ticks') as Input
+  }
+
+  /** A tick begins: what it writes is tracked by itself. */
+  beginTick(underway: Underway): void {
+    this.#watchedFrom = undefined
+    this.underway = underway
+    this.state.begin()
   }
 
   /** @throws `world-driven` outside a tick while something drives the world */

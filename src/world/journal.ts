@@ -3,7 +3,7 @@ import { assign, canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { Input, WorldEvent } from './system.ts'
+import type { Input, WorldEvent } from './input.ts'
 
 /** All that one tick was: what came in, what it changed, what it told, and who wrote what. */
 export interface Step {
@@ -28,6 +28,16 @@ export class JournalCodec {
   /** @param anchor what the first line hangs on: the check of the snapshot before it. */
   constructor(anchor: string) {
     this.#chain = anchor
+  }
+
+  /** The check of the newest line: what the next one hangs on. */
+  get chain(): string {
+    return this.#chain
+  }
+
+  /** Another codec at the same place. */
+  fork(): JournalCodec {
+    return new JournalCodec(this.#chain)
   }
 
   encode(step: Step): string {

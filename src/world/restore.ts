@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto'
 import { canonical } from './canonical.ts'
-import type { Header } from './changes.ts'
+import type { Delta, Header } from './changes.ts'
 import { type Component, invalidValue, type Log, type Value } from './component.ts'
+import type { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
-import type { Step } from './journal.ts'
 import type { Json } from './json.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
-import type { Input, System } from './system.ts'
-import type { World, WorldOptions } from './world.ts'
+import type { Input } from './input.ts'
 
-export interface RestoreOptions {
-  readonly systems?: readonly System[]
-  /** Every component that the snapshot may hold: a list, or a module of them. @default none */
-  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
-  /** Ticks that came after the snapshot, oldest first. */
-  readonly steps?: Iterable<Step>
+/** A snapshot as read: nothing of it is in a world yet. */
+export interface Saved {
+  readonly head: SnapshotHead
+  readonly content: readonly EntityLine[]
+  /** Its checksum; the journal behind it hangs on this. */
+  readonly sha256: string
 }
 
 type EntityLine =
@@ -22,34 +21,11 @@ type EntityLine =
   | { readonly entity: number; readonly log: string; readonly more: readonly Json[] }
 
 /**
- * Snapshot and steps are applied as they stand; then every value of an older version is migrated, and all are checked.
+ * Reads the lines of a snapshot.
+ *
+ * @throws `corrupt-snapshot`, `newer-version`
  */
-export function restore(
-  lines: Iterable<string>,
-  { systems = [], components = [], steps = [] }: RestoreOptions,
-  make: (options: WorldOptions) => World,
-): World {
-  const { head, content } = readSnapshot(lines)
-  const world = make({ name: head.name, seed: head.seed, systems, components: tokensOf(components) })
-  const { core } = world
-  checkVersions(head, core.tokens)
-  for (const line of content) {
-    if ('has' in line) {
-      core.state.spawn(line.entity)
-      for (const name in line.has) core.state.put(line.entity, core.token(name), line.has[name] as Json)
-    } else core.state.append(line.entity, core.token(line.log) as Log, line.more)
-  }
-  core.header = head.header as unknown as Header
-  core.inbox.push(...(head.inbox as unknown as Input[]))
-  for (const { delta } of steps) {
-    core.apply(delta)
-    core.header = delta
-  }
-  for (const column of core.state.columns()) check(world, column.token, head.components[column.token.name])
-  return world
-}
-
-function readSnapshot(lines: Iterable<string>): { head: SnapshotHead; content: EntityLine[] } {
+export function readSnapshot(lines: Iterable<string>): Saved {
   const sha256 = createHash('sha256')
   let head: SnapshotHead | undefined
   let end: SnapshotEnd | undefined
@@ -69,10 +45,40 @@ function readSnapshot(lines: Iterable<string>): { head: SnapshotHead; content: E
     else content.push(canonical(parsed, () => where, true) as unknown as EntityLine)
   }
   if (head === undefined) throw corrupt('snapshot', 'it is empty')
-  if (end === undefined) throw corrupt('snapshot', `it ends after ${count} lines, its last line is missing: it was cut off`)
+  if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
   if (end.end.lines !== count) throw corrupt('snapshot', `it has ${count} lines of ${end.end.lines}`)
-  if (end.end.sha256 !== sha256.digest('hex')) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
-  return { head, content }
+  const digest = sha256.digest('hex')
+  if (end.end.sha256 !== digest) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
+  return { head, content, sha256: digest }
+}
+
+/**
+ * Fills an empty world. Snapshot and later ticks are applied as they stand; then every value of an older version is
+ * migrated, and all are checked.
+ *
+ * @throws `unknown-component`, `newer-version`, `corrupt-snapshot`, `invalid-value`
+ */
+export function fill(core: Core, { head, content }: Saved, deltas: Iterable<Delta>): void {
+  checkVersions(head, core.tokens)
+  for (const line of content) {
+    if ('has' in line) {
+      core.state.spawn(line.entity)
+      for (const name in line.has) core.state.put(line.entity, core.token(name), line.has[name] as Json)
+    } else core.state.append(line.entity, core.token(line.log) as Log, line.more)
+  }
+  core.header = head.header as unknown as Header
+  core.inbox.push(...(head.inbox as unknown as Input[]))
+  for (const delta of deltas) {
+    core.apply(delta)
+    core.header = delta
+  }
+  for (const column of core.state.columns()) check(core, column.token, head.components[column.token.name])
+}
+
+/** The components in a list, or in a module of them. */
+export function tokensOf(components: Iterable<Component> | Readonly<Record<string, unknown>>): Component[] {
+  const all = Symbol.iterator in components ? [...(components as Iterable<unknown>)] : Object.values(components)
+  return all.filter(isComponent)
 }
 
 function parse(line: string, where: string): Record<string, Json> {
@@ -126,18 +132,18 @@ function checkVersions(head: SnapshotHead, tokens: ReadonlyMap<string, Component
   }
 }
 
-function check(world: World, token: Component, version: number = token.version): void {
+function check(core: Core, token: Component, version: number = token.version): void {
   if (token.kind === 'tag') return
-  for (const entity of world.query(token)) {
+  for (const entity of core.state.entities.query([token])) {
     const whose = `entity ${entity}, component ${token.name}`
-    const saved = world.core.state.get(entity, token) as Json
+    const saved = core.state.get(entity, token) as Json
     const value = version < token.version ? migrated(token, saved, version, whose) : saved
     const items = token.kind === 'log' ? (value as readonly Json[]) : [value]
     for (const item of items) {
       const result = token.schema.safeParse(item)
       if (!result.success) throw invalidValue(whose, result.error)
     }
-    if (value !== saved) world.core.state.put(entity, token, value)
+    if (value !== saved) core.state.put(entity, token, value)
   }
 }
 
@@ -145,11 +151,6 @@ function migrated(token: Log | Value, saved: Json, version: number, whose: strin
   const migrate = token.migrate as NonNullable<typeof token.migrate>
   const value = token.kind === 'log' ? (saved as readonly Json[]).map((item) => migrate(item, version)) : migrate(saved, version)
   return canonical(value, () => `${whose}, migrated from version ${version}`)
-}
-
-function tokensOf(components: Iterable<Component> | Readonly<Record<string, unknown>>): Component[] {
-  const all = Symbol.iterator in components ? [...(components as Iterable<unknown>)] : Object.values(components)
-  return all.filter(isComponent)
 }
 
 function isComponent(value: unknown): value is Component {

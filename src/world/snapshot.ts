@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Entity } from './component.ts'
+import type { Core } from './core.ts'
 import type { Json } from './json.ts'
-import type { World } from './world.ts'
 
 /** Version of the form of snapshots. */
 export const snapshotFormat = 1
@@ -26,10 +26,10 @@ export interface SnapshotEnd {
 }
 
 /** The lines of a snapshot, without line breaks: a head, the entities in ascending order, an end that proves the rest. */
-export function* snapshotLines(world: World): Generator<string> {
+export function* snapshotLines(core: Core): Generator<string> {
   const sha256 = createHash('sha256')
   let lines = 0
-  for (const line of contentLines(world)) {
+  for (const line of contentLines(core)) {
     sha256.update(line).update('\n')
     lines++
     yield line
@@ -49,33 +49,32 @@ export interface HashOptions {
 }
 
 /** SHA-256 of a world's content, in hex. */
-export function hashWorld(world: World, { stable = false }: HashOptions): string {
+export function hashWorld(core: Core, { stable = false }: HashOptions): string {
   const sha256 = createHash('sha256')
-  for (const line of stable ? stableLines(world) : contentLines(world)) sha256.update(line).update('\n')
+  for (const line of stable ? stableLines(core) : contentLines(core)) sha256.update(line).update('\n')
   return sha256.digest('hex')
 }
 
-function* contentLines(world: World): Generator<string> {
-  const { core } = world
+function* contentLines(core: Core): Generator<string> {
   const components: Record<string, number> = {}
-  for (const name of usedNames(world)) components[name] = core.token(name).version
+  for (const name of usedNames(core)) components[name] = core.token(name).version
   const head: SnapshotHead = {
     entia: snapshotFormat,
-    name: world.name,
-    seed: world.seed,
+    name: core.name,
+    seed: core.seed,
     components,
     header: core.header as unknown as Json,
     inbox: core.inbox,
   }
   yield JSON.stringify(head)
-  for (const entity of world.entities()) yield* entityLines(world, entity)
+  for (const entity of core.state.entities.all()) yield* entityLines(core, entity)
 }
 
-function* entityLines(world: World, entity: Entity): Generator<string> {
+function* entityLines(core: Core, entity: Entity): Generator<string> {
   const values: Record<string, Json> = {}
   const long: [string, readonly Json[]][] = []
-  for (const token of world.componentsOf(entity)) {
-    const value = world.core.state.get(entity, token) as Json
+  for (const token of core.state.componentsOf(entity)) {
+    const value = core.state.get(entity, token) as Json
     const isLong = token.kind === 'log' && (value as readonly Json[]).length > itemsPerLine
     values[token.name] = isLong ? (value as readonly Json[]).slice(0, itemsPerLine) : value
     if (isLong) long.push([token.name, value as readonly Json[]])
@@ -89,14 +88,14 @@ function* entityLines(world: World, entity: Entity): Generator<string> {
   }
 }
 
-function usedNames(world: World): string[] {
-  const used = [...world.core.state.columns()].filter((column) => column.values.some((value) => value !== undefined))
+function usedNames(core: Core): string[] {
+  const used = [...core.state.columns()].filter((column) => column.values.some((value) => value !== undefined))
   return used.map((column) => column.token.name).sort()
 }
 
-function* stableLines(world: World): Generator<string> {
-  for (const entity of world.entities()) {
-    for (const line of entityLines(world, entity)) {
+function* stableLines(core: Core): Generator<string> {
+  for (const entity of core.state.entities.all()) {
+    for (const line of entityLines(core, entity)) {
       yield JSON.stringify(JSON.parse(line), (key, value: unknown) => (isVolatile(key) ? undefined : value))
     }
   }

@@ -3,8 +3,8 @@ import type { Changes, Delta, Header } from './changes.ts'
 import type { Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
-import type { Input, System } from './system.ts'
-import type { World } from './world.ts'
+import type { Input } from './input.ts'
+import type { System, World } from './world.ts'
 
 /** What drives one tick. */
 export interface TickOptions {
@@ -33,8 +33,7 @@ export function tick(world: World, inputs: readonly Input[] = [], { nowMs, chang
   }
   const before = core.header
   const underway: Underway = { inputs, events: [], writers: {}, writer: 'change', again: false }
-  core.underway = underway
-  core.state.begin()
+  core.beginTick(underway)
   core.tick++
   core.nowMs = Math.max(nowMs ?? core.nowMs, core.nowMs)
   try {

@@ -1,12 +1,13 @@
 import { canonical } from './canonical.ts'
+import type { Delta } from './changes.ts'
 import type { Component, DeepReadonly, Entity, Initial, Log, Tag, Value } from './component.ts'
 import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
+import type { Input, WorldEvent } from './input.ts'
 import { hashText, mix } from './random.ts'
-import { restore, type RestoreOptions } from './restore.ts'
+import { fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
-import type { Input, System, WorldEvent } from './system.ts'
 
 export interface WorldOptions {
   /** Names the world in stores, locks and events. @default 'world' */
@@ -17,6 +18,24 @@ export interface WorldOptions {
   readonly systems?: readonly System[]
   /** Components that may come up by name before they are first used. @default none */
   readonly components?: Iterable<Component>
+}
+
+export interface RestoreOptions {
+  readonly systems?: readonly System[]
+  /** Every component that the snapshot may hold: a list, or a module of them. @default none */
+  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
+  /** Ticks that came after the snapshot, oldest first. */
+  readonly deltas?: Iterable<Delta>
+}
+
+/**
+ * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
+ * environment. Lower priority runs first; equal priority, in order of registration.
+ */
+export interface System {
+  readonly name: string
+  readonly priority: number
+  readonly run: (world: World) => void
 }
 
 /** Fields to replace; `undefined` removes an optional one. */
@@ -51,8 +70,12 @@ export class World {
    *
    * @throws `corrupt-snapshot`, `newer-version`, `unknown-component`, `invalid-value`
    */
-  static restore(lines: Iterable<string>, options: RestoreOptions = {}): World {
-    return restore(lines, options, (settings) => new World(settings))
+  static restore(lines: Iterable<string>, { systems = [], components = [], deltas = [] }: RestoreOptions = {}): World {
+    const saved = readSnapshot(lines)
+    const { name, seed } = saved.head
+    const world = new World({ name, seed, systems, components: tokensOf(components) })
+    fill(world.core, saved, deltas)
+    return world
   }
 
   /** Number of the last tick; 0 before the first. */
@@ -239,11 +262,11 @@ export class World {
 
   /** The whole world as lines of canonical JSON: same state, same bytes. Costs memory for one entity at a time. */
   snapshot(): Iterable<string> {
-    return snapshotLines(this)
+    return snapshotLines(this.core)
   }
 
   /** SHA-256 of the canonical bytes, in hex. */
   hash(options: HashOptions = {}): string {
-    return hashWorld(this, options)
+    return hashWorld(this.core, options)
   }
 }

@@ -1,15 +1,4 @@
 import type { JsonObject } from './json.ts'
-import type { World } from './world.ts'
-
-/**
- * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
- * environment. Lower priority runs first; equal priority, in order of registration.
- */
-export interface System {
-  readonly name: string
-  readonly priority: number
-  readonly run: (world: World) => void
-}
 
 /** Anything that enters a world between ticks, as data. Systems pick theirs from `world.inputs` by `kind`. */
 export type Input = JsonObject & { readonly kind: string }

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { defineComponent } from '../src/world/component.ts'
+import { RestartClass } from './tool-declaration.ts'
+
+/**
+ * Work that takes time. Born `Pending`; once that is committed the Runner does it, and its outcome comes back as an
+ * input. What is to be done stands beside it, in the component that `kind` goes with.
+ */
+export const Effect = defineComponent(
+  'Effect',
+  z.strictObject({
+    /** `model` (ModelCall), `tool` (ToolCall), `approval` (Approval). */
+    kind: z.string(),
+    restart: RestartClass,
+    /** Which try this is, from 1. An outcome of an earlier one is dropped. */
+    attempt: z.number().int().min(1),
+    /** Longest that one try may take, from when it begins; then it is settled as `timed-out`. */
+    timeoutMs: z.number().positive().optional(),
+    /** World time at which it is settled as `timed-out`, begun or not. */
+    deadlineMs: z.number().optional(),
+  }),
+)

@@ -1,0 +1,4 @@
+import { z } from 'zod'
+
+/** The number of an entity of the same world. */
+export const entity = z.number().int().positive()

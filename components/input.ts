@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { DeepReadonly } from '../src/world/component.ts'
+import { entity } from './entity.ts'
+import { UserMessage } from './message.ts'
+import { outcomeSchema } from './outcome.ts'
+import { RetryPolicy } from './retry-policy.ts'
+
+/** Under an id an input is taken once; the same id again is dropped. */
+const id = z.string().min(1).optional()
+
+const kinds = {
+  /** A Runner has taken the world up: what was running `once` before is interrupted. */
+  started: z.strictObject({
+    id,
+    kind: z.literal('started'),
+    dateMs: z.number(),
+    retry: z.record(z.string(), z.union([RetryPolicy, z.literal(false)])),
+  }),
+  /** A person speaks to an agent. */
+  message: z.strictObject({ id, kind: z.literal('message'), agent: entity, message: UserMessage }),
+  /** Everything that the agent has under way is stopped, and its turn ends. */
+  cancel: z.strictObject({ id, kind: z.literal('cancel'), agent: entity, reason: z.string().optional() }),
+  /** A person answers an approval, by its id. */
+  answer: z.strictObject({
+    id,
+    kind: z.literal('answer'),
+    approval: z.string(),
+    approved: z.boolean(),
+    reason: z.string().optional(),
+  }),
+  /** An effect ended. */
+  outcome: z.strictObject({
+    id,
+    kind: z.literal('outcome'),
+    effect: entity,
+    attempt: z.number().int().min(1),
+    outcome: outcomeSchema,
+  }),
+  /** A `once` effect has a slot and is about to begin. */
+  admitted: z.strictObject({ id, kind: z.literal('admitted'), effect: entity, attempt: z.number().int().min(1) }),
+  /** A time that an effect was waiting for, or had until, has come. */
+  due: z.strictObject({ id, kind: z.literal('due'), effect: entity, attempt: z.number().int().min(1) }),
+} as const
+
+type Kinds = typeof kinds
+
+/** The inputs that the standard systems take, by kind. */
+export type StandardInput = { [K in keyof Kinds]: DeepReadonly<z.infer<Kinds[K]>> }[keyof Kinds]
+export type InputOf<K extends keyof Kinds> = DeepReadonly<z.infer<Kinds[K]>>
+
+/** The schema of a standard input; `undefined` for kinds of a program's own. */
+export function inputSchema(kind: string): z.ZodType | undefined {
+  return Object.hasOwn(kinds, kind) ? kinds[kind as keyof Kinds] : undefined
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { defineComponent } from '../src/world/component.ts'
+import { Failure } from './failure.ts'
+import { json } from './json.ts'
+
+/** Why a turn ended. */
+export const stops = ['done', 'max-steps', 'declined', 'cancelled', 'budget-spent', 'failed'] as const
+export type Stop = (typeof stops)[number]
+
+/** How an agent's newest finished turn ended. */
+export const LastTurn = defineComponent(
+  'LastTurn',
+  z.strictObject({
+    stop: z.enum(stops),
+    steps: z.number().int().nonnegative(),
+    toolCalls: z.number().int().nonnegative(),
+    failure: Failure.optional(),
+    /** The final answer as data, where the agent has an `OutputSchema`. */
+    output: json.optional(),
+    startedAtMs: z.number(),
+    endedAtMs: z.number(),
+  }),
+)

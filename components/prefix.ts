@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { defineComponent } from '../src/world/component.ts'
+
+/**
+ * What the agent's last request began with, as hashes: the next one has to begin with the same, or the provider's prompt
+ * cache is lost. `messages` is the chain over the first `count` messages.
+ */
+export const Prefix = defineComponent(
+  'Prefix',
+  z.strictObject({
+    llm: z.string(),
+    system: z.string(),
+    tools: z.string(),
+    messages: z.string(),
+    count: z.number().int().nonnegative(),
+  }),
+)

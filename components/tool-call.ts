@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { defineComponent, defineTag } from '../src/world/component.ts'
+import { json } from './json.ts'
+
+/** A call in an agent's last message, until its result stands in the conversation. Entities ascend in call order. */
+export const ToolCall = defineComponent(
+  'ToolCall',
+  z.strictObject({
+    callId: z.string(),
+    name: z.string(),
+    arguments: z.record(z.string(), json),
+    /** What the model wrote instead of a JSON object. */
+    malformed: z.string().optional(),
+  }),
+)
+
+/** The call was just asked for; nothing has been decided about it. */
+export const Requested = defineTag('Requested')
+
+/** The call may run only if a person agrees. */
+export const AwaitingApproval = defineTag('AwaitingApproval')

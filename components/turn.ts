@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { defineComponent } from '../src/world/component.ts'
+
+/** An agent's turn under way: from a message to it to its final text. */
+export const Turn = defineComponent(
+  'Turn',
+  z.strictObject({
+    /** Model calls so far. */
+    steps: z.number().int().nonnegative(),
+    /** Tool calls so far. */
+    toolCalls: z.number().int().nonnegative(),
+    /** Repairs of a final answer that did not follow its schema. */
+    repairs: z.number().int().nonnegative().optional(),
+    startedAtMs: z.number(),
+  }),
+)

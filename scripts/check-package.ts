@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import manifest from '../package.json' with { type: 'json' }
+
+/**
+ * Packs what `npm run build` made, and looks at the tarball as its users will: what it declares, what its types resolve
+ * to, and whether a program elsewhere, with the declared dependencies and nothing else, can import and type every door.
+ */
+const root = join(import.meta.dirname, '..')
+const bin = (name: string) => join(root, 'node_modules/.bin', name)
+const doors = Object.keys(manifest.exports).filter((path) => path !== './package.json')
+const names = doors.map((path) => path.replace('.', manifest.name))
+
+const folder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-package-`)))
+try {
+  const tarball = await pack()
+  await check('publint finds nothing to say', bin('publint'), 'run', tarball, '--strict')
+  await check('the types are not wrong', bin('attw'), tarball, '--profile', 'esm-only', '--no-color', '--no-emoji')
+  await install(tarball)
+  // Kept from reading elsewhere, so that a package which lies further up the tree is no help.
+  const reach = [folder, join(root, 'node_modules')].map((path) => `--allow-fs-read=${path}`)
+  await check('every door can be imported', process.execPath, '--permission', ...reach, join(folder, 'consumer.mjs'))
+  await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
+  await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
+} finally {
+  await rm(folder, { recursive: true })
+}
+
+/** Gives the tarball's path. The scripts are left out: the build has been made. */
+async function pack(): Promise<string> {
+  const { stdout } = await run('npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', folder)
+  const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[]
+  if (packed === undefined) throw new Error('npm pack has packed nothing.')
+  return join(folder, packed.filename)
+}
+
+/** Lays out a project that has the package, its dependencies and a program; no registry is asked. */
+async function install(tarball: string): Promise<void> {
+  const home = join(folder, 'node_modules', manifest.name)
+  await mkdir(home, { recursive: true })
+  await run('tar', '-xzf', tarball, '-C', home, '--strip-components=1')
+  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
+    const link = join(folder, 'node_modules', name)
+    await mkdir(dirname(link), { recursive: true })
+    await symlink(join(root, 'node_modules', name), link)
+  }
+  const program = [
+    ...names.map((name, index) => `import * as door${index} from '${name}'`),
+    `for (const door of [${names.map((_, index) => `door${index}`).join(', ')}])`,
+    `  if (Object.keys(door).length === 0) throw new Error('A door exports nothing.')`,
+  ].join('\n')
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    target: 'es2024',
+    lib: ['es2024'],
+    types: ['node'],
+  }
+  const byNode = { ...options, module: 'nodenext' }
+  const byBundler = { ...options, module: 'esnext', moduleResolution: 'bundler' }
+  await Promise.all(
+    Object.entries({
+      'package.json': JSON.stringify({ type: 'module' }),
+      'consumer.mjs': program,
+      'consumer.ts': program,
+      'tsconfig.node.json': JSON.stringify({ compilerOptions: byNode, files: ['consumer.ts'] }),
+      'tsconfig.bundler.json': JSON.stringify({ compilerOptions: byBundler, files: ['consumer.ts'] }),
+    }).map(([name, text]) => writeFile(join(folder, name), text)),
+  )
+}
+
+async function check(what: string, command: string, ...parameters: readonly string[]): Promise<void> {
+  try {
+    await run(command, ...parameters)
+    console.log(`✓ ${what}`)
+  } catch (error) {
+    const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string }
+    console.error(`✗ ${what}\n${stdout}${stderr}`)
+    process.exitCode = 1
+  }
+}
+
+function run(command: string, ...parameters: readonly string[]): Promise<{ readonly stdout: string }> {
+  return promisify(execFile)(command, parameters, { cwd: root })
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+/** Root of the project. */
+export const root = join(import.meta.dirname, '..')
+
+const timeoutMs = 60_000
+
+/**
+ * Runs a program of this project from its sources, with no key of a model provider at hand, and compares what it prints
+ * with what it is said to print, where `…` stands for anything within a line. Gives what is wrong, or nothing.
+ */
+export async function wrongAbout(path: string, expected: string | undefined): Promise<string | undefined> {
+  const environment = Object.entries(process.env).filter(([name]) => !/(API|AUTH)_(KEY|TOKEN)$/.test(name))
+  const child = spawn(process.execPath, ['--conditions=source', path], {
+    cwd: root,
+    env: { ...Object.fromEntries(environment), NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+  })
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(code ?? `${signal} (it has ${timeoutMs / 1000} s)`))
+  })
+  const [printed, complaint, end] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  if (end !== 0) return `It ended with ${end}.\n${complaint}`
+  if (complaint !== '') return `It wrote to stderr:\n${complaint}`
+  if (expected === undefined || patternOf(expected).test(printed.trim())) return undefined
+  return `It was to print:\n${indent(expected)}\nIt printed:\n${indent(printed.trim())}`
+}
+
+/** Prints how each check came out and sets the exit code of the process. Nothing to check is a failure, too. */
+export function report(what: string, results: ReadonlyMap<string, string | undefined>): void {
+  for (const [name, wrong] of results) {
+    if (wrong === undefined) console.log(`✓ ${name}`)
+    else console.error(`✗ ${name}\n${indent(wrong)}`)
+  }
+  const wrongCount = [...results.values()].filter((wrong) => wrong !== undefined).length
+  if (results.size === 0) console.error(`There are no ${what}.`)
+  else console.log(`${results.size - wrongCount} of ${results.size} ${what} print what they say.`)
+  if (wrongCount > 0 || results.size === 0) process.exitCode = 1
+}
+
+function patternOf(expected: string): RegExp {
+  const literal = expected.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+  return new RegExp(`^${literal.join('.*')}$`)
+}
+
+function indent(lines: string): string {
+  return lines.replace(/^/gm, '  ')
+}

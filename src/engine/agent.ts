@@ -1,0 +1,60 @@
+import { Conversation } from '../../components/conversation.ts'
+import { Limits } from '../../components/limits.ts'
+import { Llm } from '../../components/llm.ts'
+import type { AssistantMessage, FileBlock, Message, UserMessage } from '../../components/message.ts'
+import { OutputSchema } from '../../components/output-schema.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
+import { textOf } from '../models/text-of.ts'
+import { declare } from '../tools/declare.ts'
+import { jsonSchemaOf } from '../tools/json-schema-of.ts'
+import type { Tool } from '../tools/port.ts'
+import type { Entity, Initial } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import type { z } from 'zod'
+
+export interface AgentOptions {
+  /** `provider/model`. */
+  readonly model: string
+  /** Template of the system prompt. */
+  readonly system?: string
+  readonly tools?: readonly Tool[]
+  /** The conversation so far; a text is a user's message. @default none */
+  readonly messages?: string | readonly Message[]
+  /** What the final answer has to look like. */
+  readonly output?: z.ZodType
+  readonly maxSteps?: number
+  readonly maxToolCalls?: number
+}
+
+/** The components of an agent, for `world.spawn(...agent({ … }))`. */
+export function agent({ model, system, tools, messages = [], output, maxSteps, maxToolCalls }: AgentOptions): Initial[] {
+  const parts = [Llm({ model }), Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
+  if (system !== undefined) parts.push(SystemPrompt({ template: system }))
+  if (tools !== undefined) parts.push(ToolRegistry({ tools: declare(...tools) }))
+  if (output !== undefined) parts.push(outputSchema(output))
+  if (maxSteps !== undefined || maxToolCalls !== undefined) parts.push(Limits({ maxSteps, maxToolCalls }))
+  return parts
+}
+
+/** The component that asks an agent for a final answer of this form. What a JSON Schema cannot say, such as refinements, is not checked. */
+export function outputSchema(schema: z.ZodType): Initial {
+  return OutputSchema({ schema: jsonSchemaOf(schema, 'outputSchema') })
+}
+
+/** A user's message: a text, files behind it if there are any. */
+export function user(text: string, ...files: readonly FileBlock[]): UserMessage {
+  return { role: 'user', content: [{ type: 'text', text }, ...files] }
+}
+
+/** An assistant's message, for a conversation that is made up beforehand. */
+export function assistant(text: string): AssistantMessage {
+  return { role: 'assistant', content: [{ type: 'text', text }] }
+}
+
+/** The text of the agent's last message that has any; empty if there is none. */
+export function lastText(world: World, agent: Entity): string {
+  const messages = world.get(agent, Conversation) ?? []
+  const last = messages.findLast((message) => message.role === 'assistant' && textOf(message) !== '')
+  return textOf(last)
+}

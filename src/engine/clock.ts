@@ -1,0 +1,58 @@
+/** Where a Runner has its time from. */
+export interface Clock {
+  /** Milliseconds since some fixed instant; never goes back. */
+  now(): number
+  /** Unix time in milliseconds. */
+  date(): number
+  /** Calls `fire` once `now()` has reached an instant, never at once. Gives a function that calls it off. */
+  at(instantMs: number, fire: () => void): () => void
+  /** Work begins that this clock must not run ahead of. A clock that keeps real time needs neither of the two. */
+  begin?(): void
+  /** Such work has ended, or waits for this clock. */
+  end?(): void
+}
+
+/** setTimeout takes no longer wait than this. */
+const maxTimeoutMs = 2 ** 31 - 1
+
+/** Real time. */
+export const realClock: Clock = {
+  now: () => performance.now(),
+  date: () => Date.now(),
+  at(instantMs, fire) {
+    let timer: NodeJS.Timeout
+    const wait = (): void => {
+      const leftMs = Math.max(instantMs - performance.now(), 0)
+      timer = setTimeout(check, Math.min(Math.ceil(leftMs), maxTimeoutMs))
+    }
+    // A timer may fire a little early, and one that was too long for setTimeout is not over yet.
+    const check = (): void => (performance.now() < instantMs ? wait() : fire())
+    wait()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Work that may wait for a clock. */
+export interface Sleeper {
+  readonly signal: AbortSignal
+  begin(): void
+  end(): void
+}
+
+/** Waits so long on a clock. Rejects with the signal's reason when it aborts. */
+export function sleep(clock: Clock, durationMs: number, sleeper: Sleeper): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const { signal } = sleeper
+    if (signal.aborted) return reject(signal.reason as Error)
+    sleeper.end()
+    const wake = (settle: () => void): void => {
+      cancel()
+      signal.removeEventListener('abort', abort)
+      sleeper.begin()
+      settle()
+    }
+    const abort = (): void => wake(() => reject(signal.reason as Error))
+    const cancel = clock.at(clock.now() + durationMs, () => wake(resolve))
+    signal.addEventListener('abort', abort, { once: true })
+  })
+}

@@ -1,0 +1,52 @@
+import type { StandardEvents } from '../../components/event.ts'
+import type { ModelDelta } from '../models/port.ts'
+import type { Entity } from '../world/component.ts'
+import type { WorldEvent } from '../world/input.ts'
+
+/** Where an event stands in a world's history. What a restart tells again has the same place. */
+export interface EventPlace {
+  readonly world: string
+  readonly tick: number
+  readonly index: number
+}
+
+/** What a Runner tells besides the world's own events: as it happens, before any commit. */
+export interface RunnerEvents {
+  /** A piece of an answer. `index` counts the pieces of this try. */
+  'model-delta': {
+    readonly world: string
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly attempt: number
+    readonly index: number
+    readonly delta: ModelDelta
+  }
+  /** The pieces of this try count no more: it failed or was stopped. */
+  'model-discarded': { readonly world: string; readonly agent: Entity; readonly effect: Entity; readonly attempt: number }
+  'tool-progressed': {
+    readonly world: string
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly message: string
+    /** From 0 to 1, where the tool can tell. */
+    readonly fraction?: number | undefined
+  }
+  /** The provider asked to be left alone; its calls wait. */
+  'provider-held': { readonly world: string; readonly provider: string; readonly untilMs: number }
+  'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
+  'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
+}
+
+/** One of them. */
+export type StreamEvent = { [K in keyof RunnerEvents]: { readonly type: K } & RunnerEvents[K] }[keyof RunnerEvents]
+
+type CommittedEvents = { readonly [K in keyof StandardEvents]: StandardEvents[K] & EventPlace }
+export type EventsByType = CommittedEvents & RunnerEvents
+
+/** Any event that a listener can be told. */
+export type RunnerEvent =
+  | { [K in keyof EventsByType]: { readonly type: K } & EventsByType[K] }[keyof EventsByType]
+  | TickEvent
+
+/** An event of a committed tick, of whatever type. */
+export type TickEvent = WorldEvent & EventPlace

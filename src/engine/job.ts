@@ -1,0 +1,72 @@
+import type { Entity } from '../world/component.ts'
+import type { Clock, Sleeper } from './clock.ts'
+
+/** One try of an effect, from its commit until it is settled or called off. */
+export class Job implements Sleeper {
+  readonly effect: Entity
+  readonly attempt: number
+  isCalledOff = false
+  /** Calls its time-out off. */
+  timer: (() => void) | undefined
+  /** Resolves if it is called off. */
+  readonly calledOff: Promise<void>
+  readonly #clock: Clock
+  readonly #endWait: () => void
+  #controller: AbortController | undefined
+  #reason = ''
+  #isWorking = false
+  #admit: (() => void) | undefined
+
+  constructor(effect: Entity, attempt: number, clock: Clock) {
+    this.effect = effect
+    this.attempt = attempt
+    this.#clock = clock
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.calledOff = promise
+    this.#endWait = resolve
+  }
+
+  /** Made when first asked for: most work never looks. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.isCalledOff) this.#controller.abort(new DOMException(this.#reason, 'AbortError'))
+    }
+    return this.#controller.signal
+  }
+
+  /** Is at work from here on: the clock must not run ahead of it. */
+  begin(): void {
+    if (this.#isWorking || this.isCalledOff) return
+    this.#isWorking = true
+    this.#clock.begin?.()
+  }
+
+  /** Has ended, or waits for the clock. */
+  end(): void {
+    if (!this.#isWorking) return
+    this.#isWorking = false
+    this.#clock.end?.()
+  }
+
+  /** Resolves when the world has marked the effect as running, or it is called off. */
+  async admitted(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#admit = resolve
+    await Promise.race([promise, this.calledOff])
+  }
+
+  admit(): void {
+    this.#admit?.()
+  }
+
+  abort(reason: string): void {
+    if (this.isCalledOff) return
+    this.end()
+    this.isCalledOff = true
+    this.#reason = reason
+    this.timer?.()
+    this.#controller?.abort(new DOMException(reason, 'AbortError'))
+    this.#endWait()
+  }
+}

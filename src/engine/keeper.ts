@@ -1,0 +1,116 @@
+import type { Batch, Store, StoredWorld, WorldJournal } from '../stores/port.ts'
+import type { Component } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { JournalCodec, type Step } from '../world/journal.ts'
+import type { SnapshotEnd, SnapshotHead } from '../world/snapshot.ts'
+import { type System, World } from '../world/world.ts'
+
+/** The journal grows to so much more than the newest snapshot before a new one takes its place. */
+const minCompactionBytes = 1_000_000
+const compactionFactor = 2
+
+export interface KeeperOptions {
+  readonly store: Store
+  /** Keep every tick, so that the run can be replayed. @default false */
+  readonly record?: boolean | undefined
+}
+
+/** A world as it was found in a store. */
+export interface Found {
+  readonly world: World
+  /** The newest tick, whose events may not have been told. */
+  readonly last: Step | undefined
+}
+
+/** Keeps a world in a store: restores it, writes each tick ahead, and replaces a long journal by a snapshot. */
+export class Keeper {
+  readonly #journal: WorldJournal
+  readonly #record: boolean
+  #codec: JournalCodec
+  #journalBytes = 0
+  #snapshotBytes = 0
+  #hasBase = false
+  #writtenTick = -1
+
+  private constructor(journal: WorldJournal, record: boolean) {
+    this.#journal = journal
+    this.#record = record
+    this.#codec = new JournalCodec('')
+  }
+
+  /** @throws `world-locked` */
+  static async open(name: string, { store, record = false }: KeeperOptions): Promise<Keeper> {
+    return new Keeper(await store.open(name, { record }), record)
+  }
+
+  /** The world as it was last committed; `undefined` if there is none. @throws `corrupt-journal`, and what restoring throws */
+  async restore(options: { systems: readonly System[]; components: Iterable<Component> }): Promise<Found | undefined> {
+    const stored = await this.#journal.load()
+    if (stored === undefined) return undefined
+    const { lines, chain } = openSnapshot(stored)
+    this.#codec = new JournalCodec(chain)
+    const steps: Step[] = stored.rows.map(({ tick, line }) => {
+      this.#journalBytes += line.length
+      return this.#codec.decode(line, `journal of world '${this.#journal.name}', tick ${tick}`)
+    })
+    const world = World.restore(lines, { ...options, deltas: steps.map((step) => step.delta) })
+    const head = JSON.parse(lines[0] as string) as SnapshotHead
+    // A value of an older version was migrated just now: the journal goes on from a snapshot of the new one.
+    const isMigrated = Object.entries(head.components).some(([name, version]) => world.core.token(name).version > version)
+    this.#hasBase = !isMigrated
+    this.#writtenTick = world.tick
+    this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
+    return { world, last: steps.at(-1) }
+  }
+
+  /** Is there a world of this name already? */
+  async isTaken(): Promise<boolean> {
+    return (await this.#journal.load()) !== undefined
+  }
+
+  /** Writes the world down as it is, unless the store has it so. */
+  async begin(world: World): Promise<void> {
+    if (this.#hasBase && this.#writtenTick === world.tick) return
+    await this.#journal.commit(this.#snapshot(world))
+  }
+
+  /** Makes a tick durable. Costs what the tick changed. */
+  async commit(world: World, step: Step): Promise<void> {
+    const codec = this.#codec.fork()
+    const line = codec.encode(this.#record ? step : { ...step, writers: undefined })
+    const rows = [{ tick: step.delta.tick, line }]
+    const isLong = this.#journalBytes + line.length > Math.max(minCompactionBytes, compactionFactor * this.#snapshotBytes)
+    const before = this.#codec
+    this.#codec = codec
+    try {
+      await this.#journal.commit(isLong ? { rows, ...this.#snapshot(world) } : { rows })
+    } catch (error) {
+      this.#codec = before
+      throw error
+    }
+    this.#journalBytes = isLong ? 0 : this.#journalBytes + line.length
+    this.#writtenTick = step.delta.tick
+  }
+
+  /** Lets go of the world. */
+  async close(): Promise<void> {
+    await this.#journal.close()
+  }
+
+  #snapshot(world: World): Batch {
+    const lines = [...world.snapshot()]
+    if (this.#codec.chain === '') this.#codec = new JournalCodec((JSON.parse(lines.at(-1) as string) as SnapshotEnd).end.sha256)
+    this.#hasBase = true
+    this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
+    return { snapshot: { tick: world.tick, lines: [this.#codec.chain, ...lines] } }
+  }
+}
+
+/** The first line of a stored snapshot is what the journal behind it hangs on. */
+export function openSnapshot({ snapshot }: StoredWorld): { readonly chain: string; readonly lines: readonly string[] } {
+  const [chain, ...lines] = snapshot.lines
+  if (chain === undefined || lines.length === 0) {
+    throw new EntiaError('corrupt-snapshot', 'The stored snapshot is empty. Restore the store from a copy.')
+  }
+  return { chain, lines }
+}

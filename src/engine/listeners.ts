@@ -1,0 +1,51 @@
+import type { StreamEvent, TickEvent } from './events.ts'
+
+type Listener = (event: never) => unknown
+
+/** Those who want to be told. What a listener throws, or rejects with, is told to the others and changes nothing. */
+export class Listeners {
+  readonly #world: string
+  readonly #byType = new Map<string, Set<Listener>>()
+
+  constructor(world: string) {
+    this.#world = world
+  }
+
+  /** Calls `listener` for every event of a type, or of all types (`*`). Gives a function that ends it. */
+  on(type: string, listener: Listener): () => void {
+    let known = this.#byType.get(type)
+    if (known === undefined) this.#byType.set(type, (known = new Set()))
+    known.add(listener)
+    return () => {
+      known.delete(listener)
+    }
+  }
+
+  /** Is anybody there for events of this type? Saves making those that nobody hears. */
+  has(type: string): boolean {
+    return (this.#byType.get(type)?.size ?? 0) > 0 || (this.#byType.get('*')?.size ?? 0) > 0
+  }
+
+  tell(event: StreamEvent | TickEvent): void {
+    for (const type of [event.type, '*']) {
+      for (const listener of [...(this.#byType.get(type) ?? [])]) this.#call(listener, event)
+    }
+  }
+
+  #call(listener: Listener, event: StreamEvent | TickEvent): void {
+    try {
+      const result: unknown = listener(event as never)
+      if (result instanceof Promise) result.catch((error: unknown) => this.#report(event.type, error))
+    } catch (error) {
+      this.#report(event.type, error)
+    }
+  }
+
+  #report(event: string, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    // A listener for failures that fails itself is told to nobody, or it would go on forever.
+    if (event === 'listener-failed') return
+    if (this.has('listener-failed')) this.tell({ type: 'listener-failed', world: this.#world, event, message } satisfies StreamEvent)
+    else process.emitWarning(`A listener for '${event}' of world '${this.#world}' failed: ${message}`, 'EntiaWarning')
+  }
+}

@@ -1,0 +1,53 @@
+import type { Failure } from '../../components/failure.ts'
+import { Llm } from '../../components/llm.ts'
+import { ModelCall } from '../../components/model-call.ts'
+import type { OutcomeData } from '../../components/outcome.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { parseModel } from '../models/model-name.ts'
+import type { ModelOutcome } from '../models/port.ts'
+import { project } from '../models/project.ts'
+import type { Entity } from '../world/component.ts'
+import type { Json } from '../world/json.ts'
+import type { World } from '../world/world.ts'
+import type { EffectKind } from './effect-kind.ts'
+import type { StreamEvent } from './events.ts'
+import type { Host } from './host.ts'
+
+/** Model calls: projected from the world when they begin, done by the provider, streamed to listeners. */
+export function modelEffect(host: Host): EffectKind {
+  const modelOf = (world: World, effect: Entity): string => world.read(world.read(effect, OwnedBy).agent, Llm).model
+  return {
+    queue: (world, effect) => parseModel(modelOf(world, effect)).provider,
+    prepare(world, effect) {
+      const { agent } = world.read(effect, OwnedBy)
+      const { provider } = parseModel(modelOf(world, effect))
+      const request = project(world, agent, world.read(effect, ModelCall).messages)
+      return async ({ attempt, signal, sleep, tell }) => {
+        let index = 0
+        const place = { world: world.name, agent, effect, attempt }
+        const outcome = await host.provider(provider).call(request, {
+          signal,
+          attempt,
+          sleep,
+          onDelta: (delta) => tell({ type: 'model-delta', ...place, index: index++, delta }),
+        })
+        if (!outcome.ok && index > 0) tell({ type: 'model-discarded', ...place })
+        if (!outcome.ok) hold(host, provider, outcome.failure, world, tell)
+        return checked(outcome)
+      }
+    },
+  }
+}
+
+/** A provider that asks to be left alone is left alone by all its callers. */
+function hold(host: Host, provider: string, failure: Failure, world: World, tell: (event: StreamEvent) => void): void {
+  if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
+  const untilMs = host.hold(provider, failure.retryAfterMs)
+  tell({ type: 'provider-held', world: world.name, provider, untilMs })
+}
+
+function checked(outcome: ModelOutcome): OutcomeData {
+  if (!outcome.ok) return outcome
+  const { message, stop, usage } = outcome.value
+  return { ok: true, value: { message, stop, usage } as unknown as Json }
+}

@@ -1,0 +1,109 @@
+import type { Store, StoredWorld } from '../stores/port.ts'
+import type { Delta } from '../world/changes.ts'
+import type { Component } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { JournalCodec, type Step } from '../world/journal.ts'
+import type { Json } from '../world/json.ts'
+import { tokensOf } from '../world/restore.ts'
+import { tick } from '../world/tick.ts'
+import { type System, World } from '../world/world.ts'
+import { openSnapshot } from './keeper.ts'
+
+/** A run that can be replayed: where it began, and all that came in since. */
+export type Recording = StoredWorld
+
+export interface ReplayOptions {
+  readonly systems: readonly System[]
+  readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
+}
+
+/** Where a replay went another way than the recorded run. */
+export interface Difference {
+  readonly tick: number
+  /** The system that wrote the component: in the replay, or else in the recorded run. */
+  readonly system: string | undefined
+  /** `World` stands for time, dice and counters. */
+  readonly component: string
+  readonly recorded: Json | undefined
+  readonly replayed: Json | undefined
+}
+
+export interface ReplayResult {
+  /** The world as it is after the last tick that went the same way. */
+  readonly world: World
+  readonly ticks: number
+  readonly hash: string
+  readonly difference: Difference | undefined
+}
+
+/** The recording of a world that was run with `record: true`. @throws `no-such-world`, `world-locked` */
+export async function recordingOf(store: Store, name: string): Promise<Recording> {
+  const journal = await store.open(name, { record: true })
+  try {
+    const recording = await journal.recording()
+    if (recording !== undefined) return recording
+  } finally {
+    await journal.close()
+  }
+  throw new EntiaError('no-such-world', `The store has no recording of a world '${name}'. Run it with record: true.`)
+}
+
+/**
+ * Runs the recorded inputs through the systems again: no model is called, no tool run. Stops at the first difference.
+ *
+ * @throws `corrupt-snapshot`, `corrupt-journal`, and what restoring throws
+ */
+export function replay(recording: Recording, { systems, components }: ReplayOptions): ReplayResult {
+  const { chain, lines } = openSnapshot(recording)
+  const world = World.restore(lines, { systems, components: tokensOf(components) })
+  world.core.inbox.length = 0
+  const codec = new JournalCodec(chain)
+  let ticks = 0
+  for (const { tick: number, line } of recording.rows) {
+    const step = codec.decode(line, `recording of world '${world.name}', tick ${number}`)
+    const difference = replayStep(world, step)
+    if (difference !== undefined) return { world, ticks, hash: world.hash(), difference }
+    ticks++
+  }
+  return { world, ticks, hash: world.hash(), difference: undefined }
+}
+
+function replayStep(world: World, step: Step): Difference | undefined {
+  const result = tick(world, step.inputs, { nowMs: step.delta.nowMs })
+  if (JSON.stringify(sorted(result.delta)) === JSON.stringify(sorted(step.delta))) return undefined
+  const component = firstDifference(step.delta, result.delta)
+  return {
+    tick: step.delta.tick,
+    system: result.writers[component] ?? step.writers?.[component],
+    component,
+    recorded: changesOf(step.delta, component),
+    replayed: changesOf(result.delta, component),
+  }
+}
+
+/** In order of name; what no component accounts for is the world's own. */
+function firstDifference(recorded: Delta, replayed: Delta): string {
+  const names = new Set<string>()
+  for (const delta of [recorded, replayed]) {
+    for (const kind of kinds) for (const name of Object.keys(delta[kind] ?? {})) names.add(name)
+  }
+  const differs = (name: string): boolean =>
+    JSON.stringify(changesOf(recorded, name)) !== JSON.stringify(changesOf(replayed, name))
+  return [...names].sort().find(differs) ?? 'World'
+}
+
+const kinds = ['set', 'appended', 'spliced', 'removed'] as const
+
+function changesOf(delta: Delta, component: string): Json | undefined {
+  if (component === 'World') {
+    const { tick: number, nowMs, next, ids, random, spawned = [], despawned = [] } = delta
+    return { tick: number, nowMs, next, ids, random, spawned, despawned } as unknown as Json
+  }
+  const found = kinds.flatMap((kind) => (delta[kind]?.[component] === undefined ? [] : [[kind, delta[kind][component]]]))
+  return found.length === 0 ? undefined : (Object.fromEntries(found) as Json)
+}
+
+function sorted(delta: Delta): Json {
+  const entries = Object.entries(delta).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries) as Json
+}

@@ -1,0 +1,267 @@
+import { inputSchema, type StandardInput } from '../../components/input.ts'
+import type { UserMessage } from '../../components/message.ts'
+import { SeenInputs } from '../../components/seen-inputs.ts'
+import type { Store } from '../stores/port.ts'
+import { canonical } from '../world/canonical.ts'
+import type { Component, Entity } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { Input } from '../world/input.ts'
+import type { Step } from '../world/journal.ts'
+import { tokensOf } from '../world/restore.ts'
+import type { System, World } from '../world/world.ts'
+import { checkParts } from './check-parts.ts'
+import type { EventsByType, RunnerEvent } from './events.ts'
+import { Host, type HostOptions, hostOptionNames } from './host.ts'
+import { Inbox, type Waiter } from './inbox.ts'
+import { Keeper } from './keeper.ts'
+import { Listeners } from './listeners.ts'
+import { Pump } from './pump.ts'
+import { TickLoop } from './tick-loop.ts'
+
+export interface RunnerOptions extends HostOptions {
+  /** A Host that several Runners share; instead of the options of one. */
+  readonly host?: Host
+  /** Where the world is kept. Absent: it lives as long as the process. */
+  readonly store?: Store
+  /** Keep all ticks in the store, so that the run can be replayed. @default false */
+  readonly record?: boolean
+  /** Most inputs that one tick takes. @default 256 */
+  readonly maxInputsPerTick?: number
+}
+
+export interface OpenRunnerOptions extends RunnerOptions {
+  readonly store: Store
+  /** Of the world in the store. */
+  readonly name: string
+  readonly systems: readonly System[]
+  readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
+  /** Makes the world if the store has none of that name. Absent: that is an error. */
+  readonly create?: () => World
+}
+
+/** Counts since the Runner started. */
+export interface RunnerStats {
+  readonly ticks: number
+  /** Outcomes that came too late, and inputs that came twice. */
+  readonly dropped: number
+  readonly inFlight: number
+}
+
+const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', 'systems', 'components', 'create']
+const defaultMaxInputsPerTick = 256
+
+/** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
+export class Runner {
+  readonly world: World
+  readonly host: Host
+  readonly #options: RunnerOptions
+  readonly #listeners: Listeners
+  readonly #inbox: Inbox
+  readonly #pump: Pump
+  #keeper: Keeper | undefined
+  #lastStep: Step | undefined
+  #loop: TickLoop | undefined
+  #isStopped = false
+  #dropped = 0
+
+  constructor(world: World, options: RunnerOptions = {}) {
+    this.world = world
+    this.#options = options
+    this.host = options.host ?? new Host(hostOptionsOf(options))
+    this.#listeners = new Listeners(world.name)
+    this.#listeners.on('input-dropped', () => void this.#dropped++)
+    this.#inbox = new Inbox(options.maxInputsPerTick ?? defaultMaxInputsPerTick)
+    this.#pump = new Pump(world, this.host, {
+      post: (input) => this.#enter(input),
+      tell: (event) => this.#listeners.tell(event),
+      dropped: () => void this.#dropped++,
+    })
+  }
+
+  /**
+   * A Runner for the world of that name: as the store has it, or else made anew. It is not started.
+   *
+   * @throws `no-such-world`, `world-locked`, and what restoring throws
+   */
+  static async open(options: OpenRunnerOptions): Promise<Runner> {
+    const { store, name, systems, components, create, record } = options
+    const keeper = await Keeper.open(name, { store, record })
+    try {
+      const found = await keeper.restore({ systems, components: tokensOf(components) })
+      const world = found?.world ?? create?.()
+      if (world === undefined) {
+        throw new EntiaError('no-such-world', `The store has no world '${name}'. Pass 'create', or check the name.`)
+      }
+      if (world.name !== name) {
+        const expected = `expected a world named '${name}'`
+        throw new EntiaError('invalid-argument', `Runner.open: ${expected}, 'create' made one named '${world.name}'.`)
+      }
+      const runner = new Runner(world, options)
+      runner.#keeper = keeper
+      runner.#lastStep = found?.last
+      if (found !== undefined) world.core.watch()
+      return runner
+    } catch (error) {
+      await keeper.close()
+      throw error
+    }
+  }
+
+  get stats(): RunnerStats {
+    return { ticks: this.#loop?.ticks ?? 0, dropped: this.#dropped, inFlight: this.#pump.inFlight }
+  }
+
+  /** Calls a listener for every event of a type, or of all (`*`). Gives a function that ends it. */
+  on<K extends keyof EventsByType>(type: K, listener: (event: { readonly type: K } & EventsByType[K]) => unknown): () => void
+  on(type: string, listener: (event: RunnerEvent) => unknown): () => void
+  on(type: string, listener: (event: never) => unknown): () => void {
+    return this.#listeners.on(type, listener)
+  }
+
+  /**
+   * Takes the world up. From here on it is driven: it ticks whenever something comes in.
+   *
+   * @throws before anything has run: `missing-handler`, `unknown-provider`, `world-driven`, `world-exists`, `world-locked`
+   */
+  async start(): Promise<void> {
+    if (this.#loop !== undefined || this.#isStopped) {
+      throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${this.world.name}'.`)
+    }
+    checkParts(this.world, this.host)
+    const { core } = this.world
+    core.drive({ name: 'a Runner', post: (input) => this.#enter(input) })
+    const written = core.unwatch()
+    try {
+      await this.#openStore()
+    } catch (error) {
+      core.drive(undefined)
+      throw error
+    }
+    const { world, host, clock = host.clock } = { world: this.world, host: this.host }
+    const parts = { world, clock, inbox: this.#inbox, pump: this.#pump, listeners: this.#listeners, keeper: this.#keeper }
+    this.#loop = new TickLoop(parts)
+    this.#inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
+    this.#tellAgain()
+    if (written !== undefined) this.#inbox.push(written)
+    this.#enter({ kind: 'started', dateMs: clock.date(), retry: host.retryPolicies() })
+    for (const input of core.inbox.splice(0)) this.#enter(input)
+    this.#pump.takeUp(this.#loop.offsetMs)
+  }
+
+  /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
+  async idle(): Promise<void> {
+    await this.#running().idle()
+  }
+
+  /**
+   * Puts an input in. Resolves once it is committed, or dropped because its id was seen before.
+   *
+   * @throws `invalid-input`, `not-json`; what the Runner fails with before that
+   */
+  async post(input: StandardInput | Input, { id }: { readonly id?: string } = {}): Promise<void> {
+    this.#running()
+    const stored = canonical(id === undefined ? input : { ...input, id }, () => 'an input') as Input
+    const issue = inputSchema(stored.kind)?.safeParse(stored).error?.issues[0]
+    if (issue !== undefined) {
+      const what = `Input '${stored.kind}' at ${issue.path.join('.')}: ${issue.message}`
+      throw new EntiaError('invalid-input', `${what}. It was not taken.`)
+    }
+    if (typeof stored['id'] === 'string' && !this.#inbox.isNew(stored['id'])) {
+      this.#dropped++
+      return
+    }
+    await this.#committed((waiter) => this.#inbox.push(stored, waiter))
+  }
+
+  /** A person's message to an agent. Resolves once it is committed. */
+  async message(agent: Entity, message: string | UserMessage, options: { readonly id?: string } = {}): Promise<void> {
+    const content = [{ type: 'text' as const, text: message as string }]
+    const said = typeof message === 'string' ? { role: 'user' as const, content } : message
+    await this.post({ kind: 'message', agent, message: said }, options)
+  }
+
+  /** Stops what an agent has under way and ends its turn. Resolves once that is committed; then the work is aborted. */
+  async cancel(agent: Entity, reason?: string): Promise<void> {
+    await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
+  }
+
+  /**
+   * Changes the world at the next tick, as one recorded input. Resolves with what the function gives once that is committed.
+   * If it throws, nothing has changed, and this rejects with the same.
+   */
+  async change<T>(change: (world: World) => T): Promise<T> {
+    this.#running()
+    const results: T[] = []
+    const make = (world: World): void => void results.push(change(world))
+    await this.#committed((waiter) => this.#inbox.pushChange(make, waiter))
+    return results.at(-1) as T
+  }
+
+  /** Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#pump.stop()
+    await this.#loop?.halt()
+    await this.#keeper?.close()
+    const what = `The Runner of world '${this.world.name}' was stopped before this was committed.`
+    for (const waiter of this.#inbox.drain()) waiter.reject(new EntiaError('world-driven', what))
+    // A world whose last tick could not be committed is not the world any more: it stays closed.
+    if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
+    this.world.core.drive(undefined)
+    this.world.core.watch()
+  }
+
+  async #openStore(): Promise<void> {
+    const { store, record } = this.#options
+    if (store === undefined) return
+    if (this.#keeper === undefined) {
+      this.#keeper = await Keeper.open(this.world.name, { store, record })
+      if (await this.#keeper.isTaken()) {
+        await this.#keeper.close()
+        const advice = `Resume it with Runner.open({ store, name: '${this.world.name}', … }), or delete it from the store.`
+        throw new EntiaError('world-exists', `The store has a world '${this.world.name}' already. ${advice}`)
+      }
+    }
+    await this.#keeper.begin(this.world)
+  }
+
+  /** What the newest committed tick told may not have been heard before the last process ended. */
+  #tellAgain(): void {
+    const step = this.#lastStep
+    step?.events.forEach((event, index) =>
+      this.#listeners.tell({ ...event, world: this.world.name, tick: step.delta.tick, index }),
+    )
+  }
+
+  #running(): TickLoop {
+    if (this.#loop?.failure !== undefined) throw this.#loop.failure
+    if (this.#loop !== undefined && !this.#isStopped) return this.#loop
+    const what = this.#isStopped ? 'was stopped' : 'is not running: call start() first'
+    throw new EntiaError('world-driven', `The Runner of world '${this.world.name}' ${what}.`)
+  }
+
+  async #committed(enter: (waiter: Waiter) => void): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      enter({ resolve, reject })
+      this.#loop?.wake()
+    })
+  }
+
+  #enter(input: StandardInput | Input): void {
+    if (this.#isStopped || this.#loop === undefined || this.#loop.failure !== undefined) return
+    this.#inbox.push(canonical(input, () => 'an input') as Input)
+    this.#loop.wake()
+  }
+}
+
+function hostOptionsOf(options: RunnerOptions): HostOptions {
+  const unknown = Object.keys(options).filter(
+    (key) => !ownOptionNames.includes(key) && !(hostOptionNames as readonly string[]).includes(key),
+  )
+  if (unknown.length > 0) {
+    const known = [...ownOptionNames, ...hostOptionNames].join(', ')
+    throw new EntiaError('invalid-argument', `Runner: unknown option ${unknown.join(', ')}. Known: ${known}.`)
+  }
+  return Object.fromEntries(Object.entries(options).filter(([key]) => !ownOptionNames.includes(key)))
+}

@@ -1,0 +1,169 @@
+import { EntiaError } from '../world/entia-error.ts'
+import type { Step } from '../world/journal.ts'
+import { tick, type TickResult } from '../world/tick.ts'
+import type { World } from '../world/world.ts'
+import type { Clock } from './clock.ts'
+import type { Inbox, Intake, Waiter } from './inbox.ts'
+import type { Keeper } from './keeper.ts'
+import type { Listeners } from './listeners.ts'
+import type { Pump } from './pump.ts'
+
+/** Waits between the tries of a commit; one more try than waits. */
+const commitWaitsMs = [50, 500]
+
+export interface TickLoopParts {
+  readonly world: World
+  readonly clock: Clock
+  readonly inbox: Inbox
+  readonly pump: Pump
+  readonly listeners: Listeners
+  readonly keeper: Keeper | undefined
+}
+
+/**
+ * Ticks whenever something has come in, one tick a turn of the event loop: tick → commit → start effects → tell. Sleeps
+ * when nothing is there; a failure ends it for good.
+ */
+export class TickLoop {
+  readonly #parts: TickLoopParts
+  readonly #startMs: number
+  readonly #startNowMs: number
+  #turn: NodeJS.Immediate | undefined
+  #isAwake = false
+  #isTicking = false
+  #isStopped = false
+  #wantsTick = false
+  #idleWaiters: Waiter[] = []
+  #haltWaiter: (() => void) | undefined
+  failure: EntiaError | undefined
+  ticks = 0
+
+  constructor(parts: TickLoopParts) {
+    this.#parts = parts
+    this.#startMs = parts.clock.now()
+    this.#startNowMs = parts.world.nowMs
+  }
+
+  /** World time is so much behind the clock. */
+  get offsetMs(): number {
+    return this.#startMs - this.#startNowMs
+  }
+
+  get isIdle(): boolean {
+    const { inbox, pump } = this.#parts
+    return !this.#isTicking && !this.#wantsTick && inbox.size === 0 && pump.isIdle
+  }
+
+  /** Something has come in. */
+  wake(): void {
+    if (this.#isStopped || this.#turn !== undefined || this.#isTicking) return
+    if (!this.#isAwake) {
+      this.#isAwake = true
+      this.#parts.clock.begin?.()
+    }
+    this.#turn = setImmediate(() => {
+      this.#turn = undefined
+      void this.#tick()
+    })
+  }
+
+  /** Resolves once nothing is in flight and nothing is due; rejects if the loop fails. */
+  async idle(): Promise<void> {
+    if (this.failure !== undefined) throw this.failure
+    if (this.#isStopped || this.isIdle) return
+    await new Promise<void>((resolve, reject) => this.#idleWaiters.push({ resolve, reject }))
+  }
+
+  /** Ticks no more; resolves once a commit under way has ended. */
+  async halt(): Promise<void> {
+    this.#isStopped = true
+    clearImmediate(this.#turn)
+    if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
+    this.#rest()
+    for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+  }
+
+  async #tick(): Promise<void> {
+    this.#isTicking = true
+    const intake = this.#parts.inbox.take()
+    try {
+      const result = this.#run(intake)
+      if (result !== undefined) {
+        if (this.#parts.keeper !== undefined) await this.#commit(this.#parts.keeper, result)
+        this.#after(result, intake)
+      }
+    } catch (error) {
+      this.#fail(error as EntiaError, intake)
+    }
+    this.#isTicking = false
+    this.#haltWaiter?.()
+    if (this.#isStopped) return
+    if (this.#parts.inbox.size > 0 || this.#wantsTick) return this.wake()
+    this.#rest()
+    if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+  }
+
+  /** `undefined` if a change from outside threw: then the rest of the intake goes into the next tick. */
+  #run({ change, entries }: Intake): TickResult | undefined {
+    const { world, clock, inbox } = this.#parts
+    // Instants are made of sums that may fall short of a whole millisecond by a rounding error.
+    const nowMs = Math.floor(clock.now() - this.offsetMs + 1e-6)
+    try {
+      return tick(world, entries.map((entry) => entry.input), { nowMs, change: change?.make })
+    } catch (error) {
+      if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
+      change.waiter?.reject(error)
+      inbox.putBack(entries)
+      return undefined
+    }
+  }
+
+  async #commit(keeper: Keeper, step: Step): Promise<void> {
+    const { world, clock, listeners } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await keeper.commit(world, step)
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        listeners.tell({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
+        const waitMs = commitWaitsMs[attempt - 1]
+        if (waitMs === undefined || this.#isStopped) {
+          const what = `Tick ${step.delta.tick} of world '${world.name}' could not be committed in ${attempt} tries: ${message}`
+          const advice = 'Nothing of it has begun. Mend the store and open the world again: what was committed is there.'
+          throw new EntiaError('store-failed', `${what}. ${advice}`, { tick: step.delta.tick }, { cause: error })
+        }
+        clock.end?.()
+        await new Promise<void>((resolve) => clock.at(clock.now() + waitMs, resolve))
+        clock.begin?.()
+      }
+    }
+  }
+
+  #after({ delta, events, again }: TickResult, { change, entries }: Intake): void {
+    const { pump, listeners, world } = this.#parts
+    this.ticks++
+    this.#wantsTick = again
+    if (!this.#isStopped) pump.follow(delta)
+    change?.waiter?.resolve()
+    for (const { waiter } of entries) waiter?.resolve()
+    events.forEach((event, index) => listeners.tell({ ...event, world: world.name, tick: delta.tick, index }))
+  }
+
+  #fail(error: EntiaError, { change, entries }: Intake): void {
+    const { pump, inbox } = this.#parts
+    this.failure = error
+    this.#isStopped = true
+    this.#wantsTick = false
+    pump.stop()
+    change?.waiter?.reject(error)
+    for (const { waiter } of entries) waiter?.reject(error)
+    for (const waiter of [...inbox.drain(), ...this.#idleWaiters.splice(0)]) waiter.reject(error)
+    this.#rest()
+  }
+
+  #rest(): void {
+    if (!this.#isAwake) return
+    this.#isAwake = false
+    this.#parts.clock.end?.()
+  }
+}

@@ -1,0 +1,32 @@
+import { ToolCall } from '../../components/tool-call.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
+import type { Json } from '../world/json.ts'
+import type { EffectKind } from './effect-kind.ts'
+import type { Host } from './host.ts'
+
+/** Tool calls: the handler is found on the Host by name. */
+export function toolEffect(host: Host): EffectKind {
+  return {
+    queue: () => undefined,
+    prepare(world, effect) {
+      const { agent } = world.read(effect, OwnedBy)
+      const { name, arguments: input } = world.read(effect, ToolCall)
+      return async ({ attempt, key, signal, sleep, tell }) => {
+        const tool = host.tool(name)
+        if (tool === undefined) {
+          const message = `Tool '${name}' has no handler on this host.`
+          return { ok: false, failure: { kind: 'internal', message } }
+        }
+        const progress = (message: string, fraction?: number): void =>
+          tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
+        try {
+          const output = await tool.call(input, { attempt, key, signal, sleep, progress })
+          return { ok: true, value: output as unknown as Json }
+        } catch (error) {
+          return { ok: false, failure: { kind: 'tool-threw', message: thrownMessage(error) } }
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import type { Anthropic } from '@anthropic-ai/sdk'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { JsonObject } from '../../world/json.ts'
+import type { ProviderError } from '../provider-failure.ts'
+import { type Connection, reasonOf } from '../streamed-call.ts'
+
+export type {
+  ContentBlockParam,
+  MessageCreateParamsStreaming,
+  RawMessageStreamEvent,
+  StopReason,
+  TextBlockParam,
+  Tool,
+  ToolResultBlockParam,
+} from '@anthropic-ai/sdk/resources/messages'
+
+/** Where Claude is called, and as whom. */
+export interface AnthropicOptions {
+  /** @default the environment variable `ANTHROPIC_API_KEY`, read at the first call */
+  readonly apiKey?: string | undefined
+  /** @default the environment variable `ANTHROPIC_BASE_URL`, else Anthropic's own address */
+  readonly baseURL?: string | undefined
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Makes the HTTP requests. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
+   * limits for models that stay silent for longer.
+   */
+  readonly fetch?: typeof fetch | undefined
+}
+
+/** The SDK as the rest of the adapter uses it. */
+export interface AnthropicClient extends Connection {
+  readonly sdk: Anthropic
+  /** A schema as the API's structured output takes it: what it does not know becomes part of the descriptions. */
+  readonly outputSchema: (schema: JsonObject) => Record<string, unknown>
+}
+
+/** The longest time that a timer of Node can count: the SDK's own time limit is off, the world's time rules. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1
+
+/**
+ * Loads the SDK and makes a client. This file alone imports the SDK.
+ *
+ * @throws `missing-api-key`
+ */
+export async function openAnthropic(options: AnthropicOptions): Promise<AnthropicClient> {
+  const apiKey = options.apiKey ?? process.env['ANTHROPIC_API_KEY']
+  if (apiKey === undefined || apiKey === '') {
+    throw new EntiaError(
+      'missing-api-key',
+      'anthropic has no API key. Set the environment variable ANTHROPIC_API_KEY, or pass anthropic({ apiKey }).',
+    )
+  }
+  const { Anthropic, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('@anthropic-ai/sdk')
+  const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
+
+  const explain = (error: unknown): ProviderError | undefined => {
+    if (!(error instanceof APIError)) return undefined
+    if (error instanceof APIConnectionError) {
+      const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
+      return { message: reasonOf(error), silent }
+    }
+    return {
+      // A provider, or a proxy before it, may quote the key that it refuses.
+      message: (error.apiMessage ?? error.message).replaceAll(apiKey, '[key]'),
+      status: error.status,
+      names: [error.errorCode, error.type].filter((name) => name !== null),
+      headers: error.headers,
+    }
+  }
+  const sdk = new Anthropic({
+    apiKey,
+    ...(options.baseURL !== undefined && { baseURL: options.baseURL }),
+    ...(options.headers !== undefined && { defaultHeaders: options.headers }),
+    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+    logLevel: 'off',
+  })
+  return { sdk, explain, outputSchema: (schema) => readable(schema, transformJSONSchema) }
+}
+
+function readable(schema: JsonObject, transform: (schema: JsonObject) => Record<string, unknown>) {
+  try {
+    return transform(schema)
+  } catch (error) {
+    throw new EntiaError(
+      'invalid-argument',
+      `anthropic cannot follow this output schema: ${String(error)}. Give each part of it a type.`,
+      {},
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,171 @@
+import type { FileBlock, Message, TextBlock } from '../../../components/message.ts'
+import type { ModelOptions, ModelRequest } from '../port.ts'
+import { cachedByMessage, resultsFirst, unsupportedFile } from '../wire-messages.ts'
+import type {
+  ContentBlockParam,
+  MessageCreateParamsStreaming,
+  TextBlockParam,
+  Tool,
+  ToolResultBlockParam,
+} from './client.ts'
+
+/** Sent when a request sets no limit, since the API wants one. All current models can write as much. */
+export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000
+
+/** The name under which thinking of this provider is kept, so that it goes back to no other. */
+export const ANTHROPIC = 'anthropic'
+
+interface WireMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: ContentBlockParam[]
+}
+
+type FileParam = Extract<ContentBlockParam, { type: 'image' | 'document' }>
+
+const breakpoint = { cache_control: { type: 'ephemeral' } } as const
+
+/**
+ * A request as the Messages API takes it. There are three cache breakpoints at most: behind tools and system prompt,
+ * behind the last message before the tail, and where that one stood in the request before. The last is needed because
+ * the API looks back no further than 20 blocks for an entry, and one step of parallel calls can be longer.
+ */
+export function messagesBody(request: ModelRequest, outputSchema?: Record<string, unknown>): MessageCreateParamsStreaming {
+  const { model, system, options } = request
+  const effort = typeof options.thinking === 'string' ? options.thinking : undefined
+  const outputConfig = {
+    ...(effort !== undefined && { effort }),
+    ...(outputSchema !== undefined && { format: { type: 'json_schema' as const, schema: outputSchema } }),
+  }
+  return {
+    model,
+    max_tokens: maxTokens(options),
+    ...(request.tools.length > 0 && { tools: tools(request) }),
+    ...(system !== '' && { system: [{ type: 'text' as const, text: system, ...breakpoint }] }),
+    messages: conversation(request),
+    ...thinking(options),
+    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+    ...(options.temperature !== undefined && { temperature: options.temperature }),
+    ...options.extra,
+    stream: true,
+  }
+}
+
+/** Thinking counts towards the limit, so a budget comes on top of what is left for the answer. */
+function maxTokens({ maxOutputTokens, thinking }: ModelOptions): number {
+  return maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS + (typeof thinking === 'number' ? thinking : 0)
+}
+
+function thinking({ thinking }: ModelOptions): Pick<MessageCreateParamsStreaming, 'thinking'> {
+  if (thinking === undefined) return {}
+  return { thinking: typeof thinking === 'number' ? { type: 'enabled', budget_tokens: thinking } : { type: 'adaptive' } }
+}
+
+function tools(request: ModelRequest): Tool[] {
+  const lastMarked = request.system === '' ? request.tools.length - 1 : -1
+  return request.tools.map(({ name, description, inputSchema }, index) => ({
+    name,
+    description,
+    input_schema: { ...inputSchema, type: 'object' },
+    ...(index === lastMarked && breakpoint),
+  }))
+}
+
+function conversation(request: ModelRequest): WireMessage[] {
+  const messages: WireMessage[] = []
+  for (const message of resultsFirst(request.messages)) join(messages, wireOf(message))
+  mark(messages, messages.length - 1)
+  mark(messages, messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1))
+  for (const message of request.tail) join(messages, wireOf(message))
+  return messages
+}
+
+/** Adds a message; one of the same role as the last becomes part of it, as the API would have it. */
+function join(messages: WireMessage[], { role, content }: WireMessage): void {
+  if (content.length === 0) return
+  const last = messages.at(-1)
+  if (last?.role === role) messages[messages.length - 1] = { role, content: [...last.content, ...content] }
+  else messages.push({ role, content })
+}
+
+/** Puts a breakpoint behind a message, on a copy: the original is cached and serves later steps, where the mark is gone. */
+function mark(messages: WireMessage[], index: number): void {
+  const message = messages[index]
+  const last = message?.content.at(-1)
+  if (message === undefined || last === undefined) return
+  if (last.type === 'thinking' || last.type === 'redacted_thinking') return
+  messages[index] = { role: message.role, content: [...message.content.slice(0, -1), { ...last, ...breakpoint }] }
+}
+
+const wireOf = cachedByMessage((message: Message): WireMessage => {
+  switch (message.role) {
+    case 'assistant':
+      return { role: 'assistant', content: message.content.flatMap(assistantBlock) }
+    case 'tool':
+      return { role: 'user', content: [toolResult(message)] }
+    case 'user':
+    case 'system':
+      return { role: 'user', content: message.content.flatMap(userBlock) }
+  }
+})
+
+function assistantBlock(block: Extract<Message, { role: 'assistant' }>['content'][number]): ContentBlockParam[] {
+  switch (block.type) {
+    case 'text':
+      return textParam(block)
+    case 'tool-call':
+      return [{ type: 'tool_use', id: wireId(block.id), name: block.name, input: block.arguments }]
+    case 'thinking':
+      if (block.provider !== ANTHROPIC) return []
+      if (block.redacted !== undefined) return [{ type: 'redacted_thinking', data: block.redacted }]
+      // Thinking that was cut off before its signature came proves nothing, and the API refuses it.
+      if (block.signature === undefined) return []
+      return [{ type: 'thinking', thinking: block.text, signature: block.signature }]
+  }
+}
+
+function toolResult({ callId, content, isError }: Extract<Message, { role: 'tool' }>): ToolResultBlockParam {
+  return {
+    type: 'tool_result',
+    tool_use_id: wireId(callId),
+    content: content.flatMap(userBlock),
+    ...(isError === true && { is_error: true }),
+  }
+}
+
+function userBlock(block: TextBlock | FileBlock): (TextBlockParam | FileParam)[] {
+  return block.type === 'text' ? textParam(block) : [fileParam(block)]
+}
+
+/** The API refuses text blocks that hold nothing but white space. */
+function textParam({ text }: TextBlock): TextBlockParam[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }]
+}
+
+function fileParam(file: FileBlock): FileParam {
+  const { mediaType, data, url, name } = file
+  const title = name === undefined ? {} : { title: name }
+  if (isImage(mediaType)) {
+    if (url !== undefined) return { type: 'image', source: { type: 'url', url } }
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data ?? '' } }
+  }
+  if (mediaType === 'application/pdf') {
+    if (url !== undefined) return { type: 'document', source: { type: 'url', url }, ...title }
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data: data ?? '' }, ...title }
+  }
+  if (mediaType.startsWith('text/') && data !== undefined) {
+    const text = Buffer.from(data, 'base64').toString('utf8')
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title }
+  }
+  throw unsupportedFile(ANTHROPIC, file, 'images (JPEG, PNG, GIF, WebP), PDF files, and text files given as base64')
+}
+
+type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+
+function isImage(mediaType: string): mediaType is ImageType {
+  return ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].includes(mediaType)
+}
+
+/** Ids of calls that another provider made may hold characters that this API refuses. */
+function wireId(id: string): string {
+  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+}

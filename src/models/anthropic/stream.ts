@@ -1,0 +1,156 @@
+import type { AssistantMessage } from '../../../components/message.ts'
+import type { TokenUsage } from '../../../components/usage.ts'
+import type { ModelDelta, ModelOutcome, ModelReply } from '../port.ts'
+import { failed, type StreamReader } from '../streamed-call.ts'
+import { readArguments } from '../tool-arguments.ts'
+import type { RawMessageStreamEvent, StopReason } from './client.ts'
+import { ANTHROPIC } from './request.ts'
+
+type Event<Type> = Extract<RawMessageStreamEvent, { type: Type }>
+type Block = AssistantMessage['content'][number]
+
+/** A content block while it arrives. */
+type Draft =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; text: string; signature: string }
+  | { type: 'redacted'; data: string }
+  | { type: 'tool-call'; id: string; name: string; raw: string; input: unknown }
+
+/** Reads the event stream of the Messages API. */
+export class MessageReader implements StreamReader<RawMessageStreamEvent> {
+  readonly #model: string
+  readonly #onDelta: (delta: ModelDelta) => void
+  readonly #drafts = new Map<number, Draft>()
+  #usage: TokenUsage = {}
+  #stop: StopReason | null = null
+  #refusal: string | undefined
+  #finished = false
+
+  constructor(model: string, onDelta: (delta: ModelDelta) => void) {
+    this.#model = model
+    this.#onDelta = onDelta
+  }
+
+  take(event: RawMessageStreamEvent): void {
+    switch (event.type) {
+      case 'message_start':
+        this.#usage = usageOf(event.message.usage)
+        break
+      case 'content_block_start':
+        this.#start(event)
+        break
+      case 'content_block_delta':
+        this.#grow(event)
+        break
+      case 'message_delta':
+        this.#stop = event.delta.stop_reason
+        // Null on every answer but a refusal, and absent from servers of an older version of the API.
+        this.#refusal = event.delta.stop_details?.explanation ?? event.delta.stop_details?.category ?? undefined
+        this.#usage = { ...this.#usage, ...usageOf(event.usage) }
+        break
+      case 'message_stop':
+        this.#finished = true
+        break
+      case 'content_block_stop':
+    }
+  }
+
+  outcome(): ModelOutcome | undefined {
+    if (!this.#finished) return undefined
+    const stopped = this.#stop
+    if (stopped === 'refusal') {
+      const reason = this.#refusal === undefined ? '' : `: ${this.#refusal}`
+      return failed({ kind: 'refused', message: `${this.#model} refused to answer${reason}` })
+    }
+    if (stopped === 'model_context_window_exceeded') {
+      return failed({ kind: 'context-overflow', message: `The context window of ${this.#model} was full mid-answer.` })
+    }
+    if (stopped === 'pause_turn') {
+      const message = `${this.#model} paused for a tool that runs at the provider. Take such tools out of options.extra.`
+      return failed({ kind: 'invalid-request', message })
+    }
+    const content = [...this.#drafts.values()].map(blockOf)
+    const stop = stopped === 'max_tokens' ? 'max-tokens' : stopOf(content)
+    return { ok: true, value: { message: { role: 'assistant', content, model: this.#model }, stop, usage: this.#usage } }
+  }
+
+  #start({ index, content_block: block }: Event<'content_block_start'>): void {
+    switch (block.type) {
+      case 'text':
+        this.#drafts.set(index, { type: 'text', text: block.text })
+        break
+      case 'thinking':
+        this.#drafts.set(index, { type: 'thinking', text: block.thinking, signature: block.signature })
+        break
+      case 'redacted_thinking':
+        this.#drafts.set(index, { type: 'redacted', data: block.data })
+        break
+      case 'tool_use':
+        this.#drafts.set(index, { type: 'tool-call', id: block.id, name: block.name, raw: '', input: block.input })
+        this.#onDelta({ type: 'tool-call', id: block.id, name: block.name })
+        break
+      default:
+      // Blocks of tools that run at the provider have no place in a conversation that goes to others, too.
+    }
+  }
+
+  #grow({ index, delta }: Event<'content_block_delta'>): void {
+    const draft = this.#drafts.get(index)
+    if (delta.type === 'text_delta' && draft?.type === 'text') {
+      draft.text += delta.text
+      this.#onDelta({ type: 'text', text: delta.text })
+    } else if (delta.type === 'thinking_delta' && draft?.type === 'thinking') {
+      draft.text += delta.thinking
+      this.#onDelta({ type: 'thinking', text: delta.thinking })
+    } else if (delta.type === 'signature_delta' && draft?.type === 'thinking') {
+      draft.signature += delta.signature
+    } else if (delta.type === 'input_json_delta' && draft?.type === 'tool-call') {
+      draft.raw += delta.partial_json
+      this.#onDelta({ type: 'tool-arguments', id: draft.id, text: delta.partial_json })
+    }
+  }
+}
+
+function blockOf(draft: Draft): Block {
+  switch (draft.type) {
+    case 'text':
+      return { type: 'text', text: draft.text }
+    case 'thinking':
+      return {
+        type: 'thinking',
+        provider: ANTHROPIC,
+        text: draft.text,
+        ...(draft.signature !== '' && { signature: draft.signature }),
+      }
+    case 'redacted':
+      return { type: 'thinking', provider: ANTHROPIC, text: '', redacted: draft.data }
+    case 'tool-call': {
+      // Without deltas the arguments came whole, with the start of the block.
+      const raw = draft.raw === '' ? JSON.stringify(draft.input ?? {}) : draft.raw
+      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(raw) }
+    }
+  }
+}
+
+function stopOf(content: readonly Block[]): ModelReply['stop'] {
+  return content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'end'
+}
+
+interface WireUsage {
+  readonly input_tokens?: number | null
+  readonly output_tokens?: number | null
+  readonly cache_read_input_tokens?: number | null
+  readonly cache_creation_input_tokens?: number | null
+}
+
+/** The API counts cached input apart, so nothing overlaps. Counts that are left out or null are unknown. */
+function usageOf(usage: WireUsage | undefined): TokenUsage {
+  const { input_tokens: input, output_tokens: output } = usage ?? {}
+  const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage ?? {}
+  return {
+    ...(typeof input === 'number' && { input }),
+    ...(typeof cacheRead === 'number' && { cacheRead }),
+    ...(typeof cacheWrite === 'number' && { cacheWrite }),
+    ...(typeof output === 'number' && { output }),
+  }
+}

@@ -1,0 +1,90 @@
+import { chatBody, type ThinkingField } from './openai/chat-request.ts'
+import { ChatReader } from './openai/chat-stream.ts'
+import { openOpenAI, type OpenAIClient, type ServerOptions } from './openai/client.ts'
+import { responsesBody } from './openai/responses-request.ts'
+import { ResponseReader } from './openai/responses-stream.ts'
+import { refuseUnknownOptions } from './known-options.ts'
+import type { ModelProvider } from './port.ts'
+import { connectOnce, streamedCall } from './streamed-call.ts'
+
+/** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
+export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
+  /** Set it for another server of the same API, so that thinking of the one never goes to the other. @default 'openai' */
+  readonly name?: string | undefined
+}
+
+/** Where a server of the Chat Completions API is called, and as whom. */
+export interface CompatibleOptions extends ServerOptions {
+  readonly baseURL: string
+  /** The field in which thinking goes back to the server; either is understood when it comes. @default 'reasoning_content' */
+  readonly thinkingField?: ThinkingField | undefined
+}
+
+/** What the options of a preset may change. */
+export type PresetOptions = Partial<Omit<CompatibleOptions, 'name' | 'apiKeyEnv' | 'thinkingField'>>
+
+const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch']
+
+/** OpenAI's models, by the Responses API; nothing is stored there. The SDK is loaded at the first call. */
+export function openai(options: OpenAIOptions = {}): ModelProvider {
+  refuseUnknownOptions('openai()', options, serverOptions)
+  const server = { ...options, name: options.name ?? 'openai', apiKeyEnv: 'OPENAI_API_KEY' }
+  const connect = connectOnce(() => openOpenAI(server))
+  const body = responsesBody(server.name)
+  return {
+    call: (request, { signal, onDelta }) =>
+      streamedCall({
+        provider: server.name,
+        signal,
+        reader: new ResponseReader(server.name, request.model, onDelta),
+        connect,
+        send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
+      }),
+    models: () => listModels(connect),
+  }
+}
+
+/** Models on a server that speaks the Chat Completions API: vLLM, llama.cpp, DashScope … The SDK is loaded at the first call. */
+export function openaiCompatible(options: CompatibleOptions): ModelProvider {
+  refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
+  const { name } = options
+  const connect = connectOnce(() => openOpenAI(options))
+  const body = chatBody(name, options.thinkingField ?? 'reasoning_content')
+  return {
+    call: (request, { signal, onDelta }) =>
+      streamedCall({
+        provider: name,
+        signal,
+        reader: new ChatReader(name, request.model, request.messages.length, onDelta),
+        connect,
+        send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
+      }),
+    models: () => listModels(connect),
+  }
+}
+
+/** Models that Ollama serves on this machine. No key. */
+export function ollama(options: PresetOptions = {}): ModelProvider {
+  return openaiCompatible({
+    baseURL: 'http://localhost:11434/v1',
+    ...options,
+    name: 'ollama',
+    thinkingField: 'reasoning',
+  })
+}
+
+/** Kimi, at Moonshot. The key is by default the environment variable `MOONSHOT_API_KEY`. */
+export function moonshot(options: PresetOptions = {}): ModelProvider {
+  return openaiCompatible({
+    baseURL: 'https://api.moonshot.ai/v1',
+    ...options,
+    name: 'moonshot',
+    apiKeyEnv: 'MOONSHOT_API_KEY',
+  })
+}
+
+async function listModels(connect: () => Promise<OpenAIClient>): Promise<readonly string[]> {
+  const ids: string[] = []
+  for await (const { id } of (await connect()).sdk.models.list()) ids.push(id)
+  return ids
+}

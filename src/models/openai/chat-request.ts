@@ -1,0 +1,131 @@
+import type { AssistantMessage, FileBlock, Message, TextBlock } from '../../../components/message.ts'
+import type { ModelRequest } from '../port.ts'
+import { writeArguments } from '../tool-arguments.ts'
+import { cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from './client.ts'
+import { effortOf, outputFormat } from './output-format.ts'
+
+/** The field in which a server sends and takes thinking. The protocol itself has none; these two are in use. */
+export type ThinkingField = 'reasoning_content' | 'reasoning'
+
+interface WireMessage {
+  readonly message: ChatCompletionMessageParam | undefined
+  /** Files of a tool's result: tool messages hold text alone, so they follow as a user's message. */
+  readonly files: readonly ChatCompletionContentPart[]
+}
+
+/**
+ * Makes requests as servers of the Chat Completions API take them.
+ *
+ * @param provider whose thinking goes back; that of all others is left out
+ */
+export function chatBody(
+  provider: string,
+  thinkingField: ThinkingField,
+): (request: ModelRequest) => ChatCompletionCreateParamsStreaming {
+  const wireOf = cachedByMessage((message) => toWire(message, provider, thinkingField))
+  return (request) => {
+    const { model, options, outputSchema } = request
+    const effort = effortOf(options)
+    return {
+      model,
+      ...(request.tools.length > 0 && { tools: tools(request) }),
+      messages: conversation(request, wireOf),
+      // Compatible servers know this older name of the limit; few know the newer.
+      ...(options.maxOutputTokens !== undefined && { max_tokens: options.maxOutputTokens }),
+      ...(options.temperature !== undefined && { temperature: options.temperature }),
+      ...(effort !== undefined && { reasoning_effort: effort }),
+      ...(outputSchema !== undefined && {
+        response_format: { type: 'json_schema', json_schema: outputFormat(outputSchema) },
+      }),
+      ...options.extra,
+      stream_options: { include_usage: true },
+      stream: true,
+    }
+  }
+}
+
+function tools(request: ModelRequest) {
+  return request.tools.map(({ name, description, inputSchema }) => ({
+    type: 'function' as const,
+    function: { name, description, parameters: { ...inputSchema } },
+  }))
+}
+
+function conversation(request: ModelRequest, wireOf: (message: Message) => WireMessage): ChatCompletionMessageParam[] {
+  const messages: ChatCompletionMessageParam[] = []
+  if (request.system !== '') messages.push({ role: 'system', content: request.system })
+  let files: ChatCompletionContentPart[] = []
+  const handOver = (): void => {
+    if (files.length > 0) messages.push({ role: 'user', content: files })
+    files = []
+  }
+  for (const message of [...resultsFirst(request.messages), ...request.tail]) {
+    // Results stand together, or servers miss the answers to some calls.
+    if (message.role !== 'tool') handOver()
+    const wire = wireOf(message)
+    if (wire.message !== undefined) messages.push(wire.message)
+    files.push(...wire.files)
+  }
+  handOver()
+  return messages
+}
+
+function toWire(message: Message, provider: string, field: ThinkingField): WireMessage {
+  switch (message.role) {
+    case 'assistant':
+      return { message: assistantParam(message, provider, field), files: [] }
+    case 'tool': {
+      const texts = message.content.filter((block) => block.type === 'text').map(({ text }) => text)
+      const files = message.content.filter((block) => block.type === 'file')
+      if (files.length > 0) texts.push(`(Its files, ${files.length} in number, follow behind the results.)`)
+      return {
+        message: { role: 'tool', tool_call_id: message.callId, content: texts.join('\n') },
+        files: files.map((file) => contentPart(file, provider)),
+      }
+    }
+    case 'user':
+    case 'system':
+      return { message: { role: 'user', content: userContent(message.content, provider) }, files: [] }
+  }
+}
+
+function userContent(content: readonly (TextBlock | FileBlock)[], provider: string) {
+  const [first] = content
+  if (content.length === 1 && first?.type === 'text') return first.text
+  return content.map((block) => contentPart(block, provider))
+}
+
+function assistantParam({ content }: AssistantMessage, provider: string, field: ThinkingField) {
+  const texts = content.filter((block) => block.type === 'text')
+  const calls = content.filter((block) => block.type === 'tool-call')
+  const thinking = content.filter((block) => block.type === 'thinking').filter((block) => block.provider === provider)
+  if (texts.length === 0 && calls.length === 0) return undefined
+  const message: ChatCompletionAssistantMessageParam & { [field in ThinkingField]?: string } = {
+    role: 'assistant',
+    content: texts.length === 0 ? null : texts.map(({ text }) => text).join(''),
+  }
+  if (thinking.length > 0) message[field] = thinking.map(({ text }) => text).join('')
+  if (calls.length > 0) {
+    message.tool_calls = calls.map((call) => ({
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: writeArguments(call) },
+    }))
+  }
+  return message
+}
+
+function contentPart(block: TextBlock | FileBlock, provider: string): ChatCompletionContentPart {
+  if (block.type === 'text') return { type: 'text', text: block.text }
+  if (block.mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url: urlOf(block) } }
+  if (block.url !== undefined || /^(audio|video)\//.test(block.mediaType)) {
+    throw unsupportedFile(provider, block, 'images, and documents given as base64')
+  }
+  return { type: 'file', file: { file_data: urlOf(block), filename: block.name ?? 'file' } }
+}

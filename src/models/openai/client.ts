@@ -1,0 +1,110 @@
+import type { OpenAI } from 'openai'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { ProviderError } from '../provider-failure.ts'
+import { type Connection, reasonOf } from '../streamed-call.ts'
+
+export type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionChunk,
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
+export type { CompletionUsage } from 'openai/resources/completions'
+export type {
+  EasyInputMessage,
+  Response,
+  ResponseCreateParamsStreaming,
+  ResponseInputItem,
+  ResponseOutputItem,
+  ResponseReasoningItem,
+  ResponseStreamEvent,
+  ResponseUsage,
+} from 'openai/resources/responses/responses'
+
+/** Where a server is called, and as whom. */
+export interface ServerOptions {
+  /** Goes into messages, and keeps one server's thinking from going to another. */
+  readonly name: string
+  readonly baseURL?: string | undefined
+  readonly apiKey?: string | undefined
+  /** Environment variable with the key, read at the first call. Without it and without `apiKey` no key is sent. */
+  readonly apiKeyEnv?: string | undefined
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Makes the HTTP requests. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
+   * limits for models that stay silent for longer.
+   */
+  readonly fetch?: typeof fetch | undefined
+}
+
+/** The SDK as the rest of the adapters uses it. */
+export interface OpenAIClient extends Connection {
+  readonly sdk: OpenAI
+}
+
+/** The longest time that a timer of Node can count: the SDK's own time limit is off, the world's time rules. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1
+
+/**
+ * Loads the SDK and makes a client. This file alone imports the SDK.
+ *
+ * @throws `missing-api-key`
+ */
+export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> {
+  const apiKey = keyOf(options)
+  const { OpenAI, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('openai')
+
+  const explain = (error: unknown): ProviderError | undefined => {
+    if (!(error instanceof APIError)) return undefined
+    if (error instanceof APIConnectionError) {
+      const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
+      return { message: reasonOf(error), silent }
+    }
+    const message = messageOf(error.error) ?? error.message
+    return {
+      // A server, or a proxy before it, may quote the key that it refuses.
+      message: apiKey === undefined ? message : message.replaceAll(apiKey, '[key]'),
+      // Some servers send the status of an error within the stream as its code.
+      status: error.status ?? statusOf(error.code),
+      names: [error.code, error.type].filter((name) => typeof name === 'string'),
+      headers: error.headers,
+    }
+  }
+  const isOpenAI = options.baseURL === undefined
+  const sdk = new OpenAI({
+    // The SDK wants a key even for servers that want none; the header is taken out again below.
+    apiKey: apiKey ?? 'none',
+    ...(!isOpenAI && { baseURL: options.baseURL }),
+    // What the environment says of an account at OpenAI is no other server's business.
+    ...(!isOpenAI && { organization: null, project: null }),
+    defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...options.headers },
+    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+    logLevel: 'off',
+  })
+  return { sdk, explain }
+}
+
+function keyOf({ name, apiKey, apiKeyEnv }: ServerOptions): string | undefined {
+  if (apiKey !== undefined && apiKey !== '') return apiKey
+  if (apiKeyEnv === undefined) return undefined
+  const key = process.env[apiKeyEnv]
+  if (key !== undefined && key !== '') return key
+  throw new EntiaError(
+    'missing-api-key',
+    `${name} has no API key. Set the environment variable ${apiKeyEnv}, or pass the option apiKey.`,
+  )
+}
+
+function messageOf(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('message' in body)) return undefined
+  return typeof body.message === 'string' ? body.message : undefined
+}
+
+function statusOf(code: unknown): number | undefined {
+  const status = Number(code)
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined
+}

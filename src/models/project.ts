@@ -1,0 +1,29 @@
+import { Conversation } from '../../components/conversation.ts'
+import { Llm } from '../../components/llm.ts'
+import { OutputSchema } from '../../components/output-schema.ts'
+import { RenderedPrompt } from '../../components/rendered-prompt.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
+import type { Entity } from '../world/component.ts'
+import { LogView } from '../world/log-view.ts'
+import type { World } from '../world/world.ts'
+import { parseModel } from './model-name.ts'
+import type { ModelRequest } from './port.ts'
+
+/**
+ * What an agent's model is asked: a pure projection of its components, at the same cost for a short and a long
+ * conversation.
+ *
+ * @param messages how many messages of the conversation to take. @default all
+ */
+export function project(world: World, agent: Entity, messages?: number): ModelRequest {
+  const { model, maxOutputTokens, temperature, thinking, extra } = world.read(agent, Llm)
+  return {
+    model: parseModel(model).model,
+    system: world.get(agent, RenderedPrompt)?.text ?? '',
+    tools: world.get(agent, ToolRegistry)?.tools ?? [],
+    messages: LogView.of(world.get(agent, Conversation) ?? [], 0, messages),
+    tail: [],
+    options: { maxOutputTokens, temperature, thinking, extra },
+    outputSchema: world.get(agent, OutputSchema)?.schema,
+  }
+}

@@ -1,0 +1,104 @@
+import type { Failure, FailureKind } from '../../components/failure.ts'
+
+/** What a provider said, or did not say, when a call failed; the adapters gather it from their SDK's errors. */
+export interface ProviderError {
+  readonly message: string
+  /** HTTP status; absent for an error within a stream and when no answer came. */
+  readonly status?: number | undefined
+  /** The provider's own names for the error, from the most specific to the broadest. */
+  readonly names?: readonly string[] | undefined
+  readonly headers?: Headers | undefined
+  /** No answer came at all: the provider could not be reached, or stayed silent for too long. */
+  readonly silent?: 'unreachable' | 'timed-out' | undefined
+}
+
+/** Longest text of a provider that goes into a failure, in characters: a proxy may answer with a whole web page. */
+const MAX_MESSAGE_LENGTH = 1_000
+
+/** Names that say more than the status they come with. */
+const kindOfName: Readonly<Record<string, FailureKind>> = {
+  context_length_exceeded: 'context-overflow',
+  exceed_context_size_error: 'context-overflow',
+  request_too_large: 'context-overflow',
+  // A spent quota comes as 429, but waiting does not help: as with a bad key, a person has to see to the account.
+  insufficient_quota: 'unauthorized',
+  exceeded_current_quota_error: 'unauthorized',
+  billing_error: 'unauthorized',
+  contract_spend_limit_reached: 'unauthorized',
+  enforced_spend_limit_reached: 'unauthorized',
+  invalid_api_key: 'unauthorized',
+  bio_policy: 'refused',
+  content_filter: 'refused',
+  content_policy_violation: 'refused',
+  image_content_policy_violation: 'refused',
+  invalid_prompt: 'refused',
+  misalignment_policy_violation: 'refused',
+}
+
+/** Broad names, for errors within a stream, which have no status. */
+const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
+  authentication_error: 'unauthorized',
+  permission_error: 'unauthorized',
+  not_found_error: 'invalid-request',
+  invalid_request_error: 'invalid-request',
+  rate_limit_error: 'rate-limited',
+  rate_limit_exceeded: 'rate-limited',
+}
+
+/** Providers that have no name of their own for a prompt that is too long say it in one of these ways. */
+const overflowText =
+  /prompt is too long|exceeds? (the )?context|maximum context length|context (window|length|size)|exceeded model token limit/i
+
+/** The one place where the failure kind of a provider's error is decided. */
+export function failureOf(provider: string, error: ProviderError): Failure {
+  const kind = kindOf(error)
+  const retryAfterMs = kind === 'rate-limited' || kind === 'overloaded' ? retryAfterOf(error.headers) : undefined
+  return {
+    kind,
+    message: describe(provider, error),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+function kindOf({ status, names = [], message, silent }: ProviderError): FailureKind {
+  if (silent !== undefined) return silent === 'timed-out' ? 'timed-out' : 'overloaded'
+  const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? 'overloaded'
+  return kind === 'invalid-request' && overflowText.test(message) ? 'context-overflow' : kind
+}
+
+function kindOfStatus(status: number | undefined): FailureKind | undefined {
+  if (status === undefined || status < 400) return undefined
+  if (status === 401 || status === 402 || status === 403) return 'unauthorized'
+  // Too many bytes: as with too many tokens, a shorter conversation helps and nothing else does.
+  if (status === 413) return 'context-overflow'
+  if (status === 429) return 'rate-limited'
+  // 408 and 409 stand for a lost connection and a lost lock on the provider's side.
+  if (status === 408 || status === 409 || status >= 500) return 'overloaded'
+  return 'invalid-request'
+}
+
+function lookUp(table: Readonly<Record<string, FailureKind>>, names: readonly string[]): FailureKind | undefined {
+  const name = names.find((candidate) => Object.hasOwn(table, candidate))
+  return name === undefined ? undefined : table[name]
+}
+
+function describe(provider: string, { status, names, message, silent }: ProviderError): string {
+  const text = message.slice(0, MAX_MESSAGE_LENGTH)
+  if (silent === 'unreachable') return `${provider} could not be reached: ${text}`
+  if (silent === 'timed-out') return `${provider} did not answer in time: ${text}`
+  const facts = [status, names?.[0]].filter((fact) => fact !== undefined).join(' ')
+  return `${provider} failed${facts && ` (${facts})`}: ${text}`
+}
+
+/**
+ * How long the provider asks to be left alone, in milliseconds. A date is read against the response's own `date`
+ * header, so that no clock of ours is needed and none has to be right.
+ */
+function retryAfterOf(headers: Headers | undefined): number | undefined {
+  const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '')
+  if (milliseconds >= 0) return milliseconds
+  const value = headers?.get('retry-after')?.trim() ?? ''
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000
+  const waitMs = Date.parse(value) - Date.parse(headers?.get('date') ?? '')
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}

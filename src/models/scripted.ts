@@ -1,0 +1,191 @@
+import type { Failure, FailureKind } from '../../components/failure.ts'
+import type { AssistantMessage, Message, ToolCallBlock } from '../../components/message.ts'
+import type { RetryPolicy } from '../../components/retry-policy.ts'
+import type { TokenUsage } from '../../components/usage.ts'
+import { refuseUnknownOptions } from './known-options.ts'
+import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
+import { failed } from './streamed-call.ts'
+import { readArguments } from './tool-arguments.ts'
+
+/** One tool call that a scripted model makes. */
+export interface ScriptedCall {
+  readonly name: string
+  /** A text stands for what a model writes as it is, so that malformed arguments can be scripted. @default {} */
+  readonly arguments?: ToolCallBlock['arguments'] | string | undefined
+  /** @default `call-<messages so far>-<index of the call>` */
+  readonly id?: string | undefined
+}
+
+/** What a scripted model answers. A text alone is short for `{ text }`. */
+export type ScriptedReply =
+  | string
+  | ScriptedFailure
+  | {
+      readonly text?: string | undefined
+      readonly thinking?: string | undefined
+      readonly toolCalls?: readonly ScriptedCall[] | undefined
+      /** @default 'tool-calls' with calls, else 'end' */
+      readonly stop?: ModelReply['stop'] | undefined
+      readonly usage?: TokenUsage | undefined
+    }
+
+/**
+ * What a scripted model does: an answer as a function of the request. Keep it free of state: then it answers the same
+ * whatever the order of the calls, after a restart as well.
+ */
+export type ScriptedBehaviour = (
+  request: ModelRequest,
+  context: Pick<ModelContext, 'attempt' | 'signal'>,
+) => ScriptedReply | Promise<ScriptedReply>
+
+export interface ScriptedOptions {
+  /**
+   * How long an answer takes, in milliseconds of the Runner's clock. Of a range, the place follows from the request and
+   * the attempt. @default 0
+   */
+  readonly latencyMs?: number | readonly [min: number, max: number] | undefined
+  /** Tokens that each call is said to cost. A reply's own usage comes first. @default nothing is said */
+  readonly usage?: TokenUsage | ((request: ModelRequest) => TokenUsage) | undefined
+  /** @default false */
+  readonly retry?: RetryPolicy | false | undefined
+  /** Whether answers are streamed to listeners before they are complete. @default true */
+  readonly stream?: boolean | undefined
+}
+
+/** A failure as a scripted answer. Made by `fail`. */
+export class ScriptedFailure {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    this.failure = failure
+  }
+}
+
+/** The answer of a scripted model whose call fails. */
+export function fail(
+  kind: FailureKind,
+  details: { readonly message?: string | undefined; readonly retryAfterMs?: number | undefined } = {},
+): ScriptedFailure {
+  const { message = `The script says ${kind}.`, retryAfterMs } = details
+  return new ScriptedFailure({ kind, message, ...(retryAfterMs !== undefined && { retryAfterMs }) })
+}
+
+/** The name under which thinking of scripted models is kept. */
+const SCRIPTED = 'scripted'
+/** Pieces that a streamed text comes in. */
+const PIECES = 3
+
+const replyFields = ['text', 'thinking', 'toolCalls', 'stop', 'usage']
+
+/**
+ * A model that answers by a function, for tests, simulations and demonstrations. It costs nothing and is always the same.
+ *
+ * Fails with: what `fail` says; `internal` when the behaviour throws or answers with something else; `cancelled`.
+ */
+export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions = {}): ModelProvider {
+  refuseUnknownOptions('scripted()', options, ['latencyMs', 'usage', 'retry', 'stream'])
+  const { latencyMs = 0, usage, retry = false, stream = true } = options
+  return {
+    retry,
+    async call(request, context) {
+      const waitMs = typeof latencyMs === 'number' ? latencyMs : drawn(latencyMs, request, context.attempt)
+      let reply: ScriptedReply
+      try {
+        if (waitMs > 0) await context.sleep(waitMs)
+        if (context.signal.aborted) return cancelled()
+        reply = await behaviour(request, context)
+      } catch (error) {
+        return context.signal.aborted ? cancelled() : broken(`threw ${String(error)}`)
+      }
+      if (context.signal.aborted) return cancelled()
+      if (reply instanceof ScriptedFailure) return failed(reply.failure)
+      const answer = answerOf(reply, request, typeof usage === 'function' ? usage(request) : (usage ?? {}))
+      if (typeof answer === 'string') return broken(`answered with ${answer}`)
+      if (stream) tell(answer.message, context.onDelta)
+      return { ok: true, value: answer }
+    },
+  }
+}
+
+function cancelled(): ModelOutcome {
+  return failed({ kind: 'cancelled', message: 'The call of a scripted model was cancelled.' })
+}
+
+function broken(what: string): ModelOutcome {
+  const wanted = `a text, { ${replyFields.join(', ')} } or fail(kind)`
+  return failed({ kind: 'internal', message: `A scripted model ${what}; its behaviour has to return ${wanted}.` })
+}
+
+/** The answer, or what is wrong with the reply. Scripts are often plain JavaScript, so their replies are looked at. */
+function answerOf(
+  reply: Exclude<ScriptedReply, ScriptedFailure>,
+  request: ModelRequest,
+  usage: TokenUsage,
+): ModelReply | string {
+  if (typeof reply === 'string') {
+    const content = [{ type: 'text', text: reply } as const]
+    return { message: { role: 'assistant', content, model: request.model }, stop: 'end', usage }
+  }
+  if (typeof reply !== 'object' || reply === null) return String(reply)
+  const unknown = Object.keys(reply).find((field) => !replyFields.includes(field))
+  if (unknown !== undefined) return `an unknown field "${unknown}"`
+  const { text, thinking, toolCalls = [], stop } = reply
+  const content: AssistantMessage['content'][number][] = []
+  if (thinking !== undefined) content.push({ type: 'thinking', provider: SCRIPTED, text: thinking })
+  if (text !== undefined) content.push({ type: 'text', text })
+  for (const [index, call] of toolCalls.entries()) {
+    if (typeof call?.name !== 'string') return `a tool call without a name: ${JSON.stringify(call)}`
+    const { id = `call-${request.messages.length}-${index}`, name, arguments: written = {} } = call
+    const read = typeof written === 'string' ? readArguments(written) : { arguments: written }
+    content.push({ type: 'tool-call', id, name, ...read })
+  }
+  return {
+    message: { role: 'assistant', content, model: request.model },
+    stop: stop ?? (toolCalls.length > 0 ? 'tool-calls' : 'end'),
+    usage: reply.usage ?? usage,
+  }
+}
+
+function tell(message: AssistantMessage, onDelta: (delta: ModelDelta) => void): void {
+  for (const block of message.content) {
+    if (block.type === 'tool-call') {
+      onDelta({ type: 'tool-call', id: block.id, name: block.name })
+      onDelta({ type: 'tool-arguments', id: block.id, text: block.malformed ?? JSON.stringify(block.arguments) })
+    } else {
+      for (const text of piecesOf(block.text)) onDelta({ type: block.type, text })
+    }
+  }
+}
+
+function piecesOf(text: string): string[] {
+  const length = Math.ceil(text.length / PIECES)
+  const pieces: string[] = []
+  let from = 0
+  while (from < text.length) {
+    let to = from + length
+    // Not between the halves of a character.
+    if (isHighSurrogate(text.charCodeAt(to - 1))) to++
+    pieces.push(text.slice(from, to))
+    from = to
+  }
+  return pieces
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+/** A place in the range that follows from the request alone: no dice, so a replay takes as long as the run. */
+function drawn([min, max]: readonly [number, number], request: ModelRequest, attempt: number): number {
+  let hash = 0x811c9dc5 ^ (request.messages.length * 31 + attempt)
+  for (const character of lastText(request.messages.at(-1))) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return Math.round(min + ((hash >>> 0) / 0x1_0000_0000) * (max - min))
+}
+
+function lastText(message: Message | undefined): string {
+  const block = message?.content.findLast((candidate) => candidate.type === 'text')
+  return block?.type === 'text' ? block.text : ''
+}

@@ -1,0 +1,101 @@
+import { EntiaError } from '../world/entia-error.ts'
+import type { Failure } from '../../components/failure.ts'
+import type { ModelOutcome } from './port.ts'
+import { failureOf, type ProviderError } from './provider-failure.ts'
+
+/** Turns the events of one wire protocol into an answer. Made anew for each call. */
+export interface StreamReader<Event> {
+  take(event: Event): void
+  /** The outcome, or `undefined` as long as the provider has not said that its answer is finished. */
+  outcome(): ModelOutcome | undefined
+}
+
+/** An SDK, ready to call its provider. */
+export interface Connection {
+  /** Reads an error of the SDK; `undefined` for an error that is none of the SDK's. */
+  readonly explain: (error: unknown) => ProviderError | undefined
+}
+
+/** One call of a provider that streams its answer. */
+export interface StreamedCall<C extends Connection, Event> {
+  /** Who is called, for messages. */
+  readonly provider: string
+  readonly signal: AbortSignal
+  readonly reader: StreamReader<Event>
+  readonly connect: () => Promise<C>
+  /** Sends the request; resolves once the answer begins. */
+  readonly send: (connection: C) => PromiseLike<AsyncIterable<Event>>
+}
+
+/**
+ * Makes a call and reads its stream to the end. Every way in which that can fail becomes a failure here.
+ *
+ * @throws what is no fault of the provider: a defect of an adapter or of a listener.
+ */
+export async function streamedCall<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
+  const { provider, signal, reader } = call
+  const cancelled = (): ModelOutcome => failed({ kind: 'cancelled', message: `The call of ${provider} was cancelled.` })
+  let connection: C | undefined
+  let stream: AsyncIterable<Event>
+  try {
+    connection = await call.connect()
+    stream = await call.send(connection)
+  } catch (error) {
+    if (signal.aborted) return cancelled()
+    if (error instanceof EntiaError) return failed(misuse(error))
+    const facts = connection?.explain(error)
+    if (facts === undefined) throw error
+    return failed(failureOf(provider, facts))
+  }
+
+  let broken: unknown
+  // What goes wrong in the stream is caught here and not around the loop, where it could not be told from a defect in
+  // the reader or in a listener.
+  async function* untilBroken(): AsyncGenerator<Event> {
+    try {
+      yield* stream
+    } catch (error) {
+      broken = error
+    }
+  }
+  for await (const event of untilBroken()) reader.take(event)
+
+  // The SDKs end a stream without an error when it is aborted.
+  if (signal.aborted) return cancelled()
+  const outcome = reader.outcome()
+  if (outcome !== undefined) return outcome
+  const facts = connection.explain(broken)
+  if (facts !== undefined) return failed(failureOf(provider, facts))
+  const reason = broken instanceof Error ? ` (${reasonOf(broken)})` : ''
+  return failed({ kind: 'truncated', message: `The stream of ${provider} ended before its answer did${reason}.` })
+}
+
+/** Makes a connection at the first need and shares it from then on. A failure to make it is not kept. */
+export function connectOnce<C>(open: () => Promise<C>): () => Promise<C> {
+  let connection: Promise<C> | undefined
+  return () =>
+    (connection ??= open().catch((error: unknown) => {
+      connection = undefined
+      throw error
+    }))
+}
+
+/** A failure as an outcome. */
+export function failed(failure: Failure): ModelOutcome {
+  return { ok: false, failure }
+}
+
+/** The innermost message of an error: SDKs and fetch wrap what happened in several layers of "failed". */
+export function reasonOf(error: Error): string {
+  const messages = [error.message]
+  let { cause } = error
+  for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
+    messages.push(cause.message)
+    cause = cause.cause
+  }
+  return messages.findLast((message) => message !== '') ?? error.name
+}
+
+function misuse(error: EntiaError): Failure {
+  return { kind: error.code === 'missing-api-key' ? 'unauthorized' : 'invalid-request', message: error.message }
+}

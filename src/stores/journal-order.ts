@@ -1,0 +1,59 @@
+import { EntiaError } from '../world/entia-error.ts'
+import type { StoredWorld } from './port.ts'
+import type { JournalHead, Write } from './medium.ts'
+
+const loadHint = 'If an earlier commit of it was refused, load the world again and go on from there.'
+
+/**
+ * The head of a world once a write is done: the one place that says which ticks may follow which.
+ *
+ * @throws `invalid-argument` when the write would leave a hole, or lies before what is there.
+ */
+export function advance(head: JournalHead | undefined, write: Write): JournalHead {
+  const { rows, snapshot, record } = write
+  const start =
+    head ?? (snapshot && { oldestSnapshot: snapshot.tick, newestSnapshot: snapshot.tick, tick: snapshot.tick })
+  if (!start) throw refused(write, 'nothing of it is written yet, so its first batch needs a snapshot')
+  if (snapshot && !(Number.isSafeInteger(snapshot.tick) && snapshot.tick >= Math.max(0, start.newestSnapshot))) {
+    const least = Math.max(0, start.newestSnapshot)
+    throw refused(write, `a snapshot of tick ${least} or later was expected, and one of tick ${snapshot.tick} came`)
+  }
+  let { tick } = start
+  for (const row of rows) {
+    if (row.tick !== tick + 1) {
+      throw refused(write, `tick ${tick + 1} was expected after tick ${tick}, and tick ${row.tick} came. ${loadHint}`)
+    }
+    tick = row.tick
+  }
+  if (!snapshot) return { ...start, tick }
+  if (record && snapshot.tick > tick) {
+    const hole = `it keeps a recording that ends at tick ${tick}, and a snapshot of tick ${snapshot.tick} came`
+    throw refused(write, `${hole}. Commit the rows between them too, or open it without 'record'`)
+  }
+  return {
+    oldestSnapshot: record ? start.oldestSnapshot : snapshot.tick,
+    newestSnapshot: snapshot.tick,
+    tick: Math.max(tick, snapshot.tick),
+  }
+}
+
+/** Checks that no tick is missing. @throws `corrupt-journal` */
+export function assertContiguous(world: string, stored: StoredWorld, place: string): void {
+  let tick = stored.snapshot.tick
+  for (const row of stored.rows) {
+    if (row.tick !== tick + 1) {
+      throw new EntiaError(
+        'corrupt-journal',
+        `Tick ${tick + 1} of the world '${world}' is missing in ${place}: tick ${row.tick} follows tick ${tick}. ` +
+          `Put a backup in its place, or remove the world with store.delete('${world}').`,
+        { world, place, tick: tick + 1 },
+      )
+    }
+    tick = row.tick
+  }
+}
+
+function refused(write: Write, fact: string): EntiaError {
+  const { world } = write
+  return new EntiaError('invalid-argument', `The batch for the world '${world}' is refused: ${fact}.`, { world })
+}

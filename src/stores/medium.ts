@@ -1,0 +1,53 @@
+import type { JournalRow, StoredWorld, WorldInfo } from './port.ts'
+import type { Holder } from './holder.ts'
+
+/** A batch as a copy, with what a database has to know to write it. */
+export interface Write {
+  readonly world: string
+  readonly rows: readonly JournalRow[]
+  readonly snapshot: StoredWorld['snapshot'] | undefined
+  /** Whether the rows and the oldest snapshot stay when a snapshot comes. */
+  readonly record: boolean
+}
+
+/** What is known of a written world without reading it. */
+export interface JournalHead {
+  /** Tick of the oldest snapshot kept. */
+  readonly oldestSnapshot: number
+  readonly newestSnapshot: number
+  /** Tick of the newest row or snapshot. */
+  readonly tick: number
+}
+
+/** The worlds of one root, which lie together. Every call is synchronous; no two are ever under way at once. */
+export interface Database {
+  /** Where it lies, for error messages. */
+  readonly place: string
+  /** `undefined` for a world that has never been written. */
+  head(world: string): JournalHead | undefined
+  /** Writes all or, if it throws, nothing. */
+  write(writes: readonly Write[]): void
+  /** The world from its newest or its oldest snapshot on. */
+  read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
+  /** Removes what is kept of one world; `false` if that is nothing. */
+  remove(world: string): boolean
+  list(): readonly WorldInfo[]
+  close(): void
+}
+
+/** What the two stores differ in: where the databases of root worlds are. */
+export interface Medium {
+  /** Called before anything else; may be called often. */
+  prepare(): Promise<void>
+  has(root: string): boolean
+  roots(): readonly string[]
+  /**
+   * Makes the database if it is absent. Without a holder it is opened for a look, and closed before anything else.
+   * @throws `world-locked`
+   */
+  open(root: string, holder?: Holder): Database
+  /** Removes the database whole. @throws `world-locked` */
+  remove(root: string): void
+  /** What a database takes up that cannot be opened. */
+  sizeBytes(root: string): number
+}

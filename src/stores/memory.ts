@@ -1,0 +1,101 @@
+import type { JournalRow, Store, StoredWorld, WorldInfo } from './port.ts'
+import type { Database, JournalHead, Medium, Write } from './medium.ts'
+import { RootStore } from './root-store.ts'
+
+/** A store that lasts as long as the object. It keeps text, so that what is loaded is what was committed. */
+export function memoryStore(): Store {
+  return new RootStore(new MemoryMedium())
+}
+
+interface Kept {
+  /** In order of their ticks; never empty. */
+  readonly snapshots: readonly StoredWorld['snapshot'][]
+  readonly rows: JournalRow[]
+}
+
+class MemoryMedium implements Medium {
+  readonly #databases = new Map<string, MemoryDatabase>()
+
+  async prepare(): Promise<void> {}
+
+  has(root: string): boolean {
+    return this.#databases.has(root)
+  }
+
+  roots(): readonly string[] {
+    return [...this.#databases.keys()]
+  }
+
+  open(root: string): Database {
+    const database = this.#databases.get(root) ?? new MemoryDatabase(root)
+    this.#databases.set(root, database)
+    return database
+  }
+
+  remove(root: string): void {
+    this.#databases.delete(root)
+  }
+
+  sizeBytes(): number {
+    return 0
+  }
+}
+
+class MemoryDatabase implements Database {
+  readonly place = 'memory'
+  readonly #root: string
+  readonly #worlds = new Map<string, Kept>()
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  head(world: string): JournalHead | undefined {
+    const kept = this.#worlds.get(world)
+    const oldest = kept?.snapshots[0]
+    const newest = kept?.snapshots.at(-1)
+    if (!oldest || !newest) return undefined
+    const tick = Math.max(newest.tick, kept.rows.at(-1)?.tick ?? 0)
+    return { oldestSnapshot: oldest.tick, newestSnapshot: newest.tick, tick }
+  }
+
+  write(writes: readonly Write[]): void {
+    for (const { world, rows, snapshot, record } of writes) {
+      const kept = this.#worlds.get(world) ?? { snapshots: [], rows: [] }
+      for (const row of rows) kept.rows.push(row)
+      this.#worlds.set(world, snapshot ? replaced(kept, snapshot, record) : kept)
+    }
+  }
+
+  read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined {
+    const kept = this.#worlds.get(world)
+    const snapshot = kept?.snapshots.at(from === 'newest' ? -1 : 0)
+    return kept && snapshot && { snapshot, rows: kept.rows.filter((row) => row.tick > snapshot.tick) }
+  }
+
+  remove(world: string): boolean {
+    return this.#worlds.delete(world)
+  }
+
+  list(): readonly WorldInfo[] {
+    return [...this.#worlds].map(([name, { snapshots, rows }]) => {
+      const lines = [...snapshots.flatMap((snapshot) => snapshot.lines), ...rows.map((row) => row.line)]
+      return {
+        name,
+        root: name === this.#root ? undefined : this.#root,
+        tick: this.head(name)?.tick,
+        sizeBytes: lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0),
+      }
+    })
+  }
+
+  close(): void {}
+}
+
+function replaced(kept: Kept, snapshot: StoredWorld['snapshot'], record: boolean): Kept {
+  const oldest = kept.snapshots[0]
+  return {
+    snapshots: record && oldest && oldest.tick < snapshot.tick ? [oldest, snapshot] : [snapshot],
+    rows: record ? kept.rows : kept.rows.filter((row) => row.tick > snapshot.tick),
+  }
+}

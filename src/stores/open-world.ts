@@ -1,0 +1,98 @@
+import { EntiaError } from '../world/entia-error.ts'
+import type { Batch, StoredWorld, WorldJournal } from './port.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Holder } from './holder.ts'
+import { assertContiguous } from './journal-order.ts'
+import type { Database, Write } from './medium.ts'
+
+/** What an open world is made of. */
+export interface OpenWorldParts {
+  readonly name: string
+  readonly holder: Holder
+  readonly record: boolean
+  readonly database: Database
+  readonly commits: GroupCommit
+  /** Called once, when it is closed and nothing of it is under way. */
+  readonly onClosed: () => void
+}
+
+/** The one holder's door to a world. */
+export class OpenWorld implements WorldJournal {
+  readonly name: string
+  readonly holder: Holder
+  readonly #parts: OpenWorldParts
+  #closing: Promise<void> | undefined
+
+  constructor(parts: OpenWorldParts) {
+    this.name = parts.name
+    this.holder = parts.holder
+    this.#parts = parts
+  }
+
+  load(): Promise<StoredWorld | undefined> {
+    return this.#read('newest')
+  }
+
+  recording(): Promise<StoredWorld | undefined> {
+    return this.#read('oldest')
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    this.#assertOpen()
+    const { commits, record } = this.#parts
+    const write = copyOf(batch, this.name, record)
+    if (write.rows.length === 0 && !write.snapshot) return commits.settled()
+    return commits.commit(write)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#parts.commits.settled().then(this.#parts.onClosed)
+    return this.#closing
+  }
+
+  async #read(from: 'newest' | 'oldest'): Promise<StoredWorld | undefined> {
+    this.#assertOpen()
+    const { commits, database } = this.#parts
+    await commits.settled()
+    const stored = database.read(this.name, from)
+    if (stored) assertContiguous(this.name, stored, database.place)
+    return stored
+  }
+
+  #assertOpen(): void {
+    if (!this.#closing) return
+    throw new EntiaError('store-closed', `The world '${this.name}' is closed. Open it again with store.open().`, {
+      world: this.name,
+    })
+  }
+}
+
+function copyOf(batch: Batch, world: string, record: boolean): Write {
+  const rows = (batch.rows ?? []).map(({ tick, line }) => ({ tick, line }))
+  const snapshot = batch.snapshot && { tick: batch.snapshot.tick, lines: [...batch.snapshot.lines] }
+  for (const { tick, line } of rows) assertLine(line, `row ${tick}`, world)
+  for (const line of snapshot?.lines ?? []) assertLine(line, `snapshot ${snapshot?.tick}`, world)
+  if (snapshot?.lines.length === 0) {
+    throw new EntiaError(
+      'invalid-argument',
+      `The snapshot of the world '${world}' has no lines; expected one or more.`,
+      {
+        world,
+      },
+    )
+  }
+  return { world, rows, snapshot, record }
+}
+
+/** Refuses what could not come back as it was given, before it can fail others that share its transaction. */
+function assertLine(line: string, where: string, world: string): void {
+  if (typeof line === 'string' && !line.includes('\n') && line.isWellFormed()) return
+  const came =
+    typeof line !== 'string' ? typeof line : line.isWellFormed() ? 'a line break in it' : 'half a surrogate pair'
+  throw new EntiaError(
+    'invalid-argument',
+    `A line of ${where} of the world '${world}' has to be one line of well-formed text; what came is ${came}. ` +
+      'JSON.stringify makes such lines.',
+    { world },
+  )
+}

@@ -1,0 +1,48 @@
+import type { OpenOptions, WorldJournal } from './port.ts'
+import { GroupCommit } from './group-commit.ts'
+import { lockedError } from './holder.ts'
+import type { Holder } from './holder.ts'
+import type { Database } from './medium.ts'
+import { OpenWorld } from './open-world.ts'
+
+/** An open database and those of its worlds that are held. It is closed with the last of them. */
+export class Shelf {
+  readonly database: Database
+  readonly #commits: GroupCommit
+  readonly #held = new Map<string, OpenWorld>()
+  readonly #onEmpty: () => void
+
+  constructor(database: Database, onEmpty: () => void) {
+    this.database = database
+    this.#commits = new GroupCommit(database)
+    this.#onEmpty = onEmpty
+  }
+
+  /** @throws `world-locked` */
+  open(name: string, holder: Holder, options: OpenOptions): WorldJournal {
+    this.assertFree(name)
+    const world = new OpenWorld({
+      name,
+      holder,
+      record: options.record ?? false,
+      database: this.database,
+      commits: this.#commits,
+      onClosed: () => {
+        this.#held.delete(name)
+        if (this.#held.size === 0) this.#onEmpty()
+      },
+    })
+    this.#held.set(name, world)
+    return world
+  }
+
+  /** @throws `world-locked` if the world is held; without a name, if any is. */
+  assertFree(name?: string): void {
+    const held = name === undefined ? [...this.#held.values()][0] : this.#held.get(name)
+    if (held) throw lockedError(held.name, held.holder, this.database.place)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#held.values()].map((world) => world.close()))
+  }
+}

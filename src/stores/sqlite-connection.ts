@@ -1,0 +1,149 @@
+import { closeSync, openSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { EntiaError } from '../world/entia-error.ts'
+import { decodeName, encodeName } from './file-name.ts'
+import { lockedError } from './holder.ts'
+import { readLockFile } from './lock-file.ts'
+
+/** Node's own SQLite, as `await import('node:sqlite')` gives it. */
+export type Sqlite = typeof import('node:sqlite')
+
+/** What a connection is made with. */
+export interface ConnectionOptions {
+  /** Path of the database without its suffix. */
+  readonly path: string
+  /** The root world that the database is for. */
+  readonly root: string
+  readonly synchronous: 'full' | 'normal'
+  readonly maxSizeBytes: number | undefined
+}
+
+/** 'Enti', so that no other program's database is taken for one of ours. */
+const applicationId = 0x456e7469
+const schemaVersion = 1
+const pageSizeBytes = 4096
+/** To this the write-ahead log is cut back after a snapshot has made it longer. */
+const maxIdleLogBytes = 4 * 1024 * 1024
+/** Long enough for a process that only lists the store to be done, short enough not to count as waiting. */
+const lockTimeoutMs = 50
+
+/** World 0 is the root; it is entered when the database is made. Names are encoded, since not every string is UTF-8. */
+const schema = `
+  CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE rows (
+    world INTEGER NOT NULL, tick INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (world, tick)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE snapshots (
+    world INTEGER NOT NULL, tick INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
+    PRIMARY KEY (world, tick, seq)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`
+
+/**
+ * Opens a root world's database and takes its lock, which the operating system frees when this process ends.
+ *
+ * @throws `world-locked`, `newer-version`, `corrupt-journal`, `store-failed`; `config-invalid` for a database that is
+ * another program's
+ */
+export function connect(sqlite: Sqlite, options: ConnectionOptions): DatabaseSync {
+  const { path, root, synchronous, maxSizeBytes } = options
+  const file = `${path}.sqlite`
+  let db: DatabaseSync | undefined
+  try {
+    createPrivately(file)
+    db = new sqlite.DatabaseSync(file)
+    // The lock is taken before anything is read or changed, so that a file which is not ours stays as it is.
+    db.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`)
+    prepareSchema(db, file, root)
+    db.exec('COMMIT')
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
+    db.exec(`PRAGMA journal_size_limit = ${maxIdleLogBytes}`)
+    if (maxSizeBytes !== undefined) db.exec(`PRAGMA max_page_count = ${Math.ceil(maxSizeBytes / pageSizeBytes)}`)
+    return db
+  } catch (error) {
+    db?.close()
+    if (errorNumber(error) === busy) throw lockedError(root, readLockFile(`${path}.lock`), file)
+    throw explained(error, file)
+  }
+}
+
+/** Makes an error of SQLite or the file system one that names the file and says what to do. Our own errors stay. */
+export function explained(error: unknown, file: string): EntiaError {
+  if (error instanceof EntiaError) return error
+  const cause = error instanceof Error ? error.message : String(error)
+  if (errorNumber(error) === corrupt || errorNumber(error) === notADatabase) {
+    return damaged(file, cause, { cause: error })
+  }
+  return new EntiaError(
+    'store-failed',
+    `The store cannot use ${file}: ${cause}. Nothing was changed. ` +
+      'Mend the cause (space, permissions, disk) and try again.',
+    { file, cause },
+    { cause: error },
+  )
+}
+
+const busy = 5
+const corrupt = 11
+const notADatabase = 26
+
+/** SQLite's primary result code. */
+function errorNumber(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  return error.errcode & 0xff
+}
+
+/**
+ * Creates the file for its owner alone, and never opens one that is there: closing a second descriptor of a database
+ * would drop the locks that this process has on it.
+ */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
+function prepareSchema(db: DatabaseSync, file: string, root: string): void {
+  if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined && pragma(db, 'user_version') === 0) {
+    db.exec(schema)
+    db.prepare('INSERT INTO worlds VALUES (0, ?)').run(encodeName(root))
+    return
+  }
+  if (pragma(db, 'application_id') !== applicationId) {
+    throw new EntiaError(
+      'config-invalid',
+      `${file} is a database of another program and was left as it is. Use another folder, or another name.`,
+      { file },
+    )
+  }
+  const version = pragma(db, 'user_version')
+  if (version > schemaVersion) {
+    throw new EntiaError(
+      'newer-version',
+      `${file} was written by a newer Entia: its schema is version ${version}, and this one reads versions up to ` +
+        `${schemaVersion}. Update entia to use it.`,
+      { file, version },
+    )
+  }
+  if (version < schemaVersion) throw damaged(file, `its schema version is ${version}, which there never was`)
+  const name = decodeName(String(db.prepare('SELECT name FROM worlds WHERE id = 0').get()?.['name']))
+  if (name !== root) throw damaged(file, `it holds the world '${name}' and not '${root}'; was it renamed?`)
+}
+
+function pragma(db: DatabaseSync, name: 'application_id' | 'user_version'): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+}
+
+/** The refusal of a database that is not as this store leaves them. */
+export function damaged(file: string, why: string, options?: ErrorOptions): EntiaError {
+  return new EntiaError(
+    'corrupt-journal',
+    `${file} cannot be read: ${why}. Put a backup in its place, or remove it with store.delete().`,
+    { file },
+    options,
+  )
+}

@@ -1,0 +1,182 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { EntiaError } from '../world/entia-error.ts'
+import type { JournalRow, StoredWorld, WorldInfo } from './port.ts'
+import { decodeName, encodeName } from './file-name.ts'
+import type { Database, JournalHead, Write } from './medium.ts'
+import { damaged, explained } from './sqlite-connection.ts'
+
+/** A root world's database file. What a commit runs are index searches, so none costs more as worlds grow. */
+export class SqliteDatabase implements Database {
+  readonly place: string
+  readonly #root: string
+  readonly #db: DatabaseSync
+  readonly #statements: ReturnType<typeof prepare>
+  readonly #onClosing: () => void
+
+  constructor(db: DatabaseSync, file: string, root: string, onClosing: () => void) {
+    this.place = file
+    this.#root = root
+    this.#db = db
+    this.#onClosing = onClosing
+    try {
+      this.#statements = prepare(db)
+    } catch (error) {
+      db.close()
+      throw damaged(file, 'its tables are not those of its schema version', { cause: error })
+    }
+  }
+
+  head(world: string): JournalHead | undefined {
+    return this.#explain(() => this.#find(world).head)
+  }
+
+  write(writes: readonly Write[]): void {
+    this.#transaction(() => {
+      for (const write of writes) this.#write(write)
+    })
+  }
+
+  read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined {
+    return this.#explain(() => {
+      const { id, head } = this.#find(world)
+      if (id === undefined || !head) return undefined
+      const tick = from === 'newest' ? head.newestSnapshot : head.oldestSnapshot
+      const lines: string[] = []
+      for (const { seq, line } of this.#statements.snapshotLines.iterate(id, tick)) {
+        if (seq !== lines.length) throw this.#corruptSnapshot(world, `line ${lines.length} of tick ${tick} is missing`)
+        lines.push(line as string)
+      }
+      const rows: JournalRow[] = []
+      for (const row of this.#statements.rowsBehind.iterate(id, tick)) {
+        rows.push({ tick: row['tick'] as number, line: row['line'] as string })
+      }
+      return { snapshot: { tick, lines }, rows }
+    })
+  }
+
+  remove(world: string): boolean {
+    return this.#explain(() => {
+      const { id } = this.#find(world)
+      if (id === undefined) return false
+      this.#transaction(() => {
+        this.#statements.dropRows.run(id, Number.MAX_SAFE_INTEGER)
+        this.#statements.dropSnapshots.run(id, -1, Number.MAX_SAFE_INTEGER)
+        this.#statements.dropWorld.run(id)
+      })
+      return true
+    })
+  }
+
+  list(): readonly WorldInfo[] {
+    return this.#explain(() =>
+      this.#statements.list.all().flatMap((row) => {
+        const name = decodeName(row['name'] as string) ?? ''
+        const head = this.#headOf(name, row)
+        const root = name === this.#root ? undefined : this.#root
+        return head ? [{ name, root, tick: head.tick, sizeBytes: row['size'] as number }] : []
+      }),
+    )
+  }
+
+  close(): void {
+    this.#onClosing()
+    this.#explain(() => this.#db.close())
+  }
+
+  /** Rows and snapshots that fall away go first, so that even a full disk has their room for what comes. */
+  #write({ world, rows, snapshot, record }: Write): void {
+    const found = this.#find(world)
+    const id = found.id ?? this.#statements.addWorld.run(encodeName(world)).lastInsertRowid
+    if (snapshot) {
+      const kept = record && found.head ? Math.min(found.head.oldestSnapshot, snapshot.tick - 1) : -1
+      this.#statements.dropSnapshots.run(id, kept, snapshot.tick)
+      if (!record) this.#statements.dropRows.run(id, snapshot.tick)
+      for (const [seq, line] of snapshot.lines.entries()) {
+        this.#statements.addSnapshotLine.run(id, snapshot.tick, seq, line)
+      }
+    }
+    for (const { tick, line } of rows) {
+      if (record || !snapshot || tick > snapshot.tick) this.#statements.addRow.run(id, tick, line)
+    }
+  }
+
+  #transaction(act: () => void): void {
+    this.#explain(() => {
+      this.#db.exec('BEGIN IMMEDIATE')
+      try {
+        act()
+        this.#db.exec('COMMIT')
+      } catch (error) {
+        this.#rollBack()
+        throw error
+      }
+    })
+  }
+
+  #rollBack(): void {
+    try {
+      this.#db.exec('ROLLBACK')
+    } catch {
+      // After some errors, a full disk among them, SQLite has rolled back by itself and says that there is nothing to.
+    }
+  }
+
+  #find(world: string): { readonly id?: number; readonly head?: JournalHead | undefined } {
+    const row = this.#statements.find.get(encodeName(world))
+    return row ? { id: row['id'] as number, head: this.#headOf(world, row) } : {}
+  }
+
+  /** A world that was entered and never written, as the root is when only children of it were, has no head. */
+  #headOf(world: string, row: Record<string, SQLOutputValue>): JournalHead | undefined {
+    const { oldest, newest, last } = row
+    if (typeof oldest !== 'number' || typeof newest !== 'number') {
+      if (last === null) return undefined
+      throw this.#corruptSnapshot(world, 'there are rows and no snapshot')
+    }
+    return { oldestSnapshot: oldest, newestSnapshot: newest, tick: Math.max(newest, Number(last)) }
+  }
+
+  #corruptSnapshot(world: string, why: string): EntiaError {
+    return new EntiaError(
+      'corrupt-snapshot',
+      `The snapshot of the world '${world}' in ${this.place} is damaged: ${why}. Put a backup in its place, or remove ` +
+        `the world with store.delete('${world}').`,
+      { world, place: this.place },
+    )
+  }
+
+  #explain<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      throw explained(error, this.place)
+    }
+  }
+}
+
+const heads = `
+  id, name,
+  (SELECT min(tick) FROM snapshots WHERE world = id) AS oldest,
+  (SELECT max(tick) FROM snapshots WHERE world = id) AS newest,
+  (SELECT max(tick) FROM rows WHERE world = id) AS last
+`
+
+function prepare(db: DatabaseSync) {
+  return {
+    find: db.prepare(`SELECT ${heads} FROM worlds WHERE name = ?`),
+    list: db.prepare(`
+      SELECT ${heads},
+        (SELECT coalesce(sum(octet_length(line)), 0) FROM snapshots WHERE world = id) +
+        (SELECT coalesce(sum(octet_length(line)), 0) FROM rows WHERE world = id) AS size
+      FROM worlds
+    `),
+    snapshotLines: db.prepare('SELECT seq, line FROM snapshots WHERE world = ? AND tick = ? ORDER BY seq'),
+    rowsBehind: db.prepare('SELECT tick, line FROM rows WHERE world = ? AND tick > ? ORDER BY tick'),
+    addWorld: db.prepare('INSERT INTO worlds (name) VALUES (?)'),
+    addRow: db.prepare('INSERT INTO rows VALUES (?, ?, ?)'),
+    addSnapshotLine: db.prepare('INSERT INTO snapshots VALUES (?, ?, ?, ?)'),
+    dropWorld: db.prepare('DELETE FROM worlds WHERE id = ?'),
+    dropRows: db.prepare('DELETE FROM rows WHERE world = ? AND tick <= ?'),
+    dropSnapshots: db.prepare('DELETE FROM snapshots WHERE world = ? AND tick > ? AND tick <= ?'),
+  }
+}

@@ -1,0 +1,40 @@
+import { cutText } from '../cut-text.ts'
+import type { ToolOutput } from '../port.ts'
+import { errorOutput } from '../tool-output.ts'
+import { cleanName } from './clean-text.ts'
+
+/** Longest path that a message repeats, in characters. */
+const maxPathChars = 300
+
+/** What a file tool cannot or will not do, in words for a model. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+
+  /** `what` follows the path: `is outside the folder.` */
+  constructor(path: string, what: string) {
+    super(path === '' ? what : `${cutText(cleanName(path), maxPathChars)} ${what}`)
+  }
+}
+
+/** The result of a file tool's work on a path, where what it or the file system refuses is an error output. */
+export async function refusable(path: string, work: () => Promise<string>): Promise<string | ToolOutput> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refusal) return errorOutput(error.message)
+    if (isFileSystemError(error)) return errorOutput(new Refusal(path, fileProblem(error)).message)
+    throw error
+  }
+}
+
+/** Tells what the file system refuses from defects and aborts. */
+export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}
+
+function fileProblem({ code }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'does not exist.'
+  if (code === 'ELOOP') return 'is a link that leads back to itself.'
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied.'
+  return `cannot be read: ${code ?? 'unknown error'}.`
+}

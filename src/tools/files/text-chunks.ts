@@ -1,0 +1,112 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { TextDecoder } from 'node:util'
+import { cutText } from '../cut-text.ts'
+
+/** One line of a file, without its line break. */
+export interface TextLine {
+  /** Its first characters. */
+  readonly text: string
+  /** How many characters stand behind those. */
+  readonly leftOut: number
+}
+
+/** The lines that ended in one piece of a file. */
+export interface TextChunk {
+  readonly lines: readonly TextLine[]
+  /** Size of the piece. */
+  readonly sizeBytes: number
+}
+
+/** Thrown for a file that holds a NUL byte near its beginning and is not UTF-16. */
+export class BinaryFile extends Error {
+  override readonly name = 'BinaryFile'
+}
+
+const chunkBytes = 256 * 1024
+const binaryCheckBytes = 8 * 1024
+
+/**
+ * The lines of a text file, piece by piece: of a file of any size no more is in memory than a piece of it, and no more of
+ * a line than `maxLineChars`. UTF-8, or UTF-16 with a byte order mark; lines end in `\n` or `\r\n`.
+ *
+ * @throws BinaryFile
+ */
+export async function* textChunks(
+  realPath: string,
+  { maxLineChars, signal }: { readonly maxLineChars: number; readonly signal: AbortSignal },
+): AsyncGenerator<TextChunk> {
+  // Whoever swaps the file for a link behind the back of ConfinedFolder gets an error, where the system knows the flag.
+  const handle = await open(realPath, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    const splitter = new LineSplitter(maxLineChars)
+    const buffer = new Uint8Array(chunkBytes)
+    let decoder: TextDecoder | undefined
+    for (;;) {
+      signal.throwIfAborted()
+      const { bytesRead } = await handle.read(buffer, 0, chunkBytes, null)
+      const bytes = buffer.subarray(0, bytesRead)
+      decoder ??= new TextDecoder(encodingOf(bytes))
+      if (bytesRead === 0) break
+      yield { lines: splitter.push(decoder.decode(bytes, { stream: true })), sizeBytes: bytesRead }
+    }
+    yield { lines: splitter.end(decoder.decode()), sizeBytes: 0 }
+  } finally {
+    await handle.close()
+  }
+}
+
+function encodingOf(head: Uint8Array): string {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  if (head.subarray(0, binaryCheckBytes).includes(0)) throw new BinaryFile('a NUL byte in its first 8 kB')
+  return 'utf-8'
+}
+
+/** Cuts text that arrives in pieces into lines. */
+class LineSplitter {
+  readonly #maxLineChars: number
+  /** Beginning of the line under way: one character more than is shown, so that a cut sees whether it splits a pair. */
+  #start = ''
+  #lengthChars = 0
+  #endsInReturn = false
+
+  constructor(maxLineChars: number) {
+    this.#maxLineChars = maxLineChars
+  }
+
+  push(text: string): TextLine[] {
+    const lines: TextLine[] = []
+    let from = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      this.#keep(text.slice(from, end))
+      lines.push(this.#finish())
+      from = end + 1
+    }
+    this.#keep(text.slice(from))
+    return lines
+  }
+
+  /** A last line without a line break is one; nothing behind the last line break is none. */
+  end(text: string): TextLine[] {
+    const lines = this.push(text)
+    return this.#lengthChars === 0 ? lines : [...lines, this.#finish()]
+  }
+
+  #keep(piece: string): void {
+    if (piece === '') return
+    const room = this.#maxLineChars + 1 - this.#start.length
+    if (room > 0) this.#start += piece.slice(0, room)
+    this.#lengthChars += piece.length
+    this.#endsInReturn = piece.endsWith('\r')
+  }
+
+  #finish(): TextLine {
+    const lengthChars = this.#lengthChars - (this.#endsInReturn ? 1 : 0)
+    const text = cutText(this.#start.slice(0, lengthChars), this.#maxLineChars)
+    this.#start = ''
+    this.#lengthChars = 0
+    this.#endsInReturn = false
+    return { text, leftOut: lengthChars - text.length }
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { ToolMessage } from '../../components/message.ts'
+import { cutText } from './cut-text.ts'
+import { jsonText, NotJson } from './json-text.ts'
+import type { ToolOutput } from './port.ts'
+import { schemaIssues } from './schema-issues.ts'
+
+/** Most characters of text that a model gets of one result, unless the tool says otherwise. */
+export const standardMaxResultChars = 50_000
+
+/** What a model reads where a tool gave nothing: `undefined`, or no text at all. */
+const noOutput = '[no output]'
+
+const Output = z.strictObject({ content: ToolMessage.shape.content, isError: z.boolean().optional() })
+type Block = z.infer<typeof Output>['content'][number]
+
+/**
+ * What a model reads of a handler's result. Text goes as it is, a `ToolOutput` block by block, any other value as compact
+ * JSON. Text past `maxChars`, over all blocks together, is left out, and a note at the end says how much that was.
+ * A value that JSON cannot say gives an error output that names its place.
+ */
+export function toolOutput(result: unknown, maxChars: number = standardMaxResultChars): ToolOutput {
+  if (result === undefined) return capped([textBlock('')], maxChars)
+  if (typeof result === 'string') return capped([textBlock(result)], maxChars)
+  if (isOutputLike(result)) {
+    const output = Output.safeParse(result)
+    if (!output.success) return errorOutput(`The tool ran, but its result is malformed: ${schemaIssues(output.error)}.`)
+    return capped(output.data.content, maxChars, output.data.isError)
+  }
+  try {
+    const { text, lengthChars } = jsonText(result, maxChars)
+    return capped([textBlock(text)], maxChars, false, lengthChars - text.length)
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error
+    return errorOutput(`The tool ran, but its result is no JSON: ${error.message}.`, maxChars)
+  }
+}
+
+/** The output of a tool that could not do what was asked: `Error: ` and the message. */
+export function errorOutput(message: string, maxChars: number = standardMaxResultChars): ToolOutput {
+  return capped([textBlock(`Error: ${message}`)], maxChars, true)
+}
+
+function textBlock(text: string): Block {
+  return { type: 'text', text }
+}
+
+/** Tells a `ToolOutput`, right or nearly right, from data that happens to have a field `content`. */
+function isOutputLike(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return false
+  if (Object.keys(value).some((key) => key !== 'content' && key !== 'isError')) return false
+  return value.content.every((block: unknown) => {
+    return typeof block === 'object' && block !== null && 'type' in block && (block.type === 'text' || block.type === 'file')
+  })
+}
+
+/** Empty texts are dropped: providers refuse them. `leftOut` counts characters that were left out before. */
+function capped(blocks: readonly Block[], maxChars: number, isError = false, leftOut = 0): ToolOutput {
+  const content: Block[] = []
+  let room = maxChars
+  for (const block of blocks) {
+    if (block.type === 'file') {
+      content.push(block)
+      continue
+    }
+    const text = cutText(block.text, room)
+    leftOut += block.text.length - text.length
+    room = leftOut > 0 ? 0 : room - text.length
+    if (text !== '') content.push(textBlock(text === block.text ? text.toWellFormed() : detached(text)))
+  }
+  if (leftOut > 0) addNote(content, `[${leftOut} characters left out]`)
+  if (content.length === 0) content.push(textBlock(noOutput))
+  return isError ? { content, isError } : { content }
+}
+
+function addNote(content: Block[], note: string): void {
+  const last = content.at(-1)
+  if (last?.type === 'text') content[content.length - 1] = textBlock(`${last.text}\n${note}`)
+  else content.push(textBlock(note))
+}
+
+/** The same text, well formed, without the string that it was cut from: the engine keeps that alive as long as the part. */
+function detached(text: string): string {
+  return Buffer.from(text).toString()
+}

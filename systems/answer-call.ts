@@ -1,0 +1,48 @@
+import { Conversation } from '../components/conversation.ts'
+import type { FileBlock, TextBlock } from '../components/message.ts'
+import type { OutcomeData } from '../components/outcome.ts'
+import { ToolCall } from '../components/tool-call.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { tell } from './tell.ts'
+
+/** What a model reads as the result of a call: blocks as they came, or a text. */
+export type CallResult =
+  | { readonly text: string; readonly isError: boolean }
+  | { readonly content: readonly (TextBlock | FileBlock)[]; readonly isError: boolean }
+
+/** Puts the result of a call where it belongs, behind the message that asked and the results before it, and ends the call. */
+export function answerCall(world: World, agent: Entity, call: Entity, result: CallResult): void {
+  const { callId, name } = world.read(call, ToolCall)
+  const content = 'content' in result ? result.content : [{ type: 'text' as const, text: result.text }]
+  const { isError } = result
+  const message = { role: 'tool' as const, callId, name, content, ...(isError && { isError }) }
+  const place = placeOfResults(world, agent)
+  const { length } = world.read(agent, Conversation)
+  if (place === length) world.append(agent, Conversation, message)
+  else world.splice(agent, Conversation, place, 0, [message])
+  world.despawn(call)
+  tell(world, 'tool-answered', { agent, callId, tool: name, isError })
+}
+
+/** A settled call's result. */
+export function outcomeText(outcome: OutcomeData): CallResult {
+  if (!outcome.ok) return { text: failureText(outcome.failure), isError: true }
+  const { content, isError = false } = outcome.value as {
+    readonly content: readonly (TextBlock | FileBlock)[]
+    readonly isError?: boolean
+  }
+  return { content, isError }
+}
+
+function failureText({ kind, message }: { readonly kind: string; readonly message: string }): string {
+  return kind === 'tool-denied' ? message : kind === 'interrupted' ? `[interrupted] ${message}` : `Error: ${message}`
+}
+
+/** Messages that came while the calls were under way stand behind the results. */
+function placeOfResults(world: World, agent: Entity): number {
+  const messages = world.read(agent, Conversation)
+  let place = messages.length
+  while (place > 0 && messages[place - 1]?.role !== 'tool' && messages[place - 1]?.role !== 'assistant') place--
+  return place
+}

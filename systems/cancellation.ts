@@ -1,0 +1,26 @@
+import { Llm } from '../components/llm.ts'
+import { Turn } from '../components/turn.ts'
+import type { World } from '../src/world/world.ts'
+import { endTurn } from './end-turn.ts'
+import { inputsOf } from './inputs-of.ts'
+import { tell } from './tell.ts'
+
+/**
+ * Stops all that an agent has under way. The Runner aborts the work once this is committed.
+ *
+ * Writes: what ending a turn writes.
+ */
+export const cancellation = {
+  name: 'cancellation',
+  priority: -95,
+  run(world: World): void {
+    for (const { agent, reason } of inputsOf(world, 'cancel')) {
+      if (!world.has(agent, Llm)) tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'there is no such agent' })
+      else if (!world.has(agent, Turn)) tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
+      else {
+        const message = reason ?? 'The turn was cancelled.'
+        endTurn(world, agent, { stop: 'cancelled', failure: { kind: 'cancelled', message } })
+      }
+    }
+  },
+}

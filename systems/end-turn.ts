@@ -1,0 +1,75 @@
+import { Acting } from '../components/acting.ts'
+import { Answered } from '../components/answered.ts'
+import { Conversation } from '../components/conversation.ts'
+import type { Failure } from '../components/failure.ts'
+import { LastTurn, type Stop } from '../components/last-turn.ts'
+import { Effect } from '../components/effect.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Outcome } from '../components/outcome.ts'
+import { Running } from '../components/running.ts'
+import { Thinking } from '../components/thinking.ts'
+import { ToolCall } from '../components/tool-call.ts'
+import { Turn } from '../components/turn.ts'
+import { Unread } from '../components/unread.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { Json } from '../src/world/json.ts'
+import type { World } from '../src/world/world.ts'
+import { answerCall, outcomeText } from './answer-call.ts'
+import { tell } from './tell.ts'
+
+/** How a turn ends. */
+export interface TurnEnd {
+  readonly stop: Stop
+  readonly failure?: Failure
+  readonly output?: Json
+}
+
+/**
+ * Ends an agent's turn and leaves a valid conversation: every call answered once, an assistant message last, nothing
+ * under way.
+ */
+export function endTurn(world: World, agent: Entity, { stop, failure, output }: TurnEnd): void {
+  answerOpenCalls(world, agent, stop)
+  for (const effect of world.referrers(OwnedBy, agent)) world.despawn(effect)
+  const closing = closingText(stop, failure)
+  const last = world.get(agent, Conversation)?.at(-1)
+  if (closing !== undefined && last !== undefined) {
+    world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
+  }
+  for (const tag of [Acting, Answered, Thinking, Unread]) world.remove(agent, tag)
+  const { steps, toolCalls, startedAtMs } = world.read(agent, Turn)
+  world.remove(agent, Turn)
+  const times = { startedAtMs, endedAtMs: world.nowMs }
+  world.add(agent, LastTurn({ stop, steps, toolCalls, ...times, failure, output }))
+  tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
+}
+
+function answerOpenCalls(world: World, agent: Entity, stop: Stop): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (!world.has(call, ToolCall)) continue
+    const outcome = world.get(call, Outcome)
+    if (outcome !== undefined) answerCall(world, agent, call, outcomeText(outcome))
+    else answerCall(world, agent, call, { text: openCallText(world, call, stop), isError: true })
+  }
+}
+
+function openCallText(world: World, call: Entity, stop: Stop): string {
+  if (stop !== 'cancelled') return '[not run: the turn was stopped]'
+  const mayHaveRun = world.has(call, Running) && world.read(call, Effect).restart === 'once'
+  return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
+}
+
+function closingText(stop: Stop, failure: Failure | undefined): string | undefined {
+  switch (stop) {
+    case 'done':
+      return undefined
+    case 'max-steps':
+      return '[Max turns reached]'
+    case 'cancelled':
+      return '[turn cancelled]'
+    case 'declined':
+      return '[turn stopped]'
+    default:
+      return `[turn failed: ${failure?.kind ?? stop}]`
+  }
+}

@@ -1,0 +1,74 @@
+import { Acting } from '../components/acting.ts'
+import { Conversation } from '../components/conversation.ts'
+import { Effect } from '../components/effect.ts'
+import { Llm } from '../components/llm.ts'
+import { ModelCall } from '../components/model-call.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Paused } from '../components/paused.ts'
+import { Pending } from '../components/pending.ts'
+import { Prefix } from '../components/prefix.ts'
+import { Terminal } from '../components/terminal.ts'
+import { Thinking } from '../components/thinking.ts'
+import { Turn } from '../components/turn.ts'
+import { Unread } from '../components/unread.ts'
+import { prefixBreak, prefixOf } from '../src/models/prefix.ts'
+import type { Entity } from '../src/world/component.ts'
+import { not } from '../src/world/entities.ts'
+import type { World } from '../src/world/world.ts'
+import { tell } from './tell.ts'
+
+/** Longest try of a model call where `Llm` says nothing. */
+const defaultTimeoutMs = 600_000
+
+/**
+ * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
+ *
+ * Query: Llm, Conversation, Unread. Writes: Turn, Thinking, Unread, Prefix. Starts: model.
+ */
+export function reasoning(maxStartsPerTick: number) {
+  return {
+    name: 'reasoning',
+    priority: 0,
+    run(world: World): void {
+      const ready = world.query(Llm, Conversation, Unread, not(Thinking), not(Acting), not(Paused), not(Terminal))
+      for (const agent of ready.slice(0, maxStartsPerTick)) startStep(world, agent)
+      if (ready.length > maxStartsPerTick) world.requestTick()
+    },
+  }
+}
+
+function startStep(world: World, agent: Entity): void {
+  const messages = world.read(agent, Conversation).length
+  const steps = nextStep(world, agent)
+  checkPrefix(world, agent, messages)
+  const { timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
+  const effect = world.spawn(
+    ModelCall({ messages }),
+    Effect({ kind: 'model', restart: 'pure', attempt: 1, timeoutMs }),
+    OwnedBy({ agent }),
+    Pending,
+  )
+  world.remove(agent, Unread)
+  world.add(agent, Thinking)
+  tell(world, 'model-called', { agent, effect, step: steps, messages })
+}
+
+function nextStep(world: World, agent: Entity): number {
+  const turn = world.get(agent, Turn)
+  const steps = (turn?.steps ?? 0) + 1
+  if (turn !== undefined) world.patch(agent, Turn, { steps })
+  else {
+    world.add(agent, Turn({ steps, toolCalls: 0, startedAtMs: world.nowMs }))
+    tell(world, 'turn-started', { agent })
+  }
+  return steps
+}
+
+/** The request has to begin with the one before it, or the provider's prompt cache is lost. */
+function checkPrefix(world: World, agent: Entity, messages: number): void {
+  const last = world.get(agent, Prefix)
+  const next = prefixOf(world, agent, messages)
+  const component = last === undefined ? undefined : prefixBreak(world, agent, last, next)
+  if (component !== undefined) tell(world, 'prefix-broken', { agent, component })
+  world.set(agent, Prefix, next)
+}

@@ -1,0 +1,70 @@
+import { Acting } from '../components/acting.ts'
+import { Answered } from '../components/answered.ts'
+import { Conversation } from '../components/conversation.ts'
+import type { AssistantMessage, ToolCallBlock } from '../components/message.ts'
+import { ModelCall } from '../components/model-call.ts'
+import { Outcome } from '../components/outcome.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Thinking } from '../components/thinking.ts'
+import { Requested, ToolCall } from '../components/tool-call.ts'
+import { Turn } from '../components/turn.ts'
+import { type TokenUsage, Usage } from '../components/usage.ts'
+import type { ModelReply } from '../src/models/port.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { endTurn } from './end-turn.ts'
+import { tell } from './tell.ts'
+
+/**
+ * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
+ * entities. A call that failed for good ends the turn.
+ *
+ * Query: ModelCall, Outcome. Writes: Conversation, Usage, Turn, Acting, Answered; ToolCall entities.
+ */
+export const reply = {
+  name: 'reply',
+  priority: -80,
+  run(world: World): void {
+    for (const call of world.query(ModelCall, Outcome)) {
+      const { agent } = world.read(call, OwnedBy)
+      const outcome = world.read(call, Outcome)
+      if (outcome.ok) take(world, agent, call, outcome.value as unknown as ModelReply)
+      else {
+        tell(world, 'model-failed', { agent, effect: call, failure: outcome.failure })
+        endTurn(world, agent, { stop: 'failed', failure: outcome.failure })
+      }
+    }
+  },
+}
+
+function take(world: World, agent: Entity, call: Entity, { message, usage }: ModelReply): void {
+  insert(world, agent, world.read(call, ModelCall).messages, message)
+  world.despawn(call)
+  world.remove(agent, Thinking)
+  count(world, agent, usage)
+  tell(world, 'model-replied', { agent, effect: call, usage })
+  const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
+  if (calls.length === 0) return world.add(agent, Answered)
+  for (const { id, name, arguments: input, malformed } of calls) {
+    world.spawn(ToolCall({ callId: id, name, arguments: input, malformed }), OwnedBy({ agent }), Requested)
+  }
+  world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + calls.length })
+  world.add(agent, Acting)
+}
+
+/** Messages that came during the call stand behind its reply: the model has not seen them. */
+function insert(world: World, agent: Entity, place: number, message: AssistantMessage): void {
+  const { length } = world.read(agent, Conversation)
+  if (place >= length) world.append(agent, Conversation, message)
+  else world.splice(agent, Conversation, place, 0, [message])
+}
+
+function count(world: World, agent: Entity, usage: TokenUsage): void {
+  const before = world.get(agent, Usage) ?? { calls: 0 }
+  const sum: Record<string, number> = { calls: before.calls + 1 }
+  for (const kind of ['input', 'cacheRead', 'cacheWrite', 'output'] as const) {
+    const value = usage[kind] === undefined ? before[kind] : (before[kind] ?? 0) + usage[kind]
+    if (value !== undefined) sum[kind] = value
+  }
+  world.set(agent, Usage, sum as typeof before)
+}

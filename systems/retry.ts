@@ -1,0 +1,62 @@
+import { Due } from '../components/due.ts'
+import { Effect } from '../components/effect.ts'
+import type { Failure } from '../components/failure.ts'
+import { HostFacts } from '../components/host-facts.ts'
+import { Llm } from '../components/llm.ts'
+import { ModelCall } from '../components/model-call.ts'
+import { Outcome } from '../components/outcome.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Pending } from '../components/pending.ts'
+import { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
+import { parseModel } from '../src/models/model-name.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { inputsOf } from './inputs-of.ts'
+import { tell } from './tell.ts'
+
+/** Largest share by which a wait is stretched, so that calls that failed together do not come back together. */
+const maxJitter = 0.25
+
+/**
+ * Gives model calls that failed for a passing reason another try: their outcome is put aside, and they are pending again
+ * when their wait is over.
+ *
+ * Query: ModelCall, Outcome. Writes: Effect, Outcome, Due, Pending.
+ */
+export const retry = {
+  name: 'retry',
+  priority: -85,
+  run(world: World): void {
+    for (const { effect } of inputsOf(world, 'due')) {
+      if (!world.has(effect, Due)) continue
+      world.remove(effect, Due)
+      world.add(effect, Pending)
+    }
+    for (const call of world.query(ModelCall, Outcome)) {
+      const outcome = world.read(call, Outcome)
+      if (!outcome.ok) tryAgain(world, call, outcome.failure)
+    }
+  },
+}
+
+function tryAgain(world: World, call: Entity, failure: Failure): void {
+  const { agent } = world.read(call, OwnedBy)
+  const policy = policyOf(world, agent)
+  const { attempt } = world.read(call, Effect)
+  if (policy === false || attempt >= policy.maxAttempts || !policy.kinds.includes(failure.kind)) return
+  const doubled = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
+  const waitMs = Math.max(failure.retryAfterMs ?? 0, doubled) * (1 + maxJitter * world.random())
+  const atMs = world.nowMs + Math.ceil(waitMs)
+  world.remove(call, Outcome)
+  world.patch(call, Effect, { attempt: attempt + 1 })
+  world.add(call, Due({ atMs }))
+  tell(world, 'retry-scheduled', { agent, effect: call, attempt: attempt + 1, atMs, failure })
+}
+
+function policyOf(world: World, agent: Entity): RetryPolicy | false {
+  const { model, retry: own } = world.read(agent, Llm)
+  if (own !== undefined) return own
+  const [host] = world.query(HostFacts)
+  const facts = host === undefined ? undefined : world.read(host, HostFacts).retry
+  return facts?.[parseModel(model).provider] ?? standardRetry
+}

@@ -1,0 +1,73 @@
+import { Approval } from '../components/approval.ts'
+import { Due } from '../components/due.ts'
+import { Effect } from '../components/effect.ts'
+import type { InputOf } from '../components/input.ts'
+import { Outcome, type OutcomeData } from '../components/outcome.ts'
+import { Pending } from '../components/pending.ts'
+import { Running } from '../components/running.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { inputsOf } from './inputs-of.ts'
+import { tell } from './tell.ts'
+
+/**
+ * Settles effects: by their outcome, by a person's answer, by their deadline. Each exactly once; what comes for an effect
+ * that is settled, gone, or at a later try, is dropped. Outcomes count before timers: what ends at its deadline has ended.
+ *
+ * Writes: Outcome, Pending, Running.
+ */
+export const settlement = {
+  name: 'settlement',
+  priority: -100,
+  run(world: World): void {
+    for (const input of world.inputs) {
+      if (input.kind === 'outcome') takeOutcome(world, input as unknown as InputOf<'outcome'>)
+      else if (input.kind === 'admitted') admit(world, input as unknown as InputOf<'admitted'>)
+      else if (input.kind === 'answer') takeAnswer(world, input as unknown as InputOf<'answer'>)
+    }
+    for (const input of inputsOf(world, 'due')) expire(world, input)
+  },
+}
+
+/** Settles an effect that is under way. */
+export function settle(world: World, effect: Entity, outcome: OutcomeData): void {
+  world.remove(effect, Pending)
+  world.remove(effect, Running)
+  world.set(effect, Outcome, outcome)
+}
+
+function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcome'>): void {
+  const reason = whyNot(world, effect, attempt)
+  if (reason === undefined) settle(world, effect, outcome)
+  else tell(world, 'input-dropped', { kind: 'outcome', effect, reason })
+}
+
+function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
+  const reason = whyNot(world, effect, attempt)
+  if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'admitted', effect, reason })
+  world.remove(effect, Pending)
+  world.add(effect, Running({ sinceMs: world.nowMs }))
+}
+
+function takeAnswer(world: World, { approval, approved, reason }: InputOf<'answer'>): void {
+  const effect = world.query(Approval, Pending).find((entity) => world.read(entity, Approval).id === approval)
+  if (effect === undefined) tell(world, 'input-dropped', { kind: 'answer', reason: `no open approval ${approval}` })
+  else settle(world, effect, { ok: true, value: reason === undefined ? { approved } : { approved, reason } })
+}
+
+function expire(world: World, { effect, attempt }: InputOf<'due'>): void {
+  // The end of a wait between two tries is the retry system's.
+  if (world.has(effect, Due)) return
+  const reason = whyNot(world, effect, attempt)
+  if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'due', effect, reason })
+  const { kind, timeoutMs, deadlineMs } = world.read(effect, Effect)
+  const limit = deadlineMs === undefined ? `within ${timeoutMs} ms` : `by its deadline`
+  settle(world, effect, { ok: false, failure: { kind: 'timed-out', message: `The ${kind} effect did not end ${limit}.` } })
+}
+
+function whyNot(world: World, entity: Entity, attempt: number): string | undefined {
+  const effect = world.get(entity, Effect)
+  if (effect === undefined) return 'gone'
+  if (effect.attempt !== attempt) return `at try ${effect.attempt}, this was for try ${attempt}`
+  return world.has(entity, Pending) || world.has(entity, Running) ? undefined : 'settled'
+}

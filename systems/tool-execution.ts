@@ -1,0 +1,127 @@
+import { Approval, ApprovalOf } from '../components/approval.ts'
+import { Effect } from '../components/effect.ts'
+import { defaultLimits, Limits } from '../components/limits.ts'
+import { Outcome } from '../components/outcome.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Pending } from '../components/pending.ts'
+import { Permissions } from '../components/permissions.ts'
+import { AwaitingApproval, Requested, ToolCall } from '../components/tool-call.ts'
+import type { ToolDeclaration } from '../components/tool-declaration.ts'
+import { ToolRegistry } from '../components/tool-registry.ts'
+import { Turn } from '../components/turn.ts'
+import { checkJson } from '../src/tools/check-json.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { tell } from './tell.ts'
+
+/** Longest run of a tool whose declaration says nothing. */
+const defaultTimeoutMs = 600_000
+
+/**
+ * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
+ * what is wrong. In doubt it does not run.
+ *
+ * Query: ToolCall, Requested; Approval, Outcome. Writes: Outcome, AwaitingApproval. Starts: tool, approval.
+ */
+export function toolExecution(maxStartsPerTick: number) {
+  return {
+    name: 'tool-execution',
+    priority: 5,
+    run(world: World): void {
+      for (const approval of world.query(Approval, Outcome)) takeAnswer(world, approval)
+      const requested = world.query(ToolCall, Requested)
+      for (const call of requested.slice(0, maxStartsPerTick)) decide(world, call)
+      if (requested.length > maxStartsPerTick) world.requestTick()
+    },
+  }
+}
+
+function decide(world: World, call: Entity): void {
+  world.remove(call, Requested)
+  const { agent } = world.read(call, OwnedBy)
+  const { name } = world.read(call, ToolCall)
+  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
+  const problem = declaration === undefined ? `there is no tool named ${name}.` : problemOf(world, agent, call, declaration)
+  if (declaration === undefined || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
+  if (declaration.approval !== true) return start(world, call, declaration)
+  world.add(call, AwaitingApproval)
+  askNext(world, agent)
+}
+
+function problemOf(world: World, agent: Entity, call: Entity, { name, inputSchema }: ToolDeclaration): string | undefined {
+  const { arguments: input, malformed } = world.read(call, ToolCall)
+  const { allowed, denied } = world.get(agent, Permissions) ?? {}
+  if (denied?.includes(name) === true || allowed?.includes(name) === false) return `tool '${name}' is not permitted.`
+  const maxToolCalls = world.get(agent, Limits)?.maxToolCalls ?? defaultLimits.maxToolCalls
+  if (world.read(agent, Turn).toolCalls > maxToolCalls) {
+    return `the limit of ${maxToolCalls} tool calls a turn is reached; answer with what you have.`
+  }
+  if (malformed !== undefined) return `Invalid arguments for '${name}': what came is no JSON object.`
+  const wrong = checkJson(inputSchema, input)
+  return wrong === undefined ? undefined : `Invalid arguments for '${name}': ${wrong}`
+}
+
+function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeoutMs }: ToolDeclaration): void {
+  const { agent } = world.read(call, OwnedBy)
+  const { callId, name } = world.read(call, ToolCall)
+  world.add(call, Effect({ kind: 'tool', restart, attempt: 1, timeoutMs }))
+  world.add(call, Pending)
+  tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
+}
+
+/** The result is taken up in the next tick, which is asked for. */
+function answerAtOnce(world: World, call: Entity, text: string): void {
+  world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], isError: true } }))
+  world.requestTick()
+}
+
+/** Approvals of an agent are asked for one after another, in the order of the calls. */
+function askNext(world: World, agent: Entity): void {
+  const owned = world.referrers(OwnedBy, agent)
+  if (owned.some((entity) => world.has(entity, Approval))) return
+  const call = owned.find((entity) => world.has(entity, AwaitingApproval))
+  if (call === undefined) return
+  const { name, arguments: input } = world.read(call, ToolCall)
+  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
+  const deadline = declaration?.approvalTimeoutMs
+  const id = world.newId('approval')
+  world.spawn(
+    Approval({ id, tool: name, arguments: input }),
+    ApprovalOf({ call }),
+    OwnedBy({ agent }),
+    Effect({
+      kind: 'approval',
+      restart: 'pure',
+      attempt: 1,
+      ...(deadline !== undefined && { deadlineMs: world.nowMs + deadline }),
+    }),
+    Pending,
+  )
+  tell(world, 'approval-requested', { agent, approval: id, tool: name })
+}
+
+function takeAnswer(world: World, approval: Entity): void {
+  const { agent } = world.read(approval, OwnedBy)
+  const { call } = world.read(approval, ApprovalOf)
+  const { id, tool } = world.read(approval, Approval)
+  const { approved, reason } = answerOf(world, approval)
+  world.despawn(approval)
+  world.remove(call, AwaitingApproval)
+  tell(world, 'approval-answered', { agent, approval: id, tool, approved, reason })
+  const declaration = world.get(agent, ToolRegistry)?.tools.find((candidate) => candidate.name === tool)
+  if (approved && declaration !== undefined) start(world, call, declaration)
+  else {
+    const message = `[user declined: ${reason ?? 'no reason given'}]`
+    world.add(call, Outcome({ ok: false, failure: { kind: 'tool-denied', message } }))
+    world.requestTick()
+  }
+  askNext(world, agent)
+}
+
+/** Whatever is not a clear yes is a no. */
+function answerOf(world: World, approval: Entity): { approved: boolean; reason?: string | undefined } {
+  const outcome = world.read(approval, Outcome)
+  if (!outcome.ok) return { approved: false, reason: outcome.failure.message }
+  const { approved, reason } = outcome.value as { approved?: unknown; reason?: unknown }
+  return { approved: approved === true, reason: typeof reason === 'string' ? reason : undefined }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { Answered } from '../components/answered.ts'
+import { Conversation } from '../components/conversation.ts'
+import { OutputSchema } from '../components/output-schema.ts'
+import { Turn } from '../components/turn.ts'
+import { Unread } from '../components/unread.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { Json } from '../src/world/json.ts'
+import { textOf } from '../src/models/text-of.ts'
+import type { World } from '../src/world/world.ts'
+import { endTurn } from './end-turn.ts'
+import { checkJson } from '../src/tools/check-json.ts'
+import { tell } from './tell.ts'
+
+/** Repair rounds that a final answer gets when it does not follow its schema. */
+const maxRepairs = 1
+
+/**
+ * Ends the turn of an agent whose model has given its final text, unless a message has come meanwhile: then the turn goes
+ * on with that. A final answer that has a schema is checked against it, and asked for once more if it does not follow.
+ *
+ * Query: Answered. Writes: LastTurn, Turn, Conversation.
+ */
+export const turnEnd = {
+  name: 'turn-end',
+  priority: -70,
+  run(world: World): void {
+    for (const agent of world.query(Answered)) {
+      world.remove(agent, Answered)
+      if (world.has(agent, Unread)) continue
+      if (world.has(agent, OutputSchema)) checkOutput(world, agent)
+      else endTurn(world, agent, { stop: 'done' })
+    }
+  },
+}
+
+function checkOutput(world: World, agent: Entity): void {
+  const { schema } = world.read(agent, OutputSchema)
+  const result = parseOutput(schema, textOf(world.read(agent, Conversation).at(-1)))
+  if ('output' in result) return endTurn(world, agent, { stop: 'done', output: result.output })
+  const { problem } = result
+  const repairs = world.read(agent, Turn).repairs ?? 0
+  if (repairs >= maxRepairs) {
+    const message = `The final answer does not follow its schema after ${maxRepairs} repair: ${problem}`
+    return endTurn(world, agent, { stop: 'failed', failure: { kind: 'invalid-output', message } })
+  }
+  world.patch(agent, Turn, { repairs: repairs + 1 })
+  const text = `Your answer does not follow the required JSON Schema: ${problem}\nAnswer again with the JSON alone.`
+  world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  tell(world, 'output-rejected', { agent, problem })
+}
+
+function parseOutput(schema: object, text: string): { output: Json } | { problem: string } {
+  const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text
+  let output: Json
+  try {
+    output = JSON.parse(bare) as Json
+  } catch (error) {
+    return { problem: `it is no JSON (${(error as Error).message})` }
+  }
+  const problem = checkJson(schema as z.core.JSONSchema.JSONSchema, output)
+  return problem === undefined ? { output } : { problem }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import * as rules from './architecture/rules.ts'
+import { readFolders, readSource } from './architecture/source-file.ts'
+
+const files = readFolders('src', 'components', 'systems', 'examples', 'bench', 'test', 'scripts')
+
+describe('the house', () => {
+  it.for<[name: string, rule: rules.Rule]>([
+    [
+      'lets a folder import only what lies below it, and systems only components, src/world and pure parts',
+      rules.importsRunOneWay,
+    ],
+    [
+      'keeps each SDK in one file, bitecs in the world, p-queue in the engine, and builtins out of ticks',
+      rules.packagesStayHome,
+    ],
+    ['has no circle of imports, not even of types', rules.noCircles],
+    ['keeps clock, dice, waiting and the outside out of components and systems', rules.ticksArePure],
+    ['lets examples, bench and stories import the package by its name only', rules.pathsStayInside],
+    ['names what its doors export', rules.doorsNameWhatTheyExport],
+    ['has no hole in its types', rules.typesHoldNoHoles],
+    ['has no file past 300 lines', rules.filesHoldOneIdea],
+    ['has no file named after no idea', rules.filesSayWhatTheyHold],
+  ])('%s', ([, rule]) => {
+    expect(rule(files)).toEqual([])
+  })
+
+  it('has its door and the parts that count as pure', () => {
+    const paths = files.map(({ path }) => path)
+    expect(paths).toEqual(expect.arrayContaining(['src/index.ts', ...rules.pureParts]))
+  })
+})
+
+/** The offences that a rule finds in files that are made up here. */
+function offences(rule: rules.Rule, sources: Readonly<Record<string, string>>): readonly string[] {
+  return rule(Object.entries(sources).map(([path, text]) => readSource(path, text)))
+}
+
+describe('an import', () => {
+  it('of the engine by a system is refused, with file, line and what systems may import', () => {
+    const source =
+      "import type { World } from '../src/world/world.ts'\nimport type { Runner } from '../src/engine/runner.ts'"
+    expect(offences(rules.importsRunOneWay, { 'systems/wait.ts': source })).toEqual([
+      expect.stringMatching(
+        /^systems\/wait\.ts:2 imports src\/engine\/runner\.ts; systems may import only src\/world, components, /,
+      ),
+    ])
+  })
+
+  it.for([
+    ['src/world/world.ts', "export { Llm } from '../../components/llm.ts'"],
+    ['components/llm.ts', "type Request = import('../src/models/port.ts').ModelRequest"],
+    ['src/tools/shell.ts', "import { retry } from '../models/retry.ts'"],
+    ['src/models/project.ts', "import { call } from './anthropic.ts'"],
+    ['src/engine/runner.ts', "const { wait } = await import('../../systems/wait.ts')"],
+    ['src/index.ts', "import { chat } from './cli/chat.ts'"],
+    ['src/models/openai.ts', "import { World } from 'entia'"],
+    ['src/elsewhere/port.ts', ''],
+  ])('that goes against the way is refused in %s', ([path = '', text = '']) => {
+    expect(offences(rules.importsRunOneWay, { [path]: text })).toHaveLength(1)
+  })
+
+  it.for([
+    ['src/engine/runner.ts', "import type { Store } from '../stores/port.ts'\nimport { Pump } from './pump.ts'"],
+    [
+      'systems/reasoning.ts',
+      "import { project } from '../src/models/project.ts'\nimport { Llm } from '../components/llm.ts'",
+    ],
+    ['src/sim/simulate.ts', "import { run } from '../index.ts'\nimport { wait } from '../../systems/wait.ts'"],
+  ])('that goes the way is let through in %s', ([path = '', text = '']) => {
+    expect(offences(rules.importsRunOneWay, { [path]: text })).toEqual([])
+  })
+
+  it('of an SDK is refused in a second file, and the first one is named', () => {
+    const sources = {
+      'src/models/openai.ts': "import OpenAI from 'openai'",
+      'src/models/responses.ts': "import type { Response } from 'openai/resources'",
+    }
+    expect(offences(rules.packagesStayHome, sources)).toEqual([
+      'src/models/openai.ts:1 imports openai; so does src/models/responses.ts: each SDK is imported in exactly one file',
+      'src/models/responses.ts:1 imports openai; so does src/models/openai.ts: each SDK is imported in exactly one file',
+    ])
+  })
+
+  it.for([
+    ['src/tools/queue.ts', "import PQueue from 'p-queue'"],
+    ['src/engine/ids.ts', "import { createWorld } from 'bitecs'"],
+    ['src/world/file.ts', "import { readFileSync } from 'node:fs'"],
+    ['systems/wait.ts', "import { setTimeout } from 'node:timers/promises'"],
+    ['components/llm.ts', "import type OpenAI from 'openai'"],
+  ])('of a package is refused where it is not at home, in %s', ([path = '', text = '']) => {
+    expect(offences(rules.packagesStayHome, { [path]: text })).toHaveLength(1)
+  })
+
+  it('that closes a circle is refused, with the whole circle', () => {
+    const sources = {
+      'src/world/a.ts': "import type { B } from './b.ts'",
+      'src/world/b.ts': "export * from './c.ts'",
+      'src/world/c.ts': "type A = import('./a.ts').A",
+    }
+    expect(offences(rules.noCircles, sources)).toEqual([
+      'src/world/a.ts → src/world/b.ts → src/world/c.ts → src/world/a.ts; imports run in no circle, not even of types',
+    ])
+  })
+
+  it.for([
+    ['examples/chat.ts', "import { run } from '../src/index.ts'"],
+    ['bench/main.ts', "import { run } from '../dist/src/index.js'"],
+    ['test/stories/first.test.ts', "import { make } from '../worlds.ts'"],
+  ])('by path is refused in %s', ([path = '', text = '']) => {
+    expect(offences(rules.pathsStayInside, { [path]: text })).toHaveLength(1)
+  })
+
+  it('by name, or of a file beside it, is let through in an example', () => {
+    const sources = { 'examples/chat.ts': "import { run } from 'entia'\nimport { tools } from './tools.ts'" }
+    expect(offences(rules.pathsStayInside, sources)).toEqual([])
+  })
+})
+
+describe('a system', () => {
+  it.for([
+    'const now = Date.now()',
+    'const at = new Date(0)',
+    'let at: Date',
+    'setTimeout(run, 1)',
+    'queueMicrotask(run)',
+    'const dice = Math.random()',
+    "const dice = Math['random']()",
+    'const { random } = Math',
+    'const id = crypto.randomUUID()',
+    'const key = process.env.KEY',
+    'const { env } = globalThis.process',
+    'const pages = fetch(url)',
+    'async function run() {}',
+    'const run = async () => {}',
+    'const tools = { async run() {} }',
+    'let late: Promise<void>',
+    'void work.then(run)',
+    "const late = import('zod')",
+    'names.sort((a, b) => a.localeCompare(b))',
+  ])('is refused that says: %s', (text) => {
+    expect(offences(rules.ticksArePure, { 'systems/wait.ts': `\n${text}` })[0]).toMatch(
+      /^systems\/wait\.ts:2 uses .+; a tick /,
+    )
+  })
+
+  it('may speak of Date, fetch and process in comments, strings and names of properties', () => {
+    const text =
+      "// new Date()\nconst a = 'Promise' /* await */\nconst b = { process: a, fetch: 1 }\nb.fetch = Math.max(1, b.process.length)"
+    expect(offences(rules.ticksArePure, { 'systems/wait.ts': text })).toEqual([])
+  })
+
+  it('is held to this together with components and the pure parts, and the engine is not', () => {
+    const text = 'const now = Date.now()'
+    const sources = { 'components/llm.ts': text, 'src/models/project.ts': text, 'src/engine/clock.ts': text }
+    expect(offences(rules.ticksArePure, sources)).toHaveLength(2)
+  })
+})
+
+describe('a file', () => {
+  it.for(['src/utils.ts', 'src/world/helpers/ids.ts', 'src/models/types.ts', 'systems/common/wait.ts'])(
+    'is not named %s',
+    (path) => {
+      expect(offences(rules.filesSayWhatTheyHold, { [path]: '' })).toHaveLength(1)
+    },
+  )
+
+  it('has 300 lines and no more', () => {
+    expect(offences(rules.filesHoldOneIdea, { 'src/world/world.ts': '\n'.repeat(300) })).toEqual([])
+    expect(offences(rules.filesHoldOneIdea, { 'src/world/world.ts': '\n'.repeat(301) })).toHaveLength(1)
+  })
+
+  it('does not pass on a whole other file, and does not talk its way around a type', () => {
+    expect(
+      offences(rules.doorsNameWhatTheyExport, { 'src/index.ts': "export * from './world/world.ts'" }),
+    ).toHaveLength(1)
+    expect(offences(rules.typesHoldNoHoles, { 'src/index.ts': 'const n = (text as unknown) as number' })).toHaveLength(
+      1,
+    )
+  })
+})

@@ -1,0 +1,197 @@
+import type { SourceFile } from './source-file.ts'
+
+/** A rule of the house: the sentences it has to say about a tree of files, none if they keep it. */
+export type Rule = (files: readonly SourceFile[]) => readonly string[]
+
+/** The parts of the engine that systems may use: functions of their arguments, held to the same rules as a system. */
+export const pureParts = [
+  'src/models/model-name.ts',
+  'src/models/prefix.ts',
+  'src/models/project.ts',
+  'src/models/render-prompt.ts',
+  'src/models/text-of.ts',
+  'src/tools/check-json.ts',
+  'src/tools/schema-issues.ts',
+  'src/tools/value-path.ts',
+]
+
+const ports = /^src\/[^/]+\/port\.ts$/
+const engineParts = ['src/models', 'src/tools', 'src/context', 'src/subagents', 'src/stores']
+const belowTheDoor = ['src/world', 'components', ...engineParts, 'systems', 'src/engine']
+
+interface Room {
+  /** What its files may import besides each other. */
+  readonly mayImport: readonly (string | RegExp)[]
+  /** Packages and builtins it may import; absent: any that are not kept elsewhere. */
+  readonly packages?: readonly string[]
+}
+
+/** Who may import whom. A file belongs to the longest folder that it lies in; `src` is the files right in it. */
+const rooms: Readonly<Record<string, Room>> = {
+  'src/world': { mayImport: [], packages: ['bitecs', 'zod', 'node:crypto'] },
+  components: { mayImport: ['src/world'], packages: ['zod'] },
+  ...Object.fromEntries(engineParts.map((part) => [part, { mayImport: ['src/world', 'components', ports] }])),
+  systems: { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod'] },
+  'src/engine': { mayImport: ['src/world', 'components', ports, 'pure parts'] },
+  src: { mayImport: belowTheDoor },
+  'src/sim': { mayImport: [...belowTheDoor, 'src'] },
+  'src/vitest': { mayImport: [...belowTheDoor, 'src', 'src/sim'] },
+  'src/cli': { mayImport: [...belowTheDoor, 'src', 'src/sim'] },
+}
+const purePart: Room = { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod', 'node:crypto'] }
+
+/** Packages that whole folders may import; zod may be imported anywhere, any other package in one file of ours. */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  bitecs: ['src/world'],
+  ignore: ['src/tools'],
+  'p-queue': ['src/engine', 'src/subagents'],
+}
+
+export const importsRunOneWay: Rule = (files) =>
+  files.filter(inTheHouse).flatMap((file) => {
+    const room = roomOf(file.path)
+    if (room === undefined) return [`${file.path} lies in no room of the house; give its folder a line in the table`]
+    const { mayImport } = ruleFor(file.path, room)
+    return file.imports
+      .filter(({ target }) => isFile(target) && !mayImport.some((allowed) => reaches(allowed, target)))
+      .filter(({ target }) => roomOf(target) !== room || pureParts.includes(file.path))
+      .map((at) => `${file.at(at)} imports ${at.target}; ${nameOf(file.path, room)} may import only ${list(mayImport)}`)
+  })
+
+export const packagesStayHome: Rule = (files) => {
+  const house = files.filter(inTheHouse)
+  const uses = house.flatMap((file) => file.imports.map((at) => ({ file, at })).filter(({ at }) => !isFile(at.target)))
+  return uses.flatMap(({ file, at }) => {
+    const { target } = at
+    const room = roomOf(file.path) ?? ''
+    const refusal = `${file.at(at)} imports ${target};`
+    const { packages } = ruleFor(file.path, room)
+    if (packages !== undefined && !packages.includes(target))
+      return `${refusal} ${nameOf(file.path, room)} may import no package but ${packages.join(', ')}`
+    if (target === 'zod' || target.startsWith('node:')) return []
+    const home = homes[target]
+    if (home !== undefined) return home.includes(room) ? [] : `${refusal} it is kept in ${home.join(' and ')}`
+    const others = new Set(
+      uses.filter((use) => use.at.target === target && use.file !== file).map((use) => use.file.path),
+    )
+    return others.size === 0
+      ? []
+      : `${refusal} so does ${[...others].join(', ')}: each SDK is imported in exactly one file`
+  })
+}
+
+export const noCircles: Rule = (files) => {
+  const imports = new Map(files.map((file) => [file.path, file.imports.map(({ target }) => target)]))
+  const done = new Set<string>()
+  const circles: string[] = []
+  const follow = (path: string, trail: readonly string[]): void => {
+    const from = trail.indexOf(path)
+    if (from !== -1)
+      circles.push(`${[...trail.slice(from), path].join(' → ')}; imports run in no circle, not even of types`)
+    if (from !== -1 || done.has(path)) return
+    for (const target of imports.get(path) ?? []) follow(target, [...trail, path])
+    done.add(path)
+  }
+  for (const { path } of files) follow(path, [])
+  return circles
+}
+
+const noClock = 'a tick reads no clock: world.nowMs, or world.dateMs for what people read'
+const noDice = 'a tick has no dice of its own: world.random() and world.newId(prefix)'
+const noWait = 'a tick is one synchronous step: what takes time is an effect'
+const noOutside = 'a tick sees nothing but its World'
+const noLocale = 'a tick is the same on every machine: compare with < and format by hand'
+
+/** Words that components, systems and pure parts do without, and why. */
+const refused = new Map<string, string>([
+  ...['Date', 'performance', 'Temporal'].map((word) => [word, noClock] as const),
+  ...['Math', 'Math.random', 'crypto', 'randomUUID', 'randomBytes', 'randomInt'].map((word) => [word, noDice] as const),
+  ...['async', 'await', 'import()', 'Promise', 'PromiseLike', '.then', 'queueMicrotask'].map(
+    (word) => [word, noWait] as const,
+  ),
+  ...['setTimeout', 'setInterval', 'setImmediate', 'AbortSignal'].map((word) => [word, noWait] as const),
+  ...['process', 'fetch', 'console', 'globalThis', 'global', 'eval', 'Function'].map(
+    (word) => [word, noOutside] as const,
+  ),
+  ...['WeakRef', 'FinalizationRegistry'].map((word) => [word, noOutside] as const),
+  ...['Intl', '.localeCompare', '.toLocaleString', '.toLocaleUpperCase', '.toLocaleLowerCase'].map(
+    (word) => [word, noLocale] as const,
+  ),
+])
+
+export const ticksArePure: Rule = (files) =>
+  files
+    .filter(({ path }) => ['components', 'systems'].includes(roomOf(path) ?? '') || pureParts.includes(path))
+    .flatMap((file) =>
+      file.words
+        .filter(({ word }) => refused.has(word))
+        .map((at) => `${file.at(at)} uses ${at.word}; ${refused.get(at.word)}`),
+    )
+
+export const pathsStayInside: Rule = (files) =>
+  files.flatMap((file) => {
+    const room = ['examples', 'bench', 'test/stories'].find((folder) => file.path.startsWith(`${folder}/`))
+    if (room === undefined) return []
+    const byPath = file.imports.filter(({ target, relative }) => relative && !target.startsWith(`${room}/`))
+    return byPath.map(
+      (at) => `${file.at(at)} imports ${at.target}; ${room} imports the package by its name, never a path`,
+    )
+  })
+
+export const doorsNameWhatTheyExport: Rule = (files) => wordsRefused(files, 'export *', 'name what is exported')
+
+export const typesHoldNoHoles: Rule = (files) =>
+  wordsRefused(files, 'as unknown as', 'say what the type is, or check it')
+
+export const filesHoldOneIdea: Rule = (files) =>
+  files
+    .filter((file) => inTheHouse(file) && file.lineCount > 300)
+    .map(({ path, lineCount }) => `${path} has ${lineCount} lines; past 300 a second idea is to move out`)
+
+export const filesSayWhatTheyHold: Rule = (files) =>
+  files
+    .filter(({ path }) => /(^|\/)(utils?|helpers?|types|common|misc)(\.ts$|\/)/.test(path))
+    .map(({ path }) => `${path} is named after no idea; a file is named after its one main export`)
+
+function wordsRefused(files: readonly SourceFile[], refusedWord: string, advice: string): readonly string[] {
+  return files
+    .filter(inTheHouse)
+    .flatMap((file) =>
+      file.words
+        .filter(({ word }) => word === refusedWord)
+        .map((at) => `${file.at(at)} says \`${refusedWord}\`; ${advice}`),
+    )
+}
+
+function inTheHouse({ path }: SourceFile): boolean {
+  return /^(src|components|systems)\//.test(path)
+}
+
+function isFile(target: string): boolean {
+  return target.endsWith('.ts')
+}
+
+/** The room that a file belongs to, or none for a folder that the table does not know. */
+function roomOf(path: string): string | undefined {
+  const folder = path.startsWith('src/') ? path.split('/').slice(0, -1).slice(0, 2).join('/') : path.split('/')[0]
+  return folder !== undefined && folder in rooms ? folder : undefined
+}
+
+function ruleFor(path: string, room: string): Room {
+  return pureParts.includes(path) ? purePart : (rooms[room] ?? { mayImport: [] })
+}
+
+function nameOf(path: string, room: string): string {
+  return pureParts.includes(path) ? 'a pure part' : room
+}
+
+function reaches(allowed: string | RegExp, target: string): boolean {
+  if (allowed === 'pure parts') return pureParts.includes(target)
+  return typeof allowed === 'string' ? roomOf(target) === allowed : allowed.test(target)
+}
+
+function list(allowed: readonly (string | RegExp)[]): string {
+  return allowed.length === 0
+    ? 'its own files'
+    : allowed.map((one) => (typeof one === 'string' ? one : 'ports')).join(', ')
+}

@@ -1,0 +1,17 @@
+// Opens a world, says so, and holds it until its standard input ends. If it is refused, it says by which error and who
+// holds the world. Usage: store-holder.ts <folder> <world> <holder>
+import { sqliteStore } from '../../src/stores/sqlite.ts'
+import { EntiaError } from '../../src/world/entia-error.ts'
+
+const [, , folder = '', world = '', holder] = process.argv
+const store = sqliteStore({ folder })
+try {
+  const journal = await store.open(world, { holder })
+  if (!(await journal.load())) await journal.commit({ snapshot: { tick: 0, lines: ['{}'] } })
+  process.stdout.write('held\n')
+  process.stdin.on('end', () => store.close()).resume()
+} catch (error) {
+  if (!(error instanceof EntiaError)) throw error
+  process.stdout.write(`${error.code}: ${error.details['holder']}\n`)
+  process.stdin.destroy()
+}

@@ -1,0 +1,20 @@
+import { format } from 'node:util'
+import { afterAll, afterEach, expect } from 'vitest'
+
+// Fails a test that writes to the console, and a file that does so outside of its tests. Node's warnings come this way
+// too: a leaked listener or a deprecated call does not just scroll by. Unhandled rejections fail the run by themselves.
+const written: string[] = []
+
+for (const name of ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'warn'] as const) {
+  console[name] = (...parts: unknown[]) => void written.push(`console.${name}: ${format(...parts)}`)
+}
+for (const name of ['stdout', 'stderr'] as const) {
+  process[name].write = (chunk: string | Uint8Array) => written.push(`process.${name}: ${String(chunk)}`) > 0
+}
+
+function expectSilence(): void {
+  expect(written.splice(0), 'nothing is written to the console').toEqual([])
+}
+
+afterEach(expectSilence)
+afterAll(expectSilence)

@@ -1,0 +1,27 @@
+import type { Json } from '../../src/world/json.ts'
+import type { Tool, ToolContext, ToolOutput } from '../../src/tools/port.ts'
+
+/** What a Runner would hand to a handler. */
+export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
+  return {
+    signal: new AbortController().signal,
+    key: 'key-1',
+    attempt: 1,
+    progress: () => {},
+    sleep: () => Promise.reject(new Error('nothing sleeps here')),
+    ...changes,
+  }
+}
+
+export function callTool(tool: Tool, input: Json, changes: Partial<ToolContext> = {}): Promise<ToolOutput> {
+  return tool.call(input, toolContext(changes))
+}
+
+/** The text of a call's result, errors included. */
+export async function callText(tool: Tool, input: Json, changes: Partial<ToolContext> = {}): Promise<string> {
+  return textOf(await callTool(tool, input, changes))
+}
+
+export function textOf(output: ToolOutput): string {
+  return output.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
