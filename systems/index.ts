@@ -47,3 +47,19 @@ export function standardSystems({ maxStartsPerTick = 256, ...rest }: StandardSys
     toolExecution(maxStartsPerTick), //     5  requested tool calls are decided about and started
   ]
 }
+
+export {
+  cancellation,
+  limits,
+  promptRendering,
+  reasoning,
+  receipts,
+  reception,
+  reply,
+  restart,
+  retry,
+  settlement,
+  toolExecution,
+  toolResults,
+  turnEnd,
+}

@@ -11,7 +11,7 @@ import { Terminal } from '../components/terminal.ts'
 import { Thinking } from '../components/thinking.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
-import { prefixBreak, prefixOf } from '../src/models/prefix.ts'
+import { nextPrefix } from '../src/models/prefix.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
@@ -66,9 +66,7 @@ function nextStep(world: World, agent: Entity): number {
 
 /** The request has to begin with the one before it, or the provider's prompt cache is lost. */
 function checkPrefix(world: World, agent: Entity, messages: number): void {
-  const last = world.get(agent, Prefix)
-  const next = prefixOf(world, agent, messages)
-  const component = last === undefined ? undefined : prefixBreak(world, agent, last, next)
-  if (component !== undefined) tell(world, 'prefix-broken', { agent, component })
-  world.set(agent, Prefix, next)
+  const { prefix, brokenBy } = nextPrefix(world, agent, world.get(agent, Prefix), messages)
+  if (brokenBy !== undefined) tell(world, 'prefix-broken', { agent, component: brokenBy })
+  world.set(agent, Prefix, prefix)
 }

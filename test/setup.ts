@@ -9,7 +9,10 @@ for (const name of ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'w
   console[name] = (...parts: unknown[]) => void written.push(`console.${name}: ${format(...parts)}`)
 }
 for (const name of ['stdout', 'stderr'] as const) {
-  process[name].write = (chunk: string | Uint8Array) => written.push(`process.${name}: ${String(chunk)}`) > 0
+  process[name].write = (chunk: string | Uint8Array) => {
+    if (chunk.length > 0) written.push(`process.${name}: ${String(chunk)}`)
+    return true
+  }
 }
 
 function expectSilence(): void {

@@ -20,9 +20,9 @@ export interface HostOptions {
   readonly effects?: Readonly<Record<string, EffectKind>>
   /** @default real time */
   readonly clock?: Clock
-  /** Most effects at work at once, approvals aside. @default 4096 */
+  /** Most effects at work at once, approvals aside. @default 1024 */
   readonly maxInFlight?: number
-  /** Most calls at work at once per provider; by name, or for each. @default 1024 */
+  /** Most calls at work at once per provider; by name, or for each. @default as many as in all */
   readonly maxInFlightPerProvider?: number | Readonly<Record<string, number>>
 }
 
@@ -37,7 +37,7 @@ export const hostOptionNames: readonly (keyof HostOptions)[] = [
   'maxInFlightPerProvider',
 ]
 
-export const hostDefaults = { maxInFlight: 4_096, maxInFlightPerProvider: 1_024 } as const
+export const hostDefaults = { maxInFlight: 1_024 } as const
 
 /** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
 export class Host {
@@ -115,8 +115,9 @@ export class Host {
    * taking a slot.
    */
   enqueue(name: string | undefined, work: () => Promise<void>): void {
-    if (name === undefined) void this.#all.add(work)
-    else void this.#queue(name).add(() => this.#all.add(work))
+    const own = name === undefined ? undefined : this.#ownQueue(name)
+    if (own === undefined) void this.#all.add(work)
+    else void own.add(() => this.#all.add(work))
   }
 
   /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */
@@ -133,11 +134,17 @@ export class Host {
     return untilMs
   }
 
+  /** The queue of a provider that has a limit of its own, or was held once; all others need none. */
+  #ownQueue(name: string): PQueue | undefined {
+    const limited = typeof this.#perProvider === 'number' || this.#perProvider?.[name] !== undefined
+    return limited ? this.#queue(name) : this.#queues.get(name)
+  }
+
   #queue(name: string): PQueue {
     let queue = this.#queues.get(name)
     if (queue === undefined) {
       const given = typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
-      const concurrency = limit(`maxInFlightPerProvider (${name})`, given ?? hostDefaults.maxInFlightPerProvider)
+      const concurrency = limit(`maxInFlightPerProvider (${name})`, given ?? Infinity)
       this.#queues.set(name, (queue = new PQueue({ concurrency })))
     }
     return queue

@@ -8,22 +8,17 @@ export class Job implements Sleeper {
   isCalledOff = false
   /** Calls its time-out off. */
   timer: (() => void) | undefined
-  /** Resolves if it is called off. */
-  readonly calledOff: Promise<void>
   readonly #clock: Clock
-  readonly #endWait: () => void
   #controller: AbortController | undefined
   #reason = ''
   #isWorking = false
   #admit: (() => void) | undefined
+  #whenCalledOff: (() => void) | undefined
 
   constructor(effect: Entity, attempt: number, clock: Clock) {
     this.effect = effect
     this.attempt = attempt
     this.#clock = clock
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.calledOff = promise
-    this.#endWait = resolve
   }
 
   /** Made when first asked for: most work never looks. */
@@ -50,10 +45,17 @@ export class Job implements Sleeper {
   }
 
   /** Resolves when the world has marked the effect as running, or it is called off. */
-  async admitted(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#admit = resolve
-    await Promise.race([promise, this.calledOff])
+  admitted(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#admit = resolve
+      this.whenCalledOff(resolve)
+    })
+  }
+
+  /** Calls this if it is called off, instead of what was to be called before. */
+  whenCalledOff(call: () => void): void {
+    if (this.isCalledOff) call()
+    else this.#whenCalledOff = call
   }
 
   admit(): void {
@@ -67,6 +69,6 @@ export class Job implements Sleeper {
     this.#reason = reason
     this.timer?.()
     this.#controller?.abort(new DOMException(reason, 'AbortError'))
-    this.#endWait()
+    this.#whenCalledOff?.()
   }
 }

@@ -20,7 +20,8 @@ export function modelEffect(host: Host): EffectKind {
     queue: (world, effect) => parseModel(modelOf(world, effect)).provider,
     prepare(world, effect) {
       const { agent } = world.read(effect, OwnedBy)
-      const { provider } = parseModel(modelOf(world, effect))
+      const model = modelOf(world, effect)
+      const { provider } = parseModel(model)
       const request = project(world, agent, world.read(effect, ModelCall).messages)
       return async ({ attempt, signal, sleep, tell }) => {
         let index = 0
@@ -33,7 +34,7 @@ export function modelEffect(host: Host): EffectKind {
         })
         if (!outcome.ok && index > 0) tell({ type: 'model-discarded', ...place })
         if (!outcome.ok) hold(host, provider, outcome.failure, world, tell)
-        return checked(outcome)
+        return settled(outcome, model)
       }
     },
   }
@@ -46,8 +47,9 @@ function hold(host: Host, provider: string, failure: Failure, world: World, tell
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
 }
 
-function checked(outcome: ModelOutcome): OutcomeData {
+/** The message remembers which model wrote it. */
+function settled(outcome: ModelOutcome, model: string): OutcomeData {
   if (!outcome.ok) return outcome
   const { message, stop, usage } = outcome.value
-  return { ok: true, value: { message, stop, usage } as unknown as Json }
+  return { ok: true, value: { message: { ...message, model }, stop, usage } as unknown as Json }
 }

@@ -108,7 +108,10 @@ export class Pump {
     const { clock } = this.#host
     if (timeoutMs !== undefined) job.timer = clock.at(clock.now() + timeoutMs, () => this.#fire(effect, attempt))
     job.begin()
-    await Promise.race([this.#do(job, work), job.calledOff])
+    await new Promise<void>((resolve) => {
+      job.whenCalledOff(resolve)
+      void this.#do(job, work).then(resolve)
+    })
   }
 
   async #do(job: Job, work: Work): Promise<void> {

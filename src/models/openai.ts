@@ -9,14 +9,14 @@ import { connectOnce, streamedCall } from './streamed-call.ts'
 
 /** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
 export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
-  /** Set it for another server of the same API, so that thinking of the one never goes to the other. @default 'openai' */
+  /** Set it for another server of the same API, so that the thinking of one never goes to another. @default 'openai' */
   readonly name?: string | undefined
 }
 
 /** Where a server of the Chat Completions API is called, and as whom. */
 export interface CompatibleOptions extends ServerOptions {
   readonly baseURL: string
-  /** The field in which thinking goes back to the server; either is understood when it comes. @default 'reasoning_content' */
+  /** Where thinking goes back to the server; either field is understood when it comes. @default 'reasoning_content' */
   readonly thinkingField?: ThinkingField | undefined
 }
 
@@ -44,7 +44,10 @@ export function openai(options: OpenAIOptions = {}): ModelProvider {
   }
 }
 
-/** Models on a server that speaks the Chat Completions API: vLLM, llama.cpp, DashScope … The SDK is loaded at the first call. */
+/**
+ * Models on a server that speaks the Chat Completions API: vLLM, llama.cpp, DashScope … The SDK is loaded at the first
+ * call.
+ */
 export function openaiCompatible(options: CompatibleOptions): ModelProvider {
   refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
   const { name } = options

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import { Conversation } from '../../components/conversation.ts'
 import { Llm } from '../../components/llm.ts'
@@ -7,6 +6,7 @@ import type { Prefix } from '../../components/prefix.ts'
 import { RenderedPrompt } from '../../components/rendered-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import type { Entity } from '../world/component.ts'
+import { fingerprint } from '../world/random.ts'
 import type { World } from '../world/world.ts'
 
 type PrefixData = z.infer<typeof Prefix.schema>
@@ -19,33 +19,42 @@ interface Chain {
 const chains = new WeakMap<readonly Message[], Chain>()
 const digests = new WeakMap<object, string>()
 
-/** What the agent's next request begins with, as hashes. Costs what is new since the last one. */
-export function prefixOf(world: World, agent: Entity, count: number): PrefixData {
-  return {
+/** What the agent's next request begins with, and the component that keeps it from beginning like the last one, if any. */
+export interface NextPrefix {
+  readonly prefix: PrefixData
+  readonly brokenBy: string | undefined
+}
+
+/** Compares the request to come, of so many messages, with the last one. Costs what is new since then. */
+export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
+  const messages = world.get(agent, Conversation) ?? []
+  // The last chain first: it is where the computation of the next one goes on.
+  const again = last === undefined ? undefined : chainOf(messages, last.count)
+  const prefix = {
     llm: digest(world.read(agent, Llm)),
     system: digest(world.get(agent, RenderedPrompt)),
     tools: digest(world.get(agent, ToolRegistry)),
-    messages: chainOf(world.get(agent, Conversation) ?? [], count),
+    messages: chainOf(messages, count),
     count,
   }
+  return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, again) }
 }
 
-/** The component that keeps the next request from beginning with the last one; `undefined` when nothing does. */
-export function prefixBreak(world: World, agent: Entity, last: PrefixData, next: PrefixData): string | undefined {
+function difference(last: PrefixData, next: PrefixData, again: string | undefined): string | undefined {
   if (last.llm !== next.llm) return Llm.name
   if (last.system !== next.system) return RenderedPrompt.name
   if (last.tools !== next.tools) return ToolRegistry.name
-  return chainOf(world.get(agent, Conversation) ?? [], last.count) === last.messages ? undefined : Conversation.name
+  return again === last.messages ? undefined : Conversation.name
 }
 
 /** A hash that each message adds to: equal chains, equal beginnings. */
 function chainOf(messages: readonly Message[], count: number): string {
-  if (count > messages.length) return 'shorter'
+  if (count > messages.length) return 'the conversation is shorter now'
   const known = chains.get(messages)
   if (known?.count === count) return known.hash
   let chain = known !== undefined && known.count < count ? known : { count: 0, hash: '' }
   for (let index = chain.count; index < count; index++) {
-    chain = { count: index + 1, hash: short(chain.hash + JSON.stringify(messages[index])) }
+    chain = { count: index + 1, hash: fingerprint(chain.hash + JSON.stringify(messages[index])) }
   }
   if (known === undefined || known.count < count) chains.set(messages, chain)
   return chain.hash
@@ -55,10 +64,6 @@ function chainOf(messages: readonly Message[], count: number): string {
 function digest(value: object | undefined): string {
   if (value === undefined) return ''
   let known = digests.get(value)
-  if (known === undefined) digests.set(value, (known = short(JSON.stringify(value))))
+  if (known === undefined) digests.set(value, (known = fingerprint(JSON.stringify(value))))
   return known
-}
-
-function short(text: string): string {
-  return hash('sha256', text).slice(0, 16)
 }

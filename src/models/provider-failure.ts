@@ -47,7 +47,7 @@ const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
 
 /** Providers that have no name of their own for a prompt that is too long say it in one of these ways. */
 const overflowText =
-  /prompt is too long|exceeds? (the )?context|maximum context length|context (window|length|size)|exceeded model token limit/i
+  /prompt is too long|exceeds? (the )?context|context (window|length|size)|exceeded model token limit/i
 
 /** The one place where the failure kind of a provider's error is decided. */
 export function failureOf(provider: string, error: ProviderError): Failure {

@@ -78,7 +78,8 @@ const PIECES = 3
 const replyFields = ['text', 'thinking', 'toolCalls', 'stop', 'usage']
 
 /**
- * A model that answers by a function, for tests, simulations and demonstrations. It costs nothing and is always the same.
+ * A model that answers by a function, for tests, simulations and demonstrations. It costs nothing and is always the
+ * same.
  *
  * Fails with: what `fail` says; `internal` when the behaviour throws or answers with something else; `cancelled`.
  */

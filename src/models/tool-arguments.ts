@@ -1,6 +1,9 @@
 import type { ToolCallBlock } from '../../components/message.ts'
 
-/** Reads the arguments that a model wrote. No text at all stands for no arguments; anything but a JSON object is kept raw. */
+/**
+ * Reads the arguments that a model wrote. No text at all stands for no arguments; anything but a JSON object is kept
+ * raw.
+ */
 export function readArguments(raw: string): Pick<ToolCallBlock, 'arguments' | 'malformed'> {
   if (raw.trim() === '') return { arguments: {} }
   try {

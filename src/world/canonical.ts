@@ -4,6 +4,10 @@ import type { Json } from './json.ts'
 /** Deepest nesting that a stored value may have. Also what stops a cycle. */
 export const maxDepth = 256
 
+/** Stands for a value that is no JSON. Which one, and where, is looked for only then. */
+const unfit = Symbol('unfit')
+type Visited = Json | typeof unfit
+
 /**
  * The canonical form of a value: plain JSON, keys sorted, deeply frozen, so that `JSON.stringify` gives the same bytes
  * for the same data from then on. What is canonical already comes back as the same object; anything else is copied.
@@ -13,77 +17,91 @@ export const maxDepth = 256
  * @throws `not-json` naming the path and what stands there
  */
 export function canonical(value: unknown, where: () => string, adopt = false): Json {
-  const path: (string | number)[] = []
-  const fail = (came: string): never => {
-    const at = path.length === 0 ? '' : ` at ${path.join('.')}`
-    throw new EntiaError('not-json', `${where()}${at}: expected JSON, came ${came}. Store plain data only.`, { path })
-  }
+  const result = visit(value, 0, adopt)
+  if (result !== unfit) return result
+  const path: string[] = []
+  const came = explain(value, path)
+  const at = path.length === 0 ? '' : ` at ${path.join('.')}`
+  throw new EntiaError('not-json', `${where()}${at}: expected JSON, came ${came}. Store plain data only.`, { path })
+}
 
-  function visit(node: unknown): Json {
-    switch (typeof node) {
-      case 'string':
-      case 'boolean':
-        return node
-      case 'number':
-        return Number.isFinite(node) ? node + 0 : fail(String(node))
-      case 'object':
-        if (node === null) return null
-        if (path.length >= maxDepth) return fail(`a cycle, or more than ${maxDepth} levels`)
-        return Array.isArray(node) ? visitArray(node) : visitObject(node)
-      default:
-        return fail(node === undefined ? 'undefined' : `a ${typeof node}`)
-    }
+function visit(node: unknown, depth: number, adopt: boolean): Visited {
+  switch (typeof node) {
+    case 'string':
+    case 'boolean':
+      return node
+    case 'number':
+      return Number.isFinite(node) ? node + 0 : unfit
+    case 'object':
+      if (node === null) return null
+      if (depth >= maxDepth) return unfit
+      return Array.isArray(node) ? visitArray(node, depth + 1, adopt) : visitObject(node, depth + 1, adopt)
+    default:
+      return unfit
   }
+}
 
-  function visitArray(items: readonly unknown[]): readonly Json[] {
-    const done = Object.isFrozen(items)
-    let copy: Json[] | undefined = done || adopt ? undefined : []
-    for (let index = 0; index < items.length; index++) {
-      path.push(index)
-      const item = visit(items[index])
-      path.pop()
-      if (copy === undefined && item !== items[index]) copy = items.slice(0, index) as Json[]
-      copy?.push(item)
-    }
-    return copy === undefined ? (done ? (items as Json[]) : Object.freeze(items as Json[])) : Object.freeze(copy)
+function visitArray(items: readonly unknown[], depth: number, adopt: boolean): Visited {
+  const isFrozen = Object.isFrozen(items)
+  let copy: Json[] | undefined = isFrozen || adopt ? undefined : []
+  for (let index = 0; index < items.length; index++) {
+    const item = visit(items[index], depth, adopt)
+    if (item === unfit) return unfit
+    if (copy === undefined && item !== items[index]) copy = items.slice(0, index) as Json[]
+    copy?.push(item)
   }
+  if (copy === undefined && isFrozen) return items as readonly Json[]
+  return Object.freeze(copy ?? (items as Json[]))
+}
 
-  function visitObject(node: object): Json {
-    const prototype: unknown = Object.getPrototypeOf(node)
-    if (prototype !== Object.prototype && prototype !== null) return fail(`an instance of ${className(node)}`)
-    const source = node as Record<string, unknown>
-    const keys = Object.keys(source)
-    const reusable = (adopt || Object.isFrozen(source)) && prototype !== null
-    let changed = !reusable
-    if (!isSorted(keys)) {
-      keys.sort()
-      // Integer-like keys stand first whatever the order of insertion, so a frozen object may be as sorted as it can be.
-      changed ||= !sameOrder(keys, source)
-    }
-    const values: Json[] = []
+function visitObject(node: object, depth: number, adopt: boolean): Visited {
+  const prototype: unknown = Object.getPrototypeOf(node)
+  if (prototype !== Object.prototype && prototype !== null) return unfit
+  const source = node as Readonly<Record<string, unknown>>
+  const isFrozen = Object.isFrozen(source)
+  const keys = Object.keys(source)
+  // Where nothing has to change, the object itself is the result; a copy is begun at the first key that does.
+  if (prototype !== null && (isFrozen || adopt) && isSorted(keys)) {
+    let isSame = true
     for (const key of keys) {
       const item = source[key]
-      if (item === undefined) {
-        changed = true
-        values.push(null)
-        continue
-      }
-      path.push(key)
-      const value = visit(item)
-      path.pop()
-      if (value !== item) changed = true
-      values.push(value)
+      const value = item === undefined ? unfit : visit(item, depth, adopt)
+      if (value === item) continue
+      if (value === unfit && item !== undefined) return unfit
+      isSame = false
+      break
     }
-    if (!changed) return Object.freeze(source) as Json
-    const copy: Record<string, Json> = {}
-    for (let index = 0; index < keys.length; index++) {
-      const key = keys[index] as string
-      if (source[key] !== undefined) assign(copy, key, values[index] as Json)
-    }
-    return Object.freeze(copy)
+    if (isSame) return isFrozen ? (source as Json) : (Object.freeze(source) as Json)
   }
+  if (!isSorted(keys)) keys.sort()
+  const copy: Record<string, Json> = {}
+  for (const key of keys) {
+    const item = source[key]
+    if (item === undefined) continue
+    const value = visit(item, depth, adopt)
+    if (value === unfit) return unfit
+    if (key === '__proto__') assign(copy, key, value)
+    else copy[key] = value
+  }
+  return Object.freeze(copy)
+}
 
-  return visit(value)
+/** What is unfit, and the path to it. */
+function explain(node: unknown, path: string[]): string {
+  if (typeof node === 'number') return String(node)
+  if (typeof node !== 'object' || node === null) return node === undefined ? 'undefined' : `a ${typeof node}`
+  if (path.length >= maxDepth) {
+    path.length = 0
+    return `a cycle, or more than ${maxDepth} levels`
+  }
+  const prototype: unknown = Object.getPrototypeOf(node)
+  if (!Array.isArray(node) && prototype !== Object.prototype && prototype !== null) return `an instance of ${className(node)}`
+  for (const [key, item] of Object.entries(node)) {
+    if ((item === undefined && !Array.isArray(node)) || visit(item, path.length + 1, false) !== unfit) continue
+    path.push(key)
+    return explain(item, path)
+  }
+  return 'a hole'
 }
 
 /** Sets an own property, `__proto__` included. */
@@ -92,18 +110,16 @@ export function assign(target: Record<string, Json>, key: string, value: Json): 
   else target[key] = value
 }
 
+/** Keys that look like array indices stand first in any object, in numeric order, and are as sorted as they can be. */
 function isSorted(keys: readonly string[]): boolean {
   for (let index = 1; index < keys.length; index++) {
-    if ((keys[index - 1] as string) > (keys[index] as string)) return false
+    if ((keys[index - 1] as string) > (keys[index] as string) && !isIndex(keys[index - 1] as string)) return false
   }
   return true
 }
 
-function sameOrder(sorted: readonly string[], source: object): boolean {
-  const rebuilt: Record<string, true> = {}
-  for (const key of sorted) rebuilt[key] = true
-  const best = Object.keys(rebuilt)
-  return Object.keys(source).every((key, index) => key === best[index])
+function isIndex(key: string): boolean {
+  return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1
 }
 
 function className(node: object): string {

@@ -13,9 +13,13 @@ import {
 import type { Component, Entity } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 
+const inverses = new WeakMap<Component, NotTerm>()
+
 /** Leaves a component out of a query: `world.query(Llm, not(Paused))`. */
 export function not(token: Component): NotTerm {
-  return { not: token }
+  let term = inverses.get(token)
+  if (term === undefined) inverses.set(token, (term = { not: token }))
+  return term
 }
 
 export interface NotTerm {
@@ -25,6 +29,12 @@ export interface NotTerm {
 export type QueryTerm = Component | NotTerm
 
 type Query = ReturnType<typeof registerQuery>
+
+/** Queries by their terms, one level a term. */
+interface Known {
+  query: Query | undefined
+  readonly next: Map<QueryTerm, Known>
+}
 
 const none: readonly Entity[] = Object.freeze([])
 /** Bounds of how many dead private ids rest before one is used again. */
@@ -40,8 +50,7 @@ export class Entities {
   readonly #bits = createWorld(this.#index)
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
-  readonly #queries = new Map<string, Query>()
-  readonly #numberOf = new Map<Component, number>()
+  readonly #queries: Known = { query: undefined, next: new Map() }
   #resting: number[] = []
   #nextResting = 0
 
@@ -95,14 +104,14 @@ export class Entities {
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
   query(terms: readonly QueryTerm[]): readonly Entity[] {
-    const key = this.#key(terms)
-    let query = this.#queries.get(key)
-    if (query === undefined) {
-      query = this.#register(terms)
-      this.#queries.set(key, query)
+    let known = this.#queries
+    for (const term of terms) {
+      let next = known.next.get(term)
+      if (next === undefined) known.next.set(term, (next = { query: undefined, next: new Map() }))
+      known = next
     }
+    const { dense } = (known.query ??= this.#register(terms))
     commitRemovals(this.#bits)
-    const { dense } = query
     if (dense.length === 0) return none
     const found = Array.from(dense, (row) => this.#entityOf[row] as Entity)
     return found.length === 1 ? found : found.sort((a, b) => a - b)
@@ -115,19 +124,6 @@ export class Entities {
       throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
     }
     return registerQuery(this.#bits, unwanted.length === 0 ? wanted : [...wanted, Not(...unwanted)])
-  }
-
-  #key(terms: readonly QueryTerm[]): string {
-    let key = ''
-    for (const term of terms) key += 'not' in term ? `!${this.#number(term.not)},` : `${this.#number(term)},`
-    return key
-  }
-
-  #number(token: Component): number {
-    const known = this.#numberOf.get(token)
-    if (known !== undefined) return known
-    this.#numberOf.set(token, this.#numberOf.size)
-    return this.#numberOf.size - 1
   }
 
   /**

@@ -58,3 +58,20 @@ export function hashText(text: string): number {
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return mix(hash)
 }
+
+/** A 64-bit hash of a text, as 16 hex digits: tells different texts apart, and proves nothing against ill will. */
+export function fingerprint(text: string): string {
+  let low = 0x811c9dc5
+  let high = 0x9e3779b9
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    low = Math.imul(low ^ unit, 0x01000193)
+    high = Math.imul(high ^ unit, 0x85ebca6b) ^ (high >>> 13)
+  }
+  return hex(mix(low ^ text.length)) + hex(mix(high ^ low))
+}
+
+/** A 32-bit number as 8 hex digits. */
+export function hex(value: number): string {
+  return (value >>> 0).toString(16).padStart(8, '0')
+}

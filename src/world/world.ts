@@ -5,7 +5,7 @@ import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
 import type { Input, WorldEvent } from './input.ts'
-import { hashText, mix } from './random.ts'
+import { hashText, hex, mix } from './random.ts'
 import { fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 
@@ -109,8 +109,7 @@ export class World {
     this.core.guard()
     const count = ++this.core.ids
     const key = hashText(`${this.name}/${this.seed}`)
-    const parts = [mix(key ^ mix(count)), mix((mix(key) + count) >>> 0)]
-    return `${prefix}-${parts.map((part) => part.toString(16).padStart(8, '0')).join('')}`
+    return `${prefix}-${hex(mix(key ^ mix(count)))}${hex(mix((mix(key) + count) >>> 0))}`
   }
 
   /** Makes an entity of these components. */

@@ -1,5 +1,12 @@
 import type { Message, ToolMessage } from '../../components/message.ts'
-import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../../src/models/port.ts'
+import type {
+  ModelContext,
+  ModelDelta,
+  ModelOutcome,
+  ModelProvider,
+  ModelReply,
+  ModelRequest,
+} from '../../src/models/port.ts'
 import { LogView } from '../../src/world/log-view.ts'
 
 /** A request with everything in it that the test does not care for. */

@@ -135,7 +135,12 @@ describe('a request to Anthropic', () => {
       { type: 'file', mediaType: 'application/pdf', url: 'https://example.com/a.pdf' },
       { type: 'file', mediaType: 'text/csv', data: Buffer.from('a;é').toString('base64') },
     ] as const
-    const body = await bodyOf(requestOf([{ role: 'user', content }, { ...resultOf('a', ''), content: [picture] }]))
+    const body = await bodyOf(
+      requestOf([
+        { role: 'user', content },
+        { ...resultOf('a', ''), content: [picture] },
+      ]),
+    )
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture.data } }
     expect(withoutMarks(body)['messages']).toEqual([
       {
@@ -159,7 +164,10 @@ describe('a request to Anthropic', () => {
   it('with a file that the API has no place for fails and is not sent', async () => {
     server = await startAnthropicServer(() => ({ text: 'Fine.' }))
     const content = [{ type: 'file', mediaType: 'audio/wav', data: 'UklG' }] as const
-    const failure = await failureOf(anthropic({ baseURL: server.url, apiKey: 'key' }), requestOf([{ role: 'user', content }]))
+    const failure = await failureOf(
+      anthropic({ baseURL: server.url, apiKey: 'key' }),
+      requestOf([{ role: 'user', content }]),
+    )
     expect(failure.kind).toBe('invalid-request')
     expect(failure.message).toContain('audio/wav')
     expect(server.requests).toHaveLength(0)

@@ -9,7 +9,11 @@ async function latencyOf(latencyMs: number | readonly [number, number], text: st
     waitedMs += durationMs
     return Promise.resolve()
   }
-  await call(scripted(() => 'Hi.', { latencyMs }), requestOf([userSays(text)]), { sleep, attempt })
+  await call(
+    scripted(() => 'Hi.', { latencyMs }),
+    requestOf([userSays(text)]),
+    { sleep, attempt },
+  )
   return waitedMs
 }
 
@@ -65,9 +69,13 @@ describe('a scripted model', () => {
     const cancel = new AbortController()
     const sleep = (): Promise<void> => {
       cancel.abort()
-      return Promise.reject(cancel.signal.reason)
+      return Promise.reject(new Error('It was cancelled.'))
     }
-    const { outcome } = await call(scripted(() => 'Hi.', { latencyMs: 20 }), undefined, { signal: cancel.signal, sleep })
+    const { outcome } = await call(
+      scripted(() => 'Hi.', { latencyMs: 20 }),
+      undefined,
+      { signal: cancel.signal, sleep },
+    )
     expect(outcome).toMatchObject({ failure: { kind: 'cancelled' } })
   })
 

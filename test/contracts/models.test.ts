@@ -64,7 +64,8 @@ const all: readonly Adapter[] = [
 /** What a server would answer, as a script. */
 async function script(handler: Handler, text: string, signal: AbortSignal): Promise<ScriptedReply> {
   const answer = await handler({ path: '', headers: {}, text, body: {}, closed: Promise.resolve() })
-  if (answer === 'silence') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  if (answer === 'silence')
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('It was cancelled.'))))
   if ('failure' in answer) return fail('internal')
   if (answer.refusal !== undefined) return fail('refused', { message: answer.refusal })
   const { thinking, toolCalls, usage, stopsAtLimit } = answer
@@ -139,11 +140,14 @@ describe.each(all)('a model behind $adapter', ({ provider: name, start }) => {
     expect(message.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', arguments: {} }])
   })
 
-  it.each(['{"a":2,', '[2,3]', 'null', '"two"'])('has its malformed arguments kept as it wrote them: %s', async (raw) => {
-    const { provider } = await answers(start, { toolCalls: [{ ...add, arguments: raw }] })
-    const { message } = await replyOf(provider)
-    expect(message.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', arguments: {}, malformed: raw }])
-  })
+  it.each(['{"a":2,', '[2,3]', 'null', '"two"'])(
+    'has its malformed arguments kept as it wrote them: %s',
+    async (raw) => {
+      const { provider } = await answers(start, { toolCalls: [{ ...add, arguments: raw }] })
+      const { message } = await replyOf(provider)
+      expect(message.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', arguments: {}, malformed: raw }])
+    },
+  )
 
   it('thinks before it answers', async () => {
     const { provider } = await answers(start, { thinking: { text: 'Two and three.', seal: 'seal' }, text: 'Five.' })
@@ -285,10 +289,13 @@ describe.each(wired)('a provider behind $adapter', ({ provider: name, start }) =
     expect(failure.message).toContain(name)
   })
 
-  it.each(['overloaded', 'rate-limited', 'context-overflow'] as const)('that breaks off with an error event fails as %s', async (error) => {
-    const { provider } = await answers(start, { text: 'Half of the', ends: { error } })
-    expect((await failureOf(provider)).kind).toBe(error)
-  })
+  it.each(['overloaded', 'rate-limited', 'context-overflow'] as const)(
+    'that breaks off with an error event fails as %s',
+    async (error) => {
+      const { provider } = await answers(start, { text: 'Half of the', ends: { error } })
+      expect((await failureOf(provider)).kind).toBe(error)
+    },
+  )
 
   it('that falls silent in mid-answer is let go when the call is cancelled', async () => {
     const { provider, server } = await answers(start, { text: 'Half of the', ends: 'silent' })

@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
 import type { FileBlock, Message } from '../../components/message.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import type { ModelRequest } from '../../src/models/port.ts'
 import type { JsonBody } from '../servers/loopback.ts'
+import { requestOf, resultOf, userSays, worldSays } from './model-calls.ts'
 
 export const add: ToolDeclaration = {
   name: 'add',
@@ -35,4 +37,28 @@ export function expectPrefixes(tailless: readonly JsonBody[], bodies: readonly J
     expect(JSON.stringify(messages).slice(0, prefix.length)).toBe(prefix)
     expect(others).toEqual(rest)
   }
+}
+
+/** Six steps of a conversation, every other with a tail. */
+export function steps(): ModelRequest[] {
+  const messages: Message[] = [userSays('Add.')]
+  return Array.from({ length: 6 }, (_, step) => {
+    const tail = step % 2 === 0 ? [worldSays(`Step ${step}.`)] : []
+    const request = requestOf([...messages], { system: 'Be brief.', tools: [add], tail })
+    messages.push(callsAdd(`call_${step}`), resultOf(`call_${step}`, String(step)))
+    if (step === 3) messages.push(worldSays('A file has changed.'), userSays('Go on.'))
+    return request
+  })
+}
+
+export function withoutTail(request: ModelRequest): ModelRequest {
+  return { ...request, tail: [] }
+}
+
+/** A schema that leaves nothing open, so that a provider can enforce it. */
+export const closedSchema = {
+  type: 'object',
+  properties: { sum: { type: 'integer' } },
+  required: ['sum'],
+  additionalProperties: false,
 }

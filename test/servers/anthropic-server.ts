@@ -1,5 +1,13 @@
 import type { TokenUsage } from '../../components/usage.ts'
-import { halves, type Handler, type HttpError, type LoopbackServer, type Protocol, sse, startLoopback } from './loopback.ts'
+import {
+  halves,
+  type Handler,
+  type HttpError,
+  type LoopbackServer,
+  type Protocol,
+  sse,
+  startLoopback,
+} from './loopback.ts'
 
 /** Starts a server that speaks Anthropic's Messages API. */
 export function startAnthropicServer(handler: Handler): Promise<LoopbackServer> {

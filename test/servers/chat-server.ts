@@ -33,7 +33,11 @@ const chat: Protocol = {
 
   streamError({ error }) {
     // As vLLM says it: without a name of its own, and with the status for a code.
-    const tooLong = { message: "This model's maximum context length is 8192 tokens", type: 'BadRequestError', code: 400 }
+    const tooLong = {
+      message: "This model's maximum context length is 8192 tokens",
+      type: 'BadRequestError',
+      code: 400,
+    }
     return sse({ error: error === 'context-overflow' ? tooLong : errorBody(error) })
   },
 

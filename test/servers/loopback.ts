@@ -165,7 +165,7 @@ export function sse(data: unknown, name?: string): string {
 
 /** A text in two deltas, as models never send it at once. */
 export function halves(text: string): string[] {
-  const characters = [...text]
+  const characters = Array.from(text)
   const middle = Math.ceil(characters.length / 2)
   return [characters.slice(0, middle).join(''), characters.slice(middle).join('')].filter((half) => half !== '')
 }

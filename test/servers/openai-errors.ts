@@ -10,7 +10,12 @@ interface ErrorBody {
 const errors: Readonly<Record<HttpError['failure'], readonly [number, string, string | null, string]>> = {
   unauthorized: [401, 'invalid_request_error', 'invalid_api_key', 'Incorrect API key provided'],
   'invalid-request': [400, 'invalid_request_error', null, "Missing required parameter: 'messages'"],
-  'context-overflow': [400, 'invalid_request_error', 'context_length_exceeded', 'Your input is longer than the model takes'],
+  'context-overflow': [
+    400,
+    'invalid_request_error',
+    'context_length_exceeded',
+    'Your input is longer than the model takes',
+  ],
   'too-large': [413, 'invalid_request_error', null, 'Payload too large'],
   'rate-limited': [429, 'requests', 'rate_limit_exceeded', 'Rate limit reached for requests'],
   'quota-spent': [429, 'insufficient_quota', 'insufficient_quota', 'You exceeded your current quota'],

@@ -29,7 +29,10 @@ const breakpoint = { cache_control: { type: 'ephemeral' } } as const
  * behind the last message before the tail, and where that one stood in the request before. The last is needed because
  * the API looks back no further than 20 blocks for an entry, and one step of parallel calls can be longer.
  */
-export function messagesBody(request: ModelRequest, outputSchema?: Record<string, unknown>): MessageCreateParamsStreaming {
+export function messagesBody(
+  request: ModelRequest,
+  outputSchema?: Record<string, unknown>,
+): MessageCreateParamsStreaming {
   const { model, system, options } = request
   const effort = typeof options.thinking === 'string' ? options.thinking : undefined
   const outputConfig = {
@@ -42,7 +45,7 @@ export function messagesBody(request: ModelRequest, outputSchema?: Record<string
     ...(request.tools.length > 0 && { tools: tools(request) }),
     ...(system !== '' && { system: [{ type: 'text' as const, text: system, ...breakpoint }] }),
     messages: conversation(request),
-    ...thinking(options),
+    ...thinkingConfig(options),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...options.extra,
@@ -55,9 +58,11 @@ function maxTokens({ maxOutputTokens, thinking }: ModelOptions): number {
   return maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS + (typeof thinking === 'number' ? thinking : 0)
 }
 
-function thinking({ thinking }: ModelOptions): Pick<MessageCreateParamsStreaming, 'thinking'> {
+function thinkingConfig({ thinking }: ModelOptions): Pick<MessageCreateParamsStreaming, 'thinking'> {
   if (thinking === undefined) return {}
-  return { thinking: typeof thinking === 'number' ? { type: 'enabled', budget_tokens: thinking } : { type: 'adaptive' } }
+  return {
+    thinking: typeof thinking === 'number' ? { type: 'enabled', budget_tokens: thinking } : { type: 'adaptive' },
+  }
 }
 
 function tools(request: ModelRequest): Tool[] {
@@ -74,7 +79,10 @@ function conversation(request: ModelRequest): WireMessage[] {
   const messages: WireMessage[] = []
   for (const message of resultsFirst(request.messages)) join(messages, wireOf(message))
   mark(messages, messages.length - 1)
-  mark(messages, messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1))
+  mark(
+    messages,
+    messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1),
+  )
   for (const message of request.tail) join(messages, wireOf(message))
   return messages
 }
@@ -87,7 +95,7 @@ function join(messages: WireMessage[], { role, content }: WireMessage): void {
   else messages.push({ role, content })
 }
 
-/** Puts a breakpoint behind a message, on a copy: the original is cached and serves later steps, where the mark is gone. */
+/** Puts a breakpoint behind a message, on a copy: the original is cached, and in later steps the mark is elsewhere. */
 function mark(messages: WireMessage[], index: number): void {
   const message = messages[index]
   const last = message?.content.at(-1)

@@ -66,12 +66,15 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
       return failed({ kind: 'context-overflow', message: `The context window of ${this.#model} was full mid-answer.` })
     }
     if (stopped === 'pause_turn') {
-      const message = `${this.#model} paused for a tool that runs at the provider. Take such tools out of options.extra.`
+      const message = `${this.#model} paused for a tool that runs at the provider; take such tools out of options.extra.`
       return failed({ kind: 'invalid-request', message })
     }
     const content = [...this.#drafts.values()].map(blockOf)
     const stop = stopped === 'max_tokens' ? 'max-tokens' : stopOf(content)
-    return { ok: true, value: { message: { role: 'assistant', content, model: this.#model }, stop, usage: this.#usage } }
+    return {
+      ok: true,
+      value: { message: { role: 'assistant', content, model: this.#model }, stop, usage: this.#usage },
+    }
   }
 
   #start({ index, content_block: block }: Event<'content_block_start'>): void {

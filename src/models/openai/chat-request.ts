@@ -36,7 +36,8 @@ export function chatBody(
       model,
       ...(request.tools.length > 0 && { tools: tools(request) }),
       messages: conversation(request, wireOf),
-      // Compatible servers know this older name of the limit; few know the newer.
+      // Compatible servers know this older name of the limit, which is deprecated at OpenAI alone.
+      // oxlint-disable-next-line typescript/no-deprecated
       ...(options.maxOutputTokens !== undefined && { max_tokens: options.maxOutputTokens }),
       ...(options.temperature !== undefined && { temperature: options.temperature }),
       ...(effort !== undefined && { reasoning_effort: effort }),

@@ -4,7 +4,13 @@ import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { failureOf } from '../provider-failure.ts'
 import { failed, type StreamReader } from '../streamed-call.ts'
 import { readArguments } from '../tool-arguments.ts'
-import type { Response, ResponseOutputItem, ResponseReasoningItem, ResponseStreamEvent, ResponseUsage } from './client.ts'
+import type {
+  Response,
+  ResponseOutputItem,
+  ResponseReasoningItem,
+  ResponseStreamEvent,
+  ResponseUsage,
+} from './client.ts'
 
 type Block = AssistantMessage['content'][number]
 
@@ -59,7 +65,8 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     if (this.#final === undefined) return undefined
     const { error, incomplete_details: incomplete, usage } = this.#final
     if (error) return failed(failureOf(this.#provider, { message: error.message, names: namesOf(error) }))
-    const refusal = this.#refusal ?? (incomplete?.reason === 'content_filter' ? 'its content filter stepped in' : undefined)
+    const refusal =
+      this.#refusal ?? (incomplete?.reason === 'content_filter' ? 'its content filter stepped in' : undefined)
     if (refusal !== undefined) {
       return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     }

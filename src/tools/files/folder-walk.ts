@@ -53,7 +53,7 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
     await enter(start, await IgnoreRules.above(root, start))
     let count = 0
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      
+      this.#options.signal.throwIfAborted()
       if (count++ === maxEntries) {
         this.isCut = true
         return

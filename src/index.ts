@@ -1,0 +1,98 @@
+export { standardSystems, type StandardSystemsOptions } from '../systems/index.ts'
+export { Conversation } from '../components/conversation.ts'
+export type { StandardEvent } from '../components/event.ts'
+export type { Failure, FailureKind } from '../components/failure.ts'
+export type { StandardInput } from '../components/input.ts'
+export { LastTurn, type Stop } from '../components/last-turn.ts'
+export { Limits } from '../components/limits.ts'
+export { Llm } from '../components/llm.ts'
+export type {
+  AssistantMessage,
+  FileBlock,
+  Message,
+  SystemMessage,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolMessage,
+  UserMessage,
+} from '../components/message.ts'
+export { OutputSchema } from '../components/output-schema.ts'
+export { Paused } from '../components/paused.ts'
+export { Permissions } from '../components/permissions.ts'
+export { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
+export { SystemPrompt } from '../components/system-prompt.ts'
+export { Terminal } from '../components/terminal.ts'
+export type { RestartClass, ToolDeclaration } from '../components/tool-declaration.ts'
+export { ToolRegistry } from '../components/tool-registry.ts'
+export { type TokenUsage, Usage } from '../components/usage.ts'
+export { agent, type AgentOptions, assistant, lastText, outputSchema, user } from './engine/agent.ts'
+export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
+export { type Clock, realClock } from './engine/clock.ts'
+export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
+export type { EventPlace, EventsByType, RunnerEvent, RunnerEvents, StreamEvent, TickEvent } from './engine/events.ts'
+export { Host, type HostOptions } from './engine/host.ts'
+export {
+  type Difference,
+  type Recording,
+  recordingOf,
+  replay,
+  type ReplayOptions,
+  type ReplayResult,
+} from './engine/replay.ts'
+export { run } from './engine/run.ts'
+export { type OpenRunnerOptions, Runner, type RunnerOptions, type RunnerStats } from './engine/runner.ts'
+export { VirtualClock, type VirtualClockOptions } from './engine/virtual-clock.ts'
+export { anthropic, type AnthropicOptions } from './models/anthropic.ts'
+export { moonshot, ollama, openai, openaiCompatible, type CompatibleOptions, type OpenAIOptions } from './models/openai.ts'
+export { parseModel } from './models/model-name.ts'
+export type {
+  ModelContext,
+  ModelDelta,
+  ModelOptions,
+  ModelOutcome,
+  ModelProvider,
+  ModelReply,
+  ModelRequest,
+} from './models/port.ts'
+export { project } from './models/project.ts'
+export {
+  fail,
+  scripted,
+  type ScriptedBehaviour,
+  type ScriptedCall,
+  type ScriptedOptions,
+  type ScriptedReply,
+} from './models/scripted.ts'
+export { textOf } from './models/text-of.ts'
+export { memoryStore } from './stores/memory.ts'
+export type { Batch, JournalRow, OpenOptions, Store, StoredWorld, WorldInfo, WorldJournal } from './stores/port.ts'
+export { sqliteStore, type SqliteStoreOptions } from './stores/sqlite.ts'
+export { declare } from './tools/declare.ts'
+export { defineTool, type ToolOptions } from './tools/define-tool.ts'
+export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'
+export type { Tool, ToolContext, ToolOutput } from './tools/port.ts'
+export type { Changes, Delta, Header, LogEdit } from './world/changes.ts'
+export {
+  type Component,
+  type ComponentOptions,
+  type DeepReadonly,
+  defineComponent,
+  defineLog,
+  defineTag,
+  type Entity,
+  type Initial,
+  type LogComponent,
+  type Migrate,
+  type TagComponent,
+  type ValueComponent,
+} from './world/component.ts'
+export { EntiaError, type EntiaErrorCode } from './world/entia-error.ts'
+export { not, type NotTerm, type QueryTerm } from './world/entities.ts'
+export type { Input, WorldEvent } from './world/input.ts'
+export type { Step } from './world/journal.ts'
+export type { Json, JsonObject } from './world/json.ts'
+export { LogView } from './world/log-view.ts'
+export type { HashOptions } from './world/snapshot.ts'
+export { tick, type TickOptions, type TickResult } from './world/tick.ts'
+export { type PatchOf, type RestoreOptions, type System, World, type WorldOptions } from './world/world.ts'
