@@ -28,7 +28,7 @@ export const reply = {
     for (const call of world.query(ModelCall, Outcome)) {
       const { agent } = world.read(call, OwnedBy)
       const outcome = world.read(call, Outcome)
-      if (outcome.ok) take(world, agent, call, outcome.value as unknown as ModelReply)
+      if (outcome.ok) take(world, agent, call, outcome.value as ModelReply)
       else {
         tell(world, 'model-failed', { agent, effect: call, failure: outcome.failure })
         endTurn(world, agent, { stop: 'failed', failure: outcome.failure })

@@ -21,9 +21,9 @@ export const settlement = {
   priority: -100,
   run(world: World): void {
     for (const input of world.inputs) {
-      if (input.kind === 'outcome') takeOutcome(world, input as unknown as InputOf<'outcome'>)
-      else if (input.kind === 'admitted') admit(world, input as unknown as InputOf<'admitted'>)
-      else if (input.kind === 'answer') takeAnswer(world, input as unknown as InputOf<'answer'>)
+      if (input.kind === 'outcome') takeOutcome(world, input as InputOf<'outcome'>)
+      else if (input.kind === 'admitted') admit(world, input as InputOf<'admitted'>)
+      else if (input.kind === 'answer') takeAnswer(world, input as InputOf<'answer'>)
     }
     for (const input of inputsOf(world, 'due')) expire(world, input)
   },

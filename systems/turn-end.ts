@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { Answered } from '../components/answered.ts'
 import { Conversation } from '../components/conversation.ts'
 import { OutputSchema } from '../components/output-schema.ts'
@@ -58,6 +57,6 @@ function parseOutput(schema: object, text: string): { output: Json } | { problem
   } catch (error) {
     return { problem: `it is no JSON (${(error as Error).message})` }
   }
-  const problem = checkJson(schema as z.core.JSONSchema.JSONSchema, output)
+  const problem = checkJson(schema, output)
   return problem === undefined ? { output } : { problem }
 }

@@ -46,5 +46,5 @@ export function approvalEffect(approve: Approve | 'by-input' | undefined): Effec
 }
 
 function answered({ approved, reason }: Answer): OutcomeData {
-  return { ok: true, value: { approved: approved === true, ...(typeof reason === 'string' && { reason }) } }
+  return { ok: true, value: { approved, ...(typeof reason === 'string' && { reason }) } }
 }

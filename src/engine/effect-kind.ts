@@ -12,9 +12,9 @@ export interface EffectContext {
   /** Aborted when the effect is settled otherwise, or the Runner stops. */
   readonly signal: AbortSignal
   /** Waits on the Runner's clock. */
-  sleep(durationMs: number): Promise<void>
+  readonly sleep: (durationMs: number) => Promise<void>
   /** Tells listeners something before any commit. */
-  tell(event: StreamEvent): void
+  readonly tell: (event: StreamEvent) => void
 }
 
 /** How effects of one kind are done. */

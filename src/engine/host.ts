@@ -65,7 +65,7 @@ export class Host {
     }
     this.#kinds = new Map([
       ['model', modelEffect(this)],
-      ['tool', toolEffect(this)],
+      ['tool', toolEffect((name) => this.tool(name))],
       ['approval', approvalEffect(options.approve)],
       ...Object.entries(options.effects ?? {}),
     ])

@@ -28,7 +28,7 @@ export class Listeners {
 
   tell(event: StreamEvent | TickEvent): void {
     for (const type of [event.type, '*']) {
-      for (const listener of [...(this.#byType.get(type) ?? [])]) this.#call(listener, event)
+      for (const listener of Array.from(this.#byType.get(type) ?? [])) this.#call(listener, event)
     }
   }
 

@@ -4,18 +4,22 @@ import { ModelCall } from '../../components/model-call.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { parseModel } from '../models/model-name.ts'
-import type { ModelOutcome } from '../models/port.ts'
+import type { ModelOutcome, ModelProvider } from '../models/port.ts'
 import { project } from '../models/project.ts'
 import type { Entity } from '../world/component.ts'
-import type { Json } from '../world/json.ts'
 import type { World } from '../world/world.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { StreamEvent } from './events.ts'
-import type { Host } from './host.ts'
+
+/** Where model calls find their providers. */
+export interface ModelHost {
+  provider(name: string): ModelProvider
+  /** Starts no call of a provider for so long. Gives the instant, on the clock, at which they go on. */
+  hold(name: string, durationMs: number): number
+}
 
 /** Model calls: projected from the world when they begin, done by the provider, streamed to listeners. */
-export function modelEffect(host: Host): EffectKind {
-  const modelOf = (world: World, effect: Entity): string => world.read(world.read(effect, OwnedBy).agent, Llm).model
+export function modelEffect(host: ModelHost): EffectKind {
   return {
     queue: (world, effect) => parseModel(modelOf(world, effect)).provider,
     prepare(world, effect) {
@@ -40,8 +44,12 @@ export function modelEffect(host: Host): EffectKind {
   }
 }
 
+function modelOf(world: World, effect: Entity): string {
+  return world.read(world.read(effect, OwnedBy).agent, Llm).model
+}
+
 /** A provider that asks to be left alone is left alone by all its callers. */
-function hold(host: Host, provider: string, failure: Failure, world: World, tell: (event: StreamEvent) => void): void {
+function hold(host: ModelHost, provider: string, failure: Failure, world: World, tell: (event: StreamEvent) => void): void {
   if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
@@ -51,5 +59,5 @@ function hold(host: Host, provider: string, failure: Failure, world: World, tell
 function settled(outcome: ModelOutcome, model: string): OutcomeData {
   if (!outcome.ok) return outcome
   const { message, stop, usage } = outcome.value
-  return { ok: true, value: { message: { ...message, model }, stop, usage } as unknown as Json }
+  return { ok: true, value: { message: { ...message, model }, stop, usage } }
 }

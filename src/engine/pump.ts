@@ -74,7 +74,8 @@ export class Pump {
 
   /** Aborts all work without settling anything. */
   stop(): void {
-    for (const effect of [...this.#timers.keys()]) this.#clearTimer(effect)
+    for (const cancel of this.#timers.values()) cancel()
+    this.#timers.clear()
     for (const job of this.#jobs.values()) job.abort('The Runner was stopped.')
     this.#jobs.clear()
   }
@@ -84,12 +85,12 @@ export class Pump {
     const job = new Job(effect, attempt, this.#host.clock)
     this.#jobs.set(effect, job)
     try {
-      const { prepare, queue } = this.#host.kind(kind)
-      const name = queue?.(this.#world, effect)
-      const work = prepare(this.#world, effect)
+      const doing = this.#host.kind(kind)
+      const queue = doing.queue?.(this.#world, effect)
+      const work = doing.prepare(this.#world, effect)
       // A question to a person takes nobody's slot.
       if (this.#world.has(effect, Approval)) void this.#run(job, work)
-      else this.#host.enqueue(name, () => this.#run(job, work))
+      else this.#host.enqueue(queue, () => this.#run(job, work))
     } catch (error) {
       this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
     }

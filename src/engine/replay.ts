@@ -97,7 +97,7 @@ const kinds = ['set', 'appended', 'spliced', 'removed'] as const
 function changesOf(delta: Delta, component: string): Json | undefined {
   if (component === 'World') {
     const { tick: number, nowMs, next, ids, random, spawned = [], despawned = [] } = delta
-    return { tick: number, nowMs, next, ids, random, spawned, despawned } as unknown as Json
+    return { tick: number, nowMs, next, ids, random, spawned, despawned }
   }
   const found = kinds.flatMap((kind) => (delta[kind]?.[component] === undefined ? [] : [[kind, delta[kind][component]]]))
   return found.length === 0 ? undefined : (Object.fromEntries(found) as Json)

@@ -1,19 +1,18 @@
 import { ToolCall } from '../../components/tool-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
-import type { Json } from '../world/json.ts'
 import type { EffectKind } from './effect-kind.ts'
-import type { Host } from './host.ts'
+import type { Tool } from '../tools/port.ts'
 
 /** Tool calls: the handler is found on the Host by name. */
-export function toolEffect(host: Host): EffectKind {
+export function toolEffect(find: (name: string) => Tool | undefined): EffectKind {
   return {
     queue: () => undefined,
     prepare(world, effect) {
       const { agent } = world.read(effect, OwnedBy)
       const { name, arguments: input } = world.read(effect, ToolCall)
       return async ({ attempt, key, signal, sleep, tell }) => {
-        const tool = host.tool(name)
+        const tool = find(name)
         if (tool === undefined) {
           const message = `Tool '${name}' has no handler on this host.`
           return { ok: false, failure: { kind: 'internal', message } }
@@ -22,7 +21,7 @@ export function toolEffect(host: Host): EffectKind {
           tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         try {
           const output = await tool.call(input, { attempt, key, signal, sleep, progress })
-          return { ok: true, value: output as unknown as Json }
+          return { ok: true, value: output }
         } catch (error) {
           return { ok: false, failure: { kind: 'tool-threw', message: thrownMessage(error) } }
         }

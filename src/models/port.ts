@@ -41,7 +41,7 @@ export type ModelDelta =
   | { readonly type: 'tool-arguments'; readonly id: string; readonly text: string }
 
 /** A finished answer. `stop` says why the model stopped: of itself, to have tools called, or at its output limit. */
-export interface ModelReply {
+export type ModelReply = {
   readonly message: AssistantMessage
   readonly stop: 'end' | 'tool-calls' | 'max-tokens'
   readonly usage: TokenUsage

@@ -17,7 +17,11 @@ export function declare(...tools: readonly Tool[]): ToolDeclaration[] {
     }
     const { name } = tool.declaration
     if (names.has(name)) {
-      throw new EntiaError('invalid-argument', `declare: two tools are named '${name}'; a model could not tell them apart.`, { name })
+      throw new EntiaError(
+        'invalid-argument',
+        `declare: two tools are named '${name}'; a model could not tell them apart.`,
+        { name },
+      )
     }
     names.add(name)
     return tool.declaration

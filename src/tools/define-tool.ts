@@ -3,6 +3,8 @@ import { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { JsonObject } from '../world/json.ts'
+import { cutText } from './cut-text.ts'
+import { jsonSchemaOf } from './json-schema-of.ts'
 import type { Tool, ToolContext } from './port.ts'
 import { schemaIssues } from './schema-issues.ts'
 import { errorOutput, toolOutput } from './tool-output.ts'
@@ -59,7 +61,7 @@ export function defineTool<Schema extends z.core.$ZodType>(options: ToolOptions<
   if (!checked.success) throw refusal(options, schemaIssues(checked.error))
   const { input: schema, maxResultChars, run, ...declared } = options
   const declaration = canonical(
-    { ...declared, inputSchema: jsonSchema(schema, options) },
+    { ...declared, inputSchema: argumentsSchema(schema, options) },
     () => `The declaration of tool '${options.name}'`,
   ) as ToolDeclaration
   return Object.freeze<Tool>({
@@ -72,27 +74,19 @@ export function defineTool<Schema extends z.core.$ZodType>(options: ToolOptions<
   })
 }
 
-/** What models see of the schema: canonical, so that the same tool gives the same bytes in every process. */
-function jsonSchema(schema: z.core.$ZodType, options: unknown): JsonObject {
-  let result: JsonObject
-  try {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12', override: withoutNoise })
-    result = canonical(rest, () => 'JSON Schema') as JsonObject
-  } catch (error) {
-    throw refusal(options, `input: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
+/** What models see of the schema of a tool's arguments. Providers take nothing but objects. */
+function argumentsSchema(schema: z.core.$ZodType, options: unknown): JsonObject {
+  const result = jsonSchemaOf(schema, `${subject(options)} cannot be defined: input`)
   if (result.type === 'object') return result
-  throw refusal(options, `input: expected an object schema, came ${JSON.stringify(result).slice(0, 200)}; wrap it in z.object`)
+  const came = cutText(JSON.stringify(result), 200)
+  throw refusal(options, `input: expected an object schema, came ${came}; wrap it in z.object`)
 }
 
-/** `z.int()` brings the bounds of a double's integers along: nothing that a model needs to read. */
-function withoutNoise({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+function refusal(options: unknown, what: string): EntiaError {
+  return new EntiaError('invalid-argument', `${subject(options)} cannot be defined: ${what}.`)
 }
 
-function refusal(options: unknown, what: string, cause?: ErrorOptions): EntiaError {
-  const name = typeof options === 'object' && options !== null && 'name' in options ? String(options.name) : undefined
-  const tool = name === undefined ? 'A tool' : `Tool '${name}'`
-  return new EntiaError('invalid-argument', `${tool} cannot be defined: ${what}.`, { tool: name }, cause)
+function subject(options: unknown): string {
+  const isNamed = typeof options === 'object' && options !== null && 'name' in options && options.name !== undefined
+  return isNamed ? `Tool '${String(options.name)}'` : 'A tool'
 }

@@ -10,7 +10,11 @@ import type { JsonObject } from '../world/json.ts'
  */
 export function jsonSchemaOf(schema: z.core.$ZodType, where: string): JsonObject {
   try {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12', override: withoutNoise })
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+      io: 'input',
+      target: 'draft-2020-12',
+      override: withoutNoise,
+    })
     return canonical(rest, () => 'JSON Schema') as JsonObject
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

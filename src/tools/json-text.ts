@@ -23,78 +23,91 @@ const plainText = /^[ !#-[\]-\ud7ff]*$/
  * @throws NotJson
  */
 export function jsonText(value: unknown, maxChars: number): JsonText {
-  const path: PropertyKey[] = []
-  let text = ''
-  let lengthChars = 0
+  const writer = new JsonWriter(maxChars)
+  writer.value(value)
+  return writer
+}
 
-  function write(piece: string): void {
-    if (lengthChars < maxChars) text += piece.slice(0, maxChars - lengthChars)
-    lengthChars += piece.length
+class JsonWriter implements JsonText {
+  readonly #maxChars: number
+  readonly #path: PropertyKey[] = []
+  text = ''
+  lengthChars = 0
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars
   }
 
-  function writeQuoted(piece: string): void {
-    if (lengthChars >= maxChars && plainText.test(piece)) lengthChars += piece.length + 2
-    else write(JSON.stringify(piece))
+  value(value: unknown): void {
+    if (typeof value === 'string') this.#quoted(value)
+    else if (typeof value === 'number')
+      this.#piece(Number.isFinite(value) ? String(value) : this.#refuse(String(value)))
+    else if (typeof value === 'boolean' || value === null) this.#piece(String(value))
+    else if (typeof value === 'object') this.#object(value)
+    else this.#refuse(value === undefined ? 'undefined' : `a ${typeof value}`)
   }
 
-  function refuse(what: string): never {
-    throw new NotJson(path.length === 0 ? `it is ${what}` : `${valuePath(path)} is ${what}`)
-  }
-
-  function visit(given: unknown): void {
-    if (typeof given === 'string') return writeQuoted(given)
-    if (typeof given === 'number') return Number.isFinite(given) ? write(String(given)) : refuse(String(given))
-    if (typeof given === 'boolean' || given === null) return write(String(given))
-    if (typeof given !== 'object') return refuse(given === undefined ? 'undefined' : `a ${typeof given}`)
-    if (path.length >= maxDepth) {
-      path.length = 3
-      return refuse(`nested more than ${maxDepth} levels deep, or holds itself`)
+  #object(value: object): void {
+    if (this.#path.length >= maxDepth) {
+      this.#path.length = 3
+      this.#refuse(`nested more than ${maxDepth} levels deep, or holds itself`)
     }
-    if (Array.isArray(given)) return visitItems(given)
-    if ('toJSON' in given && typeof given.toJSON === 'function') return visitReplacement(given as Replaced)
-    visitFields(given)
+    if (Array.isArray(value)) this.#items(value)
+    else if ('toJSON' in value && typeof value.toJSON === 'function') this.#replacement(value as Replaced)
+    else this.#fields(value)
   }
 
   /** What `toJSON` gives is written as it is, without asking for its own `toJSON`. */
-  function visitReplacement(given: Replaced): void {
-    if (given instanceof Date && Number.isNaN(given.getTime())) return refuse('an invalid Date')
-    const replacement: unknown = given.toJSON(String(path.at(-1) ?? ''))
-    if (typeof replacement !== 'object' || replacement === null || Array.isArray(replacement)) visit(replacement)
-    else visitFields(replacement)
+  #replacement(value: Replaced): void {
+    if (value instanceof Date && Number.isNaN(value.getTime())) this.#refuse('an invalid Date')
+    const replacement = value.toJSON(String(this.#path.at(-1) ?? ''))
+    if (typeof replacement !== 'object' || replacement === null || Array.isArray(replacement)) this.value(replacement)
+    else this.#fields(replacement)
   }
 
-  function visitItems(items: readonly unknown[]): void {
-    write('[')
+  #items(items: readonly unknown[]): void {
+    this.#piece('[')
     for (let index = 0; index < items.length; index++) {
-      if (index > 0) write(',')
-      path.push(index)
-      visit(items[index])
-      path.pop()
+      if (index > 0) this.#piece(',')
+      this.#path.push(index)
+      this.value(items[index])
+      this.#path.pop()
     }
-    write(']')
+    this.#piece(']')
   }
 
-  function visitFields(source: object): void {
+  #fields(source: object): void {
     const kind = Object.prototype.toString.call(source)
-    if (kind !== '[object Object]') return refuse(`an object of type ${kind.slice('[object '.length, -1)}`)
-    write('{')
+    if (kind !== '[object Object]') this.#refuse(`an object of type ${kind.slice('[object '.length, -1)}`)
+    this.#piece('{')
     let isFirst = true
     for (const key of Object.keys(source)) {
       const item: unknown = source[key as keyof typeof source]
       if (item === undefined) continue
-      if (!isFirst) write(',')
+      if (!isFirst) this.#piece(',')
       isFirst = false
-      writeQuoted(key)
-      write(':')
-      path.push(key)
-      visit(item)
-      path.pop()
+      this.#quoted(key)
+      this.#piece(':')
+      this.#path.push(key)
+      this.value(item)
+      this.#path.pop()
     }
-    write('}')
+    this.#piece('}')
   }
 
-  visit(value)
-  return { text, lengthChars }
+  #quoted(text: string): void {
+    if (this.lengthChars >= this.#maxChars && plainText.test(text)) this.lengthChars += text.length + 2
+    else this.#piece(JSON.stringify(text))
+  }
+
+  #piece(piece: string): void {
+    if (this.lengthChars < this.#maxChars) this.text += piece.slice(0, this.#maxChars - this.lengthChars)
+    this.lengthChars += piece.length
+  }
+
+  #refuse(what: string): never {
+    throw new NotJson(this.#path.length === 0 ? `it is ${what}` : `${valuePath(this.#path)} is ${what}`)
+  }
 }
 
 /** An object that says itself what stands for it in JSON. */

@@ -17,7 +17,7 @@ export interface ToolContext {
 }
 
 /** What a model reads of a call. */
-export interface ToolOutput {
+export type ToolOutput = {
   readonly content: readonly (TextBlock | FileBlock)[]
   /** The tool ran and reports that it could not do what was asked. */
   readonly isError?: boolean | undefined

@@ -7,7 +7,13 @@ export const maxThrownChars = 2_000
 /** How far a chain of causes is followed. */
 const maxCauses = 4
 
-const inspectOptions = { depth: 2, breakLength: Infinity, customInspect: false, maxArrayLength: 20, maxStringLength: 500 }
+const inspectOptions = {
+  depth: 2,
+  breakLength: Infinity,
+  customInspect: false,
+  maxArrayLength: 20,
+  maxStringLength: 500,
+}
 
 /**
  * A message out of anything that was thrown, errors or not: name, message and causes. Never throws itself, whatever the
@@ -23,7 +29,8 @@ export function thrownMessage(value: unknown): string {
 }
 
 function describe(value: unknown, causesLeft: number): string {
-  if (typeof value === 'string') return value.trim() === '' ? 'an empty text was thrown' : cutText(value, maxThrownChars + 1)
+  if (typeof value === 'string')
+    return value.trim() === '' ? 'an empty text was thrown' : cutText(value, maxThrownChars + 1)
   if (isErrorLike(value)) return describeError(value, causesLeft)
   return `${cutText(inspect(value, inspectOptions), maxThrownChars)} was thrown`
 }

@@ -47,10 +47,13 @@ function textBlock(text: string): Block {
 
 /** Tells a `ToolOutput`, right or nearly right, from data that happens to have a field `content`. */
 function isOutputLike(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return false
+  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content))
+    return false
   if (Object.keys(value).some((key) => key !== 'content' && key !== 'isError')) return false
   return value.content.every((block: unknown) => {
-    return typeof block === 'object' && block !== null && 'type' in block && (block.type === 'text' || block.type === 'file')
+    return (
+      typeof block === 'object' && block !== null && 'type' in block && (block.type === 'text' || block.type === 'file')
+    )
   })
 }
 

@@ -9,7 +9,7 @@ export type LogEdit = readonly [from: number, deleteCount: number, items: readon
  * What changed, by component name; entities and names ascend. A component of a despawned entity is not listed again.
  * What is empty is absent.
  */
-export interface Changes {
+export type Changes = {
   readonly spawned?: readonly Entity[]
   readonly despawned?: readonly Entity[]
   /** New values, whole; a tag's is `true`. */
@@ -24,7 +24,7 @@ export interface Changes {
 export type ByComponent<T> = Readonly<Record<string, readonly T[]>>
 
 /** The parts of a world's state that are no entity's. */
-export interface Header {
+export type Header = {
   readonly tick: number
   readonly nowMs: number
   /** `dateMs` is `nowMs` and this. */
@@ -37,4 +37,4 @@ export interface Header {
 }
 
 /** One tick's changes: O(what changed). Applied to the world before the tick it gives the world after it. */
-export interface Delta extends Changes, Header {}
+export type Delta = Changes & Header

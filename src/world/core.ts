@@ -172,11 +172,11 @@ export class Core {
 
   #checkReference(entity: Entity, token: Component, value: Json): void {
     if (token.kind !== 'value' || token.ref === undefined) return
-    const target = (value as JsonObject)[token.ref]
-    if (typeof target === 'number' && this.state.entities.has(target)) return
+    const target = (value as JsonObject)[token.ref] as Entity
+    if (this.state.entities.has(target)) return
     throw new EntiaError(
       'unknown-entity',
-      `entity ${entity}, component ${token.name} at ${token.ref}: entity ${String(target)} does not exist.`,
+      `entity ${entity}, component ${token.name} at ${token.ref}: entity ${target} does not exist.`,
       { entity, component: token.name },
     )
   }

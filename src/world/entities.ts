@@ -119,7 +119,7 @@ export class Entities {
 
   #register(terms: readonly QueryTerm[]): Query {
     const wanted = terms.filter((term) => !('not' in term))
-    const unwanted = terms.filter((term) => 'not' in term).map((term) => (term as NotTerm).not)
+    const unwanted = terms.filter((term) => 'not' in term).map((term) => term.not)
     if (wanted.length === 0) {
       throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
     }

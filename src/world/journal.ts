@@ -45,7 +45,7 @@ export class JournalCodec {
     step.inputs.forEach((input, index) => collect(input, [index], places))
     const text = JSON.stringify({
       i: step.inputs,
-      d: pack(step.delta as unknown as Json, places),
+      d: pack(step.delta, places),
       e: step.events,
       ...(step.writers && { w: step.writers }),
     })
@@ -66,8 +66,8 @@ export class JournalCodec {
     }
     this.#chain = chain
     const row = JSON.parse(text) as { i: Input[]; d: Json; e: WorldEvent[]; w?: Record<string, string> }
-    const inputs = canonical(row.i, () => where, true) as unknown as readonly Input[]
-    const delta = canonical(unpack(row.d, inputs), () => where, true) as unknown as Delta
+    const inputs = canonical(row.i, () => where, true) as readonly Input[]
+    const delta = canonical(unpack(row.d, inputs), () => where, true) as Delta
     return { inputs, delta, events: row.e, writers: row.w }
   }
 }
@@ -80,7 +80,7 @@ function collect(node: Json | undefined, path: Json[], places: Map<object, Json[
   if (typeof node !== 'object' || node === null) return
   places.set(node, path)
   if (Array.isArray(node)) node.forEach((item: Json, index) => collect(item, [...path, index], places))
-  else for (const key in node) collect((node as JsonObject)[key], [...path, key], places)
+  else for (const [key, item] of Object.entries(node)) collect(item, [...path, key], places)
 }
 
 function pack(node: Json, places: ReadonlyMap<object, Json[]>): Json {
@@ -101,7 +101,7 @@ function unpack(node: Json, inputs: readonly Input[]): Json {
   if (Array.isArray(node)) return node.map((item: Json) => unpack(item, inputs))
   const { $in } = node as JsonObject
   if (Array.isArray($in)) {
-    let found = inputs as unknown as Json
+    let found: Json = inputs
     for (const key of $in as (string | number)[]) found = (found as Record<string | number, Json>)[key] as Json
     return found
   }

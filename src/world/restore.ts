@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { canonical } from './canonical.ts'
-import type { Delta, Header } from './changes.ts'
+import type { Delta } from './changes.ts'
 import { type Component, invalidValue, type Log, type Value } from './component.ts'
 import type { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
-import type { Input } from './input.ts'
 
 /** A snapshot as read: nothing of it is in a world yet. */
 export interface Saved {
@@ -37,12 +36,12 @@ export function readSnapshot(lines: Iterable<string>): Saved {
     if (end !== undefined) throw corrupt(where, 'there is more behind the end')
     const parsed = parse(line, where)
     if ('end' in parsed) {
-      end = parsed as unknown as SnapshotEnd
+      end = parsed as SnapshotEnd
       continue
     }
     sha256.update(line).update('\n')
     if (count++ === 0) head = checkHead(parsed, where)
-    else content.push(canonical(parsed, () => where, true) as unknown as EntityLine)
+    else content.push(canonical(parsed, () => where, true) as EntityLine)
   }
   if (head === undefined) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
@@ -66,8 +65,8 @@ export function fill(core: Core, { head, content }: Saved, deltas: Iterable<Delt
       for (const name in line.has) core.state.put(line.entity, core.token(name), line.has[name] as Json)
     } else core.state.append(line.entity, core.token(line.log) as Log, line.more)
   }
-  core.header = head.header as unknown as Header
-  core.inbox.push(...(head.inbox as unknown as Input[]))
+  core.header = head.header
+  core.inbox.push(...head.inbox)
   for (const delta of deltas) {
     core.apply(delta)
     core.header = delta
@@ -100,7 +99,7 @@ function checkHead(parsed: Record<string, Json>, where: string): SnapshotHead {
       `${where}: the snapshot has format ${format}, this version reads up to ${snapshotFormat}. Update entia.`,
     )
   }
-  return canonical(parsed, () => where, true) as unknown as SnapshotHead
+  return canonical(parsed, () => where, true) as SnapshotHead
 }
 
 function checkVersions(head: SnapshotHead, tokens: ReadonlyMap<string, Component>): void {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { Header } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Core } from './core.ts'
+import type { Input } from './input.ts'
 import type { Json } from './json.ts'
 
 /** Version of the form of snapshots. */
@@ -10,18 +12,18 @@ export const snapshotFormat = 1
 export const itemsPerLine = 1_000
 
 /** First line of a snapshot. */
-export interface SnapshotHead {
+export type SnapshotHead = {
   readonly entia: number
   readonly name: string
   readonly seed: number
   /** Versions of the components that have come up. */
   readonly components: Readonly<Record<string, number>>
-  readonly header: Json
-  readonly inbox: Json
+  readonly header: Header
+  readonly inbox: readonly Input[]
 }
 
 /** Last line of a snapshot: how many lines stand before it, and their SHA-256. */
-export interface SnapshotEnd {
+export type SnapshotEnd = {
   readonly end: { readonly lines: number; readonly sha256: string }
 }
 
@@ -63,7 +65,7 @@ function* contentLines(core: Core): Generator<string> {
     name: core.name,
     seed: core.seed,
     components,
-    header: core.header as unknown as Json,
+    header: core.header,
     inbox: core.inbox,
   }
   yield JSON.stringify(head)

@@ -53,10 +53,7 @@ export function tick(world: World, inputs: readonly Input[] = [], { nowMs, chang
 }
 
 /** What a change from outside did, as an input: a replay makes it again without its function. */
-export interface ChangeInput extends Changes {
-  readonly kind: 'change'
-  readonly header: Header
-}
+export type ChangeInput = Changes & { readonly kind: 'change'; readonly header: Header }
 
 function enter(world: World, underway: Underway, change: TickOptions['change']): void {
   const { core } = world
@@ -66,7 +63,7 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
     const input = { kind: 'change', ...core.state.changes(), header: core.header }
     underway.inputs = [canonical(input, () => 'a change') as Input, ...underway.inputs]
   } else if (first?.kind === 'change') {
-    const { header, ...changes } = first as unknown as ChangeInput
+    const { header, ...changes } = first as ChangeInput
     core.apply(changes)
     core.header = header
   }

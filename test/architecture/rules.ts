@@ -12,6 +12,7 @@ export const pureParts = [
   'src/models/text-of.ts',
   'src/tools/check-json.ts',
   'src/tools/schema-issues.ts',
+  'src/tools/thrown-message.ts',
   'src/tools/value-path.ts',
 ]
 
@@ -32,7 +33,8 @@ const rooms: Readonly<Record<string, Room>> = {
   components: { mayImport: ['src/world'], packages: ['zod'] },
   ...Object.fromEntries(engineParts.map((part) => [part, { mayImport: ['src/world', 'components', ports] }])),
   systems: { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod'] },
-  'src/engine': { mayImport: ['src/world', 'components', ports, 'pure parts'] },
+  // A Host knows the built-in providers by name; that file loads no SDK.
+  'src/engine': { mayImport: ['src/world', 'components', ports, 'pure parts', 'src/models/providers.ts'] },
   src: { mayImport: belowTheDoor },
   'src/sim': { mayImport: [...belowTheDoor, 'src'] },
   'src/vitest': { mayImport: [...belowTheDoor, 'src', 'src/sim'] },

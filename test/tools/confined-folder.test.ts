@@ -93,7 +93,16 @@ describe('tools of a folder', () => {
     ['a\0b', 'holds a NUL character.'],
   ])('say why they cannot read %j', async (path, reason) => {
     const { inside } = await linkedFolders()
-    expect(await callText(fileTools({ folder: inside }).readFile, { path })).toBe(`Error: ${path.replace('\0', '')} ${reason}`)
+    expect(await callText(fileTools({ folder: inside }).readFile, { path })).toBe(
+      `Error: ${path.replace('\0', '')} ${reason}`,
+    )
+  })
+
+  it('take names that begin with two dots for what they are', async () => {
+    const folder = await tempFolder({ '..sub/a.txt': 'inside', '...': 'dots' })
+    const { readFile } = fileTools({ folder })
+    expect(await callText(readFile, { path: '..sub/a.txt' })).toBe('1\tinside')
+    expect(await callText(readFile, { path: '...' })).toBe('1\tdots')
   })
 
   it('take absolute paths that end inside', async () => {
@@ -116,7 +125,9 @@ describe('tools of a folder', () => {
     const parent = await tempFolder()
     const { readFile } = fileTools({ folder: pathToFileURL(join(parent, 'later')) })
     const path = 'a.txt'
-    expect(await callText(readFile, { path })).toBe('Error: The folder of the file tools does not exist or cannot be read.')
+    expect(await callText(readFile, { path })).toBe(
+      'Error: The folder of the file tools does not exist or cannot be read.',
+    )
     await addFiles(parent, { 'later/a.txt': 'now' })
     expect(await callText(readFile, { path })).toBe('1\tnow')
   })
@@ -163,8 +174,31 @@ describe('tools of a folder', () => {
     const { inside, outside } = await linkedFolders()
     await mkdir(join(inside, '..sub'))
     const { readFile, listFiles, grepFiles } = fileTools({ folder: inside })
-    const names = ['..', '.', '', 'sub', 'up', 'in', 'out', 'in2', 'deep', 'secret.txt', 'a.txt', 'bad', 'bad-folder', 'bad-chain', 'good-folder', 'loop', 'nothing', '..sub', '~']
-    const part = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...names, basename(inside)) }, fc.string({ maxLength: 5 }))
+    const names = [
+      '..',
+      '.',
+      '',
+      'sub',
+      'up',
+      'in',
+      'out',
+      'in2',
+      'deep',
+      'secret.txt',
+      'a.txt',
+      'bad',
+      'bad-folder',
+      'bad-chain',
+      'good-folder',
+      'loop',
+      'nothing',
+      '..sub',
+      '~',
+    ]
+    const part = fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom(...names, basename(inside)) },
+      fc.string({ maxLength: 5 }),
+    )
     const paths = fc
       .tuple(fc.constantFrom('', '', '/', `${inside}/`, `${outside}/`, './'), fc.array(part, { maxLength: 7 }))
       .map(([start, parts]) => start + parts.join('/'))

@@ -178,7 +178,9 @@ describe('a call with wrong arguments', () => {
 
   it('names fields that the tool does not know', async () => {
     const text = await callText(order, { item: 'tea', size: 'small', rows: [], color: 'red', 'a b': 1 })
-    expect(text).toBe(`Error: Invalid arguments for 'order': color: no such field is known; ["a b"]: no such field is known`)
+    expect(text).toBe(
+      `Error: Invalid arguments for 'order': color: no such field is known; ["a b"]: no such field is known`,
+    )
   })
 
   it('gives all reasons why a value fits no branch of a union', async () => {
@@ -208,7 +210,9 @@ describe('a call with wrong arguments', () => {
       maxResultChars: 20,
       run: () => '',
     })
-    expect(await callText(tool, { ['x'.repeat(1_000)]: 1 })).toMatch(/^Error: Invalid argum\n\[\d+ characters left out\]$/)
+    expect(await callText(tool, { ['x'.repeat(1_000)]: 1 })).toMatch(
+      /^Error: Invalid argum\n\[\d+ characters left out\]$/,
+    )
   })
 })
 
@@ -225,8 +229,16 @@ describe('a definition', () => {
     ['a cap that is no whole number', { maxResultChars: 1.5 }, 'maxResultChars: '],
     ['no handler', { run: 'add' }, 'run: expected a function'],
     ['something else than a schema', { input: { type: 'object' } }, 'input: expected a zod schema'],
-    ['a schema of a text', { input: z.string() }, 'input: expected an object schema, came {"type":"string"}; wrap it in z.object'],
-    ['a schema of one of two objects', { input: z.union([z.object({}), z.object({ a: z.string() })]) }, 'expected an object'],
+    [
+      'a schema of a text',
+      { input: z.string() },
+      'input: expected an object schema, came {"type":"string"}; wrap it in z.object',
+    ],
+    [
+      'a schema of one of two objects',
+      { input: z.union([z.object({}), z.object({ a: z.string() })]) },
+      'expected an object',
+    ],
     ['a schema that JSON cannot express', { input: z.object({ at: z.date() }) }, 'input: Date cannot be represented'],
     ['a default that JSON cannot express', { input: z.object({ a: z.any().default(1n) }) }, 'input: '],
   ])('with %s is refused', (_, changes, message) => {

@@ -1,14 +1,16 @@
-import { execFileSync } from 'node:child_process'
 import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileTools } from '../../src/tools/file-tools.ts'
 import type { Json } from '../../src/world/json.ts'
 import { callText, callTool } from './calling.ts'
-import { tempFolder } from './temp-folder.ts'
+import { addSocket, tempFolder } from './temp-folder.ts'
 
 /** Searches a folder with these files. */
-async function grep(files: Readonly<Record<string, string | Uint8Array>>, input: Record<string, Json>): Promise<string[]> {
+async function grep(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  input: Record<string, Json>,
+): Promise<string[]> {
   const folder = await tempFolder(files)
   return (await callText(fileTools({ folder }).grepFiles, input as Json)).split('\n')
 }
@@ -44,7 +46,9 @@ describe('grep_files', () => {
   it('takes a pattern as plain text when asked', async () => {
     const odd = 'f(x) = [a-z]+ {1} ^$ \\d . * ? | /'
     expect(await grep({ 'a.txt': `${odd}\nfx` }, { pattern: odd, literal: true })).toEqual([`a.txt:1: ${odd}`])
-    expect(await grep({ 'a.txt': 'F(X)' }, { pattern: 'f(x)', literal: true, ignoreCase: true })).toEqual(['a.txt:1: F(X)'])
+    expect(await grep({ 'a.txt': 'F(X)' }, { pattern: 'f(x)', literal: true, ignoreCase: true })).toEqual([
+      'a.txt:1: F(X)',
+    ])
   })
 
   it('tells what is wrong with a pattern', async () => {
@@ -122,21 +126,33 @@ describe('grep_files', () => {
   })
 
   it('never opens files with credentials, and says how many it passed by', async () => {
-    const secret = ['.env', '.env.local', 'sub/.ENV', 'id_rsa', '.npmrc', 'server.pem', '.ssh/config', '.aws/credentials']
+    const secret = [
+      '.env',
+      '.env.local',
+      'sub/.ENV',
+      'id_rsa',
+      '.npmrc',
+      'server.pem',
+      '.ssh/config',
+      '.aws/credentials',
+    ]
     const open = ['.env.example', '.env.local.sample', '.env.template', 'environment', 'id_rsa.pub', 'pem.txt']
     const files = Object.fromEntries([...secret, ...open].map((path) => [path, 'needle']))
     const found = await grep(files, { pattern: 'needle' })
     expect(found.slice(0, -1)).toEqual(open.map((path) => `${path}:1: needle`))
     expect(found.at(-1)).toBe('[8 credential files skipped]')
-    expect(await grep(files, { pattern: 'needle', path: '.env' })).toEqual(['[no matches]', '[1 credential files skipped]'])
+    expect(await grep(files, { pattern: 'needle', path: '.env' })).toEqual([
+      '[no matches]',
+      '[1 credential files skipped]',
+    ])
   })
 
-  it('does not hang on pipes', async () => {
+  it('passes by what is neither file nor folder', async () => {
     const folder = await tempFolder({ 'a.txt': 'needle' })
-    execFileSync('mkfifo', [join(folder, 'pipe')])
+    await addSocket(join(folder, 'socket'))
     const { grepFiles } = fileTools({ folder })
     expect(await callText(grepFiles, { pattern: 'needle' })).toBe('a.txt:1: needle')
-    expect(await callText(grepFiles, { pattern: 'needle', path: 'pipe' })).toBe('Error: pipe is no regular file.')
+    expect(await callText(grepFiles, { pattern: 'needle', path: 'socket' })).toBe('Error: socket is no regular file.')
   })
 
   it('gives up on a pattern that backtracks without end', async () => {
@@ -154,7 +170,9 @@ describe('grep_files', () => {
   })
 
   it('tells how far it is, and stops on cancel', async () => {
-    const folder = await tempFolder(Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`${index}`, 'needle'])))
+    const folder = await tempFolder(
+      Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`${index}`, 'needle'])),
+    )
     const reason = new Error('enough')
     const stop = new AbortController()
     const told: string[] = []
@@ -163,7 +181,9 @@ describe('grep_files', () => {
       stop.abort(reason)
     }
     const input = { pattern: 'needles', limit: 1_000 }
-    await expect(callTool(fileTools({ folder }).grepFiles, input, { signal: stop.signal, progress })).rejects.toBe(reason)
+    await expect(callTool(fileTools({ folder }).grepFiles, input, { signal: stop.signal, progress })).rejects.toBe(
+      reason,
+    )
     expect(told).toEqual(['500 files searched, 0 matches'])
   })
 

@@ -7,7 +7,10 @@ import { callText, callTool } from './calling.ts'
 import { tempFolder } from './temp-folder.ts'
 
 /** Lists a folder that holds empty files of these paths, or files of this content. */
-async function list(files: readonly string[] | Readonly<Record<string, string>>, input: Record<string, Json> = {}): Promise<string[]> {
+async function list(
+  files: readonly string[] | Readonly<Record<string, string>>,
+  input: Record<string, Json> = {},
+): Promise<string[]> {
   const content = Array.isArray(files) ? Object.fromEntries(files.map((path: string) => [path, ''])) : files
   const folder = await tempFolder(content as Record<string, string>)
   return (await callText(fileTools({ folder }).listFiles, input)).split('\n')
@@ -44,8 +47,11 @@ describe('list_files', () => {
   })
 
   it('gives as many as the limit says, and how many there are', async () => {
-    const folder = await tempFolder(Object.fromEntries(Array.from({ length: 1_341 }, (_, index) => [`file ${index}`, ''])))
-    const found = async (input: Json): Promise<string[]> => (await callText(fileTools({ folder }).listFiles, input)).split('\n')
+    const folder = await tempFolder(
+      Object.fromEntries(Array.from({ length: 1_341 }, (_, index) => [`file ${index}`, ''])),
+    )
+    const found = async (input: Json): Promise<string[]> =>
+      (await callText(fileTools({ folder }).listFiles, input)).split('\n')
     const first = await found({})
     expect(first).toHaveLength(201)
     expect(first.slice(0, 2)).toEqual(['file 0', 'file 1'])
@@ -121,24 +127,57 @@ describe('a pattern of list_files', () => {
 
 describe('an ignore file', () => {
   it('leaves out what it names, at any depth', async () => {
-    const files = { '.gitignore': '# built\nbuild/\n*.log\n!keep.log\n/only-here\n', 'a.log': '', 'keep.log': '', 'build/x': '', 'src/build/y': '', 'src/b.log': '', 'only-here': '', 'src/only-here': '' }
+    const files = {
+      '.gitignore': '# built\nbuild/\n*.log\n!keep.log\n/only-here\n',
+      'a.log': '',
+      'keep.log': '',
+      'build/x': '',
+      'src/build/y': '',
+      'src/b.log': '',
+      'only-here': '',
+      'src/only-here': '',
+    }
     expect(await list(files, { recursive: true })).toEqual(['keep.log', 'src/', 'src/only-here'])
   })
 
   it('in a folder below holds there, and overrules those above', async () => {
-    const files = { '.gitignore': '*.log\n', 'a/.gitignore': '!b.log\n/c\n', 'a/b.log': '', 'a/c': '', 'a/d/c': '', 'a/d/b.log': '', c: '', 'b.log': '' }
+    const files = {
+      '.gitignore': '*.log\n',
+      'a/.gitignore': '!b.log\n/c\n',
+      'a/b.log': '',
+      'a/c': '',
+      'a/d/c': '',
+      'a/d/b.log': '',
+      c: '',
+      'b.log': '',
+    }
     expect(await list(files, { recursive: true })).toEqual(['a/', 'a/b.log', 'a/d/', 'a/d/b.log', 'a/d/c', 'c'])
   })
 
   it('above the listed folder holds, too', async () => {
-    const files = { '.gitignore': '*.log\n/a/b/x\n', 'a/.gitignore': 'y', 'a/b/x': '', 'a/b/y': '', 'a/b/z': '', 'a/b/z.log': '' }
+    const files = {
+      '.gitignore': '*.log\n/a/b/x\n',
+      'a/.gitignore': 'y',
+      'a/b/x': '',
+      'a/b/y': '',
+      'a/b/z': '',
+      'a/b/z.log': '',
+    }
     expect(await list(files, { path: 'a/b' })).toEqual(['a/b/z'])
   })
 
   it('does not hide what is in a folder that is asked for by name', async () => {
-    const files = { '.gitignore': 'node_modules\n', 'node_modules/p/index.js': '', 'node_modules/.gitignore': '*.md', 'node_modules/p/a.md': '' }
+    const files = {
+      '.gitignore': 'node_modules\n',
+      'node_modules/p/index.js': '',
+      'node_modules/.gitignore': '*.md',
+      'node_modules/p/a.md': '',
+    }
     expect(await list(files)).toEqual(['[no entries]'])
-    expect(await list(files, { path: 'node_modules', recursive: true })).toEqual(['node_modules/p/', 'node_modules/p/index.js'])
+    expect(await list(files, { path: 'node_modules', recursive: true })).toEqual([
+      'node_modules/p/',
+      'node_modules/p/index.js',
+    ])
   })
 
   it('tells upper from lower case', async () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -6,10 +5,14 @@ import { fileTools } from '../../src/tools/file-tools.ts'
 import type { ToolContext } from '../../src/tools/port.ts'
 import type { Json } from '../../src/world/json.ts'
 import { callText, callTool } from './calling.ts'
-import { tempFolder } from './temp-folder.ts'
+import { addSocket, tempFolder } from './temp-folder.ts'
 
 /** Reads a file of a folder that holds nothing else. */
-async function read(content: string | Uint8Array, input: Record<string, Json> = {}, changes: Partial<ToolContext> = {}) {
+async function read(
+  content: string | Uint8Array,
+  input: Record<string, Json> = {},
+  changes: Partial<ToolContext> = {},
+) {
   const folder = await tempFolder({ 'a.txt': content })
   return callText(fileTools({ folder }).readFile, { path: 'a.txt', ...input }, changes)
 }
@@ -26,7 +29,9 @@ describe('read_file', () => {
   })
 
   it('gives the part that is asked for, and says where it is and how to read on', async () => {
-    expect(await read(numbered(9), { from: 4, lines: 2 })).toBe('4\tline 4\n5\tline 5\n[lines 4-5 of 9; read on with from=6]')
+    expect(await read(numbered(9), { from: 4, lines: 2 })).toBe(
+      '4\tline 4\n5\tline 5\n[lines 4-5 of 9; read on with from=6]',
+    )
     expect(await read(numbered(9), { from: 9 })).toBe('9\tline 9\n[lines 9-9 of 9]')
     expect(await read(numbered(9), { lines: 9 })).not.toContain('[')
   })
@@ -67,12 +72,16 @@ describe('read_file', () => {
   })
 
   it('refuses folders, binary files and what is no file', async () => {
-    const folder = await tempFolder({ 'sub/a.txt': '', 'a.bin': Buffer.from('text\0more'), 'late.txt': `${'x'.repeat(9_000)}\0y` })
-    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const folder = await tempFolder({
+      'sub/a.txt': '',
+      'a.bin': Buffer.from('text\0more'),
+      'late.txt': `${'x'.repeat(9_000)}\0y`,
+    })
+    await addSocket(join(folder, 'socket'))
     const { readFile } = fileTools({ folder })
     expect(await callText(readFile, { path: 'sub' })).toBe('Error: sub is a folder; list_files shows what is in it.')
     expect(await callText(readFile, { path: 'a.bin' })).toBe('Error: a.bin is a binary file.')
-    expect(await callText(readFile, { path: 'pipe' })).toBe('Error: pipe is no regular file.')
+    expect(await callText(readFile, { path: 'socket' })).toBe('Error: socket is no regular file.')
     expect(await callText(readFile, { path: 'late.txt' })).toMatch(/ \[7002 characters left out\]$/)
     expect(await callTool(readFile, { path: 'sub' })).toMatchObject({ isError: true })
   })
@@ -87,9 +96,12 @@ describe('read_file', () => {
   })
 
   it('takes out NUL, terminal codes and control characters, but leaves tabs', async () => {
-    expect(await read(`${'\n'.repeat(8_192)}a\tb\0c\u001b[31mred\u001b[0m\u0007d\re\u009bf`, { from: 8_193, lineNumbers: false })).toBe(
-      'a\tbcredde\n[lines 8193-8193 of 8193]',
-    )
+    expect(
+      await read(`${'\n'.repeat(8_192)}a\tb\0c\u001b[31mred\u001b[0m\u0007d\re\u009bf`, {
+        from: 8_193,
+        lineNumbers: false,
+      }),
+    ).toBe('a\tbcredde\n[lines 8193-8193 of 8193]')
   })
 
   it('ends lines at CR LF as well', async () => {
@@ -100,8 +112,10 @@ describe('read_file', () => {
     // Three bytes a character and a prime line length: the borders of pieces fall anywhere.
     const lines = Array.from({ length: 2_000 }, (_, index) => `${index} ${'€'.repeat(index % 397)}`)
     const content = `${lines.join('\r\n')}\r\n`
-    for (const from of [1, 400, 1_000, 1_900]) {
-      expect(await read(content, { from, lines: 90, lineNumbers: false })).toContain(lines.slice(from - 1, from + 89).join('\n'))
+    for (let from = 1; from <= 2_000; from += 100) {
+      expect(await read(content, { from, lines: 100, lineNumbers: false })).toContain(
+        lines.slice(from - 1, from + 99).join('\n'),
+      )
     }
   })
 
@@ -114,12 +128,16 @@ describe('read_file', () => {
     const told: [string, number | undefined][] = []
     const progress = (message: string, fraction?: number): void => void told.push([message, fraction])
     const before = process.memoryUsage().rss
-    expect(await callText(readFile, { path: 'big.txt', lines: 1 }, { progress })).toBe('1\tfirst\n[lines 1-1 of 2001; read on with from=2]')
+    expect(await callText(readFile, { path: 'big.txt', lines: 1 }, { progress })).toBe(
+      '1\tfirst\n[lines 1-1 of 2001; read on with from=2]',
+    )
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
     expect(told.map(([message]) => message)).toEqual(['read 67 MB', 'read 134 MB'])
     const reason = new Error('enough')
     const stop = new AbortController()
-    await expect(callTool(readFile, { path: 'big.txt' }, { signal: stop.signal, progress: () => stop.abort(reason) })).rejects.toBe(reason)
+    await expect(
+      callTool(readFile, { path: 'big.txt' }, { signal: stop.signal, progress: () => stop.abort(reason) }),
+    ).rejects.toBe(reason)
   })
 
   it.each([

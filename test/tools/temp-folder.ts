@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -15,4 +17,11 @@ export async function addFiles(folder: string, files: Readonly<Record<string, st
   const folders = new Set(Object.keys(files).map((path) => dirname(join(folder, path))))
   for (const path of folders) await mkdir(path, { recursive: true })
   await Promise.all(Object.entries(files).map(([path, content]) => writeFile(join(folder, path), content)))
+}
+
+/** Puts something there that is neither file nor folder. */
+export async function addSocket(path: string): Promise<void> {
+  const server = createServer().listen(path)
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
 }

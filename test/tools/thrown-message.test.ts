@@ -16,7 +16,11 @@ describe('the message of something thrown', () => {
     ['an error without a message', new RangeError(), 'RangeError'],
     ['an Error without a message', new Error(''), 'an error without a message was thrown'],
     ['an error with only a code', Object.assign(new Error(''), { code: 'ECONNRESET' }), 'ECONNRESET'],
-    ['an error with a cause', new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }), 'TypeError: fetch failed (ECONNREFUSED)'],
+    [
+      'an error with a cause',
+      new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }),
+      'TypeError: fetch failed (ECONNREFUSED)',
+    ],
     ['several errors at once', new AggregateError([new Error('a'), 'b']), 'AggregateError (a; b)'],
     ['a text', 'x', 'x'],
     ['an empty text', ' ', 'an empty text was thrown'],
@@ -27,8 +31,20 @@ describe('the message of something thrown', () => {
     ['a symbol', Symbol('stop'), 'Symbol(stop) was thrown'],
     ['an object with a message', { message: 'quota', status: 429 }, 'quota'],
     ['an object without one', { status: 429, body: { a: [1] } }, '{ status: 429, body: { a: [ 1 ] } } was thrown'],
-    ['a getter that throws', { get message() { return hostile() } }, 'something was thrown that cannot be read'],
-    ['a proxy that throws', new Proxy({}, { has: hostile, getPrototypeOf: hostile, get: hostile }), 'something was thrown that cannot be read'],
+    [
+      'a getter that throws',
+      {
+        get message() {
+          return hostile()
+        },
+      },
+      'something was thrown that cannot be read',
+    ],
+    [
+      'a proxy that throws',
+      new Proxy({}, { has: hostile, getPrototypeOf: hostile, get: hostile }),
+      'something was thrown that cannot be read',
+    ],
     ['a proxy that is revoked', revoked.proxy, 'something was thrown that cannot be read'],
   ])('says what is known of %s', (_, value, message) => {
     expect(thrownMessage(value)).toBe(message)
@@ -49,13 +65,16 @@ describe('the message of something thrown', () => {
 
   it('comes out of anything, capped and not empty', () => {
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }), (value) => {
-        for (const thrown of [value, Object.assign(new Error(), { message: value, name: value, cause: value })]) {
-          const message = thrownMessage(thrown)
-          expect(message.length).toBeGreaterThan(0)
-          expect(message.length).toBeLessThanOrEqual(maxThrownChars)
-        }
-      }),
+      fc.property(
+        fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
+        (value) => {
+          for (const thrown of [value, Object.assign(new Error(), { message: value, name: value, cause: value })]) {
+            const message = thrownMessage(thrown)
+            expect(message.length).toBeGreaterThan(0)
+            expect(message.length).toBeLessThanOrEqual(maxThrownChars)
+          }
+        },
+      ),
     )
   })
 })

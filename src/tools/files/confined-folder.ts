@@ -47,7 +47,8 @@ export class ConfinedFolder {
     try {
       return await realpath(this.#folder)
     } catch (error) {
-      if (isFileSystemError(error)) throw new Refusal('', 'The folder of the file tools does not exist or cannot be read.')
+      if (isFileSystemError(error))
+        throw new Refusal('', 'The folder of the file tools does not exist or cannot be read.')
       throw error
     }
   }

@@ -48,7 +48,8 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
     const enter = async (path: string, rulesAbove: IgnoreRules): Promise<void> => {
       const rules = await rulesAbove.enter(root, path)
       const entries = await this.#read(root, path, rules)
-      for (const entry of entries.reverse()) waiting.push({ entry, rules })
+      // The last one waits below: entries are taken from the end.
+      for (const entry of entries.toReversed()) waiting.push({ entry, rules })
     }
     await enter(start, await IgnoreRules.above(root, start))
     let count = 0
@@ -60,7 +61,8 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
       }
       const { path, kind } = next.entry
       yield next.entry
-      if (this.#options.recursive && kind === 'folder' && !/(^|\/)\.git\/$/.test(path)) await enter(path.slice(0, -1), next.rules)
+      if (this.#options.recursive && kind === 'folder' && !/(^|\/)\.git\/$/.test(path))
+        await enter(path.slice(0, -1), next.rules)
     }
   }
 

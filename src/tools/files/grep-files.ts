@@ -55,7 +55,8 @@ async function grep(folder: ConfinedFolder, input: z.infer<typeof Input>, contex
   for await (const { path, kind } of walk) {
     if (kind !== 'file' || !fits(path.slice(baseChars)) || /(^|\/)\.git$/.test(path)) continue
     await search.file(start.root, path)
-    if (search.files % progressFiles === 0) context.progress(`${search.files} files searched, ${search.matches} matches`)
+    if (search.files % progressFiles === 0)
+      context.progress(`${search.files} files searched, ${search.matches} matches`)
     if (search.end !== undefined) break
   }
   return search.result.text(notes(search, walk))
@@ -64,10 +65,12 @@ async function grep(folder: ConfinedFolder, input: z.infer<typeof Input>, contex
 function notes(search: FileSearch, walk: FolderWalk | undefined): string[] {
   const all: string[] = []
   if (search.matches === 0) all.push('no matches')
-  if (search.end === 'matches') all.push(`${search.matches} matches shown; there are more: narrow pattern, path or glob`)
+  if (search.end === 'matches')
+    all.push(`${search.matches} matches shown; there are more: narrow pattern, path or glob`)
   if (search.end === 'bytes') all.push(`stopped after ${maxSearchBytes / 1024 / 1024} MB; narrow path or glob`)
   if (walk?.isCut === true) all.push(`only the first ${maxEntries} entries were looked at; narrow path`)
-  if (search.longLines > 0) all.push(`${search.longLines} lines searched only in their first ${maxMatchedChars} characters`)
+  if (search.longLines > 0)
+    all.push(`${search.longLines} lines searched only in their first ${maxMatchedChars} characters`)
   const unreadable = search.unreadable + (walk?.unreadable ?? 0)
   if (unreadable > 0) all.push(`${unreadable} files or folders could not be read`)
   if (search.credentialFiles > 0) all.push(`${search.credentialFiles} credential files skipped`)

@@ -48,6 +48,9 @@ function compiled(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags)
   } catch (error) {
-    throw new Refusal('', `The pattern is no regular expression (${(error as Error).message}). literal=true takes it as text.`)
+    throw new Refusal(
+      '',
+      `The pattern is no regular expression (${(error as Error).message}). literal=true takes it as text.`,
+    )
   }
 }

@@ -51,7 +51,8 @@ async function list(folder: ConfinedFolder, input: z.infer<typeof Input>, contex
     if (result.count < limit) result.add(cleanName(entry.path))
   }
   const notes: string[] = []
-  if (count === 0) notes.push(pattern === undefined || recursive ? 'no entries' : 'no entries; recursive=true looks below')
+  if (count === 0)
+    notes.push(pattern === undefined || recursive ? 'no entries' : 'no entries; recursive=true looks below')
   if (walk.isCut) notes.push(`${result.count} of ${count} shown; only the first ${maxEntries} entries were looked at`)
   else if (result.count < count) notes.push(`${result.count} of ${count} shown`)
   if (walk.unreadable > 0) notes.push(`${walk.unreadable} folders could not be read`)

@@ -1,16 +1,16 @@
-import { Conversation } from '../../components/conversation.ts'
-import { Limits } from '../../components/limits.ts'
-import { Llm } from '../../components/llm.ts'
-import type { AssistantMessage, FileBlock, Message, UserMessage } from '../../components/message.ts'
-import { OutputSchema } from '../../components/output-schema.ts'
-import { SystemPrompt } from '../../components/system-prompt.ts'
-import { ToolRegistry } from '../../components/tool-registry.ts'
-import { textOf } from '../models/text-of.ts'
-import { declare } from '../tools/declare.ts'
-import { jsonSchemaOf } from '../tools/json-schema-of.ts'
-import type { Tool } from '../tools/port.ts'
-import type { Entity, Initial } from '../world/component.ts'
-import type { World } from '../world/world.ts'
+import { Conversation } from '../components/conversation.ts'
+import { Limits } from '../components/limits.ts'
+import { Llm } from '../components/llm.ts'
+import type { AssistantMessage, FileBlock, Message, UserMessage } from '../components/message.ts'
+import { OutputSchema } from '../components/output-schema.ts'
+import { SystemPrompt } from '../components/system-prompt.ts'
+import { ToolRegistry } from '../components/tool-registry.ts'
+import { textOf } from './models/text-of.ts'
+import { declare } from './tools/declare.ts'
+import { jsonSchemaOf } from './tools/json-schema-of.ts'
+import type { Tool } from './tools/port.ts'
+import type { Entity, Initial } from './world/component.ts'
+import type { World } from './world/world.ts'
 import type { z } from 'zod'
 
 export interface AgentOptions {
@@ -28,7 +28,8 @@ export interface AgentOptions {
 }
 
 /** The components of an agent, for `world.spawn(...agent({ … }))`. */
-export function agent({ model, system, tools, messages = [], output, maxSteps, maxToolCalls }: AgentOptions): Initial[] {
+export function agent(options: AgentOptions): Initial[] {
+  const { model, system, tools, messages = [], output, maxSteps, maxToolCalls } = options
   const parts = [Llm({ model }), Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
   if (system !== undefined) parts.push(SystemPrompt({ template: system }))
   if (tools !== undefined) parts.push(ToolRegistry({ tools: declare(...tools) }))
@@ -53,8 +54,8 @@ export function assistant(text: string): AssistantMessage {
 }
 
 /** The text of the agent's last message that has any; empty if there is none. */
-export function lastText(world: World, agent: Entity): string {
-  const messages = world.get(agent, Conversation) ?? []
+export function lastText(world: World, speaker: Entity): string {
+  const messages = world.get(speaker, Conversation) ?? []
   const last = messages.findLast((message) => message.role === 'assistant' && textOf(message) !== '')
   return textOf(last)
 }
