@@ -8,10 +8,10 @@ import { defineComponent } from '../src/world/component.ts'
 export const Prefix = defineComponent(
   'Prefix',
   z.strictObject({
-    llm: z.string(),
-    system: z.string(),
-    tools: z.string(),
-    messages: z.string(),
     count: z.number().int().nonnegative(),
+    llm: z.number(),
+    messages: z.number(),
+    system: z.number(),
+    tools: z.number(),
   }),
 )

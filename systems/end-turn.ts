@@ -1,5 +1,5 @@
-import { Acting } from '../components/acting.ts'
 import { Answered } from '../components/answered.ts'
+import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import type { Failure } from '../components/failure.ts'
 import { LastTurn, type Stop } from '../components/last-turn.ts'
@@ -7,7 +7,6 @@ import { Effect } from '../components/effect.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Running } from '../components/running.ts'
-import { Thinking } from '../components/thinking.ts'
 import { ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
@@ -36,7 +35,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   if (closing !== undefined && last !== undefined) {
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
-  for (const tag of [Acting, Answered, Thinking, Unread]) world.remove(agent, tag)
+  for (const tag of [Answered, Busy, Unread]) world.remove(agent, tag)
   const { steps, toolCalls, startedAtMs } = world.read(agent, Turn)
   world.remove(agent, Turn)
   const times = { startedAtMs, endedAtMs: world.nowMs }

@@ -1,4 +1,4 @@
-import { Acting } from '../components/acting.ts'
+import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Effect } from '../components/effect.ts'
 import { Llm } from '../components/llm.ts'
@@ -8,7 +8,6 @@ import { Paused } from '../components/paused.ts'
 import { Pending } from '../components/pending.ts'
 import { Prefix } from '../components/prefix.ts'
 import { Terminal } from '../components/terminal.ts'
-import { Thinking } from '../components/thinking.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
 import { nextPrefix } from '../src/models/prefix.ts'
@@ -23,14 +22,14 @@ const defaultTimeoutMs = 600_000
 /**
  * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
  *
- * Query: Llm, Conversation, Unread. Writes: Turn, Thinking, Unread, Prefix. Starts: model.
+ * Query: Llm, Conversation, Unread. Writes: Turn, Busy, Unread, Prefix. Starts: model.
  */
 export function reasoning(maxStartsPerTick: number) {
   return {
     name: 'reasoning',
     priority: 0,
     run(world: World): void {
-      const ready = world.query(Llm, Conversation, Unread, not(Thinking), not(Acting), not(Paused), not(Terminal))
+      const ready = world.query(Llm, Conversation, Unread, not(Busy), not(Paused), not(Terminal))
       for (const agent of ready.slice(0, maxStartsPerTick)) startStep(world, agent)
       if (ready.length > maxStartsPerTick) world.requestTick()
     },
@@ -49,7 +48,7 @@ function startStep(world: World, agent: Entity): void {
     Pending,
   )
   world.remove(agent, Unread)
-  world.add(agent, Thinking)
+  world.add(agent, Busy)
   tell(world, 'model-called', { agent, effect, step: steps, messages })
 }
 

@@ -1,11 +1,10 @@
-import { Acting } from '../components/acting.ts'
 import { Answered } from '../components/answered.ts'
+import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import type { AssistantMessage, ToolCallBlock } from '../components/message.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
-import { Thinking } from '../components/thinking.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { type TokenUsage, Usage } from '../components/usage.ts'
@@ -19,7 +18,7 @@ import { tell } from './tell.ts'
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: ModelCall, Outcome. Writes: Conversation, Usage, Turn, Acting, Answered; ToolCall entities.
+ * Query: ModelCall, Outcome. Writes: Conversation, Usage, Turn, Busy, Answered; ToolCall entities.
  */
 export const reply = {
   name: 'reply',
@@ -40,16 +39,18 @@ export const reply = {
 function take(world: World, agent: Entity, call: Entity, { message, usage }: ModelReply): void {
   insert(world, agent, world.read(call, ModelCall).messages, message)
   world.despawn(call)
-  world.remove(agent, Thinking)
   count(world, agent, usage)
   tell(world, 'model-replied', { agent, effect: call, usage })
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
-  if (calls.length === 0) return world.add(agent, Answered)
+  if (calls.length === 0) {
+    world.remove(agent, Busy)
+    world.add(agent, Answered)
+    return
+  }
   for (const { id, name, arguments: input, malformed } of calls) {
     world.spawn(ToolCall({ callId: id, name, arguments: input, malformed }), OwnedBy({ agent }), Requested)
   }
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + calls.length })
-  world.add(agent, Acting)
 }
 
 /** Messages that came during the call stand behind its reply: the model has not seen them. */

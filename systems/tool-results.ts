@@ -1,4 +1,4 @@
-import { Acting } from '../components/acting.ts'
+import { Busy } from '../components/busy.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { ToolCall } from '../components/tool-call.ts'
@@ -9,7 +9,7 @@ import { answerCall, outcomeText } from './answer-call.ts'
 /**
  * Puts the results of tool calls into the conversation, in the order of the calls: a result waits for those before it.
  *
- * Query: ToolCall, Outcome. Writes: Conversation, Acting.
+ * Query: ToolCall, Outcome. Writes: Conversation, Busy.
  */
 export const toolResults = {
   name: 'tool-results',
@@ -27,5 +27,5 @@ function collect(world: World, agent: Entity): void {
     if (outcome === undefined) return
     answerCall(world, agent, call, outcomeText(outcome))
   }
-  world.remove(agent, Acting)
+  world.remove(agent, Busy)
 }

@@ -45,10 +45,13 @@ export class Host {
   readonly #providers: Readonly<Record<string, ModelProvider>>
   readonly #tools = new Map<string, Tool>()
   readonly #kinds: ReadonlyMap<string, EffectKind>
-  readonly #all: PQueue
+  readonly #maxInFlight: number
+  readonly #line = new PQueue({ concurrency: 1 })
   readonly #perProvider: HostOptions['maxInFlightPerProvider']
   readonly #queues = new Map<string, PQueue>()
   readonly #heldUntil = new Map<string, number>()
+  #inFlight = 0
+  #tellOfRoom: (() => void) | undefined
 
   constructor(options: HostOptions = {}) {
     const unknown = Object.keys(options).filter((key) => !(hostOptionNames as readonly string[]).includes(key))
@@ -69,7 +72,7 @@ export class Host {
       ['approval', approvalEffect(options.approve)],
       ...Object.entries(options.effects ?? {}),
     ])
-    this.#all = new PQueue({ concurrency: limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight) })
+    this.#maxInFlight = limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight)
     this.#perProvider = options.maxInFlightPerProvider
   }
 
@@ -116,8 +119,8 @@ export class Host {
    */
   enqueue(name: string | undefined, work: () => Promise<void>): void {
     const own = name === undefined ? undefined : this.#ownQueue(name)
-    if (own === undefined) void this.#all.add(work)
-    else void own.add(() => this.#all.add(work))
+    if (own === undefined) void this.#whenThereIsRoom(work)
+    else void own.add(() => this.#whenThereIsRoom(work))
   }
 
   /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */
@@ -132,6 +135,25 @@ export class Host {
       queue.start()
     })
     return untilMs
+  }
+
+  /** Work begins at once while there is room; the line is for work that has to wait. */
+  async #whenThereIsRoom(work: () => Promise<void>): Promise<void> {
+    const isFull = this.#inFlight >= this.#maxInFlight || this.#line.size + this.#line.pending > 0
+    if (isFull) await this.#line.add(() => this.#room())
+    else this.#inFlight++
+    try {
+      await work()
+    } finally {
+      this.#inFlight--
+      this.#tellOfRoom?.()
+    }
+  }
+
+  /** Takes the next place that becomes free. The line asks for one at a time. */
+  async #room(): Promise<void> {
+    while (this.#inFlight >= this.#maxInFlight) await new Promise<void>((resolve) => (this.#tellOfRoom = resolve))
+    this.#inFlight++
   }
 
   /** The queue of a provider that has a limit of its own, or was held once; all others need none. */

@@ -14,10 +14,10 @@ type PrefixData = z.infer<typeof Prefix.schema>
 /** How far the chain over a conversation has been computed. Only a shortcut: it follows from the messages. */
 interface Chain {
   readonly count: number
-  readonly hash: string
+  readonly hash: number
 }
 const chains = new WeakMap<readonly Message[], Chain>()
-const digests = new WeakMap<object, string>()
+const digests = new WeakMap<object, number>()
 
 /** What the agent's next request begins with, and the component that keeps it from beginning like the last one, if any. */
 export interface NextPrefix {
@@ -40,7 +40,7 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, again) }
 }
 
-function difference(last: PrefixData, next: PrefixData, again: string | undefined): string | undefined {
+function difference(last: PrefixData, next: PrefixData, again: number | undefined): string | undefined {
   if (last.llm !== next.llm) return Llm.name
   if (last.system !== next.system) return RenderedPrompt.name
   if (last.tools !== next.tools) return ToolRegistry.name
@@ -48,21 +48,22 @@ function difference(last: PrefixData, next: PrefixData, again: string | undefine
 }
 
 /** A hash that each message adds to: equal chains, equal beginnings. */
-function chainOf(messages: readonly Message[], count: number): string {
-  if (count > messages.length) return 'the conversation is shorter now'
+function chainOf(messages: readonly Message[], count: number): number {
+  // A conversation that is shorter now has no such chain; no fingerprint is negative.
+  if (count > messages.length) return -1
   const known = chains.get(messages)
   if (known?.count === count) return known.hash
-  let chain = known !== undefined && known.count < count ? known : { count: 0, hash: '' }
+  let chain = known !== undefined && known.count < count ? known : { count: 0, hash: 0 }
   for (let index = chain.count; index < count; index++) {
-    chain = { count: index + 1, hash: fingerprint(chain.hash + JSON.stringify(messages[index])) }
+    chain = { count: index + 1, hash: fingerprint(JSON.stringify(messages[index]), chain.hash) }
   }
   if (known === undefined || known.count < count) chains.set(messages, chain)
   return chain.hash
 }
 
 /** Values are frozen and shared, so each is hashed once. */
-function digest(value: object | undefined): string {
-  if (value === undefined) return ''
+function digest(value: object | undefined): number {
+  if (value === undefined) return 0
   let known = digests.get(value)
   if (known === undefined) digests.set(value, (known = fingerprint(JSON.stringify(value))))
   return known

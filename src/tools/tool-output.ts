@@ -24,11 +24,13 @@ export function toolOutput(result: unknown, maxChars: number = standardMaxResult
   if (typeof result === 'string') return capped([textBlock(result)], maxChars)
   if (isOutputLike(result)) {
     const output = Output.safeParse(result)
-    if (!output.success) return errorOutput(`The tool ran, but its result is malformed: ${schemaIssues(output.error)}.`)
+    if (!output.success)
+      return errorOutput(`The tool ran, but its result is malformed: ${schemaIssues(output.error)}.`, maxChars)
     return capped(output.data.content, maxChars, output.data.isError)
   }
   try {
-    const { text, lengthChars } = jsonText(result, maxChars)
+    // One character more than is shown, so that the cut sees whether it splits a surrogate pair.
+    const { text, lengthChars } = jsonText(result, maxChars + 1)
     return capped([textBlock(text)], maxChars, false, lengthChars - text.length)
   } catch (error) {
     if (!(error instanceof NotJson)) throw error

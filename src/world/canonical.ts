@@ -58,30 +58,33 @@ function visitObject(node: object, depth: number, adopt: boolean): Visited {
   const prototype: unknown = Object.getPrototypeOf(node)
   if (prototype !== Object.prototype && prototype !== null) return unfit
   const source = node as Readonly<Record<string, unknown>>
-  const isFrozen = Object.isFrozen(source)
   const keys = Object.keys(source)
-  // Where nothing has to change, the object itself is the result; a copy is begun at the first key that does.
-  if (prototype !== null && (isFrozen || adopt) && isSorted(keys)) {
-    let isSame = true
-    for (const key of keys) {
-      const item = source[key]
-      const value = item === undefined ? unfit : visit(item, depth, adopt)
-      if (value === item) continue
-      if (value === unfit && item !== undefined) return unfit
-      isSame = false
-      break
-    }
-    if (isSame) return isFrozen ? (source as Json) : (Object.freeze(source) as Json)
+  if (prototype === null || !isSorted(keys)) return rebuilt(source, keys.sort(), depth, adopt)
+  const isFrozen = Object.isFrozen(source)
+  let copy: Record<string, unknown> | undefined = isFrozen || adopt ? undefined : { ...source }
+  for (const key of keys) {
+    const item = source[key]
+    if (item === undefined) return rebuilt(source, keys, depth, adopt)
+    const value = visit(item, depth, adopt)
+    if (value === unfit) return unfit
+    if (value === item) continue
+    if (key === '__proto__') return rebuilt(source, keys, depth, adopt)
+    copy ??= { ...source }
+    copy[key] = value
   }
-  if (!isSorted(keys)) keys.sort()
+  if (copy === undefined && isFrozen) return source as Json
+  return Object.freeze((copy ?? source) as Json)
+}
+
+/** A copy key by key: for objects whose keys have to be put in order, or left out. */
+function rebuilt(source: Readonly<Record<string, unknown>>, keys: readonly string[], depth: number, adopt: boolean): Visited {
   const copy: Record<string, Json> = {}
   for (const key of keys) {
     const item = source[key]
     if (item === undefined) continue
     const value = visit(item, depth, adopt)
     if (value === unfit) return unfit
-    if (key === '__proto__') assign(copy, key, value)
-    else copy[key] = value
+    assign(copy, key, value)
   }
   return Object.freeze(copy)
 }

@@ -142,6 +142,7 @@ export class Core {
 
   /** Sets a component to a value that is canonical and valid. */
   put(entity: Entity, token: Component, value: Json): void {
+    if (token.kind === 'tag' && this.state.get(entity, token) !== undefined) return this.guard()
     this.note(token)
     this.#checkReference(entity, token, value)
     const log = token.kind === 'log' ? (this.state.get(entity, token) as readonly Json[] | undefined) : undefined

@@ -4,7 +4,6 @@ import {
   commitRemovals,
   createEntityIndex,
   createWorld,
-  hasComponent,
   Not,
   registerQuery,
   removeComponent,
@@ -51,8 +50,15 @@ export class Entities {
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
   readonly #queries: Known = { query: undefined, next: new Map() }
+  readonly #queried = new Set<Component>()
+  readonly #rowsWith: (token: Component) => readonly number[]
   #resting: number[] = []
   #nextResting = 0
+
+  /** @param rowsWith the rows that have a component: bitECS learns of it only when a query first names it */
+  constructor(rowsWith: (token: Component) => readonly number[]) {
+    this.#rowsWith = rowsWith
+  }
 
   get size(): number {
     return this.#rowOf.size
@@ -91,15 +97,11 @@ export class Entities {
   }
 
   attach(row: number, token: Component): void {
-    addComponent(this.#bits, row, token)
+    if (this.#queried.has(token)) addComponent(this.#bits, row, token)
   }
 
   detach(row: number, token: Component): void {
-    removeComponent(this.#bits, row, token)
-  }
-
-  hasComponent(row: number, token: Component): boolean {
-    return hasComponent(this.#bits, row, token)
+    if (this.#queried.has(token)) removeComponent(this.#bits, row, token)
   }
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
@@ -118,12 +120,19 @@ export class Entities {
   }
 
   #register(terms: readonly QueryTerm[]): Query {
-    const wanted = terms.filter((term) => !('not' in term))
+    const wanted = terms.filter((term): term is Component => !('not' in term))
     const unwanted = terms.filter((term) => 'not' in term).map((term) => term.not)
     if (wanted.length === 0) {
       throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
     }
+    for (const token of [...wanted, ...unwanted]) this.#follow(token)
     return registerQuery(this.#bits, unwanted.length === 0 ? wanted : [...wanted, Not(...unwanted)])
+  }
+
+  #follow(token: Component): void {
+    if (this.#queried.has(token)) return
+    this.#queried.add(token)
+    for (const row of this.#rowsWith(token)) addComponent(this.#bits, row, token)
   }
 
   /**

@@ -59,16 +59,19 @@ export function hashText(text: string): number {
   return mix(hash)
 }
 
-/** A 64-bit hash of a text, as 16 hex digits: tells different texts apart, and proves nothing against ill will. */
-export function fingerprint(text: string): string {
-  let low = 0x811c9dc5
-  let high = 0x9e3779b9
+/**
+ * A 53-bit hash of a text, on top of an earlier one: tells different texts, and different chains of texts, apart. It
+ * proves nothing against ill will.
+ */
+export function fingerprint(text: string, earlier = 0): number {
+  let low = 0x811c9dc5 ^ earlier
+  let high = 0x9e3779b9 ^ Math.floor(earlier / 2 ** 32)
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
     low = Math.imul(low ^ unit, 0x01000193)
     high = Math.imul(high ^ unit, 0x85ebca6b) ^ (high >>> 13)
   }
-  return hex(mix(low ^ text.length)) + hex(mix(high ^ low))
+  return (mix(high ^ low) >>> 11) * 2 ** 32 + mix(low ^ text.length)
 }
 
 /** A 32-bit number as 8 hex digits. */

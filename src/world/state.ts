@@ -12,9 +12,10 @@ import { Tracking } from './tracking.ts'
  * undone. Knows nothing of schemas, time or systems.
  */
 export class State {
-  readonly entities = new Entities()
+  readonly entities = new Entities((token) => this.#rowsWith(token))
   readonly references = new References()
   readonly #columns = new Map<Component, Column>()
+  #byName: readonly Column[] = []
   readonly #tracking = new Tracking(this.entities)
 
   /** @throws `unknown-entity` */
@@ -33,12 +34,14 @@ export class State {
     if (column === undefined) {
       column = { token, values: [], touched: new Map() }
       this.#columns.set(token, column)
+      this.#byName = [...this.#columns.values()].sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
     }
     return column
   }
 
-  columns(): Iterable<Column> {
-    return this.#columns.values()
+  /** By name. */
+  columns(): readonly Column[] {
+    return this.#byName
   }
 
   get(entity: Entity, token: Component): Json | undefined {
@@ -50,8 +53,8 @@ export class State {
   componentsOf(entity: Entity): Component[] {
     const row = this.row(entity)
     const found: Component[] = []
-    for (const { token, values } of this.#columns.values()) if (values[row] !== undefined) found.push(token)
-    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+    for (const { token, values } of this.#byName) if (values[row] !== undefined) found.push(token)
+    return found
   }
 
   spawn(entity: Entity): void {
@@ -75,7 +78,7 @@ export class State {
   /** Removes an entity alone. */
   erase(entity: Entity): void {
     const row = this.row(entity)
-    for (const column of this.#columns.values()) {
+    for (const column of this.#byName) {
       if (column.values[row] === undefined) continue
       this.#tracking.touch(column, entity, row)
       this.#unlink(entity, column, row)
@@ -89,12 +92,12 @@ export class State {
   put(entity: Entity, token: Component, value: Json): void {
     const row = this.row(entity)
     const column = this.column(token)
-    this.#tracking.touch(column, entity, row)
+    const before = this.#tracking.touch(column, entity, row)
     this.#unlink(entity, column, row)
     if (column.values[row] === undefined) {
       while (column.values.length < row) column.values.push(undefined)
       this.entities.attach(row, token)
-    }
+    } else if (token.kind === 'log') before?.taken()
     column.values[row] = token.kind === 'log' ? [...(value as Json[])] : value
     this.#link(entity, token, value)
   }
@@ -154,7 +157,7 @@ export class State {
 
   /** What has changed since `begin`. */
   changes(): Changes {
-    return this.#tracking.changes()
+    return this.#tracking.changes(this.#byName)
   }
 
   settle(): void {
@@ -185,6 +188,11 @@ export class State {
     while (column.values.length < row) column.values.push(undefined)
     column.values[row] = value
     if (value !== undefined) this.#link(entity, column.token, value)
+  }
+
+  #rowsWith(token: Component): number[] {
+    const values = this.#columns.get(token)?.values ?? []
+    return values.flatMap((value, row) => (value === undefined ? [] : row))
   }
 
   #link(entity: Entity, token: Component, value: Json): void {

@@ -45,7 +45,8 @@ export class Tracking {
 
   /** To be called before each write. */
   touch(column: Column, entity: Entity, row: number): Before | undefined {
-    if (!this.#on) return undefined
+    // An entity of this step needs no past: an undo removes it.
+    if (!this.#on || this.#spawned.has(entity)) return undefined
     const known = column.touched.get(entity)
     if (known !== undefined) return known
     const value = column.values[row]
@@ -55,48 +56,56 @@ export class Tracking {
     return before
   }
 
-  changes(): Changes {
-    const set: Record<string, [Entity, Json][]> = {}
-    const appended: Record<string, [Entity, readonly Json[]][]> = {}
-    const spliced: Record<string, [Entity, readonly LogEdit[]][]> = {}
+  /** @param columns all there are, by name */
+  changes(columns: readonly Column[]): Changes {
+    const set: Record<string, (readonly [Entity, Json])[]> = {}
+    const appended: Record<string, (readonly [Entity, readonly Json[]])[]> = {}
+    const spliced: Record<string, (readonly [Entity, readonly LogEdit[]])[]> = {}
     const removed: Record<string, Entity[]> = {}
-    for (const column of [...this.#columns].sort(byName)) {
-      const { name, kind } = column.token
-      for (const entity of [...column.touched.keys()].sort((a, b) => a - b)) {
-        const before = column.touched.get(entity) as Before
+    const spawned = ascending(this.#spawned)
+    for (const column of columns) {
+      const { name } = column.token
+      for (const entity of ascending(column.touched.keys())) {
         const row = this.#entities.row(entity)
         if (row === undefined) continue
+        const before = column.touched.get(entity) as Before
         const now = column.values[row]
         if (now === undefined) {
           if (before.value !== undefined) (removed[name] ??= []).push(entity)
-        } else if (kind !== 'log') {
-          if (now !== before.value) (set[name] ??= []).push([entity, now])
-        } else if (before.value === undefined || before.isTaken) {
-          ;(set[name] ??= []).push([entity, [...(now as Json[])]])
+        } else if (before.value === undefined || before.isTaken || column.token.kind !== 'log') {
+          // Told even if it is the very object it was: which values share one object is no part of the state.
+          if (now !== before.value || typeof now === 'object') (set[name] ??= []).push([entity, settled(column, now)])
         } else if (before.edits !== undefined) {
-          ;(spliced[name] ??= []).push([entity, [...before.edits]])
+          ;(spliced[name] ??= []).push([entity, before.edits.slice()])
         } else if ((now as Json[]).length > before.length) {
           ;(appended[name] ??= []).push([entity, (now as Json[]).slice(before.length)])
         }
       }
+      // Entities of this step are told whole; their numbers are higher than all others.
+      for (const entity of spawned) {
+        const now = column.values[this.#entities.row(entity) as number]
+        if (now !== undefined) (set[name] ??= []).push([entity, settled(column, now)])
+      }
     }
-    return {
-      ...(this.#spawned.size > 0 && { spawned: ascending(this.#spawned) }),
-      ...(this.#despawned.length > 0 && { despawned: ascending(this.#despawned) }),
-      ...(!isEmpty(set) && { set }),
-      ...(!isEmpty(appended) && { appended }),
-      ...(!isEmpty(spliced) && { spliced }),
-      ...(!isEmpty(removed) && { removed }),
-    }
+    const changes: { -readonly [K in keyof Changes]: Changes[K] } = {}
+    if (spawned.length > 0) changes.spawned = spawned
+    if (this.#despawned.length > 0) changes.despawned = ascending(this.#despawned)
+    if (!isEmpty(set)) changes.set = set
+    if (!isEmpty(appended)) changes.appended = appended
+    if (!isEmpty(spliced)) changes.spliced = spliced
+    if (!isEmpty(removed)) changes.removed = removed
+    return changes
   }
 }
 
-function ascending(entities: Iterable<Entity>): Entity[] {
-  return [...entities].sort((a, b) => a - b)
+/** A log goes on growing; what is told of it stays as it is. */
+function settled({ token }: Column, value: Json): Json {
+  return token.kind === 'log' ? (value as readonly Json[]).slice() : value
 }
 
-function byName(a: Column, b: Column): number {
-  return a.token.name < b.token.name ? -1 : 1
+function ascending(entities: Iterable<Entity>): Entity[] {
+  const list = Array.from(entities)
+  return list.length < 2 ? list : list.sort((a, b) => a - b)
 }
 
 function isEmpty(rows: object): boolean {

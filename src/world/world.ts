@@ -179,6 +179,7 @@ export class World {
 
   /** Removes a component. Nothing happens if it is absent. */
   remove(entity: Entity, token: Component): void {
+    if (!this.has(entity, token)) return this.core.guard()
     this.core.note(token)
     this.core.state.take(entity, token)
   }
@@ -251,7 +252,7 @@ export class World {
 
   /** Tells listeners something once this tick is committed. Between ticks nobody listens, and nothing happens. */
   emit(event: WorldEvent): void {
-    this.core.underway?.events.push(canonical(event, () => `event ${event.type}`) as WorldEvent)
+    this.core.underway?.events.push(event)
   }
 
   /** Asks for another tick right after this one: some work was left for it. */

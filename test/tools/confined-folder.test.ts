@@ -36,6 +36,8 @@ async function linkedFolders(): Promise<{ inside: string; outside: string }> {
     ['loop', 'loop2'],
     ['loop2', 'loop'],
     ['sub/up', '..'],
+    ['twice', 'again/again'],
+    ['again', 'twice/twice'],
   ]
   for (const [path, target] of links) await symlink(target, join(inside, path))
   return { inside, outside }
@@ -65,6 +67,8 @@ describe('tools of a folder', () => {
     '../nothing.txt',
     '/etc/passwd',
     '/nothing',
+    `/${'x'.repeat(290)}`,
+    '/dev/null/x',
     'bad',
     'bad-absolute',
     'bad-folder',
@@ -90,6 +94,7 @@ describe('tools of a folder', () => {
     ['x'.repeat(300), 'does not exist.'],
     ['loop', 'is a link that leads back to itself.'],
     ['loop/a.txt', 'is a link that leads back to itself.'],
+    ['twice/again/twice', 'is a link that leads back to itself.'],
     ['a\0b', 'holds a NUL character.'],
   ])('say why they cannot read %j', async (path, reason) => {
     const { inside } = await linkedFolders()
@@ -103,6 +108,12 @@ describe('tools of a folder', () => {
     const { readFile } = fileTools({ folder })
     expect(await callText(readFile, { path: '..sub/a.txt' })).toBe('1\tinside')
     expect(await callText(readFile, { path: '...' })).toBe('1\tdots')
+  })
+
+  it('refuse paths that are too long for any system', async () => {
+    const folder = await tempFolder()
+    const text = await callText(fileTools({ folder }).readFile, { path: 'x/'.repeat(100_000) })
+    expect(text).toBe(`Error: ${'x/'.repeat(150)} is too long for a path.`)
   })
 
   it('take absolute paths that end inside', async () => {
@@ -138,6 +149,7 @@ describe('tools of a folder', () => {
     expect(await callText(listFiles, { recursive: true })).toBe(
       [
         'a.txt',
+        'again',
         'bad',
         'bad-absolute',
         'bad-chain',
@@ -153,6 +165,7 @@ describe('tools of a folder', () => {
         'sub/',
         'sub/b.txt',
         'sub/up/',
+        'twice',
       ].join('\n'),
     )
     expect(await callText(grepFiles, { pattern: 'text|secret' })).toBe('a.txt:1: text of a\nsub/b.txt:1: text of b')

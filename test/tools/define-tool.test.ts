@@ -126,6 +126,7 @@ describe('a tool', () => {
       input: z.object({}),
       restart: 'pure',
       run: () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- handlers are not ours: they throw what they like
         throw thrown
       },
     })

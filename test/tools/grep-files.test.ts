@@ -1,4 +1,4 @@
-import { truncate } from 'node:fs/promises'
+import { symlink, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileTools } from '../../src/tools/file-tools.ts'
@@ -12,7 +12,7 @@ async function grep(
   input: Record<string, Json>,
 ): Promise<string[]> {
   const folder = await tempFolder(files)
-  return (await callText(fileTools({ folder }).grepFiles, input as Json)).split('\n')
+  return (await callText(fileTools({ folder }).grepFiles, input)).split('\n')
 }
 
 describe('grep_files', () => {
@@ -145,6 +145,13 @@ describe('grep_files', () => {
       '[no matches]',
       '[1 credential files skipped]',
     ])
+  })
+
+  it('does not open a credential file through a link either', async () => {
+    const folder = await tempFolder({ '.env': 'needle' })
+    await symlink('.env', join(folder, 'settings'))
+    const text = await callText(fileTools({ folder }).grepFiles, { pattern: 'needle', path: 'settings' })
+    expect(text).toBe('[no matches]\n[1 credential files skipped]')
   })
 
   it('passes by what is neither file nor folder', async () => {

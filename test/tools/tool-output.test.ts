@@ -115,6 +115,7 @@ describe('the cap on results', () => {
     const text = `${'x'.repeat(9)}${firstHalf}${secondHalf}`
     expect(textOf(toolOutput(text, 10))).toBe(`${'x'.repeat(9)}\n[2 characters left out]`)
     expect(textOf(toolOutput(text, 11))).toBe(text)
+    expect(textOf(toolOutput([text], 12))).toBe(`["${'x'.repeat(9)}\n[4 characters left out]`)
   })
 
   it('holds for JSON, and counts what it does not keep', () => {
@@ -148,9 +149,10 @@ describe('the cap on results', () => {
   it('never lets more through, never splits a pair, and counts to the character', () => {
     const texts = fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 4 })
     fc.assert(
-      fc.property(texts, fc.integer({ min: 1, max: 30 }), (parts, maxChars) => {
-        const text = textOf(toolOutput({ content: parts.map((part) => ({ type: 'text', text: part })) }, maxChars))
-        const whole = parts.join('')
+      fc.property(texts, fc.boolean(), fc.integer({ min: 1, max: 30 }), (parts, asJson, maxChars) => {
+        const whole = asJson ? JSON.stringify(parts) : parts.join('')
+        const result = asJson ? parts : { content: parts.map((text) => ({ type: 'text', text })) }
+        const text = textOf(toolOutput(result, maxChars))
         const leftOut = Number(note.exec(text)?.[1] ?? 0)
         const kept = leftOut === 0 ? text : text.replace(note, '')
         fc.pre(whole !== '' && !note.test(whole))

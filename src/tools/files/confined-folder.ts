@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { lstat, readlink, realpath } from 'node:fs/promises'
+import { readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
@@ -17,6 +17,9 @@ export interface Place {
 /** As many links are followed by hand as the operating system follows. */
 const maxLinks = 40
 
+/** Longest path that is looked at, in characters: as long as systems take. */
+const maxPathChars = 4_096
+
 /**
  * A folder that paths cannot lead out of: not by `..`, not as absolute paths, not through links of any kind. A path is
  * judged by where it ends, so that one through `..` or a link that ends inside is fine. It keeps a model in, not a
@@ -31,40 +34,46 @@ export class ConfinedFolder {
   }
 
   /**
-   * Where a path of a model's ends. What is missing outside is `outside`, too: nothing is told about what exists there.
+   * Where a path of a model's ends. Nothing is told about what there is outside: not even what is missing there.
    *
    * @throws Refusal when that is outside, or nowhere
    */
   async find(path: string): Promise<Place> {
-    if (path.includes('\0')) throw new Refusal(path, 'holds a NUL character.')
+    if (path.includes('\0')) throw Refusal.of(path, 'holds a NUL character.')
+    if (path.length > maxPathChars) throw Refusal.of(path, 'is too long for a path.')
     const root = await this.#root()
-    const end = await destination(resolve(root, path), maxLinks)
-    if (!isInside(root, end)) throw new Refusal(path, 'is outside the folder.')
-    return { root, realPath: end, path: relative(root, end).replaceAll(sep, '/'), stats: await lstat(end) }
+    const end = await destination(resolve(root, path))
+    if (!isInside(root, end)) throw Refusal.of(path, 'is outside the folder.')
+    return { root, realPath: end, path: relative(root, end).replaceAll(sep, '/'), stats: await stat(end) }
   }
 
   async #root(): Promise<string> {
     try {
       return await realpath(this.#folder)
     } catch (error) {
-      if (isFileSystemError(error))
-        throw new Refusal('', 'The folder of the file tools does not exist or cannot be read.')
+      if (isFileSystemError(error)) throw new Refusal('The folder of the file tools does not exist or cannot be read.')
       throw error
     }
   }
 }
 
-/** `realpath`, also for what does not exist: then where it would be. */
-async function destination(path: string, linksLeft: number): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    const isMissing = isFileSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-    if (!isMissing || linksLeft === 0 || dirname(path) === path) throw error
-    const parent = await destination(dirname(path), linksLeft)
-    const target = await readlink(join(parent, basename(path))).catch(() => undefined)
-    return target === undefined ? join(parent, basename(path)) : destination(resolve(parent, target), linksLeft - 1)
+/** `realpath`, also for what does not exist or must not be seen: then where it would be. */
+async function destination(path: string): Promise<string> {
+  let linksLeft = maxLinks
+
+  async function follow(way: string): Promise<string> {
+    try {
+      return await realpath(way)
+    } catch (error) {
+      if (!isFileSystemError(error) || dirname(way) === way) throw error
+    }
+    const place = join(await follow(dirname(way)), basename(way))
+    if (linksLeft-- <= 0) return place
+    const target = await readlink(place).catch(() => undefined)
+    return target === undefined ? place : follow(resolve(dirname(place), target))
   }
+
+  return follow(path)
 }
 
 function isInside(root: string, path: string): boolean {

@@ -1,6 +1,9 @@
 import ignore from 'ignore'
 import { Refusal } from './refusal.ts'
 
+/** Longest pattern that a model may give. */
+export const maxGlobChars = 1_000
+
 /** Most patterns that the braces of one may stand for. */
 const maxAlternatives = 100
 
@@ -26,7 +29,7 @@ function alternatives(pattern: string): string[] {
     if (braces === null) done.push(next)
     else for (const part of (braces[1] as string).split(',')) open.push(next.replace(braces[0], () => part))
     if (done.length + open.length > maxAlternatives) {
-      throw new Refusal('', `The braces of the pattern stand for more than ${maxAlternatives} patterns.`)
+      throw new Refusal(`The braces of the pattern stand for more than ${maxAlternatives} patterns.`)
     }
   }
   return done

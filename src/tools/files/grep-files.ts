@@ -4,7 +4,7 @@ import type { Tool, ToolContext } from '../port.ts'
 import type { ConfinedFolder } from './confined-folder.ts'
 import { FileSearch, maxMatchedChars, maxSearchBytes } from './file-search.ts'
 import { FolderWalk, maxEntries } from './folder-walk.ts'
-import { globTest } from './glob.ts'
+import { globTest, maxGlobChars } from './glob.ts'
 import { LineMatcher } from './line-matcher.ts'
 import { refusable, Refusal } from './refusal.ts'
 
@@ -13,11 +13,16 @@ const maxContext = 20
 const progressFiles = 500
 
 const Input = z.strictObject({
-  pattern: z.string().min(1).describe('Regular expression of JavaScript, matched against each line on its own.'),
-  path: z.string().min(1).default('.').describe('The file or folder to search.'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .describe('Regular expression of JavaScript, matched against each line on its own.'),
+  path: z.string().min(1).default('.').describe('Path of the file or folder to search, from the folder of the tools.'),
   glob: z
     .string()
     .min(1)
+    .max(maxGlobChars)
     .optional()
     .describe('Searches only files that fit, counted from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`.'),
   ignoreCase: z.boolean().default(false),
@@ -46,17 +51,17 @@ async function grep(folder: ConfinedFolder, input: z.infer<typeof Input>, contex
   const start = await folder.find(input.path)
   const search = new FileSearch({ matcher, limit: input.limit, context: input.context, signal: context.signal })
   if (!start.stats.isDirectory()) {
-    if (!start.stats.isFile()) throw new Refusal(input.path, 'is no regular file.')
+    if (!start.stats.isFile()) throw Refusal.of(input.path, 'is no regular file.')
     await search.file(start.root, start.path)
     return search.result.text(notes(search, undefined))
   }
   const walk = new FolderWalk(folder, start, { recursive: true, hidden: true, signal: context.signal })
   const baseChars = start.path === '' ? 0 : start.path.length + 1
+  let visited = 0
   for await (const { path, kind } of walk) {
     if (kind !== 'file' || !fits(path.slice(baseChars)) || /(^|\/)\.git$/.test(path)) continue
     await search.file(start.root, path)
-    if (search.files % progressFiles === 0)
-      context.progress(`${search.files} files searched, ${search.matches} matches`)
+    if (++visited % progressFiles === 0) context.progress(`${search.files} files searched, ${search.matches} matches`)
     if (search.end !== undefined) break
   }
   return search.result.text(notes(search, walk))

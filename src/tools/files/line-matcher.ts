@@ -33,7 +33,7 @@ export class LineMatcher {
     } catch (error) {
       // The error belongs to the script's realm, so it is no `Error` of this one.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-      throw new Refusal(path, 'takes too long to match: the pattern backtracks without end. Write a simpler one.')
+      throw Refusal.of(path, 'takes too long to match: the pattern backtracks without end. Write a simpler one.')
     }
   }
 }
@@ -49,7 +49,6 @@ function compiled(source: string, flags: string): RegExp {
     return new RegExp(source, flags)
   } catch (error) {
     throw new Refusal(
-      '',
       `The pattern is no regular expression (${(error as Error).message}). literal=true takes it as text.`,
     )
   }

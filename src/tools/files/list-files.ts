@@ -4,7 +4,7 @@ import type { Tool, ToolContext } from '../port.ts'
 import { cleanName } from './clean-text.ts'
 import type { ConfinedFolder } from './confined-folder.ts'
 import { FolderWalk, maxEntries } from './folder-walk.ts'
-import { globTest } from './glob.ts'
+import { globTest, maxGlobChars } from './glob.ts'
 import { refusable, Refusal } from './refusal.ts'
 import { ResultLines } from './result-lines.ts'
 
@@ -12,10 +12,11 @@ const maxLimit = 5_000
 const progressEntries = 5_000
 
 const Input = z.strictObject({
-  path: z.string().min(1).default('.').describe('The folder to list.'),
+  path: z.string().min(1).default('.').describe('Path of the folder to list, from the folder of the tools.'),
   pattern: z
     .string()
     .min(1)
+    .max(maxGlobChars)
     .optional()
     .describe('Lists only what fits, counted from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`, `*/` for folders.'),
   recursive: z.boolean().default(false).describe('Goes into the folders below, too.'),
@@ -38,7 +39,7 @@ async function list(folder: ConfinedFolder, input: z.infer<typeof Input>, contex
   const { path, pattern, recursive, hidden, limit } = input
   const fits = pattern === undefined ? () => true : globTest(pattern)
   const start = await folder.find(path)
-  if (!start.stats.isDirectory()) throw new Refusal(path, 'is a file; read_file shows it.')
+  if (!start.stats.isDirectory()) throw Refusal.of(path, 'is a file; read_file shows it.')
   const baseChars = start.path === '' ? 0 : start.path.length + 1
   const walk = new FolderWalk(folder, start, { recursive, hidden, signal: context.signal })
   const result = new ResultLines()

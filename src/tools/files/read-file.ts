@@ -11,7 +11,7 @@ const maxLineChars = 2_000
 const progressBytes = 64 * 1024 * 1024
 
 const Input = z.strictObject({
-  path: z.string().min(1).describe('The file, from the folder.'),
+  path: z.string().min(1).describe('Path of the file, from the folder of the tools.'),
   from: z.int().min(1).default(1).describe('First line, counted from 1.'),
   lines: z.int().min(1).max(maxLines).default(maxLines).describe('How many lines.'),
   lineNumbers: z.boolean().default(true).describe('Puts the number and a tab before each line.'),
@@ -34,8 +34,8 @@ export function readFileTool(folder: ConfinedFolder): Tool {
 async function readLines(folder: ConfinedFolder, input: z.infer<typeof Input>, context: ToolContext): Promise<string> {
   const { path, from, lineNumbers } = input
   const { realPath, stats } = await folder.find(path)
-  if (stats.isDirectory()) throw new Refusal(path, 'is a folder; list_files shows what is in it.')
-  if (!stats.isFile()) throw new Refusal(path, 'is no regular file.')
+  if (stats.isDirectory()) throw Refusal.of(path, 'is a folder; list_files shows what is in it.')
+  if (!stats.isFile()) throw Refusal.of(path, 'is no regular file.')
   const result = new ResultLines()
   let count = 0
   let readBytes = 0
@@ -52,11 +52,11 @@ async function readLines(folder: ConfinedFolder, input: z.infer<typeof Input>, c
       if (isRound) context.progress(`read ${Math.floor(readBytes / 1e6)} MB`, Math.min(1, readBytes / stats.size))
     }
   } catch (error) {
-    if (error instanceof BinaryFile) throw new Refusal(path, 'is a binary file.')
+    if (error instanceof BinaryFile) throw Refusal.of(path, 'is a binary file.')
     throw error
   }
   if (count === 0 && from === 1) return '[empty file]'
-  if (from > count) throw new Refusal(path, `has ${count} lines; from=${from} is past its end.`)
+  if (from > count) throw Refusal.of(path, `has ${count} lines; from=${from} is past its end.`)
   return result.text(rangeNote(from, from + result.count - 1, count))
 }
 

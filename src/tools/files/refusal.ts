@@ -11,8 +11,8 @@ export class Refusal extends Error {
   override readonly name = 'Refusal'
 
   /** `what` follows the path: `is outside the folder.` */
-  constructor(path: string, what: string) {
-    super(path === '' ? what : `${cutText(cleanName(path), maxPathChars)} ${what}`)
+  static of(path: string, what: string): Refusal {
+    return new Refusal(`${cutText(cleanName(path), maxPathChars)} ${what}`)
   }
 }
 
@@ -22,7 +22,7 @@ export async function refusable(path: string, work: () => Promise<string>): Prom
     return await work()
   } catch (error) {
     if (error instanceof Refusal) return errorOutput(error.message)
-    if (isFileSystemError(error)) return errorOutput(new Refusal(path, fileProblem(error)).message)
+    if (isFileSystemError(error)) return errorOutput(Refusal.of(path, fileProblem(error)).message)
     throw error
   }
 }

@@ -1,0 +1,40 @@
+import { agent, type Message, Runner, standardSystems, type Store, World } from 'entia'
+import { conversation, fakeModel, lookUpTool, provider, type Think } from './bare-loop.ts'
+
+export interface DrivenWorldOptions {
+  /** Messages in each agent's conversation before its first measured turn. */
+  readonly messages: number
+  /** Each turn is the next agent's, so that with many of them conversations stay as long as they are. */
+  readonly agents: number
+  readonly callsPerTurn: number
+  readonly store?: Store
+  readonly name?: string
+}
+
+/** A world of agents that wait to be spoken to, and its Runner. Each has had a turn already: nothing is done for the first time. */
+export async function driveWorld({ messages, agents, callsPerTurn, store, name = 'world' }: DrivenWorldOptions) {
+  let think: Think = fakeModel(0)
+  const world = new World({ name, systems: standardSystems() })
+  const said: Message[] = conversation(messages - 2)
+  const ids = Array.from({ length: agents }, () =>
+    world.spawn(...agent({ model: 'fake/model', tools: [lookUpTool], messages: said })),
+  )
+  const runner = new Runner(world, {
+    models: { fake: provider((request) => think(request)) },
+    tools: [lookUpTool],
+    ...(store !== undefined && { store }),
+  })
+  await runner.start()
+  await Promise.all(ids.map((id) => runner.message(id, 'Hello.')))
+  await runner.idle()
+  think = fakeModel(callsPerTurn)
+  let next = 0
+  return {
+    runner,
+    /** The next agent's turn, from a message to the answer. */
+    async turn(text: string): Promise<void> {
+      await runner.message(ids[next++ % agents] as number, text)
+      await runner.idle()
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import type { Row } from './row.ts'
+
+/** What there is to measure, by name, in the order in which it is measured. */
+export const subjects: Readonly<Record<string, () => Promise<{ readonly measure: () => Promise<Row[]> }>>> = {
+  step: () => import('./step.ts'), //          a model call and a tool call, in process
+  journal: () => import('./journal.ts'), //    the same with SQLite behind it; its size; its way back
+  start: () => import('./start.ts'), //        many agents at once
+  memory: () => import('./memory.ts'), //      what agents weigh
+  idle: () => import('./idle.ts'), //          ticks in which nothing happens
+  http: () => import('./http.ts'), //          many agents on the real SDK
+  import: () => import('./import.ts'), //      the package, as a program loads it
+  snapshot: () => import('./snapshot.ts'), //  a world saved and restored
+}

@@ -1,0 +1,47 @@
+import type { ModelContext, ModelOutcome, ModelProvider, ModelRequest } from '../../models/port.ts'
+import { scripted } from '../../models/scripted.ts'
+import type { TokenUsage } from '../../../components/usage.ts'
+import { textOf } from '../../models/text-of.ts'
+import { readerBehaviour } from './reader-behaviour.ts'
+
+export interface ReaderModelOptions {
+  /** Takes its time and streams word by word, as models do, so that there is something to see and to interrupt. */
+  readonly isPaced: boolean
+}
+
+/** The range in which the time before an answer lies. */
+const latencyMs = [600, 1_000] as const
+const wordMs = 16
+/** A common rule of thumb for English text. */
+const charsPerToken = 4
+
+/** The model that stands in where there is no key: a script that reads. Its token counts are estimates. */
+export function readerModel({ isPaced }: ReaderModelOptions): ModelProvider {
+  const reader = scripted(readerBehaviour, { latencyMs: isPaced ? latencyMs : 0, stream: !isPaced })
+  return {
+    retry: false,
+    async call(request, context) {
+      const outcome = await reader.call(request, context)
+      if (!outcome.ok) return outcome
+      if (isPaced) await stream(outcome, context)
+      return { ok: true, value: { ...outcome.value, usage: estimated(request, outcome) } }
+    },
+  }
+}
+
+type Answered = Extract<ModelOutcome, { readonly ok: true }>
+
+async function stream({ value }: Answered, { onDelta, sleep, signal }: ModelContext): Promise<void> {
+  for (const [word] of textOf(value.message).matchAll(/\s*\S+\s*?/g)) {
+    onDelta({ type: 'text', text: word })
+    if (!signal.aborted) await sleep(wordMs).catch(() => undefined)
+  }
+  for (const block of value.message.content) {
+    if (block.type === 'tool-call') onDelta({ type: 'tool-call', id: block.id, name: block.name })
+  }
+}
+
+function estimated({ system, messages, tools }: ModelRequest, { value }: Answered): TokenUsage {
+  const tokens = (data: unknown): number => Math.ceil(JSON.stringify(data).length / charsPerToken)
+  return { input: tokens([system, tools, messages]), output: tokens(value.message.content) }
+}
