@@ -5,7 +5,8 @@ export interface Row {
   readonly unit: string
   /** What the value may be at most; at least, with `atLeast`. Absent: the figure is for information. */
   readonly limit?: number
-  readonly atLeast?: true
+  /** More is better. @default false */
+  readonly atLeast?: boolean
   /** What was measured side by side in the same run: the bare loop, or a smaller size. */
   readonly against?: string
 }

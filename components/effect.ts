@@ -9,14 +9,14 @@ import { RestartClass } from './tool-declaration.ts'
 export const Effect = defineComponent(
   'Effect',
   z.strictObject({
+    /** Which try this is, from 1. An outcome of an earlier one is dropped. */
+    attempt: z.number().int().min(1),
+    /** World time at which it is settled as `timed-out`, begun or not. */
+    deadlineMs: z.number().optional(),
     /** `model` (ModelCall), `tool` (ToolCall), `approval` (Approval). */
     kind: z.string(),
     restart: RestartClass,
-    /** Which try this is, from 1. An outcome of an earlier one is dropped. */
-    attempt: z.number().int().min(1),
     /** Longest that one try may take, from when it begins; then it is settled as `timed-out`. */
     timeoutMs: z.number().positive().optional(),
-    /** World time at which it is settled as `timed-out`, begun or not. */
-    deadlineMs: z.number().optional(),
   }),
 )

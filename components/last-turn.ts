@@ -11,13 +11,13 @@ export type Stop = (typeof stops)[number]
 export const LastTurn = defineComponent(
   'LastTurn',
   z.strictObject({
-    stop: z.enum(stops),
-    steps: z.number().int().nonnegative(),
-    toolCalls: z.number().int().nonnegative(),
+    endedAtMs: z.number(),
     failure: Failure.optional(),
     /** The final answer as data, where the agent has an `OutputSchema`. */
     output: json.optional(),
     startedAtMs: z.number(),
-    endedAtMs: z.number(),
+    steps: z.number().int().nonnegative(),
+    stop: z.enum(stops),
+    toolCalls: z.number().int().nonnegative(),
   }),
 )

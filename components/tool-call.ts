@@ -6,11 +6,11 @@ import { json } from './json.ts'
 export const ToolCall = defineComponent(
   'ToolCall',
   z.strictObject({
-    callId: z.string(),
-    name: z.string(),
     arguments: z.record(z.string(), json),
+    callId: z.string(),
     /** What the model wrote instead of a JSON object. */
     malformed: z.string().optional(),
+    name: z.string(),
   }),
 )
 

@@ -5,12 +5,12 @@ import { defineComponent } from '../src/world/component.ts'
 export const Turn = defineComponent(
   'Turn',
   z.strictObject({
+    /** Repairs of a final answer that did not follow its schema. */
+    repairs: z.number().int().nonnegative().optional(),
+    startedAtMs: z.number(),
     /** Model calls so far. */
     steps: z.number().int().nonnegative(),
     /** Tool calls so far. */
     toolCalls: z.number().int().nonnegative(),
-    /** Repairs of a final answer that did not follow its schema. */
-    repairs: z.number().int().nonnegative().optional(),
-    startedAtMs: z.number(),
   }),
 )

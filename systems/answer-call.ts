@@ -16,7 +16,7 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
   const { callId, name } = world.read(call, ToolCall)
   const content = 'content' in result ? result.content : [{ type: 'text' as const, text: result.text }]
   const { isError } = result
-  const message = { role: 'tool' as const, callId, name, content, ...(isError && { isError }) }
+  const message = { callId, content, ...(isError && { isError }), name, role: 'tool' as const }
   const place = placeOfResults(world, agent)
   const { length } = world.read(agent, Conversation)
   if (place === length) world.append(agent, Conversation, message)

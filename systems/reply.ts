@@ -48,7 +48,7 @@ function take(world: World, agent: Entity, call: Entity, { message, usage }: Mod
     return
   }
   for (const { id, name, arguments: input, malformed } of calls) {
-    world.spawn(ToolCall({ callId: id, name, arguments: input, malformed }), OwnedBy({ agent }), Requested)
+    world.spawn(ToolCall({ arguments: input, callId: id, malformed, name }), OwnedBy({ agent }), Requested)
   }
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + calls.length })
 }
@@ -62,10 +62,16 @@ function insert(world: World, agent: Entity, place: number, message: AssistantMe
 
 function count(world: World, agent: Entity, usage: TokenUsage): void {
   const before = world.get(agent, Usage) ?? { calls: 0 }
-  const sum: Record<string, number> = { calls: before.calls + 1 }
-  for (const kind of ['input', 'cacheRead', 'cacheWrite', 'output'] as const) {
-    const value = usage[kind] === undefined ? before[kind] : (before[kind] ?? 0) + usage[kind]
-    if (value !== undefined) sum[kind] = value
-  }
-  world.set(agent, Usage, sum as typeof before)
+  world.set(agent, Usage, {
+    cacheRead: sum(before.cacheRead, usage.cacheRead),
+    cacheWrite: sum(before.cacheWrite, usage.cacheWrite),
+    calls: before.calls + 1,
+    input: sum(before.input, usage.input),
+    output: sum(before.output, usage.output),
+  })
+}
+
+/** What is not known adds nothing, and is not known if nothing is. */
+function sum(before: number | undefined, more: number | undefined): number | undefined {
+  return more === undefined ? before : (before ?? 0) + more
 }

@@ -59,5 +59,5 @@ function hold(host: ModelHost, provider: string, failure: Failure, world: World,
 function settled(outcome: ModelOutcome, model: string): OutcomeData {
   if (!outcome.ok) return outcome
   const { message, stop, usage } = outcome.value
-  return { ok: true, value: { message: { ...message, model }, stop, usage } }
+  return { ok: true, value: { message: { content: message.content, model, role: 'assistant' }, stop, usage } }
 }

@@ -102,7 +102,7 @@ export class Pump {
     const { effect, attempt } = job
     const { restart, timeoutMs } = this.#world.read(effect, Effect)
     if (restart === 'once') {
-      this.#owner.post({ kind: 'admitted', effect, attempt })
+      this.#owner.post({ attempt, effect, kind: 'admitted' })
       await job.admitted()
       if (job.isCalledOff) return
     }
@@ -143,7 +143,7 @@ export class Pump {
     job.end()
     job.timer?.()
     this.#jobs.delete(effect)
-    this.#owner.post({ kind: 'outcome', effect, attempt, outcome })
+    this.#owner.post({ attempt, effect, kind: 'outcome', outcome })
   }
 
   #callOff(effect: Entity): void {
@@ -175,6 +175,6 @@ export class Pump {
   }
 
   #fire(effect: Entity, attempt: number): void {
-    this.#owner.post({ kind: 'due', effect, attempt })
+    this.#owner.post({ attempt, effect, kind: 'due' })
   }
 }

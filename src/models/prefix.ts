@@ -31,11 +31,11 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   // The last chain first: it is where the computation of the next one goes on.
   const again = last === undefined ? undefined : chainOf(messages, last.count)
   const prefix = {
+    count,
     llm: digest(world.read(agent, Llm)),
+    messages: chainOf(messages, count),
     system: digest(world.get(agent, RenderedPrompt)),
     tools: digest(world.get(agent, ToolRegistry)),
-    messages: chainOf(messages, count),
-    count,
   }
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, again) }
 }

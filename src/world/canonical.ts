@@ -13,11 +13,12 @@ type Visited = Json | typeof unfit
  * for the same data from then on. What is canonical already comes back as the same object; anything else is copied.
  *
  * @param where says whose value it is, for the error message
- * @param adopt freeze plain objects in place instead of copying them: for values that nobody else holds
+ * @param adoptedLevels how many levels, from the top, are frozen in place instead of copied: for objects that nobody
+ * else holds. @default none
  * @throws `not-json` naming the path and what stands there
  */
-export function canonical(value: unknown, where: () => string, adopt = false): Json {
-  const result = visit(value, 0, adopt)
+export function canonical(value: unknown, where: () => string, adoptedLevels = 0): Json {
+  const result = visit(value, 0, adoptedLevels)
   if (result !== unfit) return result
   const path: string[] = []
   const came = explain(value, path)
@@ -25,7 +26,7 @@ export function canonical(value: unknown, where: () => string, adopt = false): J
   throw new EntiaError('not-json', `${where()}${at}: expected JSON, came ${came}. Store plain data only.`, { path })
 }
 
-function visit(node: unknown, depth: number, adopt: boolean): Visited {
+function visit(node: unknown, depth: number, adopted: number): Visited {
   switch (typeof node) {
     case 'string':
     case 'boolean':
@@ -35,58 +36,61 @@ function visit(node: unknown, depth: number, adopt: boolean): Visited {
     case 'object':
       if (node === null) return null
       if (depth >= maxDepth) return unfit
-      return Array.isArray(node) ? visitArray(node, depth + 1, adopt) : visitObject(node, depth + 1, adopt)
+      return Array.isArray(node) ? visitArray(node, depth + 1, adopted) : visitObject(node, depth + 1, adopted)
     default:
       return unfit
   }
 }
 
-function visitArray(items: readonly unknown[], depth: number, adopt: boolean): Visited {
+function visitArray(items: readonly unknown[], depth: number, adopted: number): Visited {
   const isFrozen = Object.isFrozen(items)
-  let copy: Json[] | undefined = isFrozen || adopt ? undefined : []
+  let copy: Json[] | undefined = isFrozen || depth <= adopted ? undefined : []
   for (let index = 0; index < items.length; index++) {
-    const item = visit(items[index], depth, adopt)
+    const item = visit(items[index], depth, adopted)
     if (item === unfit) return unfit
-    if (copy === undefined && item !== items[index]) copy = items.slice(0, index) as Json[]
+    if (copy === undefined && !Object.is(item, items[index])) copy = items.slice(0, index) as Json[]
     copy?.push(item)
   }
   if (copy === undefined && isFrozen) return items as readonly Json[]
   return Object.freeze(copy ?? (items as Json[]))
 }
 
-function visitObject(node: object, depth: number, adopt: boolean): Visited {
+function visitObject(node: object, depth: number, adopted: number): Visited {
   const prototype: unknown = Object.getPrototypeOf(node)
   if (prototype !== Object.prototype && prototype !== null) return unfit
   const source = node as Readonly<Record<string, unknown>>
   const keys = Object.keys(source)
-  if (prototype === null || !isSorted(keys)) return rebuilt(source, keys.sort(), depth, adopt)
+  if (prototype === null || !isSorted(keys)) return rebuilt(source, keys.sort(), depth, adopted)
   const isFrozen = Object.isFrozen(source)
-  let copy: Record<string, unknown> | undefined = isFrozen || adopt ? undefined : { ...source }
+  let copy = isFrozen || depth <= adopted ? undefined : copyOf(source)
   for (const key of keys) {
     const item = source[key]
-    if (item === undefined) return rebuilt(source, keys, depth, adopt)
-    const value = visit(item, depth, adopt)
+    // What was visited goes along: to visit it anew would double the work with every level.
+    if (item === undefined) return rebuilt(copy ?? source, keys, depth, adopted)
+    const value = visit(item, depth, adopted)
     if (value === unfit) return unfit
-    if (value === item) continue
-    if (key === '__proto__') return rebuilt(source, keys, depth, adopt)
-    copy ??= { ...source }
-    copy[key] = value
+    if (Object.is(value, item)) continue
+    assign((copy ??= copyOf(source)), key, value)
   }
   if (copy === undefined && isFrozen) return source as Json
   return Object.freeze((copy ?? source) as Json)
 }
 
 /** A copy key by key: for objects whose keys have to be put in order, or left out. */
-function rebuilt(source: Readonly<Record<string, unknown>>, keys: readonly string[], depth: number, adopt: boolean): Visited {
+function rebuilt(source: Readonly<Record<string, unknown>>, keys: readonly string[], depth: number, adopted: number): Visited {
   const copy: Record<string, Json> = {}
   for (const key of keys) {
     const item = source[key]
     if (item === undefined) continue
-    const value = visit(item, depth, adopt)
+    const value = visit(item, depth, adopted)
     if (value === unfit) return unfit
     assign(copy, key, value)
   }
   return Object.freeze(copy)
+}
+
+function copyOf(source: object): Record<string, Json> {
+  return { ...source }
 }
 
 /** What is unfit, and the path to it. */
@@ -100,7 +104,7 @@ function explain(node: unknown, path: string[]): string {
   const prototype: unknown = Object.getPrototypeOf(node)
   if (!Array.isArray(node) && prototype !== Object.prototype && prototype !== null) return `an instance of ${className(node)}`
   for (const [key, item] of Object.entries(node)) {
-    if ((item === undefined && !Array.isArray(node)) || visit(item, path.length + 1, false) !== unfit) continue
+    if ((item === undefined && !Array.isArray(node)) || visit(item, path.length + 1, 0) !== unfit) continue
     path.push(key)
     return explain(item, path)
   }

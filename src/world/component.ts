@@ -86,7 +86,8 @@ export function defineComponent<S extends z.ZodType>(
   const token = (value: z.input<S>): Initial => {
     const result = schema.safeParse(value)
     if (!result.success) throw invalidValue(`component ${name}`, result.error)
-    return { token: made, initial: canonical(result.data, () => `component ${name}`) }
+    // What zod gives is a new object: it is taken as it is if its keys, those of the schema, are in order.
+    return { token: made, initial: canonical(result.data, () => `component ${name}`, 1) }
   }
   const made = finish(token, name, options, {
     kind: 'value' as const,

@@ -66,8 +66,8 @@ export class JournalCodec {
     }
     this.#chain = chain
     const row = JSON.parse(text) as { i: Input[]; d: Json; e: WorldEvent[]; w?: Record<string, string> }
-    const inputs = canonical(row.i, () => where, true) as readonly Input[]
-    const delta = canonical(unpack(row.d, inputs), () => where, true) as Delta
+    const inputs = canonical(row.i, () => where, Infinity) as readonly Input[]
+    const delta = canonical(unpack(row.d, inputs), () => where, Infinity) as Delta
     return { inputs, delta, events: row.e, writers: row.w }
   }
 }

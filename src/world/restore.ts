@@ -41,7 +41,7 @@ export function readSnapshot(lines: Iterable<string>): Saved {
     }
     sha256.update(line).update('\n')
     if (count++ === 0) head = checkHead(parsed, where)
-    else content.push(canonical(parsed, () => where, true) as EntityLine)
+    else content.push(canonical(parsed, () => where, Infinity) as EntityLine)
   }
   if (head === undefined) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
@@ -99,7 +99,7 @@ function checkHead(parsed: Record<string, Json>, where: string): SnapshotHead {
       `${where}: the snapshot has format ${format}, this version reads up to ${snapshotFormat}. Update entia.`,
     )
   }
-  return canonical(parsed, () => where, true) as SnapshotHead
+  return canonical(parsed, () => where, Infinity) as SnapshotHead
 }
 
 function checkVersions(head: SnapshotHead, tokens: ReadonlyMap<string, Component>): void {

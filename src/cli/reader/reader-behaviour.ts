@@ -60,7 +60,7 @@ function readOn(knowledge: Knowledge, listing: AnsweredCall): ScriptedReply | un
   const next = reads === 0 ? places.slice(0, 1) : places.slice(reads)
   if (next.length === 0) return undefined
   const where = listed(next.map(({ path, line }) => `${path}:${line}`))
-  const lead = knowledge.hits.length === 0 ? 'I read how it begins: ' : 'Most of them meet around '
+  const lead = knowledge.words.length === 0 ? 'I read how it begins: ' : 'Most of them meet around '
   return {
     text: reads === 0 ? `${lead}${where}.` : `Then there is ${where}.`,
     toolCalls: next.map(({ path, line }) => {

@@ -32,9 +32,10 @@ export function readerModel({ isPaced }: ReaderModelOptions): ModelProvider {
 type Answered = Extract<ModelOutcome, { readonly ok: true }>
 
 async function stream({ value }: Answered, { onDelta, sleep, signal }: ModelContext): Promise<void> {
-  for (const [word] of textOf(value.message).matchAll(/\s*\S+\s*?/g)) {
+  for (const [word] of textOf(value.message).matchAll(/\s*\S+/g)) {
+    if (signal.aborted) return
     onDelta({ type: 'text', text: word })
-    if (!signal.aborted) await sleep(wordMs).catch(() => undefined)
+    await sleep(wordMs).catch(() => undefined)
   }
   for (const block of value.message.content) {
     if (block.type === 'tool-call') onDelta({ type: 'tool-call', id: block.id, name: block.name })

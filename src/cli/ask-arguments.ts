@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Question } from './question-prompt.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What a command line asks for. */
+export interface AskArguments {
+  /** Absent: the package's own folder. */
+  readonly folder: string | undefined
+  readonly question: string | undefined
+  readonly model: string | undefined
+  readonly resume: boolean
+  /** Where runs are kept. */
+  readonly data: string
+  readonly fast: boolean
+  readonly json: boolean
+  readonly help: boolean
+}
+
+export const defaultData = '.entia'
+
+export const askHelp = `Asks an agent about the files of a folder, and shows how it finds the answer.
+
+  npm start                                   about this project's docs and examples
+  npm start -- FOLDER --question "..."        about another folder
+  npm start -- --resume                       go on with the run that was interrupted
+
+  FOLDER              the folder to read; nothing outside it can be seen
+  --question TEXT     what to ask
+  --model NAME        PROVIDER/NAME, or a provider alone for its usual model:
+                      anthropic, openai, moonshot, ollama; scripted needs no key.
+                      Without it: ANTHROPIC_API_KEY or OPENAI_API_KEY decide, or
+                      else a script that reads, but does not think
+  --resume            go on with the newest run that has not ended
+  --data FOLDER       where runs are kept (${defaultData})
+  --fast              a script does not pause between its steps
+  --json              one JSON object a line instead of text
+  --help              this
+
+Ctrl-C stops, and so does kill -9: --resume continues where it was.
+It exits with 0 for an answer, 1 for a failure, 2 for wrong arguments.
+`
+
+/** @throws UsageError */
+export function askArguments(argv: readonly string[]): AskArguments {
+  const { values, positionals } = parsed(argv)
+  const [folder, ...rest] = positionals
+  if (rest.length > 0) {
+    throw new UsageError(`One folder can be asked about; ${positionals.length} came: ${positionals.join(', ')}. Put a question behind --question.`)
+  }
+  const { question, model, data = defaultData, resume = false, fast = false, json = false, help = false } = values
+  for (const [name, value] of Object.entries({ folder, question, model, data })) {
+    if (value?.trim() === '') throw new UsageError(`${name === 'folder' ? 'The folder' : `--${name}`} is empty.`)
+  }
+  const fixed = Object.entries({ 'a folder': folder, '--question': question, '--model': model })
+  const given = fixed.flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  if (resume && given.length > 0) {
+    throw new UsageError(`--resume goes on with what was asked before: leave out ${given.join(' and ')}.`)
+  }
+  return { folder, question, model, resume, data, fast, json, help }
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        question: { type: 'string' },
+        model: { type: 'string' },
+        resume: { type: 'boolean' },
+        data: { type: 'string' },
+        fast: { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    const isOurs = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+    if (!isOurs) throw error
+    throw new UsageError(error.message.split('. ')[0]?.replace(/\.?$/, '.') ?? error.message)
+  }
+}
+
+/** The folder and the question of a new run. */
+export function questionOf({ folder, question }: Pick<AskArguments, 'folder' | 'question'>): Question & {
+  readonly folder: string
+} {
+  if (folder !== undefined) return { folder, text: question ?? 'What is this folder about?', places: [] }
+  const own = packageFolder()
+  const places = ['docs', 'examples', 'README.md'].filter((place) => existsSync(join(own, place)))
+  return { folder: own, text: question ?? 'What happens to a tool call when the process is killed?', places }
+}
+
+/** The folder with the manifest, above the sources as well as above what is built of them. */
+function packageFolder(): string {
+  let folder = import.meta.dirname
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
+}

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path'
+import { Conversation } from '../../components/conversation.ts'
+import { LastTurn } from '../../components/last-turn.ts'
+import { Llm } from '../../components/llm.ts'
+import { lastText } from '../engine/agent.ts'
+import { textOf } from '../models/text-of.ts'
+import { sqliteStore } from '../stores/sqlite.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { type AskArguments, questionOf } from './ask-arguments.ts'
+import type { AskEvent, View } from './ask-event.ts'
+import { type AskRun, Folder, isFinished, lastRun, newRun, reopened, type RunOptions } from './ask-runs.ts'
+import { adviceOn, assertKey, chooseModel } from './choose-model.ts'
+import { followRun, toolsOf, totalsOf } from './follow-run.ts'
+import { readQuestion } from './question-prompt.ts'
+
+export interface AskOptions extends AskArguments {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Stops the run, so that it can be resumed. */
+  readonly signal: AbortSignal
+  /** What a person types to resume it. */
+  readonly resumeBy: string
+}
+
+/** How the command ended: with an answer, without one, or by being told to. */
+export type AskEnd = 'answered' | 'failed' | 'stopped'
+
+/** Asks an agent about a folder, or goes on with that, and shows it. */
+export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
+  const store = sqliteStore({ folder: options.data })
+  const runOptions: RunOptions = { store, isPaced: !options.fast }
+  try {
+    return await (options.resume ? goOn(options, runOptions, view) : begin(options, runOptions, view))
+  } finally {
+    await store.close()
+  }
+}
+
+async function begin(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
+  const model = chooseModel(options.model, options.environment)
+  assertKey(model, options.environment)
+  const run = await newRun({ ...questionOf(options), model }, runOptions)
+  view.tell(started(run, options))
+  return drive(run, options, view)
+}
+
+async function goOn(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
+  const found = await lastRun(runOptions.store)
+  if (found === undefined) {
+    const what = `There is no run to go on with in ${resolve(options.data)}.`
+    throw new EntiaError('no-such-world', `${what} Start one without --resume.`)
+  }
+  if (isFinished(found)) {
+    view.tell(started(found, options))
+    return end(found, view)
+  }
+  assertKey(found.world.read(found.agent, Llm).model, options.environment)
+  const run = await reopened(found, runOptions)
+  view.tell(started(run, options))
+  return drive(run, options, view)
+}
+
+async function drive(run: Awaited<ReturnType<typeof newRun>>, options: AskOptions, view: View): Promise<AskEnd> {
+  const { runner } = run
+  const { signal, resumeBy } = options
+  const stop = (): void => void runner.stop()
+  try {
+    followRun(run, (event) => view.tell(event))
+    if (!signal.aborted) await runner.start()
+    signal.addEventListener('abort', stop)
+    if (!signal.aborted) await runner.idle()
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await runner.stop()
+  }
+  if (isFinished(run)) return end(run, view)
+  view.tell({ type: 'run-stopped', run: run.name, resumeBy })
+  return 'stopped'
+}
+
+function started(run: AskRun, { data, resume }: AskOptions): AskEvent {
+  const { world, agent, name } = run
+  const asked = world.read(agent, Conversation).find(({ role }) => role === 'user')
+  const { text: question, places } = readQuestion(textOf(asked))
+  const { model } = world.read(agent, Llm)
+  const before = { ...totalsOf(world, agent), tools: toolsOf(world, agent), isFinished: isFinished(run) }
+  const facts = { run: name, data: resolve(data), folder: world.read(agent, Folder).path, question, places, model }
+  return { type: 'run-started', ...facts, ...(resume && { before }) }
+}
+
+function end({ world, agent, name: run }: AskRun, view: View): AskEnd {
+  const { stop, failure } = world.read(agent, LastTurn)
+  const advice = failure && adviceOn(failure, world.read(agent, Llm).model)
+  view.tell({
+    type: 'run-ended',
+    run,
+    ...totalsOf(world, agent),
+    stop,
+    answer: stop === 'done' ? lastText(world, agent) : '',
+    ...(failure !== undefined && { failure }),
+    ...(advice !== undefined && { advice }),
+  })
+  return stop === 'done' ? 'answered' : 'failed'
+}
