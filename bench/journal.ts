@@ -4,21 +4,23 @@ import { join } from 'node:path'
 import { Runner, sqliteStore, standardSystems, type Store } from 'entia'
 import * as components from 'entia/components'
 import { sentence } from './bare-loop.ts'
-import { driveWorld } from './driven-world.ts'
+import { driveWorld, warmUp } from './driven-world.ts'
 import { compare, median, ratio, type Sides, times } from './measure.ts'
 import { readable, type Row } from './row.ts'
 
 const rounds = 15
-const warmUp = 3
+const roundsBefore = 3
 
 /** What the journal costs: SQLite in a real file, every commit on the disk before anything begins. */
 export async function measure(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'entia-bench-'))
+  const warm = sqliteStore({ folder: join(folder, 'warm'), synchronous: 'normal' })
   const store = sqliteStore({ folder })
   try {
+    await warmUp(warm)
     return [...(await growth(store)), ...(await sizes(store)), await replay(store)]
   } finally {
-    await store.close()
+    await Promise.all([warm.close(), store.close()])
     await rm(folder, { recursive: true })
   }
 }
@@ -26,13 +28,13 @@ export async function measure(): Promise<Row[]> {
 /** The same step in a short and in a long conversation. */
 async function growth(store: Store): Promise<Row[]> {
   const callsPerTurn = 5
-  const turnsPerRound = 5
-  const agents = (rounds + warmUp) * turnsPerRound
+  const turnsPerRound = 10
+  const agents = (rounds + roundsBefore) * turnsPerRound
   const short = await driveWorld({ messages: 10, agents, callsPerTurn, store, name: 'short' })
   const long = await driveWorld({ messages: 10_000, agents: 1, callsPerTurn, store, name: 'long' })
   const { cpuMicros, wallMs } = await compare({
     rounds,
-    warmUp,
+    warmUp: roundsBefore,
     work: () => times(turnsPerRound, () => long.turn('Go.')),
     against: () => times(turnsPerRound, () => short.turn('Go.')),
   })
@@ -84,7 +86,7 @@ async function replay(store: Store): Promise<Row> {
   await journal.close()
   const { wallMs: taken } = await compare({
     rounds,
-    warmUp,
+    warmUp: roundsBefore,
     work: async () => {
       const opened = await Runner.open({ store, name, systems: standardSystems(), components })
       await opened.stop()

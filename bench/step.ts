@@ -1,14 +1,15 @@
 import { agent, run, standardSystems, World } from 'entia'
 import { bareTurn, fakeModel, lookUpTool, provider, type Think } from './bare-loop.ts'
-import { driveWorld } from './driven-world.ts'
+import { driveWorld, warmUp } from './driven-world.ts'
 import { compare, cpuMicros, difference, median, ratio, times } from './measure.ts'
 import { readable, type Row } from './row.ts'
 
 const rounds = 15
-const warmUp = 5
+const roundsBefore = 3
 
 /** What a step costs: a model call and the call of one tool, in process, with no store. */
 export async function measure(): Promise<Row[]> {
+  await warmUp()
   return [...(await longTurn()), await shortTurn(), await growth()]
 }
 
@@ -20,7 +21,7 @@ async function longTurn(): Promise<Row[]> {
   const last: number[] = []
   const { cpuMicros: taken } = await compare({
     rounds,
-    warmUp,
+    warmUp: roundsBefore,
     work: async () => {
       const marks = new Map([0, 50, 150, 200].map((step) => [step, 0]))
       await times(turnsPerRound, () => frameworkTurn(marked(fakeModel(steps), marks), steps))
@@ -72,12 +73,11 @@ function marked(think: Think, marks: Map<number, number>): Think {
 /** The shortest turn that there is: a message and its answer. */
 async function shortTurn(): Promise<Row> {
   const turnsPerRound = 200
-  const agents = turnsPerRound
-  const driven = await driveWorld({ messages: 2, agents, callsPerTurn: 0 })
+  const driven = await driveWorld({ messages: 2, agents: turnsPerRound, callsPerTurn: 0 })
   const think = fakeModel(0)
   const { cpuMicros: taken } = await compare({
     rounds,
-    warmUp,
+    warmUp: roundsBefore,
     work: () => times(turnsPerRound, () => driven.turn('Go.')),
     against: () => times(turnsPerRound, () => bareTurn(think, [], 'Go.')),
   })
@@ -93,13 +93,13 @@ async function shortTurn(): Promise<Row> {
 /** The same step in a short and in a long conversation. */
 async function growth(): Promise<Row> {
   const callsPerTurn = 5
-  const turnsPerRound = 20
-  const agents = (rounds + warmUp) * turnsPerRound
+  const turnsPerRound = 60
+  const agents = (rounds + roundsBefore) * turnsPerRound
   const short = await driveWorld({ messages: 10, agents, callsPerTurn })
   const long = await driveWorld({ messages: 10_000, agents: 1, callsPerTurn })
   const { cpuMicros: taken } = await compare({
     rounds,
-    warmUp,
+    warmUp: roundsBefore,
     work: () => times(turnsPerRound, () => long.turn('Go.')),
     against: () => times(turnsPerRound, () => short.turn('Go.')),
   })

@@ -1,5 +1,5 @@
-import { statSync, writeFileSync, mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import * as standardComponents from '../../components/index.ts'
 import { LastTurn } from '../../components/last-turn.ts'

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { Conversation } from '../../components/conversation.ts'
 import { LastTurn } from '../../components/last-turn.ts'
 import { Llm } from '../../components/llm.ts'
@@ -8,7 +9,7 @@ import { sqliteStore } from '../stores/sqlite.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
-import { type AskRun, Folder, isFinished, lastRun, newRun, reopened, type RunOptions } from './ask-runs.ts'
+import { type AskRun, Folder, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
 import { adviceOn, assertKey, chooseModel } from './choose-model.ts'
 import { followRun, toolsOf, totalsOf } from './follow-run.ts'
 import { readQuestion } from './question-prompt.ts'
@@ -21,8 +22,8 @@ export interface AskOptions extends AskArguments {
   readonly resumeBy: string
 }
 
-/** How the command ended: with an answer, without one, or by being told to. */
-export type AskEnd = 'answered' | 'failed' | 'stopped'
+/** How it ended: with an answer, by being told to, or without an answer, and why. */
+export type AskEnd = { readonly how: 'answered' | 'stopped' } | { readonly how: 'failed'; readonly message: string }
 
 /** Asks an agent about a folder, or goes on with that, and shows it. */
 export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
@@ -38,7 +39,10 @@ export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
 async function begin(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
   const model = chooseModel(options.model, options.environment)
   assertKey(model, options.environment)
+  const isNewPlace = !existsSync(options.data)
   const run = await newRun({ ...questionOf(options), model }, runOptions)
+  // What is kept of runs is nothing to commit, nor to search.
+  if (isNewPlace) writeFileSync(join(options.data, '.gitignore'), '*\n')
   view.tell(started(run, options))
   return drive(run, options, view)
 }
@@ -59,7 +63,7 @@ async function goOn(options: AskOptions, runOptions: RunOptions, view: View): Pr
   return drive(run, options, view)
 }
 
-async function drive(run: Awaited<ReturnType<typeof newRun>>, options: AskOptions, view: View): Promise<AskEnd> {
+async function drive(run: OpenRun, options: AskOptions, view: View): Promise<AskEnd> {
   const { runner } = run
   const { signal, resumeBy } = options
   const stop = (): void => void runner.stop()
@@ -74,7 +78,7 @@ async function drive(run: Awaited<ReturnType<typeof newRun>>, options: AskOption
   }
   if (isFinished(run)) return end(run, view)
   view.tell({ type: 'run-stopped', run: run.name, resumeBy })
-  return 'stopped'
+  return { how: 'stopped' }
 }
 
 function started(run: AskRun, { data, resume }: AskOptions): AskEvent {
@@ -90,14 +94,10 @@ function started(run: AskRun, { data, resume }: AskOptions): AskEvent {
 function end({ world, agent, name: run }: AskRun, view: View): AskEnd {
   const { stop, failure } = world.read(agent, LastTurn)
   const advice = failure && adviceOn(failure, world.read(agent, Llm).model)
-  view.tell({
-    type: 'run-ended',
-    run,
-    ...totalsOf(world, agent),
-    stop,
-    answer: stop === 'done' ? lastText(world, agent) : '',
-    ...(failure !== undefined && { failure }),
-    ...(advice !== undefined && { advice }),
-  })
-  return stop === 'done' ? 'answered' : 'failed'
+  const answer = stop === 'done' ? lastText(world, agent) : ''
+  const why = { ...(failure !== undefined && { failure }), ...(advice !== undefined && { advice }) }
+  view.tell({ type: 'run-ended', run, ...totalsOf(world, agent), stop, answer, ...why })
+  if (stop === 'done') return { how: 'answered' }
+  const message = `${run} ended without an answer (${failure?.kind ?? stop}).`
+  return { how: 'failed', message: [message, failure?.message, advice].filter((part) => part !== undefined).join(' ') }
 }

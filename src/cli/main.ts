@@ -1,10 +1,10 @@
 import { constants } from 'node:os'
 import { relative } from 'node:path'
 import { EntiaError } from '../world/entia-error.ts'
-import { ask, type AskEnd } from './ask.ts'
+import { ask } from './ask.ts'
 import { askArguments, askHelp, defaultData } from './ask-arguments.ts'
 import { jsonView } from './json-view.ts'
-import { terminalView } from './terminal/terminal-view.ts'
+import { TerminalView } from './terminal/terminal-view.ts'
 import { UsageError } from './usage-error.ts'
 
 const { argv, env: environment, stdout, stderr } = process
@@ -32,12 +32,16 @@ async function command(words: readonly string[]): Promise<number> {
     stdout.write(askHelp)
     return 0
   }
-  const view = args.json ? jsonView(stdout) : terminalView(stdout)
   const { signal, exitCode } = interruption()
+  const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
+  const view = args.json ? jsonView(stdout) : new TerminalView(stdout, { isDumb: environment['TERM'] === 'dumb' })
   try {
-    const resumeBy = commandLine('--resume', args.data === defaultData ? [] : ['--data', args.data])
-    const end: AskEnd = await ask({ ...args, environment, signal, resumeBy }, view)
-    return end === 'stopped' ? exitCode() : end === 'answered' ? 0 : 1
+    const end = await ask({ ...args, environment, signal, resumeBy }, view)
+    if (end.how === 'stopped') return exitCode()
+    if (end.how === 'answered') return 0
+    view.close()
+    stderr.write(`entia: ${end.message}\n`)
+    return 1
   } finally {
     view.close()
   }
@@ -56,8 +60,8 @@ function interruption(): { readonly signal: AbortSignal; readonly exitCode: () =
   return { signal: controller.signal, exitCode: () => exitCode }
 }
 
-/** The command that a person typed, with other arguments. */
-function commandLine(...parts: readonly (string | readonly string[])[]): string {
+/** The program as the person called it, with other arguments. */
+function commandLine(...words: readonly string[]): string {
   const program = environment['npm_lifecycle_event'] === 'start' ? 'npm start --' : `node ${relative('', argv[1] ?? '')}`
-  return [program, ...parts.flat()].map((part) => (/^[^\s'"$]+$|^n\w+ /.test(part) ? part : JSON.stringify(part))).join(' ')
+  return [program, ...words.map((word) => (/^[\w./-]+$/.test(word) ? word : JSON.stringify(word)))].join(' ')
 }

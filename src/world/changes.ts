@@ -37,4 +37,8 @@ export type Header = {
 }
 
 /** One tick's changes: O(what changed). Applied to the world before the tick it gives the world after it. */
-export type Delta = Changes & Header
+export type Delta = Changes &
+  Header & {
+    /** Versions of the components in `set`, where above 1. */
+    readonly versions?: Readonly<Record<string, number>>
+  }

@@ -144,7 +144,7 @@ export class Core {
   put(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'tag' && this.state.get(entity, token) !== undefined) return this.guard()
     this.note(token)
-    this.#checkReference(entity, token, value)
+    this.checkReference(entity, token, value)
     const log = token.kind === 'log' ? (this.state.get(entity, token) as readonly Json[] | undefined) : undefined
     if (log === undefined) this.state.put(entity, token, value)
     else this.state.splice(entity, token as Log, [0, log.length, value as readonly Json[]])
@@ -171,7 +171,8 @@ export class Core {
     this.state.apply(changes, (name) => this.token(name))
   }
 
-  #checkReference(entity: Entity, token: Component, value: Json): void {
+  /** @throws `unknown-entity` for a reference to nobody */
+  checkReference(entity: Entity, token: Component, value: Json): void {
     if (token.kind !== 'value' || token.ref === undefined) return
     const target = (value as JsonObject)[token.ref] as Entity
     if (this.state.entities.has(target)) return

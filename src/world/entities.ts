@@ -78,6 +78,11 @@ export class Entities {
     return this.#rowOf.get(entity)
   }
 
+  /** Whose row this is. */
+  at(row: number): Entity {
+    return this.#entityOf[row] as Entity
+  }
+
   add(entity: Entity): number {
     this.#wakeOldest()
     const row = addEntity(this.#bits)

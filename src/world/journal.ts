@@ -57,7 +57,7 @@ export class JournalCodec {
   decode(line: string, where: string): Step {
     const text = line.slice(checkLength + 1)
     const chain = link(this.#chain, text)
-    if (line.slice(0, checkLength) !== chain) {
+    if (!line.startsWith(`${chain} `)) {
       throw new EntiaError(
         'corrupt-journal',
         `${where}: the line does not follow from the lines before it: it was edited, lost or moved. ` +

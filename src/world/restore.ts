@@ -26,52 +26,97 @@ type EntityLine =
  */
 export function readSnapshot(lines: Iterable<string>): Saved {
   const sha256 = createHash('sha256')
-  let head: SnapshotHead | undefined
-  let end: SnapshotEnd | undefined
-  const content: EntityLine[] = []
-  let count = 0
+  const content: Record<string, Json>[] = []
+  let end: SnapshotEnd['end'] | undefined
   for (const line of lines) {
-    const where = `snapshot line ${count + 1}`
+    const where = `snapshot line ${content.length + 1}`
     if (line === '') continue
     if (end !== undefined) throw corrupt(where, 'there is more behind the end')
     const parsed = parse(line, where)
     if ('end' in parsed) {
-      end = parsed as SnapshotEnd
+      end = { lines: -1, sha256: '', ...(parsed['end'] as Partial<SnapshotEnd['end']> | null) }
       continue
     }
+    if (content.length === 0) checkHead(parsed, where)
     sha256.update(line).update('\n')
-    if (count++ === 0) head = checkHead(parsed, where)
-    else content.push(canonical(parsed, () => where, Infinity) as EntityLine)
+    content.push(parsed)
   }
-  if (head === undefined) throw corrupt('snapshot', 'it is empty')
+  const count = content.length
+  if (count === 0) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
-  if (end.end.lines !== count) throw corrupt('snapshot', `it has ${count} lines of ${end.end.lines}`)
+  if (end.lines !== count) throw corrupt('snapshot', `it has ${count} lines of ${end.lines}`)
   const digest = sha256.digest('hex')
-  if (end.end.sha256 !== digest) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
-  return { head, content, sha256: digest }
+  if (end.sha256 !== digest) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
+  const [head, ...rows] = canonical(content, () => 'snapshot', Infinity) as readonly Json[]
+  return { head: head as SnapshotHead, content: rows as readonly EntityLine[], sha256: digest }
 }
 
 /**
  * Fills an empty world. Snapshot and later ticks are applied as they stand; then every value of an older version is
  * migrated, and all are checked.
  *
- * @throws `unknown-component`, `newer-version`, `corrupt-snapshot`, `invalid-value`
+ * @throws `unknown-component`, `newer-version`, `corrupt-snapshot`, `corrupt-journal`, `invalid-value`, `unknown-entity`
  */
-export function fill(core: Core, { head, content }: Saved, deltas: Iterable<Delta>): void {
-  checkVersions(head, core.tokens)
-  for (const line of content) {
-    if ('has' in line) {
-      core.state.spawn(line.entity)
-      for (const name in line.has) core.state.put(line.entity, core.token(name), line.has[name] as Json)
-    } else core.state.append(line.entity, core.token(line.log) as Log, line.more)
-  }
+export function fill(core: Core, { head, content }: Saved, deltas: readonly Delta[]): void {
+  const versions = savedVersions(head, deltas)
+  checkVersions(head.name, versions, core.tokens)
+  content.forEach((line, index) => place(core, line, `snapshot line ${index + 2}`))
   core.header = head.header
-  core.inbox.push(...head.inbox)
+  // What had arrived before the snapshot came in with the first tick after it.
+  if (deltas.length === 0) for (const input of head.inbox) core.inbox.push(input)
   for (const delta of deltas) {
+    if (delta.tick !== core.tick + 1) {
+      const what = `Tick ${delta.tick} of world '${head.name}' does not follow tick ${core.tick}`
+      throw new EntiaError('corrupt-journal', `${what}. Pass every tick since the snapshot, oldest first.`)
+    }
+    for (const [name, rows] of Object.entries(delta.set ?? {})) {
+      for (const [, value] of rows) checkKind(core.token(name), value, `tick ${delta.tick}`)
+    }
     core.apply(delta)
     core.header = delta
   }
-  for (const column of core.state.columns()) check(core, column.token, head.components[column.token.name])
+  for (const column of core.state.columns()) check(core, column, versions[column.token.name])
+}
+
+/**
+ * The versions that a snapshot and the ticks since hold components in: one of which the snapshot knows nothing came up
+ * in a tick.
+ *
+ * @throws `corrupt-journal` if a component is there in two versions
+ */
+export function savedVersions(head: SnapshotHead, deltas: readonly Delta[]): Readonly<Record<string, number>> {
+  const versions: Record<string, number> = { ...head.components }
+  for (const delta of deltas) {
+    for (const name in delta.set) {
+      const version = delta.versions?.[name] ?? 1
+      versions[name] ??= version
+      if (versions[name] === version) continue
+      const what = `Tick ${delta.tick} of world '${head.name}' holds '${name}' in version ${version}, what was before it ${versions[name]}`
+      throw new EntiaError('corrupt-journal', `${what}. After a migration, ticks go on from a new snapshot.`)
+    }
+  }
+  return versions
+}
+
+function place(core: Core, line: EntityLine, where: string): void {
+  const { entity } = line
+  if ('has' in line) {
+    core.state.spawn(entity)
+    for (const [name, value] of Object.entries(line.has)) {
+      const token = core.token(name)
+      checkKind(token, value, where)
+      core.state.put(entity, token, value)
+    }
+    return
+  }
+  const token = core.token(line.log)
+  if (token.kind !== 'log') throw corrupt(where, `'${token.name}' was a log, and is a ${token.kind} here`)
+  core.state.append(entity, token, line.more)
+}
+
+function checkKind({ name, kind }: Component, value: Json, where: string): void {
+  if (kind === 'log' ? Array.isArray(value) : kind !== 'tag' || value === true) return
+  throw corrupt(where, `'${name}' is a ${kind} here, and was something else: give one of them another name`)
 }
 
 /** The components in a list, or in a module of them. */
@@ -90,7 +135,7 @@ function parse(line: string, where: string): Record<string, Json> {
   throw corrupt(where, 'it is no JSON object')
 }
 
-function checkHead(parsed: Record<string, Json>, where: string): SnapshotHead {
+function checkHead(parsed: Record<string, Json>, where: string): void {
   const format = parsed['entia']
   if (typeof format !== 'number') throw corrupt(where, "it is no head of a snapshot (no field 'entia')")
   if (format > snapshotFormat) {
@@ -99,7 +144,6 @@ function checkHead(parsed: Record<string, Json>, where: string): SnapshotHead {
       `${where}: the snapshot has format ${format}, this version reads up to ${snapshotFormat}. Update entia.`,
     )
   }
-  return canonical(parsed, () => where, Infinity) as SnapshotHead
 }
 
 function checkVersions(head: SnapshotHead, tokens: ReadonlyMap<string, Component>): void {

@@ -3,6 +3,7 @@ import type { Header } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Core } from './core.ts'
 import type { Input } from './input.ts'
+import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
 
 /** Version of the form of snapshots. */
@@ -27,14 +28,24 @@ export type SnapshotEnd = {
   readonly end: { readonly lines: number; readonly sha256: string }
 }
 
-/** The lines of a snapshot, without line breaks: a head, the entities in ascending order, an end that proves the rest. */
+/**
+ * The lines of a snapshot, without line breaks: a head, the entities in ascending order, an end that proves the rest.
+ *
+ * @throws `corrupt-snapshot` when the world is written to before the last line is taken
+ */
 export function* snapshotLines(core: Core): Generator<string> {
   const sha256 = createHash('sha256')
+  const { revision } = core.state
   let lines = 0
   for (const line of contentLines(core)) {
     sha256.update(line).update('\n')
     lines++
     yield line
+    if (core.state.revision === revision) continue
+    throw new EntiaError(
+      'corrupt-snapshot',
+      `World '${core.name}' changed after line ${lines} of its snapshot. Take all lines at once: [...world.snapshot()].`,
+    )
   }
   const end: SnapshotEnd = { end: { lines, sha256: sha256.digest('hex') } }
   yield JSON.stringify(end)

@@ -44,6 +44,11 @@ export class State {
     return this.#byName
   }
 
+  /** Another number after every write. */
+  get revision(): number {
+    return this.#tracking.revision
+  }
+
   get(entity: Entity, token: Component): Json | undefined {
     const row = this.entities.row(entity)
     return row === undefined ? undefined : this.#columns.get(token)?.values[row]
@@ -127,7 +132,8 @@ export class State {
     const column = this.column(token)
     const log = column.values[row] as readonly Json[]
     this.#tracking.touch(column, entity, row)?.edited(log, edit)
-    column.values[row] = log.toSpliced(edit[0], edit[1], ...edit[2])
+    const [from, deleteCount, items] = edit
+    column.values[row] = log.slice(0, from).concat(items, log.slice(from + deleteCount))
   }
 
   /** Makes the changes of an earlier step again, in this world or in one restored from before it. */

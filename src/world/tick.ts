@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 import { canonical } from './canonical.ts'
 import type { Changes, Delta, Header } from './changes.ts'
-import type { Underway } from './core.ts'
+import type { Core, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
 import type { Input } from './input.ts'
@@ -39,7 +40,8 @@ export function tick(world: World, inputs: readonly Input[] = [], { nowMs, chang
   try {
     enter(world, underway, change)
     for (const system of world.systems) runSystem(world, system, underway)
-    const delta: Delta = { ...core.header, ...core.state.changes() }
+    const changes = core.state.changes()
+    const delta: Delta = { ...core.header, ...changes, ...versionsOf(core, changes) }
     const { events, writers, again } = underway
     return { inputs: underway.inputs, delta, events, writers, again }
   } catch (error) {
@@ -71,6 +73,16 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   if (started !== undefined) core.dateOffsetMs = (started['dateMs'] as number) - core.nowMs
 }
 
+/** A component may come up here for the first time since the snapshot, which then cannot say its version. */
+function versionsOf(core: Core, { set }: Changes): Pick<Delta, 'versions'> | undefined {
+  let versions: Record<string, number> | undefined
+  for (const name in set) {
+    const { version } = core.token(name)
+    if (version > 1) (versions ??= {})[name] = version
+  }
+  return versions && { versions }
+}
+
 function runSystem(world: World, system: System, underway: Underway): void {
   underway.writer = system.name
   try {
@@ -81,7 +93,7 @@ function runSystem(world: World, system: System, underway: Underway): void {
       throw new TypeError('it returned a promise; a system is synchronous, what takes time is an effect')
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = error instanceof Error ? error.message : inspect(error)
     const kinds = underway.inputs.map((input) => input.kind).join(', ') || 'none'
     throw new EntiaError(
       'system-failed',

@@ -11,6 +11,8 @@ export class Tracking {
   readonly #spawned = new Set<Entity>()
   readonly #despawned: Entity[] = []
   #on = false
+  /** Counts all writes, tracked or not. */
+  revision = 0
 
   constructor(entities: Entities) {
     this.#entities = entities
@@ -36,15 +38,18 @@ export class Tracking {
   }
 
   spawned(entity: Entity): void {
+    this.revision++
     if (this.#on) this.#spawned.add(entity)
   }
 
   despawned(entity: Entity): void {
+    this.revision++
     if (this.#on && !this.#spawned.delete(entity)) this.#despawned.push(entity)
   }
 
   /** To be called before each write. */
   touch(column: Column, entity: Entity, row: number): Before | undefined {
+    this.revision++
     // An entity of this step needs no past: an undo removes it.
     if (!this.#on || this.#spawned.has(entity)) return undefined
     const known = column.touched.get(entity)

@@ -68,13 +68,13 @@ export class World {
   /**
    * Makes the world that a snapshot tells of. Nothing is half-restored: it is whole, or this throws.
    *
-   * @throws `corrupt-snapshot`, `newer-version`, `unknown-component`, `invalid-value`
+   * @throws `corrupt-snapshot`, `corrupt-journal`, `newer-version`, `unknown-component`, `unknown-entity`, `invalid-value`
    */
   static restore(lines: Iterable<string>, { systems = [], components = [], deltas = [] }: RestoreOptions = {}): World {
     const saved = readSnapshot(lines)
     const { name, seed } = saved.head
     const world = new World({ name, seed, systems, components: tokensOf(components) })
-    fill(world.core, saved, deltas)
+    fill(world.core, saved, [...deltas])
     return world
   }
 
@@ -112,12 +112,17 @@ export class World {
     return `${prefix}-${hex(mix(key ^ mix(count)))}${hex(mix((mix(key) + count) >>> 0))}`
   }
 
-  /** Makes an entity of these components. */
+  /** Makes an entity of these components. If one of them is refused, there is none. */
   spawn(...parts: readonly (Initial | Tag)[]): Entity {
     this.core.guard()
     const entity = this.core.next++
     this.core.state.spawn(entity)
-    for (const part of parts) this.add(entity, part)
+    try {
+      for (const part of parts) this.add(entity, part)
+    } catch (error) {
+      this.core.state.despawn(entity)
+      throw error
+    }
     return entity
   }
 
