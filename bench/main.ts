@@ -1,12 +1,14 @@
-import { execFile } from 'node:child_process'
-import { parseArgs, promisify } from 'node:util'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { json } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
 import { isWithin, type Row } from './row.ts'
 import { subjects } from './subjects.ts'
 import { table } from './table.ts'
 
 /**
- * Measures what the project says of its speed and size, and prints a table, or with `--json` one array of figures. How far
- * it is goes to standard error.
+ * Measures what the project says of its speed and size, and prints a table, or with `--json` one array of rows. How far it
+ * is goes to standard error.
  */
 const { values: options } = parseArgs({
   options: {
@@ -20,28 +22,35 @@ const { values: options } = parseArgs({
   },
 })
 
-const names = Object.keys(subjects).filter((name) => name.includes(options.only))
-if (names.length === 0) {
-  throw new Error(`--only ${options.only} names no subject. There are: ${Object.keys(subjects).join(', ')}.`)
+const chosen = Object.entries(subjects).filter(([name]) => name.includes(options.only))
+if (chosen.length === 0) {
+  console.error(`--only ${options.only}: no subject has this in its name. There are ${Object.keys(subjects).join(', ')}.`)
+  process.exitCode = 1
 }
 const rows: Row[] = []
-for (const name of names) {
-  const begin = performance.now()
-  if (!options.here) process.stderr.write(`${name} … `)
-  rows.push(...(await (options.here ? measuredHere(name) : measuredApart(name))))
-  if (!options.here) process.stderr.write(`${((performance.now() - begin) / 1_000).toFixed(1)} s\n`)
+for (const [name, load] of chosen) {
+  if (options.here) rows.push(...(await (await load()).measure()))
+  else rows.push(...(await measuredApart(name)))
 }
-console.log(options.json ? JSON.stringify(rows, undefined, 2) : table(rows))
+if (options.json) console.log(JSON.stringify(rows, undefined, 2))
+else if (rows.length > 0) console.log(table(rows))
 if (options.check && rows.some((row) => isWithin(row) === false)) process.exitCode = 1
 
-async function measuredHere(name: string): Promise<Row[]> {
-  const subject = await subjects[name]?.()
-  return (await subject?.measure()) ?? []
-}
-
-/** A subject a process, so that no one's garbage and compiled code are another's. */
+/** Measured in a process of its own, so that no subject's garbage and compiled code are another's. */
 async function measuredApart(name: string): Promise<Row[]> {
+  const begin = performance.now()
+  process.stderr.write(`${name} … `)
   const node = ['--conditions=source', '--expose-gc', import.meta.filename]
-  const { stdout } = await promisify(execFile)(process.execPath, [...node, '--here', '--json', '--only', name])
-  return JSON.parse(stdout) as Row[]
+  const child = spawn(process.execPath, [...node, '--here', '--json', '--only', name], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  const measured = await json(child.stdout).catch(() => [])
+  const [code] = await ended
+  process.stderr.write(`${((performance.now() - begin) / 1_000).toFixed(1)} s\n`)
+  if (code !== 0) {
+    console.error(`${name} could not be measured.`)
+    process.exitCode = 1
+  }
+  return measured as Row[]
 }

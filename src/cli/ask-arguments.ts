@@ -47,7 +47,9 @@ export function askArguments(argv: readonly string[]): AskArguments {
   const { values, positionals } = parsed(argv)
   const [folder, ...rest] = positionals
   if (rest.length > 0) {
-    throw new UsageError(`One folder can be asked about; ${positionals.length} came: ${positionals.join(', ')}. Put a question behind --question.`)
+    throw new UsageError(
+      `One folder can be asked about; ${positionals.length} came: ${positionals.join(', ')}. Put a question behind --question.`,
+    )
   }
   const { question, model, data = defaultData, resume = false, fast = false, json = false, help = false } = values
   for (const [name, value] of Object.entries({ folder, question, model, data })) {

@@ -1,7 +1,4 @@
-import type { Failure } from '../../components/failure.ts'
-import type { Stop } from '../../components/last-turn.ts'
-import type { TokenUsage } from '../../components/usage.ts'
-import type { JsonObject } from '../world/json.ts'
+import type { Failure, JsonObject, Stop, TokenUsage } from '../index.ts'
 
 /** What a run has used, over all its starts. */
 export interface Totals {

@@ -2,16 +2,21 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import * as standardComponents from '../../components/index.ts'
-import { LastTurn } from '../../components/last-turn.ts'
-import { Llm } from '../../components/llm.ts'
-import { standardSystems } from '../../systems/index.ts'
-import { agent as agentOf } from '../engine/agent.ts'
-import { type OpenRunnerOptions, Runner } from '../engine/runner.ts'
-import type { Store } from '../stores/port.ts'
-import { type FileTools, fileTools } from '../tools/file-tools.ts'
-import { type Entity, defineComponent } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import { World } from '../world/world.ts'
+import {
+  agent as agentOf,
+  defineComponent,
+  EntiaError,
+  type Entity,
+  fileTools,
+  type FileTools,
+  LastTurn,
+  Llm,
+  type OpenRunnerOptions,
+  Runner,
+  standardSystems,
+  type Store,
+  World,
+} from '../index.ts'
 import { type Question, questionPrompt, systemPrompt } from './question-prompt.ts'
 import { readerModel } from './reader/reader-model.ts'
 
@@ -93,7 +98,13 @@ async function opened(
   { store, isPaced }: RunOptions,
   create?: () => World,
 ): Promise<OpenRun> {
-  const options: OpenRunnerOptions = { store, name, ...restoring, models: { scripted: readerModel({ isPaced }) }, tools }
+  const options: OpenRunnerOptions = {
+    store,
+    name,
+    ...restoring,
+    models: { scripted: readerModel({ isPaced }) },
+    tools,
+  }
   const runner = await Runner.open(create === undefined ? options : { ...options, create })
   return { name, runner, world: runner.world, agent: agentIn(runner.world) }
 }

@@ -1,15 +1,18 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Conversation } from '../../components/conversation.ts'
-import { LastTurn } from '../../components/last-turn.ts'
-import { Llm } from '../../components/llm.ts'
-import { lastText } from '../engine/agent.ts'
-import { textOf } from '../models/text-of.ts'
-import { sqliteStore } from '../stores/sqlite.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
-import { type AskRun, Folder, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
+import {
+  type AskRun,
+  Folder,
+  isFinished,
+  lastRun,
+  newRun,
+  type OpenRun,
+  reopened,
+  type RunOptions,
+} from './ask-runs.ts'
 import { adviceOn, assertKey, chooseModel } from './choose-model.ts'
 import { followRun, toolsOf, totalsOf } from './follow-run.ts'
 import { readQuestion } from './question-prompt.ts'

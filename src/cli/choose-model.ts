@@ -1,6 +1,4 @@
-import type { Failure } from '../../components/failure.ts'
-import { parseModel } from '../models/model-name.ts'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError, type Failure, parseModel } from '../index.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A provider as the command line knows it. */

@@ -1,13 +1,6 @@
-import { Conversation } from '../../components/conversation.ts'
+import { Conversation, type Entity, LastTurn, type Message, type Runner, textOf, Usage, type World } from '../index.ts'
 import { ToolCall } from '../../components/tool-call.ts'
-import { LastTurn } from '../../components/last-turn.ts'
-import type { Message } from '../../components/message.ts'
 import { Turn } from '../../components/turn.ts'
-import { Usage } from '../../components/usage.ts'
-import type { Runner } from '../engine/runner.ts'
-import { textOf } from '../models/text-of.ts'
-import type { Entity } from '../world/component.ts'
-import type { World } from '../world/world.ts'
 import type { AnsweredTool, AskEvent, Totals } from './ask-event.ts'
 
 /** Tells what happens in a run: the Runner's events, with what they point at in the world. */

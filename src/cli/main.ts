@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { relative } from 'node:path'
-import { EntiaError } from '../world/entia-error.ts'
+import { EntiaError } from '../index.ts'
 import { ask } from './ask.ts'
 import { askArguments, askHelp, defaultData } from './ask-arguments.ts'
 import { jsonView } from './json-view.ts'
@@ -37,9 +37,7 @@ async function command(words: readonly string[]): Promise<number> {
   const view = args.json ? jsonView(stdout) : new TerminalView(stdout, { isDumb: environment['TERM'] === 'dumb' })
   try {
     const end = await ask({ ...args, environment, signal, resumeBy }, view)
-    if (end.how === 'stopped') return exitCode()
-    if (end.how === 'answered') return 0
-    view.close()
+    if (end.how !== 'failed') return end.how === 'answered' ? 0 : exitCode()
     stderr.write(`entia: ${end.message}\n`)
     return 1
   } finally {
@@ -62,6 +60,7 @@ function interruption(): { readonly signal: AbortSignal; readonly exitCode: () =
 
 /** The program as the person called it, with other arguments. */
 function commandLine(...words: readonly string[]): string {
-  const program = environment['npm_lifecycle_event'] === 'start' ? 'npm start --' : `node ${relative('', argv[1] ?? '')}`
+  const program =
+    environment['npm_lifecycle_event'] === 'start' ? 'npm start --' : `node ${relative('', argv[1] ?? '')}`
   return [program, ...words.map((word) => (/^[\w./-]+$/.test(word) ? word : JSON.stringify(word)))].join(' ')
 }

@@ -2,6 +2,7 @@ import type { Batch, Store, StoredWorld, WorldJournal } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { JournalCodec, type Step } from '../world/journal.ts'
+import { savedVersions } from '../world/restore.ts'
 import type { SnapshotEnd, SnapshotHead } from '../world/snapshot.ts'
 import { type System, World } from '../world/world.ts'
 
@@ -53,10 +54,12 @@ export class Keeper {
       this.#journalBytes += line.length
       return this.#codec.decode(line, `journal of world '${this.#journal.name}', tick ${tick}`)
     })
-    const world = World.restore(lines, { ...options, deltas: steps.map((step) => step.delta) })
+    const deltas = steps.map((step) => step.delta)
+    const world = World.restore(lines, { ...options, deltas })
     const head = JSON.parse(lines[0] as string) as SnapshotHead
     // A value of an older version was migrated just now: the journal goes on from a snapshot of the new one.
-    const isMigrated = Object.entries(head.components).some(([name, version]) => world.core.token(name).version > version)
+    const saved = Object.entries(savedVersions(head, deltas))
+    const isMigrated = saved.some(([name, version]) => world.core.token(name).version > version)
     this.#hasBase = !isMigrated
     this.#writtenTick = world.tick
     this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)

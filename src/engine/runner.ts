@@ -129,12 +129,18 @@ export class Runner {
     }
     checkParts(this.world, this.host)
     const { core } = this.world
-    core.drive({ name: 'a Runner', post: (input) => this.#enter(input) })
+    // Kept out of the store's snapshot, which would bring them in again after a crash.
+    const early = core.inbox.splice(0)
+    core.drive({
+      name: 'a Runner',
+      post: (input) => (this.#loop === undefined ? void early.push(input) : this.#enter(input)),
+    })
     const written = core.unwatch()
     try {
       await this.#openStore()
     } catch (error) {
       core.drive(undefined)
+      for (const input of early) core.inbox.push(input)
       throw error
     }
     const { world, host, clock = host.clock } = { world: this.world, host: this.host }
@@ -144,7 +150,7 @@ export class Runner {
     this.#tellAgain()
     if (written !== undefined) this.#inbox.push(written)
     this.#enter({ kind: 'started', dateMs: clock.date(), retry: host.retryPolicies() })
-    for (const input of core.inbox.splice(0)) this.#enter(input)
+    for (const input of early) this.#enter(input)
     this.#pump.takeUp(this.#loop.offsetMs)
   }
 

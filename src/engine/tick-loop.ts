@@ -109,7 +109,7 @@ export class TickLoop {
     // Instants are made of sums that may fall short of a whole millisecond by a rounding error.
     const nowMs = Math.floor(clock.now() - this.offsetMs + 1e-6)
     try {
-      return tick(world, entries.map((entry) => entry.input), { nowMs, change: change?.make })
+      return tick(world, entries.map((entry) => entry.input), { nowMs, change: change?.make, driver: world.core.driver })
     } catch (error) {
       if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
       change.waiter?.reject(error)

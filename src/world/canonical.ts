@@ -35,7 +35,8 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
       return Number.isFinite(node) ? node + 0 : unfit
     case 'object':
       if (node === null) return null
-      if (depth >= maxDepth) return unfit
+      // What is adopted whole comes from a text or is canonical: it has no cycle, and stands in what holds it.
+      if (depth >= maxDepth && adopted !== Infinity) return unfit
       return Array.isArray(node) ? visitArray(node, depth + 1, adopted) : visitObject(node, depth + 1, adopted)
     default:
       return unfit

@@ -3,6 +3,7 @@ import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
 import { type Component, invalidValue, type Log, type Value } from './component.ts'
 import type { Core } from './core.ts'
+import type { Column } from './column.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
@@ -27,14 +28,14 @@ type EntityLine =
 export function readSnapshot(lines: Iterable<string>): Saved {
   const sha256 = createHash('sha256')
   const content: Record<string, Json>[] = []
-  let end: SnapshotEnd['end'] | undefined
+  let end: Partial<SnapshotEnd['end']> | undefined
   for (const line of lines) {
     const where = `snapshot line ${content.length + 1}`
     if (line === '') continue
     if (end !== undefined) throw corrupt(where, 'there is more behind the end')
     const parsed = parse(line, where)
     if ('end' in parsed) {
-      end = { lines: -1, sha256: '', ...(parsed['end'] as Partial<SnapshotEnd['end']> | null) }
+      end = { ...(parsed['end'] as Partial<SnapshotEnd['end']> | null) }
       continue
     }
     if (content.length === 0) checkHead(parsed, where)
@@ -44,11 +45,11 @@ export function readSnapshot(lines: Iterable<string>): Saved {
   const count = content.length
   if (count === 0) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
-  if (end.lines !== count) throw corrupt('snapshot', `it has ${count} lines of ${end.lines}`)
+  if (end.lines !== count) throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${end.lines}`)
   const digest = sha256.digest('hex')
   if (end.sha256 !== digest) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
-  const [head, ...rows] = canonical(content, () => 'snapshot', Infinity) as readonly Json[]
-  return { head: head as SnapshotHead, content: rows as readonly EntityLine[], sha256: digest }
+  const [head, ...rows] = canonical(content, () => 'snapshot', Infinity) as readonly [SnapshotHead, ...EntityLine[]]
+  return { head, content: rows, sha256: digest }
 }
 
 /**
@@ -146,40 +147,36 @@ function checkHead(parsed: Record<string, Json>, where: string): void {
   }
 }
 
-function checkVersions(head: SnapshotHead, tokens: ReadonlyMap<string, Component>): void {
-  for (const [name, version] of Object.entries(head.components)) {
+function checkVersions(
+  world: string,
+  versions: Readonly<Record<string, number>>,
+  tokens: ReadonlyMap<string, Component>,
+): void {
+  for (const [name, version] of Object.entries(versions)) {
     const token = tokens.get(name)
+    const what = `What is saved of world '${world}' holds component '${name}'`
+    const details = { component: name }
     if (token === undefined) {
-      throw new EntiaError(
-        'unknown-component',
-        `The snapshot of world '${head.name}' holds component '${name}', which is not known here. Pass it in 'components'.`,
-        { component: name },
-      )
+      throw new EntiaError('unknown-component', `${what}, which is not known here. Pass it in 'components'.`, details)
     }
-    if (version > token.version) {
-      throw new EntiaError(
-        'newer-version',
-        `The snapshot of world '${head.name}' holds '${name}' in version ${version}, this program knows up to ${token.version}. ` +
-          'Restore it with the newer program.',
-        { component: name },
-      )
+    const known = token.version
+    if (version > known) {
+      const advice = `this program knows up to ${known}. Restore it with the newer program.`
+      throw new EntiaError('newer-version', `${what} in version ${version}, ${advice}`, details)
     }
-    if (version < token.version && token.migrate === undefined) {
-      throw new EntiaError(
-        'corrupt-snapshot',
-        `The snapshot of world '${head.name}' holds '${name}' in version ${version}, and the component (version ` +
-          `${token.version}) has no 'migrate'. Define one.`,
-        { component: name },
-      )
+    if (version < known && (token.kind === 'tag' || token.migrate === undefined)) {
+      const advice = `and the component (version ${known}) has no 'migrate'. Define one.`
+      throw new EntiaError('corrupt-snapshot', `${what} in version ${version}, ${advice}`, details)
     }
   }
 }
 
-function check(core: Core, token: Component, version: number = token.version): void {
+function check(core: Core, { token, values }: Column, version = token.version): void {
   if (token.kind === 'tag') return
-  for (const entity of core.state.entities.query([token])) {
+  for (const [row, saved] of values.entries()) {
+    if (saved === undefined) continue
+    const entity = core.state.entities.at(row)
     const whose = `entity ${entity}, component ${token.name}`
-    const saved = core.state.get(entity, token) as Json
     const value = version < token.version ? migrated(token, saved, version, whose) : saved
     const items = token.kind === 'log' ? (value as readonly Json[]) : [value]
     for (const item of items) {
@@ -187,6 +184,7 @@ function check(core: Core, token: Component, version: number = token.version): v
       if (!result.success) throw invalidValue(whose, result.error)
     }
     if (value !== saved) core.state.put(entity, token, value)
+    core.checkReference(entity, token, value)
   }
 }
 

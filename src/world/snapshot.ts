@@ -6,7 +6,7 @@ import type { Input } from './input.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
 
-/** Version of the form of snapshots. */
+/** Version of the form of snapshots, and of the journals behind them. */
 export const snapshotFormat = 1
 
 /** A log's items beyond so many stand on further lines, so that no line becomes too long for one string. */

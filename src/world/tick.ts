@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { canonical } from './canonical.ts'
 import type { Changes, Delta, Header } from './changes.ts'
-import type { Core, Underway } from './core.ts'
+import type { Core, Driver, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
 import type { Input } from './input.ts'
@@ -13,6 +13,8 @@ export interface TickOptions {
   readonly nowMs?: number
   /** Runs before the systems; what it changes becomes the tick's first input. */
   readonly change?: ((world: World) => void) | undefined
+  /** Who ticks, if something drives the world. */
+  readonly driver?: Driver | undefined
 }
 
 export interface TickResult extends Step {
@@ -22,15 +24,20 @@ export interface TickResult extends Step {
 }
 
 /**
- * One synchronous pass of all systems over the inputs that have arrived. Atomic: if a system throws, everything that
- * was written in it is undone.
+ * One synchronous pass of all systems over the inputs that have arrived: these, then those posted. Atomic: if a system
+ * throws, everything that was written in it is undone.
  *
- * @throws `system-failed` naming system, tick and inputs; what `change` throws, as it is
+ * @throws `system-failed` naming system, tick and inputs; what `change` throws, as it is; `world-driven`, `in-tick`
  */
-export function tick(world: World, inputs: readonly Input[] = [], { nowMs, change }: TickOptions = {}): TickResult {
+export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
   const { core } = world
+  const { nowMs, change, driver } = options
   if (core.underway !== undefined) {
     throw new EntiaError('in-tick', `A tick of world '${world.name}' is under way: a system cannot tick its own world.`)
+  }
+  if (core.driver !== driver) {
+    const what = `World '${world.name}' is driven by ${core.driver?.name ?? 'nobody'}`
+    throw new EntiaError('world-driven', `${what}: only what drives a world ticks it. Post an input instead.`)
   }
   const before = core.header
   const underway: Underway = { inputs, events: [], writers: {}, writer: 'change', again: false }
@@ -63,12 +70,13 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   if (change !== undefined) {
     change(world)
     const input = { kind: 'change', ...core.state.changes(), header: core.header }
-    underway.inputs = [canonical(input, () => 'a change') as Input, ...underway.inputs]
+    underway.inputs = [canonical(input, () => 'a change', Infinity) as Input, ...underway.inputs]
   } else if (first?.kind === 'change') {
     const { header, ...changes } = first as ChangeInput
     core.apply(changes)
     core.header = header
   }
+  if (core.inbox.length > 0) underway.inputs = [...underway.inputs, ...core.inbox.splice(0)]
   const started = underway.inputs.find((input) => input.kind === 'started')
   if (started !== undefined) core.dateOffsetMs = (started['dateMs'] as number) - core.nowMs
 }

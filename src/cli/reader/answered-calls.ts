@@ -1,6 +1,4 @@
-import type { Message } from '../../../components/message.ts'
-import { textOf } from '../../models/text-of.ts'
-import type { JsonObject } from '../../world/json.ts'
+import { type JsonObject, type Message, textOf } from '../../index.ts'
 
 /** A tool call of this turn and what came of it. */
 export interface AnsweredCall {

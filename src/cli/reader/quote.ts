@@ -8,48 +8,72 @@ export interface Quote {
   readonly lines: readonly string[]
 }
 
-const maxQuotedLines = 4
+const maxQuotedLines = 5
 
-/** The lines of a result of `read_file`, by number; notes and a line that was cut are left out. */
-function numberedLines(result: string): { readonly number: number; readonly text: string }[] {
-  return result.split('\n').flatMap((row) => {
+interface Line {
+  readonly number: number
+  readonly text: string
+}
+
+/**
+ * Of a piece that `read_file` gave, the few lines in which most words meet: within one paragraph, the shortest such run,
+ * the first one among equals, and then up to where its sentence begins and ends. Without words, the first lines.
+ * `undefined` if nothing was read.
+ */
+export function bestQuote(path: string, piece: string, weights: ReadonlyMap<QuestionWord, number>): Quote | undefined {
+  const lines = numberedLines(piece)
+  const runs = lines.flatMap((_, from) => runsFrom(lines, from, weights))
+  const best = runs.reduce<Run | undefined>((one, other) => (one && one.value >= other.value ? one : other), undefined)
+  if (best === undefined) return undefined
+  const quoted = sentenceAround(lines, best)
+  return { path, first: quoted[0]?.number ?? 1, lines: quoted.map(({ text }) => text) }
+}
+
+/** The lines by number; the notes behind them are none. */
+function numberedLines(piece: string): Line[] {
+  return piece.split('\n').flatMap((row) => {
     const [, number, text = ''] = /^(\d+)\t(.*)$/.exec(row) ?? []
     return number === undefined ? [] : [{ number: Number(number), text }]
   })
 }
 
-/**
- * The few lines of a read piece in which most words meet: within one paragraph, the shortest such run, the first one
- * among equals. Without words, the first paragraph. `undefined` if nothing was read.
- */
-export function bestQuote(
-  path: string,
-  result: string,
-  weights: ReadonlyMap<QuestionWord, number>,
-): Quote | undefined {
-  const lines = numberedLines(result)
-  let best: { readonly value: number; readonly from: number; readonly to: number } | undefined
-  for (const [from, { text }] of lines.entries()) {
-    if (text.trim() === '') continue
-    const found = new Set<QuestionWord>()
-    for (let to = from; to < Math.min(from + maxQuotedLines, lines.length); to++) {
-      const line = lines[to]?.text ?? ''
-      if (line.trim() === '') break
-      for (const word of weights.keys()) if (hasWord(line, word)) found.add(word)
-      const value = weightOf(found, weights) - (to - from) / 100
-      if (best === undefined || value > best.value) best = { value, from, to }
-    }
-  }
-  if (best === undefined) return undefined
-  const { from, to } = weights.size === 0 ? { from: best.from, to: endOfParagraph(lines, best.from) } : best
-  const quoted = lines.slice(from, to + 1)
-  return { path, first: quoted[0]?.number ?? 1, lines: quoted.map(({ text }) => text) }
+interface Run {
+  readonly from: number
+  readonly to: number
+  readonly value: number
 }
 
-function endOfParagraph(lines: readonly { readonly text: string }[], from: number): number {
-  let to = from
-  while (to + 1 < Math.min(lines.length, from + maxQuotedLines) && lines[to + 1]?.text.trim() !== '') to++
-  return to
+/**
+ * The runs of a paragraph that begin with this line, each with what its words weigh, a little less for every line, and
+ * less still for a heading, which only names what follows.
+ */
+function runsFrom(lines: readonly Line[], from: number, weights: ReadonlyMap<QuestionWord, number>): Run[] {
+  const runs: Run[] = []
+  const found = new Set<QuestionWord>()
+  for (const [offset, { text }] of lines.slice(from, from + maxQuotedLines).entries()) {
+    if (text.trim() === '') break
+    for (const word of weights.keys()) if (hasWord(text, word)) found.add(word)
+    const cost = offset / 100 + (isHeading(lines[from]) ? 1 / 10 : 0)
+    runs.push({ from, to: from + offset, value: weightOf(found, weights) - cost })
+  }
+  return runs
+}
+
+function sentenceAround(lines: readonly Line[], run: Run): Line[] {
+  let { from, to } = run
+  const hasRoom = (): boolean => to - from + 1 < maxQuotedLines
+  while (hasRoom() && isOpen(lines[from - 1]) && !isHeading(lines[from - 1])) from--
+  while (hasRoom() && isOpen(lines[to]) && (lines[to + 1]?.text.trim() ?? '') !== '') to++
+  return lines.slice(from, to + 1)
+}
+
+/** Whether a sentence goes on behind this line. */
+function isOpen(line: Line | undefined): boolean {
+  return line !== undefined && line.text.trim() !== '' && !/[.!?;{}]\W*$/.test(line.text)
+}
+
+function isHeading(line: Line | undefined): boolean {
+  return line !== undefined && /^#+ /.test(line.text)
 }
 
 /** `path:first-last` and the lines under it, as every model is told to quote. */

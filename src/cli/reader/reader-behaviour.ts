@@ -1,5 +1,4 @@
-import { textOf } from '../../models/text-of.ts'
-import type { ScriptedBehaviour, ScriptedCall, ScriptedReply } from '../../models/scripted.ts'
+import { type ScriptedBehaviour, type ScriptedCall, type ScriptedReply, textOf } from '../../index.ts'
 import { type Question, readQuestion } from '../question-prompt.ts'
 import { type AnsweredCall, answeredCalls } from './answered-calls.ts'
 import { bestPlaces, type Hit, mergedHits, type Place, wordWeights } from './best-places.ts'
@@ -46,7 +45,12 @@ function look(question: Question): ScriptedReply {
 function search({ question, words }: Knowledge, listing: AnsweredCall): ScriptedReply {
   const glob = globOf(question)
   const toolCalls = words.map((word): ScriptedCall => {
-    const input = { pattern: wordPattern(word), ignoreCase: true, limit: maxListed, ...(glob !== undefined && { glob }) }
+    const input = {
+      pattern: wordPattern(word),
+      ignoreCase: true,
+      limit: maxListed,
+      ...(glob !== undefined && { glob }),
+    }
     return { name: 'grep_files', arguments: input }
   })
   const count = filesOf(listing).length
@@ -84,15 +88,19 @@ function answer({ question, words, calls, hits }: Knowledge, listing: AnsweredCa
   if (count === 0) return `There are no files in ${where}.`
   const weights = wordWeights(hits)
   const reads = calls.filter(({ name, isError }) => name === 'read_file' && !isError)
-  const quotes = reads.flatMap(({ arguments: { path }, text }) => bestQuote(String(path), text, weights) ?? [])
-  const sought = listed(words.map(({ word }) => word))
+  const quotes = reads.flatMap(({ arguments: { path }, text }) => bestQuote(path as string, text, weights) ?? [])
+  const isFound = (word: QuestionWord): boolean => weights.has(word)
+  const missing = listed(words.filter((word) => !isFound(word)).map(({ word }) => word))
+  const searched = `${many(count, 'file')} searched, ${many(quotes.length, 'place')} read.`
   if (quotes.length === 0) {
     return words.length === 0
       ? `Nothing in ${where} can be read as text.`
-      : `No line of ${where} has ${words.length > 1 ? 'any of the words ' : ''}${sought}. ${many(count, 'file')} searched.`
+      : `No line of ${where} has ${missing}. ${searched}`
   }
-  const lead = words.length === 0 ? `This is how ${where} begins:` : `This is where ${sought} meet:`
-  const closing = `${many(count, 'file')} searched, ${many(quotes.length, 'place')} read. I am a script: I find and quote; what follows from it is yours to judge.`
+  const found = listed(words.filter(isFound).map(({ word }) => word))
+  const lead = words.length === 0 ? `This is how ${where} begins:` : `This is where most is said of ${found}:`
+  const gap = missing === '' ? '' : ` No line has ${missing}.`
+  const closing = `${searched}${gap} I am a script: I find and quote; what follows from it is yours to judge.`
   return [lead, ...quotes.map(quoteText), closing].join('\n\n')
 }
 
@@ -112,7 +120,11 @@ function filesOf({ text }: AnsweredCall): string[] {
 
 /** The places as one pattern of the file tools. */
 function globOf({ places }: Question): string | undefined {
-  return places.length === 0 ? undefined : places.length === 1 ? `/${places[0]}` : `{${places.map((place) => `/${place}`).join(',')}}`
+  return places.length === 0
+    ? undefined
+    : places.length === 1
+      ? `/${places[0]}`
+      : `{${places.map((place) => `/${place}`).join(',')}}`
 }
 
 function listed(items: readonly string[]): string {

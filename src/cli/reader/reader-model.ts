@@ -1,7 +1,12 @@
-import type { ModelContext, ModelOutcome, ModelProvider, ModelRequest } from '../../models/port.ts'
-import { scripted } from '../../models/scripted.ts'
-import type { TokenUsage } from '../../../components/usage.ts'
-import { textOf } from '../../models/text-of.ts'
+import {
+  type ModelContext,
+  type ModelOutcome,
+  type ModelProvider,
+  type ModelRequest,
+  scripted,
+  textOf,
+  type TokenUsage,
+} from '../../index.ts'
 import { readerBehaviour } from './reader-behaviour.ts'
 
 export interface ReaderModelOptions {
@@ -43,6 +48,9 @@ async function stream({ value }: Answered, { onDelta, sleep, signal }: ModelCont
 }
 
 function estimated({ system, messages, tools }: ModelRequest, { value }: Answered): TokenUsage {
-  const tokens = (data: unknown): number => Math.ceil(JSON.stringify(data).length / charsPerToken)
-  return { input: tokens([system, tools, messages]), output: tokens(value.message.content) }
+  return { input: tokensOf([system, tools, messages]), output: tokensOf(value.message.content) }
+}
+
+function tokensOf(data: unknown): number {
+  return Math.ceil(JSON.stringify(data).length / charsPerToken)
 }

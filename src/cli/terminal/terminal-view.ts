@@ -42,14 +42,14 @@ export class TerminalView implements View {
       case 'model-delta':
         return this.#delta(event)
       case 'model-discarded':
-        if (this.#screen.endStream()) this.#screen.text('  (This answer broke off and counts no more.)\n', 'dim')
+        if (this.#screen.endStream()) this.#screen.text('  (This answer broke off and counts no more.)', 'dim')
         return
       case 'model-replied':
         if (this.#screen.endStream()) this.#screen.gap()
         this.#tokens += tokensOf(event.usage)
         return
       case 'retry-scheduled':
-        this.#screen.text(`  ${event.failure.message} Another try in ${seconds(event.waitMs)}.\n`, 'yellow')
+        this.#screen.text(`  ${event.failure.message} Another try in ${seconds(event.waitMs)}.`, 'yellow')
         this.#activity = 'waiting'
         return
       case 'tool-called':
@@ -86,18 +86,23 @@ export class TerminalView implements View {
       const keys = choosingKeys.join(' or ')
       screen.text(`A script reads: it finds and quotes, but does not think. With ${keys} set, a model does.`, 'dim')
     }
-    screen.text(`\n${question}\n`, ['bold', 'cyan'])
+    screen.gap()
+    screen.text(question, ['bold', 'cyan'])
+    screen.gap()
     if (before !== undefined) this.#before(run, before)
     if (screen.isLive && before?.isFinished !== true) this.#timer = setInterval(() => this.#draw(), redrawMs).unref()
   }
 
   #before(run: string, before: NonNullable<EventOf<'run-started'>['before']>): void {
     const screen = this.#screen
-    if (before.isFinished) return screen.text(`Nothing to resume: ${run} has ended. This is how.\n`, 'yellow')
+    if (before.isFinished) return screen.text(`Nothing to resume: ${run} has ended. This is how.`, 'yellow')
     const { modelCalls, tools, durationMs, usage } = before
     this.#earlierMs = durationMs
     this.#tokens = tokensOf(usage)
-    screen.text(`Done before, and not done again: ${many(modelCalls, 'model call')}, ${many(tools.length, 'tool call')}.`, 'dim')
+    screen.text(
+      `Done before, and not done again: ${many(modelCalls, 'model call')}, ${many(tools.length, 'tool call')}.`,
+      'dim',
+    )
     for (const tool of tools) this.#row(tool, 'dim')
     screen.gap()
   }
@@ -117,14 +122,19 @@ export class TerminalView implements View {
 
   #row({ tool, arguments: input, text, isError }: AnsweredTool, style?: Style): void {
     const [mark, markStyle] = isError ? (['✗', 'red'] as const) : (['✓', 'green'] as const)
-    const row = { mark, markStyle: style ?? markStyle, text: callText(tool, input), note: resultText(tool, text, isError) }
+    const row = {
+      mark,
+      markStyle: style ?? markStyle,
+      text: callText(tool, input),
+      note: resultText(tool, text, isError),
+    }
     this.#screen.row(row, style)
   }
 
   #end({ run, answer, ...totals }: EventOf<'run-ended'>): void {
     this.close()
     // What was streamed in this process stands there already.
-    if (this.#timer === undefined && this.#step === 0 && answer !== '') this.#screen.text(`${answer}\n`)
+    if (this.#timer === undefined && this.#step === 0 && answer !== '') this.#screen.text(`${answer}\n\n`)
     this.#screen.text(`${run}: ${this.#totals(totals)}`, 'dim')
   }
 
@@ -133,7 +143,8 @@ export class TerminalView implements View {
     const sent = [input, cacheRead, cacheWrite].filter((tokens) => tokens !== undefined)
     const parts = [many(modelCalls, 'model call'), many(toolCalls, 'tool call')]
     if (sent.length > 0) parts.push(`${numbers.format(sum(sent))} tokens in`)
-    if (output !== undefined) parts.push(`${numbers.format(output)} out${this.#model === scriptedModel ? ' (estimated)' : ''}`)
+    if (output !== undefined)
+      parts.push(`${numbers.format(output)} out${this.#model === scriptedModel ? ' (estimated)' : ''}`)
     return [...parts, seconds(durationMs)].join(' · ')
   }
 
@@ -141,7 +152,13 @@ export class TerminalView implements View {
     const [call, ...others] = this.#calls.values()
     const doing = this.#activity || (call ?? 'thinking') + (others.length > 0 ? ` and ${others.length} more` : '')
     const elapsedMs = this.#earlierMs + performance.now() - this.#startedMs
-    const facts = [`step ${this.#step}`, doing, seconds(elapsedMs), `${numbers.format(this.#tokens)} tokens`, 'Ctrl-C stops']
+    const facts = [
+      `step ${this.#step}`,
+      doing,
+      seconds(elapsedMs),
+      `${numbers.format(this.#tokens)} tokens`,
+      'Ctrl-C stops',
+    ]
     this.#screen.live(`  ${spinner[this.#frame++ % spinner.length]} ${facts.join(' · ')}`)
   }
 }

@@ -1,6 +1,7 @@
 const characters = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const plain = /^[\x20-\x7e]*$/
-const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u
 
 /** How many columns a text takes on a terminal. */
 export function textWidth(text: string): number {

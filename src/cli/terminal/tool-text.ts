@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../index.ts'
 
 const nouns: Readonly<Record<string, readonly [one: string, more: string]>> = {
   list_files: ['entry', 'entries'],
@@ -6,22 +6,15 @@ const nouns: Readonly<Record<string, readonly [one: string, more: string]>> = {
   read_file: ['line', 'lines'],
 }
 
-/** A tool call in a few words: `read_file docs/architecture.md:33-56`. */
+/** A tool call in a few words: `read_file docs/architecture.md from 33`. */
 export function callText(tool: string, input: JsonObject): string {
-  return `${tool} ${argumentText(tool, input)}`
-}
-
-function argumentText(tool: string, input: JsonObject): string {
-  const { path, pattern, glob, from, lines } = input
-  const inPath = typeof path === 'string' && path !== '.' ? ` in ${path}` : ''
-  if (tool === 'grep_files') return `${pattern}${inPath}${typeof glob === 'string' ? ` in ${glob}` : ''}`
-  if (tool === 'list_files') return `${path ?? '.'}${typeof pattern === 'string' ? ` ${pattern}` : ''}`
-  if (tool === 'read_file' && typeof path === 'string') {
-    if (typeof from !== 'number' && typeof lines !== 'number') return path
-    const first = typeof from === 'number' ? from : 1
-    return `${path}:${first}-${typeof lines === 'number' ? first + lines - 1 : ''}`
-  }
-  return JSON.stringify(input)
+  const { path, pattern, glob, from } = input
+  const inPath = isText(path) && path !== '.' ? `in ${path}` : ''
+  const inGlob = isText(glob) ? `in ${glob}` : ''
+  if (tool === 'grep_files' && isText(pattern)) return words(tool, pattern, inPath, inGlob)
+  if (tool === 'list_files') return words(tool, isText(path) ? path : '.', isText(pattern) ? pattern : '')
+  if (tool === 'read_file' && isText(path)) return words(tool, path, typeof from === 'number' ? `from ${from}` : '')
+  return words(tool, JSON.stringify(input))
 }
 
 /** What came of a call, in a few words: `17 matches`. */
@@ -32,4 +25,12 @@ export function resultText(tool: string, text: string, isError: boolean): string
   if (note !== undefined) return note.split(/[;:]/)[0] ?? note
   const [one, more] = nouns[tool] ?? ['line', 'lines']
   return `${lines.length} ${lines.length === 1 ? one : more}`
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function words(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' ')
 }
