@@ -1,8 +1,19 @@
-import { agent, defineComponent, Paused, Runner, scripted, standardSystems, type System, Usage, World } from 'entia'
+import {
+  agent,
+  defineComponent,
+  defineTool,
+  Paused,
+  Runner,
+  scripted,
+  standardSystems,
+  type System,
+  Usage,
+  World,
+} from 'entia'
 import * as components from 'entia/components'
 import { z } from 'zod'
 
-// A feature is a component and a system. Here: agents that stop to ask when their tokens run out.
+// A feature is a component and a system. Here: agents that pause when they have used up their tokens.
 
 /** How many tokens an agent may use, in and out together. */
 const TokenBudget = defineComponent('TokenBudget', z.strictObject({ maxTokens: z.int().positive() }))
@@ -23,34 +34,42 @@ const tokenBudget: System = {
   },
 }
 
-// Never ends of itself: each turn counts one further, and calls a tool that is not there.
-const counter = scripted(({ messages }) => ({ text: `${messages.length}`, toolCalls: [{ name: 'count_on' }] }), {
-  usage: { input: 100, output: 10 },
+const dig = defineTool({
+  name: 'dig',
+  description: 'Digs one metre deeper.',
+  input: z.object({}),
+  restart: 'pure',
+  run: () => 'Still no treasure.',
 })
+// Digs on and on: nothing in the model itself would end this.
+const digger = scripted(() => ({ toolCalls: [{ name: 'dig' }] }), { usage: { input: 100, output: 10 } })
 
-const world = new World({ systems: [...standardSystems(), tokenBudget], components: [TokenBudget] })
-const spender = world.spawn(
-  ...agent({ model: 'script/counter', messages: 'Count as far as you can.', maxSteps: 100 }),
+const world = new World({ systems: [...standardSystems(), tokenBudget] })
+const pirate = world.spawn(
+  ...agent({ model: 'script/digger', tools: [dig], messages: 'Find the treasure.' }),
   TokenBudget({ maxTokens: 500 }),
 )
 
-const runner = new Runner(world, { models: { script: counter } })
-runner.on('budget-spent', () => console.log(`${world.read(spender, Usage).calls} calls: the budget is spent`))
+const runner = new Runner(world, { models: { script: digger }, tools: [dig] })
+runner.on('budget-spent', () => console.log(`Spent after ${world.read(pirate, Usage).calls} calls of the model`))
 await runner.start()
 await runner.idle()
 
-// From outside, a world that runs is changed between two ticks, all or nothing.
+// While a Runner drives a world, a change from outside is made between two ticks, all of it or nothing.
 await runner.change(() => {
-  world.set(spender, TokenBudget, { maxTokens: 1_000 })
-  world.remove(spender, Paused)
+  world.set(pirate, TokenBudget, { maxTokens: 1_000 })
+  world.remove(pirate, Paused)
 })
 await runner.idle()
 await runner.stop()
 
-// What is saved holds the component as well: whoever restores the world passes it along with the standard ones.
-const copy = World.restore(world.snapshot(), { components: [...Object.values(components), TokenBudget] })
-console.log(`Restored with a budget of ${copy.read(spender, TokenBudget).maxTokens} tokens`)
+// The component is saved with the rest. Whoever restores the world names it beside the standard ones.
+const copy = World.restore(world.snapshot(), { components: { ...components, TokenBudget } })
+console.log(`Restored with a budget of ${copy.read(pirate, TokenBudget).maxTokens} tokens`)
 
 /*
 Prints:
+Spent after 5 calls of the model
+Spent after 10 calls of the model
+Restored with a budget of 1000 tokens
 */

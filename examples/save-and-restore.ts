@@ -5,21 +5,19 @@ import { agent, defineTool, lastText, Runner, scripted, sqliteStore, standardSys
 import * as components from 'entia/components'
 import { z } from 'zod'
 
-// A run that is stopped in the middle of a tool call and goes on from a file, as after a crash. The second half shares
-// nothing with the first but the folder.
+// A run that is stopped in the middle of a tool call and goes on from its journal. No call that had ended is made again.
 
-const input = z.object({})
-const report = defineTool({
+const orderReport = defineTool({
   name: 'order_report',
   description: 'Orders a report. Each order costs money.',
-  input,
+  input: z.object({}),
   restart: 'once',
   run: () => console.log('  (a report is ordered)'),
 })
-const read = defineTool({
+const readReport = defineTool({
   name: 'read_report',
   description: 'Waits for the report and reads it.',
-  input,
+  input: z.object({}),
   restart: 'pure',
   async run(_, { sleep }) {
     console.log('  (reading begins)')
@@ -28,8 +26,9 @@ const read = defineTool({
     return 'Sales are up.'
   },
 })
-const tools = [report, read]
+const tools = [orderReport, readReport]
 
+// Calls one tool after the other, then answers.
 const analyst = scripted(({ messages }) => {
   const step = messages.filter(({ role }) => role === 'assistant').length
   console.log(`  (the model is asked for step ${step + 1})`)
@@ -46,15 +45,18 @@ world.spawn(...agent({ model: 'script/analyst', tools, messages: 'How are sales?
 const store = sqliteStore({ folder })
 const runner = new Runner(world, { ...host, store })
 const isReading = new Promise<void>((resolve) => {
-  runner.on('tool-called', ({ tool }) => tool === 'read_report' && resolve())
+  runner.on('tool-called', ({ tool }) => {
+    if (tool === 'read_report') resolve()
+  })
 })
 await runner.start()
 await isReading
-// What is under way is aborted, not settled: to the journal this is the same as a process that was killed.
+// What is under way is aborted, not settled: to the journal this is the same as a process that is killed.
 await runner.stop()
 await store.close()
 
 console.log('Second start:')
+// Nothing is taken from the first but the name of the world and the folder: this could be another process.
 const systems = standardSystems()
 const secondStore = sqliteStore({ folder })
 const resumed = await Runner.open({ ...host, store: secondStore, name: 'sales', systems, components })
@@ -63,10 +65,9 @@ await resumed.idle()
 await resumed.stop()
 await secondStore.close()
 
-const [speaker = 0] = resumed.world.query(components.Llm)
-console.log(lastText(resumed.world, speaker))
+for (const speaker of resumed.world.query(components.Llm)) console.log(lastText(resumed.world, speaker))
 
-// A world can also be written and read by hand, at any tick: lines of JSON, the same for the same state.
+// A world can also be saved by hand, at any tick: lines of JSON, and for the same state always the same.
 const lines = [...resumed.world.snapshot()]
 const copy = World.restore(lines, { systems, components })
 console.log(`Restored from ${lines.length} lines, the same: ${copy.hash() === resumed.world.hash()}`)
@@ -75,4 +76,15 @@ await rm(folder, { recursive: true })
 
 /*
 Prints:
+First start:
+  (the model is asked for step 1)
+  (a report is ordered)
+  (the model is asked for step 2)
+  (reading begins)
+Second start:
+  (reading begins)
+  (reading ends)
+  (the model is asked for step 3)
+Sales are up, says the report.
+Restored from 4 lines, the same: true
 */

@@ -34,9 +34,15 @@ for (const who of [chef, rebel]) {
   console.log(`Agent ${who}: ${stop}${failure === undefined ? '' : `, ${failure.kind}`}`)
   // The world holds JSON; zod gives it its type, and checks what JSON Schema cannot say, such as refinements.
   const recipe = Recipe.safeParse(output)
-  if (recipe.success) console.log(`${recipe.data.title}, ${recipe.data.minutes} minutes, with ${recipe.data.ingredients.join(' and ')}`)
+  if (recipe.success)
+    console.log(`${recipe.data.title}, ${recipe.data.minutes} minutes, with ${recipe.data.ingredients.join(' and ')}`)
 }
 
 /*
 Prints:
+Agent 1 is asked again: minutes: expected number, received string
+Agent 2 is asked again: it is no JSON (Unexpected token 'N', "No recipe for you." is not valid JSON)
+Agent 1: done
+Omelette, 10 minutes, with eggs and butter
+Agent 2: failed, invalid-output
 */

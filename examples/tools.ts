@@ -1,4 +1,15 @@
-import { agent, Conversation, defineTool, lastText, Runner, scripted, standardSystems, textOf, VirtualClock, World } from 'entia'
+import {
+  agent,
+  Conversation,
+  defineTool,
+  lastText,
+  Runner,
+  scripted,
+  standardSystems,
+  textOf,
+  VirtualClock,
+  World,
+} from 'entia'
 import { z } from 'zod'
 
 // What tools can do: run at once, fail in a way that the model can read, and wait for a person.
@@ -64,7 +75,7 @@ const runner = new Runner(world, {
   // Time that passes as soon as everybody waits for it: this program takes no two seconds.
   clock: new VirtualClock(),
 })
-runner.on('tool-called', ({ tool }) => console.log(`${world.nowMs} ms: ${tool} begins`))
+runner.on('tool-called', ({ tool }) => console.log(`${world.nowMs} ms: ${tool} is called`))
 await runner.start()
 await runner.idle()
 await runner.stop()
@@ -77,4 +88,15 @@ console.log(lastText(world, clerk))
 
 /*
 Prints:
+0 ms: quote_fare is called
+0 ms: quote_fare is called
+0 ms: quote_fare is called
+2000 ms: book_flight is called
+quote_fare: {"city":"Rome","fare":120}
+quote_fare: {"city":"Oslo","fare":90}
+quote_fare: Error: No flights to Atlantis. Known: Rome, Oslo.
+book_flight: Error: Invalid arguments for 'book_flight': fare: expected number, received string
+book_flight: [user declined: too far south]
+book_flight: Booked a seat to Oslo.
+You are going to Oslo.
 */

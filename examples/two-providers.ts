@@ -4,17 +4,16 @@ import { agent, Conversation, lastText, Llm, Runner, scripted, standardSystems, 
 
 // A provider is found by the part of a model's name before the slash. Some are there without being passed:
 //
-//   anthropic/claude-sonnet-5     the key is taken from ANTHROPIC_API_KEY
-//   openai/gpt-5                  from OPENAI_API_KEY
-//   moonshot/kimi-k2              from MOONSHOT_API_KEY
-//   ollama/qwen3                  on this machine, no key
+//   anthropic/…     the key is taken from ANTHROPIC_API_KEY
+//   openai/…        from OPENAI_API_KEY
+//   moonshot/…      from MOONSHOT_API_KEY
+//   ollama/…        on this machine, no key
 //
 // Others are passed in `models` under a name of your choice: `openaiCompatible({ name: 'vllm', baseURL: … })` for any
 // server that speaks Chat Completions, `anthropic({ apiKey, baseURL })` to say where and as whom.
+const counted = { usage: { input: 12, output: 4 } }
 const models = {
-  north: scripted(({ messages }) => (messages.length > 1 ? 'Then it should at least be an animal that works.' : 'A dog.'), {
-    usage: { input: 12, output: 4 },
-  }),
+  north: scripted(({ messages }) => (messages.length > 1 ? 'Then one that works: a guide dog.' : 'A dog.'), counted),
   // South is slow. North does not wait for it: each answer comes in a tick of its own.
   south: scripted(({ messages }) => (messages.length > 1 ? 'A cat works at night.' : 'A cat.'), { latencyMs: 20 }),
 }
@@ -26,10 +25,9 @@ const south = world.spawn(...agent({ model: 'south/large', system: 'You like cat
 
 const runner = new Runner(world, { models })
 await runner.start()
-// Both are asked at once.
+// Both have been asked at once; now each is told what the other said last.
 await runner.idle()
-const opening = lastText(world, south)
-await runner.message(north, `Your colleague says: ${opening}`)
+await runner.message(north, `Your colleague says: ${lastText(world, south)}`)
 await runner.idle()
 await runner.message(south, `Your colleague says: ${lastText(world, north)}`)
 await runner.idle()
@@ -45,4 +43,16 @@ for (const [name, speaker] of Object.entries({ north, south })) {
 
 /*
 Prints:
+north, on north/small:
+  user: Which pet for a lighthouse?
+  assistant: A dog.
+  user: Your colleague says: A cat.
+  assistant: Then one that works: a guide dog.
+  2 calls, tokens in: 24, out: 8
+south, on south/large:
+  user: Which pet for a lighthouse?
+  assistant: A cat.
+  user: Your colleague says: Then one that works: a guide dog.
+  assistant: A cat works at night.
+  2 calls, tokens in: unknown, out: unknown
 */

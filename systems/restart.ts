@@ -1,4 +1,3 @@
-import { Effect } from '../components/effect.ts'
 import { HostFacts } from '../components/host-facts.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Running } from '../components/running.ts'
@@ -16,7 +15,7 @@ export const restart = {
   priority: -110,
   run(world: World): void {
     for (const input of inputsOf(world, 'started')) {
-      for (const effect of world.query(Running, Effect)) {
+      for (const effect of world.query(Running)) {
         world.remove(effect, Running)
         const message = 'The process ended while this ran: it may have happened, or not, or in part.'
         world.add(effect, Outcome({ ok: false, failure: { kind: 'interrupted', message } }))

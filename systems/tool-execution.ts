@@ -21,7 +21,7 @@ const defaultTimeoutMs = 600_000
  * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
  * what is wrong. In doubt it does not run.
  *
- * Query: ToolCall, Requested; Approval, Outcome. Writes: Outcome, AwaitingApproval. Starts: tool, approval.
+ * Query: Requested; Approval, Outcome. Writes: Outcome, AwaitingApproval. Starts: tool, approval.
  */
 export function toolExecution(maxStartsPerTick: number) {
   return {
@@ -29,7 +29,7 @@ export function toolExecution(maxStartsPerTick: number) {
     priority: 5,
     run(world: World): void {
       for (const approval of world.query(Approval, Outcome)) takeAnswer(world, approval)
-      const requested = world.query(ToolCall, Requested)
+      const requested = world.query(Requested)
       for (const call of requested.slice(0, maxStartsPerTick)) decide(world, call)
       if (requested.length > maxStartsPerTick) world.requestTick()
     },

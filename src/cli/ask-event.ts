@@ -18,6 +18,15 @@ export interface AnsweredTool {
   readonly text: string
 }
 
+/** A run as it was found. */
+export interface Before extends Totals {
+  /** What stands at this tick or an earlier one was told before, if that process had the time. */
+  readonly tick: number
+  readonly step: number
+  readonly tools: readonly AnsweredTool[]
+  readonly isFinished: boolean
+}
+
 /** Where an event stands in the run: what is told twice, because a process was killed, has the same place. */
 export interface Place {
   readonly tick: number
@@ -34,7 +43,7 @@ interface Facts {
     readonly places: readonly string[]
     readonly model: string
     /** What was done before this start, if it is not the first. */
-    readonly before?: Totals & { readonly tools: readonly AnsweredTool[]; readonly isFinished: boolean }
+    readonly before?: Before
   }
   'model-called': Place & { readonly step: number }
   /** As it comes, before anything is sure. Of a tool call the name alone. */

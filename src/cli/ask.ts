@@ -1,3 +1,4 @@
+import { Turn } from '../../components/turn.ts'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
@@ -89,7 +90,9 @@ function started(run: AskRun, { data, resume }: AskOptions): AskEvent {
   const asked = world.read(agent, Conversation).find(({ role }) => role === 'user')
   const { text: question, places } = readQuestion(textOf(asked))
   const { model } = world.read(agent, Llm)
-  const before = { ...totalsOf(world, agent), tools: toolsOf(world, agent), isFinished: isFinished(run) }
+  const step = world.get(agent, Turn)?.steps ?? 0
+  const tools = toolsOf(world, agent)
+  const before = { tick: world.tick, step, ...totalsOf(world, agent), tools, isFinished: isFinished(run) }
   const facts = { run: name, data: resolve(data), folder: world.read(agent, Folder).path, question, places, model }
   return { type: 'run-started', ...facts, ...(resume && { before }) }
 }

@@ -49,7 +49,7 @@ export class Host {
   readonly #line = new PQueue({ concurrency: 1 })
   readonly #perProvider: HostOptions['maxInFlightPerProvider']
   readonly #queues = new Map<string, PQueue>()
-  readonly #heldUntil = new Map<string, number>()
+  readonly #holds = new Map<string, { readonly untilMs: number; readonly cancel: () => void }>()
   #inFlight = 0
   #tellOfRoom: (() => void) | undefined
 
@@ -125,16 +125,23 @@ export class Host {
 
   /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */
   hold(name: string, durationMs: number): number {
-    const untilMs = Math.max(this.clock.now() + durationMs, this.#heldUntil.get(name) ?? 0)
-    this.#heldUntil.set(name, untilMs)
+    const held = this.#holds.get(name)
+    const untilMs = Math.max(this.clock.now() + durationMs, held?.untilMs ?? 0)
+    held?.cancel()
     const queue = this.#queue(name)
     queue.pause()
-    this.clock.at(untilMs, () => {
-      if ((this.#heldUntil.get(name) ?? 0) > this.clock.now()) return
-      this.#heldUntil.delete(name)
+    const release = (): void => {
+      this.#holds.delete(name)
       queue.start()
-    })
+    }
+    this.#holds.set(name, { untilMs, cancel: this.clock.at(untilMs, release) })
     return untilMs
+  }
+
+  /** Holds nothing any more, so that no timer keeps the process alive. */
+  close(): void {
+    for (const { cancel } of this.#holds.values()) cancel()
+    this.#holds.clear()
   }
 
   /** Work begins at once while there is room; the line is for work that has to wait. */

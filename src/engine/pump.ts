@@ -56,9 +56,11 @@ export class Pump {
   /** Takes up everything that the world waits for, at a start. */
   takeUp(offsetMs: number): void {
     this.#offsetMs = offsetMs
-    for (const effect of this.#world.query(Effect)) this.#setDeadline(effect)
     for (const effect of this.#world.query(Due)) this.#setTimer(effect, this.#world.read(effect, Due).atMs)
-    for (const effect of this.#world.query(Pending)) this.#start(effect)
+    for (const effect of this.#world.query(Pending)) {
+      this.#setDeadline(effect)
+      this.#start(effect)
+    }
   }
 
   /** Follows a committed tick. */
@@ -127,7 +129,8 @@ export class Pump {
       },
       sleep: (durationMs) => sleep(clock, durationMs, job),
       tell: (event) => {
-        if (!job.isCalledOff) this.#owner.tell(event)
+        // Of work that is called off nothing counts any more, and that is the one thing still to be said.
+        if (!job.isCalledOff || event.type === 'model-discarded') this.#owner.tell(event)
       },
     }
     try {

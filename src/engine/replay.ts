@@ -71,7 +71,7 @@ export function replay(recording: Recording, { systems, components }: ReplayOpti
 function replayStep(world: World, step: Step): Difference | undefined {
   const result = tick(world, step.inputs, { nowMs: step.delta.nowMs })
   if (JSON.stringify(sorted(result.delta)) === JSON.stringify(sorted(step.delta))) return undefined
-  const component = firstDifference(step.delta, result.delta)
+  const component = firstDifference(step, result)
   return {
     tick: step.delta.tick,
     system: result.writers[component] ?? step.writers?.[component],
@@ -81,15 +81,16 @@ function replayStep(world: World, step: Step): Difference | undefined {
   }
 }
 
-/** In order of name; what no component accounts for is the world's own. */
-function firstDifference(recorded: Delta, replayed: Delta): string {
-  const names = new Set<string>()
-  for (const delta of [recorded, replayed]) {
+/** The one that was written first: others may follow from it. What no component accounts for is the world's own. */
+function firstDifference(recorded: Step, replayed: Step): string {
+  // The names of writers stand in the order in which the systems first wrote.
+  const names = new Set([replayed, recorded].flatMap(({ writers = {} }) => Object.keys(writers)))
+  for (const { delta } of [recorded, replayed]) {
     for (const kind of kinds) for (const name of Object.keys(delta[kind] ?? {})) names.add(name)
   }
   const differs = (name: string): boolean =>
-    JSON.stringify(changesOf(recorded, name)) !== JSON.stringify(changesOf(replayed, name))
-  return [...names].sort().find(differs) ?? 'World'
+    JSON.stringify(changesOf(recorded.delta, name)) !== JSON.stringify(changesOf(replayed.delta, name))
+  return Array.from(names).find(differs) ?? 'World'
 }
 
 const kinds = ['set', 'appended', 'spliced', 'removed'] as const

@@ -198,7 +198,14 @@ export class Runner {
   async change<T>(change: (world: World) => T): Promise<T> {
     this.#running()
     const results: T[] = []
-    const make = (world: World): void => void results.push(change(world))
+    const make = (world: World): void => {
+      const result = change(world)
+      if (result instanceof Promise) {
+        result.catch(() => undefined)
+        throw new EntiaError('invalid-argument', 'runner.change: the function has to be synchronous, it gave a promise.')
+      }
+      results.push(result)
+    }
     await this.#committed((waiter) => this.#inbox.pushChange(make, waiter))
     return results.at(-1) as T
   }
@@ -208,6 +215,7 @@ export class Runner {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#pump.stop()
+    if (this.#options.host === undefined) this.host.close()
     await this.#loop?.halt()
     await this.#keeper?.close()
     const what = `The Runner of world '${this.world.name}' was stopped before this was committed.`

@@ -146,7 +146,9 @@ export class TickLoop {
     if (!this.#isStopped) pump.follow(delta)
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
-    events.forEach((event, index) => listeners.tell({ ...event, world: world.name, tick: delta.tick, index }))
+    events.forEach((event, index) => {
+      if (listeners.has(event.type)) listeners.tell({ ...event, world: world.name, tick: delta.tick, index })
+    })
   }
 
   #fail(error: EntiaError, { change, entries }: Intake): void {

@@ -23,6 +23,8 @@ export interface Initial {
 
 interface Token {
   readonly name: string
+  /** Its place among all components of the process, from 0. */
+  readonly index: number
   /** Of its schema. A saved value of an older version is migrated when it is restored. @default 1 */
   readonly version: number
   readonly migrate: Migrate | undefined
@@ -135,6 +137,8 @@ export function invalidValue(whose: string, error: z.ZodError): EntiaError {
   })
 }
 
+let nextIndex = 0
+
 function finish<F extends (...parts: never[]) => Initial, P extends object>(
   token: F,
   name: string,
@@ -145,5 +149,5 @@ function finish<F extends (...parts: never[]) => Initial, P extends object>(
     throw new EntiaError('invalid-argument', `A component's name is a singular noun in PascalCase; came '${name}'.`)
   }
   Object.defineProperty(token, 'name', { value: name })
-  return Object.assign(token, properties, { version, migrate }) as F & P & Token
+  return Object.assign(token, properties, { index: nextIndex++, version, migrate }) as F & P & Token
 }

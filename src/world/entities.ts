@@ -54,6 +54,8 @@ export class Entities {
   readonly #rowsWith: (token: Component) => readonly number[]
   #resting: number[] = []
   #nextResting = 0
+  #lastEntity: Entity = 0
+  #lastRow = 0
 
   /** @param rowsWith the rows that have a component: bitECS learns of it only when a query first names it */
   constructor(rowsWith: (token: Component) => readonly number[]) {
@@ -75,7 +77,14 @@ export class Entities {
 
   /** The private row of an entity, where its values stand in the columns; `undefined` when it does not exist. */
   row(entity: Entity): number | undefined {
-    return this.#rowOf.get(entity)
+    // A system mostly asks about one entity many times in a row.
+    if (entity === this.#lastEntity) return this.#lastRow
+    const row = this.#rowOf.get(entity)
+    if (row !== undefined) {
+      this.#lastEntity = entity
+      this.#lastRow = row
+    }
+    return row
   }
 
   /** Whose row this is. */
@@ -99,6 +108,7 @@ export class Entities {
     this.#index.dense.length = this.#index.aliveCount
     this.#resting.push(row)
     this.#rowOf.delete(entity)
+    this.#lastEntity = 0
   }
 
   attach(row: number, token: Component): void {

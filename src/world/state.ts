@@ -14,7 +14,8 @@ import { Tracking } from './tracking.ts'
 export class State {
   readonly entities = new Entities((token) => this.#rowsWith(token))
   readonly references = new References()
-  readonly #columns = new Map<Component, Column>()
+  /** By the components' indices. */
+  readonly #columns: (Column | undefined)[] = []
   #byName: readonly Column[] = []
   readonly #tracking = new Tracking(this.entities)
 
@@ -30,11 +31,12 @@ export class State {
   }
 
   column(token: Component): Column {
-    let column = this.#columns.get(token)
+    let column = this.#columns[token.index]
     if (column === undefined) {
       column = { token, values: [], touched: new Map() }
-      this.#columns.set(token, column)
-      this.#byName = [...this.#columns.values()].sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
+      while (this.#columns.length < token.index) this.#columns.push(undefined)
+      this.#columns[token.index] = column
+      this.#byName = [...this.#byName, column].sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
     }
     return column
   }
@@ -51,7 +53,7 @@ export class State {
 
   get(entity: Entity, token: Component): Json | undefined {
     const row = this.entities.row(entity)
-    return row === undefined ? undefined : this.#columns.get(token)?.values[row]
+    return row === undefined ? undefined : this.#columns[token.index]?.values[row]
   }
 
   /** The components of an entity, by name. @throws `unknown-entity` */
@@ -197,7 +199,7 @@ export class State {
   }
 
   #rowsWith(token: Component): number[] {
-    const values = this.#columns.get(token)?.values ?? []
+    const values = this.#columns[token.index]?.values ?? []
     return values.flatMap((value, row) => (value === undefined ? [] : row))
   }
 

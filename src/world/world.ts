@@ -242,7 +242,7 @@ export class World {
     return this.core.state.references.to(token, entity)
   }
 
-  /** Queues an input for the next tick. From outside only: systems write components. @throws `in-tick`, `not-json` */
+  /** Queues an input for the next tick. From outside only: systems write components. @throws `in-tick`, `not-json`, `invalid-input` */
   post(input: Input): void {
     if (this.core.underway !== undefined) {
       throw new EntiaError(
@@ -251,6 +251,9 @@ export class World {
       )
     }
     const stored = canonical(input, () => 'an input') as Input
+    if (typeof (stored as Input | null)?.kind !== 'string') {
+      throw new EntiaError('invalid-input', "An input is an object whose 'kind' is a text, by which systems pick it.")
+    }
     if (this.core.driver === undefined) this.core.inbox.push(stored)
     else this.core.driver.post(stored)
   }

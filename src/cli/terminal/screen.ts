@@ -36,6 +36,7 @@ export class Screen {
   /** Has a line that changes. */
   readonly isLive: boolean
   #live = ''
+  #isBlank = true
   #stream: WordWrap | undefined
 
   /** `isDumb`: the terminal knows no control codes. */
@@ -58,20 +59,22 @@ export class Screen {
   /** A line that is cut where it does not fit. */
   row({ mark, markStyle, text, note }: Row, style?: Style): void {
     const room = this.#columns - indent.length - 2
-    const right = cutToWidth(oneLine(note), Math.max(12, Math.floor(room / 3)))
+    const right = cutToWidth(oneLine(note), Math.floor(room / 2))
     const left = cutToWidth(oneLine(text), room - textWidth(right) - 2)
     const gap = Number.isFinite(room) ? room - textWidth(left) - textWidth(right) : 2
     const marked = `${indent}${this.#paint(markStyle, mark)} `
     this.#write(`${marked}${this.#paint(style, left)}${' '.repeat(Math.max(2, gap))}${this.#paint('dim', right)}\n`)
   }
 
+  /** An empty line, unless the last one is. */
   gap(): void {
-    this.#write('\n')
+    this.endStream()
+    if (!this.#isBlank) this.#write('\n')
   }
 
   /** Text as it comes, wrapped word by word. */
   stream(text: string): void {
-    this.live('')
+    this.live([])
     this.#stream ??= new WordWrap({ columns: () => this.#columns, indent })
     this.#out.write(this.#stream.push(cleanText(text)))
   }
@@ -80,14 +83,15 @@ export class Screen {
   endStream(): boolean {
     const stream = this.#stream
     this.#stream = undefined
-    if (stream !== undefined) this.#out.write(stream.end())
+    if (stream !== undefined) this.#write(stream.end())
     return stream !== undefined
   }
 
-  /** Replaces the line that changes; an empty one takes it away. */
-  live(text: string): void {
+  /** Replaces the line that changes by as many of these parts as fit; none takes it away. */
+  live(parts: readonly string[]): void {
     if (!this.isLive || this.#stream !== undefined) return
-    const line = cutToWidth(oneLine(text), this.#columns)
+    const texts = parts.map((_, index) => indent + oneLine(parts.slice(0, index + 1).join(' · ')))
+    const line = texts.findLast((text) => textWidth(text) <= this.#columns) ?? cutToWidth(texts[0] ?? '', this.#columns)
     if (line === this.#live) return
     this.#out.write(line === '' ? clearLine : `\r${this.#paint('dim', line)}\u001b[K`)
     this.#live = line
@@ -99,8 +103,9 @@ export class Screen {
 
   #write(text: string): void {
     this.endStream()
-    this.live('')
+    this.live([])
     this.#out.write(text)
+    this.#isBlank = text === '\n'
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AnsweredTool, AskEvent, Totals, View } from '../ask-event.ts'
+import type { AnsweredTool, AskEvent, Before, Totals, View } from '../ask-event.ts'
 import { choosingKeys, scriptedModel } from '../choose-model.ts'
 import { Screen, type Output, type Style } from './screen.ts'
 import { callText, resultText } from './tool-text.ts'
@@ -25,6 +25,10 @@ export class TerminalView implements View {
   #step = 0
   #tokens = 0
   #activity = ''
+  /** The text of this step stands on the screen. */
+  #isStreamed = false
+  /** What happened up to this tick is told already. */
+  #toldTick = -1
 
   /** `isDumb`: the terminal knows no control codes. */
   constructor(out: Output, options: { readonly isDumb: boolean }) {
@@ -32,16 +36,19 @@ export class TerminalView implements View {
   }
 
   tell(event: AskEvent): void {
+    if ('tick' in event && event.tick <= this.#toldTick) return
     switch (event.type) {
       case 'run-started':
         return this.#start(event)
       case 'model-called':
         this.#step = event.step
         this.#activity = 'thinking'
+        this.#isStreamed = false
         return
       case 'model-delta':
         return this.#delta(event)
       case 'model-discarded':
+        this.#isStreamed = false
         if (this.#screen.endStream()) this.#screen.text('  (This answer broke off and counts no more.)', 'dim')
         return
       case 'model-replied':
@@ -65,7 +72,8 @@ export class TerminalView implements View {
         return this.#screen.text(`  ${event.message}`, 'yellow')
       case 'run-stopped':
         this.close()
-        return this.#screen.text(`\nStopped. To go on with ${event.run}:  ${event.resumeBy}`, 'bold')
+        this.#screen.gap()
+        return this.#screen.text(`Stopped. To go on with ${event.run}:  ${event.resumeBy}`, 'bold')
       case 'run-ended':
         return this.#end(event)
     }
@@ -74,7 +82,7 @@ export class TerminalView implements View {
   close(): void {
     clearInterval(this.#timer)
     this.#screen.endStream()
-    this.#screen.live('')
+    this.#screen.live([])
   }
 
   #start({ run, folder, places, question, model, before }: EventOf<'run-started'>): void {
@@ -93,10 +101,15 @@ export class TerminalView implements View {
     if (screen.isLive && before?.isFinished !== true) this.#timer = setInterval(() => this.#draw(), redrawMs).unref()
   }
 
-  #before(run: string, before: NonNullable<EventOf<'run-started'>['before']>): void {
+  #before(run: string, before: Before): void {
     const screen = this.#screen
-    if (before.isFinished) return screen.text(`Nothing to resume: ${run} has ended. This is how.`, 'yellow')
+    if (before.isFinished) {
+      screen.text(`Nothing to resume: ${run} has ended already.`, 'yellow')
+      return screen.gap()
+    }
     const { modelCalls, tools, durationMs, usage } = before
+    this.#toldTick = before.tick
+    this.#step = before.step
     this.#earlierMs = durationMs
     this.#tokens = tokensOf(usage)
     screen.text(
@@ -108,7 +121,10 @@ export class TerminalView implements View {
   }
 
   #delta({ kind, text }: EventOf<'model-delta'>): void {
-    if (kind === 'text') return this.#screen.stream(text)
+    if (kind === 'text') {
+      this.#isStreamed = true
+      return this.#screen.stream(text)
+    }
     // A model may write long arguments behind its text.
     if (kind === 'tool-call' && this.#screen.endStream()) this.#screen.gap()
     this.#activity = kind === 'tool-call' ? `calling ${text}` : 'thinking'
@@ -133,8 +149,8 @@ export class TerminalView implements View {
 
   #end({ run, answer, ...totals }: EventOf<'run-ended'>): void {
     this.close()
-    // What was streamed in this process stands there already.
-    if (this.#timer === undefined && this.#step === 0 && answer !== '') this.#screen.text(`${answer}\n\n`)
+    if (!this.#isStreamed && answer !== '') this.#screen.stream(answer)
+    this.#screen.gap()
     this.#screen.text(`${run}: ${this.#totals(totals)}`, 'dim')
   }
 
@@ -152,14 +168,8 @@ export class TerminalView implements View {
     const [call, ...others] = this.#calls.values()
     const doing = this.#activity || (call ?? 'thinking') + (others.length > 0 ? ` and ${others.length} more` : '')
     const elapsedMs = this.#earlierMs + performance.now() - this.#startedMs
-    const facts = [
-      `step ${this.#step}`,
-      doing,
-      seconds(elapsedMs),
-      `${numbers.format(this.#tokens)} tokens`,
-      'Ctrl-C stops',
-    ]
-    this.#screen.live(`  ${spinner[this.#frame++ % spinner.length]} ${facts.join(' · ')}`)
+    const facts = [doing, seconds(elapsedMs), `${numbers.format(this.#tokens)} tokens`, 'Ctrl-C stops']
+    this.#screen.live([`${spinner[this.#frame++ % spinner.length]} step ${this.#step}`, ...facts])
   }
 }
 

@@ -6,14 +6,14 @@ const nouns: Readonly<Record<string, readonly [one: string, more: string]>> = {
   read_file: ['line', 'lines'],
 }
 
-/** A tool call in a few words: `read_file docs/architecture.md from 33`. */
+/** A tool call in a few words: `read_file docs/architecture.md`. */
 export function callText(tool: string, input: JsonObject): string {
-  const { path, pattern, glob, from } = input
+  const { path, pattern, glob } = input
   const inPath = isText(path) && path !== '.' ? `in ${path}` : ''
-  const inGlob = isText(glob) ? `in ${glob}` : ''
+  const inGlob = isText(glob) ? `in ${globText(glob)}` : ''
   if (tool === 'grep_files' && isText(pattern)) return words(tool, pattern, inPath, inGlob)
-  if (tool === 'list_files') return words(tool, isText(path) ? path : '.', isText(pattern) ? pattern : '')
-  if (tool === 'read_file' && isText(path)) return words(tool, path, typeof from === 'number' ? `from ${from}` : '')
+  if (tool === 'list_files') return words(tool, isText(path) ? path : '.', isText(pattern) ? globText(pattern) : '')
+  if (tool === 'read_file' && isText(path)) return words(tool, path)
   return words(tool, JSON.stringify(input))
 }
 
@@ -25,6 +25,11 @@ export function resultText(tool: string, text: string, isError: boolean): string
   if (note !== undefined) return note.split(/[;:]/)[0] ?? note
   const [one, more] = nouns[tool] ?? ['line', 'lines']
   return `${lines.length} ${lines.length === 1 ? one : more}`
+}
+
+/** `{/docs,/README.md}` as `docs, README.md`. */
+function globText(glob: string): string {
+  return glob.replaceAll(/(?<=^|[{,])\/|[{}]/g, '').replaceAll(',', ', ')
 }
 
 function isText(value: unknown): value is string {

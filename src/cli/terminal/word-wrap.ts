@@ -7,7 +7,7 @@ export interface WordWrapOptions {
   readonly indent: string
 }
 
-/** Wraps text that comes in pieces. A word is held back until it is whole; lists and quotes go on under their text. */
+/** Wraps text that comes in pieces. A word is held back until it is whole. */
 export class WordWrap {
   readonly #options: WordWrapOptions
   /** Of the line under way. */
@@ -77,9 +77,9 @@ export class WordWrap {
   }
 }
 
+/** Lists and quotes go on under their text, so that a line that was wrapped does not look like two. */
 function hangingOf(spaces: string, word: string): string {
-  if (word === '>') return `${spaces}> `
-  return /^(?:[-*+•]|\d+[.)])$/.test(word) ? spaces + ' '.repeat(word.length + 1) : spaces
+  return /^(?:[-*+•>]|\d+[.)])$/.test(word) ? spaces + ' '.repeat(word.length + 1) : spaces
 }
 
 /** A whole text, wrapped. */
