@@ -2,6 +2,7 @@ import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import type { Failure } from '../components/failure.ts'
+import { LastStep } from '../components/last-step.ts'
 import { LastTurn, type Stop } from '../components/last-turn.ts'
 import { Effect } from '../components/effect.ts'
 import { OwnedBy } from '../components/owned-by.ts'
@@ -35,7 +36,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   if (closing !== undefined && last !== undefined) {
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
-  for (const tag of [Answered, Busy, Unread]) world.remove(agent, tag)
+  for (const tag of [Answered, Busy, LastStep, Unread]) world.remove(agent, tag)
   const { steps, toolCalls, startedAtMs } = world.read(agent, Turn)
   world.remove(agent, Turn)
   const times = { startedAtMs, endedAtMs: world.nowMs }

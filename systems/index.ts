@@ -41,7 +41,7 @@ export function standardSystems({ maxStartsPerTick = 256, ...rest }: StandardSys
     reply, //                             -80  models' answers enter conversations
     turnEnd, //                           -70  final answers are checked; turns end
     toolResults, //                       -60  tools' results enter conversations, in call order
-    promptRendering, //                   -20  system prompts are filled in
+    promptRendering(maxStartsPerTick), // -20  system prompts are filled in
     limits, //                             -1  turns that used up their steps end
     reasoning(maxStartsPerTick), //         0  agents with something to answer start a model call
     toolExecution(maxStartsPerTick), //     5  requested tool calls are decided about and started

@@ -1,6 +1,8 @@
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Effect } from '../components/effect.ts'
+import { LastStep } from '../components/last-step.ts'
+import { defaultLimits, Limits } from '../components/limits.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { OwnedBy } from '../components/owned-by.ts'
@@ -22,16 +24,16 @@ const defaultTimeoutMs = 600_000
 /**
  * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
  *
- * Query: Llm, Conversation, Unread. Writes: Turn, Busy, Unread, Prefix. Starts: model.
+ * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix. Starts: model.
  */
 export function reasoning(maxStartsPerTick: number) {
   return {
     name: 'reasoning',
     priority: 0,
     run(world: World): void {
-      const ready = world.query(Llm, Conversation, Unread, not(Busy), not(Paused), not(Terminal))
-      for (const agent of ready.slice(0, maxStartsPerTick)) startStep(world, agent)
-      if (ready.length > maxStartsPerTick) world.requestTick()
+      const ready = world.first(maxStartsPerTick, Llm, Conversation, Unread, not(Busy), not(Paused), not(Terminal))
+      for (const agent of ready) startStep(world, agent)
+      if (ready.length === maxStartsPerTick) world.requestTick()
     },
   }
 }
@@ -60,6 +62,8 @@ function nextStep(world: World, agent: Entity): number {
     world.add(agent, Turn({ steps, toolCalls: 0, startedAtMs: world.nowMs }))
     tell(world, 'turn-started', { agent })
   }
+  const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
+  if (steps >= maxSteps) world.add(agent, LastStep)
   return steps
 }
 

@@ -29,9 +29,9 @@ export function toolExecution(maxStartsPerTick: number) {
     priority: 5,
     run(world: World): void {
       for (const approval of world.query(Approval, Outcome)) takeAnswer(world, approval)
-      const requested = world.query(Requested)
-      for (const call of requested.slice(0, maxStartsPerTick)) decide(world, call)
-      if (requested.length > maxStartsPerTick) world.requestTick()
+      const requested = world.first(maxStartsPerTick, Requested)
+      for (const call of requested) decide(world, call)
+      if (requested.length === maxStartsPerTick) world.requestTick()
     },
   }
 }

@@ -41,7 +41,7 @@ export class Keeper {
 
   /** @throws `world-locked` */
   static async open(name: string, { store, record = false }: KeeperOptions): Promise<Keeper> {
-    return new Keeper(await store.open(name, { record }), record)
+    return new Keeper(await store.open(name, { record, holder: 'a Runner' }), record)
   }
 
   /** The world as it was last committed; `undefined` if there is none. @throws `corrupt-journal`, and what restoring throws */

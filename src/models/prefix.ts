@@ -4,6 +4,7 @@ import { Llm } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import type { Prefix } from '../../components/prefix.ts'
 import { RenderedPrompt } from '../../components/rendered-prompt.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import type { Entity } from '../world/component.ts'
 import { fingerprint } from '../world/random.ts'
@@ -34,7 +35,7 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
     count,
     llm: digest(world.read(agent, Llm)),
     messages: chainOf(messages, count),
-    system: digest(world.get(agent, RenderedPrompt)),
+    system: digest(world.get(agent, RenderedPrompt) ?? world.get(agent, SystemPrompt)),
     tools: digest(world.get(agent, ToolRegistry)),
   }
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, again) }
@@ -42,7 +43,7 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
 
 function difference(last: PrefixData, next: PrefixData, again: number | undefined): string | undefined {
   if (last.llm !== next.llm) return Llm.name
-  if (last.system !== next.system) return RenderedPrompt.name
+  if (last.system !== next.system) return SystemPrompt.name
   if (last.tools !== next.tools) return ToolRegistry.name
   return again === last.messages ? undefined : Conversation.name
 }

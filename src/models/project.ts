@@ -2,6 +2,7 @@ import { Conversation } from '../../components/conversation.ts'
 import { Llm } from '../../components/llm.ts'
 import { OutputSchema } from '../../components/output-schema.ts'
 import { RenderedPrompt } from '../../components/rendered-prompt.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import type { Entity } from '../world/component.ts'
 import { LogView } from '../world/log-view.ts'
@@ -19,7 +20,7 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
   const { model, maxOutputTokens, temperature, thinking, extra } = world.read(agent, Llm)
   return {
     model: parseModel(model).model,
-    system: world.get(agent, RenderedPrompt)?.text ?? '',
+    system: world.get(agent, RenderedPrompt)?.text ?? world.get(agent, SystemPrompt)?.template ?? '',
     tools: world.get(agent, ToolRegistry)?.tools ?? [],
     messages: LogView.of(world.get(agent, Conversation) ?? [], 0, messages),
     tail: [],

@@ -121,17 +121,42 @@ export class Entities {
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
   query(terms: readonly QueryTerm[]): readonly Entity[] {
+    const { dense } = this.#dense(terms)
+    if (dense.length === 0) return none
+    const found = Array.from(dense, (row) => this.#entityOf[row] as Entity)
+    return found.length === 1 ? found : found.sort((a, b) => a - b)
+  }
+
+  /** The first so many of them. Costs a look at each, but no sorting of all. */
+  first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
+    const { dense } = this.#dense(terms)
+    if (dense.length <= count) return this.query(terms)
+    // The lowest numbers so far, in order; an entity that is above them all is none of the first.
+    let lowest: Entity[] = []
+    let chunk: Entity[] = []
+    const merge = (): void => {
+      lowest = [...lowest, ...chunk].sort((a, b) => a - b).slice(0, count)
+      chunk = []
+    }
+    for (const row of dense) {
+      const entity = this.#entityOf[row] as Entity
+      if (lowest.length === count && entity > (lowest[count - 1] as Entity)) continue
+      if (chunk.push(entity) >= count) merge()
+    }
+    merge()
+    return lowest
+  }
+
+  #dense(terms: readonly QueryTerm[]): Query {
     let known = this.#queries
     for (const term of terms) {
       let next = known.next.get(term)
       if (next === undefined) known.next.set(term, (next = { query: undefined, next: new Map() }))
       known = next
     }
-    const { dense } = (known.query ??= this.#register(terms))
+    known.query ??= this.#register(terms)
     commitRemovals(this.#bits)
-    if (dense.length === 0) return none
-    const found = Array.from(dense, (row) => this.#entityOf[row] as Entity)
-    return found.length === 1 ? found : found.sort((a, b) => a - b)
+    return known.query
   }
 
   #register(terms: readonly QueryTerm[]): Query {

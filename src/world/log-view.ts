@@ -13,7 +13,8 @@ export class LogView<T> implements Iterable<T> {
 
   /** The items of an append-only array from index `from` up to, not including, `to`. */
   static of<T>(items: readonly T[], from = 0, to = items.length): LogView<T> {
-    return new LogView([{ items, from: Math.max(0, from), to: Math.min(to, items.length) }])
+    const start = Math.min(Math.max(0, from), items.length)
+    return new LogView([{ items, from: start, to: Math.max(start, Math.min(to, items.length)) }])
   }
 
   /** This view and, behind it, the items of another. */

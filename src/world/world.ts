@@ -237,6 +237,11 @@ export class World {
     return this.core.state.entities.query(terms)
   }
 
+  /** The first so many of what `query` gives, without sorting all of it. */
+  first(count: number, ...terms: readonly QueryTerm[]): readonly Entity[] {
+    return this.core.state.entities.first(count, terms)
+  }
+
   /** Entities whose `ref` component names this one, ascending. */
   referrers(token: Value, entity: Entity): readonly Entity[] {
     return this.core.state.references.to(token, entity)

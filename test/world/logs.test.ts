@@ -105,7 +105,7 @@ describe('a log', () => {
       world.append(1, Diary, entry('e'))
     })
     expect(delta.appended).toEqual({ Diary: [[1, [entry('d'), entry('e')]]] })
-    expect([delta.set, delta.spliced]).toEqual([{ Fresh: [[1, true]] }, undefined].map((each) => each ?? undefined))
+    expect([delta.set, delta.spliced]).toEqual([undefined, undefined])
   })
 
   it('tells a change in its middle as edits in order, what was appended before included', () => {
@@ -186,8 +186,6 @@ describe('a log', () => {
 
   it('is put back by a tick that fails, whatever was done to it', () => {
     const fails = doing((world) => {
-      const [, ...doings] = [world.read(1, Diary)]
-      expect(doings).toEqual([])
       world.append(1, Diary, entry('d'))
       world.splice(1, Diary, 0, 2, [entry('x')])
       world.append(1, Diary, entry('e'))

@@ -59,8 +59,9 @@ export class Screen {
   /** A line that is cut where it does not fit. */
   row({ mark, markStyle, text, note }: Row, style?: Style): void {
     const room = this.#columns - indent.length - 2
-    const right = cutToWidth(oneLine(note), Math.floor(room / 2))
-    const left = cutToWidth(oneLine(text), room - textWidth(right) - 2)
+    const whole = oneLine(text)
+    const right = cutToWidth(oneLine(note), Math.max(Math.floor(room / 3), room - textWidth(whole) - 2))
+    const left = cutToWidth(whole, room - textWidth(right) - 2)
     const gap = Number.isFinite(room) ? room - textWidth(left) - textWidth(right) : 2
     const marked = `${indent}${this.#paint(markStyle, mark)} `
     this.#write(`${marked}${this.#paint(style, left)}${' '.repeat(Math.max(2, gap))}${this.#paint('dim', right)}\n`)

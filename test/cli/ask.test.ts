@@ -1,0 +1,183 @@
+import { readFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../tools/temp-folder.ts'
+import { answerOf, eventsOf, only, run } from './program.ts'
+
+const files = {
+  'docs/restarts.md': [
+    '# Restarts',
+    '',
+    'Every tick is written down before its effects begin.',
+    '',
+    'When the process is killed, a tool call that was under way',
+    'is run again, unless its tool says `once`.',
+  ].join('\n'),
+  'docs/models.md': '# Models\n\nA model is called by its name.\n',
+  'examples/sums.ts': '// A tool that adds.\nexport const add = 1\n',
+  'image.bin': Uint8Array.of(0, 1, 2, 3),
+}
+const question = 'What happens to a tool call when the process is killed?'
+
+/** The lines that an answer quotes, as `path:line` and text. */
+function quotesIn(answer: string): { readonly path: string; readonly line: number; readonly text: string }[] {
+  let place: { path: string; line: number } | undefined
+  return answer.split('\n').flatMap((row) => {
+    const [, path, line] = /^(\S+):(\d+)(?:-\d+)?$/.exec(row) ?? []
+    if (path !== undefined) place = { path, line: Number(line) }
+    if (place === undefined || !row.startsWith('> ')) return []
+    return [{ path: place.path, line: place.line++, text: row.slice(2) }]
+  })
+}
+
+describe('an agent that is asked about a folder', () => {
+  it('answers with lines that stand where it says, word for word', async () => {
+    const folder = await tempFolder(files)
+    const ended = await run([folder, '--question', question, '--fast', '--json'], { in: await tempFolder() })
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    const quotes = quotesIn(answerOf(ended))
+    expect(quotes.slice(0, 2)).toEqual([
+      { path: 'docs/restarts.md', line: 5, text: 'When the process is killed, a tool call that was under way' },
+      { path: 'docs/restarts.md', line: 6, text: 'is run again, unless its tool says `once`.' },
+    ])
+    for (const { path, line, text } of quotes) {
+      expect(readFileSync(join(folder, path), 'utf8').split('\n')[line - 1]).toBe(text)
+    }
+  })
+
+  it('is asked about the docs and examples of the package if no folder is named', async () => {
+    const ended = await run(['--fast', '--json'], { in: await tempFolder() })
+    const [started] = only('run-started', eventsOf(ended))
+    expect(started).toMatchObject({ question, model: 'scripted/reader' })
+    expect(started?.places.filter((place) => !['docs', 'examples', 'README.md'].includes(place))).toEqual([])
+    const quotes = quotesIn(answerOf(ended))
+    expect(quotes).not.toEqual([])
+    for (const { path, line, text } of quotes) {
+      expect(path).toMatch(/^(?:docs\/|examples\/|README\.md$)/)
+      expect(readFileSync(join(started?.folder ?? '', path), 'utf8').split('\n')[line - 1]).toBe(text)
+    }
+  })
+
+  it('says so where no file has a word of the question', async () => {
+    const folder = await tempFolder(files)
+    const ended = await run([folder, '--question', 'Where do zebras sleep?', '--fast', '--json'], { in: folder })
+    expect(answerOf(ended)).toBe('No line of the folder has zebras and sleep. 4 files searched, 0 places read.')
+  })
+
+  it('reads how the files begin when the question has no words to search for', async () => {
+    const folder = await tempFolder({ 'readme.md': '# Bees\n\nAll that is known of bees.\n', 'a.csv': '1\n' })
+    const ended = await run([folder, '--fast', '--json'], { in: await tempFolder() })
+    expect(answerOf(ended)).toContain('readme.md:3\n> All that is known of bees.')
+  })
+
+  it('says that there is nothing in an empty folder', async () => {
+    const ended = await run([await tempFolder(), '--fast', '--json'], { in: await tempFolder() })
+    expect(answerOf(ended)).toBe('There are no files in the folder.')
+  })
+})
+
+describe('--json', () => {
+  it('gives an object a line and nothing else, from the start over every call to totals and answer', async () => {
+    const folder = await tempFolder(files)
+    const ended = await run([folder, '--question', question, '--fast', '--json'], { in: await tempFolder() })
+    const events = eventsOf(ended)
+    expect(events[0]).toMatchObject({ type: 'run-started', run: 'ask-1', folder, question })
+    expect(new Set(events.map(({ type }) => type))).toEqual(
+      new Set([
+        'run-started',
+        'model-called',
+        'model-delta',
+        'model-replied',
+        'tool-called',
+        'tool-answered',
+        'run-ended',
+      ]),
+    )
+    const calls = only('tool-called', events)
+    const results = only('tool-answered', events)
+    expect(calls.map(({ callId }) => callId).toSorted()).toEqual(results.map(({ callId }) => callId).toSorted())
+    expect(results[0]).toMatchObject({ tool: 'list_files', arguments: { recursive: true }, isError: false })
+    expect(results[0]?.text).toContain('docs/restarts.md')
+    const replies = only('model-replied', events)
+    const last = only('run-ended', events)[0]
+    expect(last).toMatchObject({ stop: 'done', modelCalls: replies.length, toolCalls: calls.length })
+    expect(last?.usage.output).toBe(replies.reduce((sum, { usage }) => sum + (usage.output ?? 0), 0))
+    const streamed = only('model-delta', events).filter(({ kind }) => kind === 'text')
+    expect(streamed.map(({ text }) => text).join('')).toContain(last?.answer)
+  })
+})
+
+describe('output that goes to no terminal', () => {
+  it('has no control codes, and a line for every call', async () => {
+    const folder = await tempFolder(files)
+    const { code, stdout } = await run([folder, '--question', question, '--fast'], { in: await tempFolder() })
+    expect(code).toBe(0)
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(stdout.match(/^ {2}✓ \w+ .*$/gm)).toHaveLength(8)
+    expect(stdout).toContain('  > is run again, unless its tool says `once`.\n')
+    expect(stdout.split('\n').at(-2)).toMatch(/^ask-1: 5 model calls · 8 tool calls · [\d,]+ tokens in · /)
+  })
+})
+
+describe('a folder for runs', () => {
+  it('that is made for them says to git that nothing in it is to be kept', async () => {
+    const here = await tempFolder(files)
+    await run([here, '--fast'], { in: here })
+    expect(readFileSync(join(here, '.entia/.gitignore'), 'utf8')).toBe('*\n')
+    expect(existsSync(join(here, '.entia/ask-1.sqlite'))).toBe(true)
+  })
+
+  it('that was there is used as it is, and every run in it has a name of its own', async () => {
+    const here = await tempFolder(files)
+    await run([here, '--fast', '--data', 'docs'], { in: here })
+    const again = await run([here, '--fast', '--json', '--data', 'docs'], { in: here })
+    expect(only('run-started', eventsOf(again))[0]).toMatchObject({ run: 'ask-2', data: join(here, 'docs') })
+    expect(existsSync(join(here, 'docs/.gitignore'))).toBe(false)
+  })
+})
+
+describe('a command line that cannot be understood', () => {
+  it.for([
+    [['--colour'], "Unknown option '--colour'."],
+    [['--question'], "Option '--question <value>' argument missing."],
+    [['--question', ' '], '--question is empty.'],
+    [['a', 'b'], 'One folder can be asked about; 2 came: a, b. Put a question behind --question.'],
+    [
+      ['--resume', 'a', '--model', 'ollama/x'],
+      '--resume goes on with what was asked before: leave out a folder and --model.',
+    ],
+    [['--model', 'acme/big'], "there is no provider 'acme'. Known: anthropic, openai, moonshot, ollama, scripted."],
+    [['--model', 'ollama'], 'which model? Write ollama/NAME.'],
+    [['--model', 'scripted/poet'], 'the only scripted model is scripted/reader.'],
+  ] as const)('%j is refused with a sentence, and nothing is begun', async ([args, message]) => {
+    const here = await tempFolder()
+    const { code, stdout, stderr } = await run([...args], { in: here })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr.split('\n')).toHaveLength(2)
+    expect(existsSync(join(here, '.entia'))).toBe(false)
+  })
+
+  it('is helped by --help', async () => {
+    const { code, stdout } = await run(['--help'], { in: await tempFolder() })
+    expect(code).toBe(0)
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+})
+
+describe('what cannot be done', () => {
+  it.for([
+    [['nowhere'], /^entia: There is no folder \S+\/nowhere\.\n$/],
+    [['a.txt'], /^entia: \S+\/a\.txt is a file\. Name the folder that it is in\.\n$/],
+    [['--model', 'openai'], /^entia: openai\/\S+ needs a key, and OPENAI_API_KEY is not set\. .*\n$/],
+    [['--data', 'a.txt'], /^entia: .*a\.txt.*\n$/],
+    [['--resume'], /^entia: There is no run to go on with in \S+\/\.entia\. Start one without --resume\.\n$/],
+  ] as const)('%j ends with one sentence, without a stack', async ([args, message]) => {
+    const here = await tempFolder({ 'a.txt': 'a' })
+    const { code, stdout, stderr } = await run([...args], { in: here })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(existsSync(join(here, '.entia'))).toBe(false)
+  })
+})

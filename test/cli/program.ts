@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+import type { AskEvent } from '../../src/cli/ask-event.ts'
+
+const root = join(import.meta.dirname, '../..')
+const program = process.env['MODE'] === 'dist' ? 'dist/src/cli/main.js' : 'src/cli/main.ts'
+
+export interface ProgramOptions {
+  /** The working folder. */
+  readonly in: string
+  /** All of the environment; there is no other. @default none */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** How a program ended, and all that it wrote. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command-line program in a process of its own. */
+export class Program {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  readonly #lines: AsyncIterator<string>
+
+  constructor(args: readonly string[], { in: cwd, env = {} }: ProgramOptions) {
+    const child = spawn(process.execPath, ['--conditions=source', join(root, program), ...args], { cwd, env })
+    this.child = child
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }) as Ended)
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await this.ended
+    })
+  }
+
+  /** Reads on, with `--json`, up to an event that is looked for. */
+  async until(isIt: (event: AskEvent) => boolean): Promise<AskEvent> {
+    for (let line = await this.#lines.next(); line.done !== true; line = await this.#lines.next()) {
+      const event = JSON.parse(line.value) as AskEvent
+      if (isIt(event)) return event
+    }
+    throw new Error(`The program ended before that: ${(await this.ended).stderr}`)
+  }
+
+  /** Ends it on the spot, as a power failure would. */
+  async kill(): Promise<Ended> {
+    this.child.kill('SIGKILL')
+    return this.ended
+  }
+}
+
+export function run(args: readonly string[], options: ProgramOptions): Promise<Ended> {
+  return new Program(args, options).ended
+}
+
+/** What was written with `--json`; a line that was cut by a kill is left out. */
+export function eventsOf({ stdout }: Ended): AskEvent[] {
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as AskEvent)
+}
+
+export function only<T extends AskEvent['type']>(type: T, events: readonly AskEvent[]) {
+  return events.filter((event): event is Extract<AskEvent, { readonly type: T }> => event.type === type)
+}
+
+/** The answer of a run that ended well. */
+export function answerOf(ended: Ended): string {
+  const last = eventsOf(ended).at(-1)
+  if (last?.type !== 'run-ended') throw new Error(`No end: ${ended.stdout}${ended.stderr}`)
+  return last.answer
+}
