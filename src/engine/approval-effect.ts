@@ -28,12 +28,11 @@ export type Approve = (question: ApprovalQuestion) => Promise<Answer | boolean> 
 export function approvalEffect(approve: Approve | 'by-input' | undefined): EffectKind {
   return {
     prepare(world, effect) {
+      if (approve === 'by-input') return undefined
       const { agent } = world.read(effect, OwnedBy)
       const { id, tool, arguments: input } = world.read(effect, Approval)
       return async ({ signal }) => {
         if (approve === undefined) return answered({ approved: false, reason: 'no approval channel' })
-        // The answer comes as an input, which ends the effect by itself.
-        if (approve === 'by-input') return await new Promise<never>(() => undefined)
         try {
           const answer = await approve({ id, world: world.name, agent, tool, arguments: input, signal })
           return answered(typeof answer === 'boolean' ? { approved: answer } : answer)

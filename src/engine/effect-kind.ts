@@ -23,7 +23,7 @@ export interface EffectKind {
   queue?(world: World, effect: Entity): string | undefined
   /**
    * Reads what is to be done, right after the commit, and gives the work, which begins when there is a slot. What the work
-   * throws becomes an `internal` failure.
+   * throws becomes an `internal` failure. `undefined`: there is nothing to do but wait for the input that ends it.
    */
-  prepare(world: World, effect: Entity): (context: EffectContext) => Promise<OutcomeData>
+  prepare(world: World, effect: Entity): ((context: EffectContext) => Promise<OutcomeData>) | undefined
 }

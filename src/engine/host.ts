@@ -118,9 +118,15 @@ export class Host {
    * taking a slot.
    */
   enqueue(name: string | undefined, work: () => Promise<void>): void {
-    const own = name === undefined ? undefined : this.#ownQueue(name)
-    if (own === undefined) void this.#whenThereIsRoom(work)
-    else void own.add(() => this.#whenThereIsRoom(work))
+    if (name === undefined) return void this.#whenThereIsRoom(work)
+    const begin = async (): Promise<void> => {
+      // The queue may have been held while this waited for room.
+      if (this.#holds.has(name)) this.enqueue(name, work)
+      else await work()
+    }
+    const own = this.#ownQueue(name)
+    if (own === undefined) void this.#whenThereIsRoom(begin)
+    else void own.add(() => this.#whenThereIsRoom(begin))
   }
 
   /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */

@@ -1,3 +1,4 @@
+import { minSeenInputs } from '../../components/seen-inputs.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
 import type { World } from '../world/world.ts'
@@ -42,13 +43,14 @@ export class Inbox {
 
   /** Ids that the world has seen already. */
   remember(ids: Iterable<string>): void {
-    for (const id of ids) this.#seen.add(id)
+    for (const id of ids) this.isNew(id)
   }
 
-  /** Is this the first time that an id comes? */
+  /** Is this the first time that an id comes? As many are remembered as the world remembers at most. */
   isNew(id: string): boolean {
     if (this.#seen.has(id)) return false
     this.#seen.add(id)
+    if (this.#seen.size > 2 * minSeenInputs) this.#seen.delete(this.#seen.values().next().value as string)
     return true
   }
 

@@ -6,12 +6,15 @@ export class Job implements Sleeper {
   readonly effect: Entity
   readonly attempt: number
   isCalledOff = false
+  /** Has ended, or is called off. */
+  isOver = false
   /** Calls its time-out off. */
   timer: (() => void) | undefined
   readonly #clock: Clock
   #controller: AbortController | undefined
   #reason = ''
-  #isWorking = false
+  /** Reasons why the clock need not wait for it: it has not begun, and each of its sleeps. */
+  #waits = 1
   #admit: (() => void) | undefined
   #whenCalledOff: (() => void) | undefined
 
@@ -30,18 +33,24 @@ export class Job implements Sleeper {
     return this.#controller.signal
   }
 
-  /** Is at work from here on: the clock must not run ahead of it. */
+  /** Begins, or wakes from a sleep: unless another sleep goes on, the clock must not run ahead of it. */
   begin(): void {
-    if (this.#isWorking || this.isCalledOff) return
-    this.#isWorking = true
-    this.#clock.begin?.()
+    this.#waits--
+    if (this.#waits === 0 && !this.isOver) this.#clock.begin?.()
   }
 
-  /** Has ended, or waits for the clock. */
+  /** Waits for the clock. */
   end(): void {
-    if (!this.#isWorking) return
-    this.#isWorking = false
-    this.#clock.end?.()
+    this.#waits++
+    if (this.#waits === 1 && !this.isOver) this.#clock.end?.()
+  }
+
+  /** Whatever of it still sleeps or works, nobody waits for it any more. */
+  finish(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.timer?.()
+    if (this.#waits === 0) this.#clock.end?.()
   }
 
   /** Resolves when the world has marked the effect as running, or it is called off. */
@@ -63,11 +72,10 @@ export class Job implements Sleeper {
   }
 
   abort(reason: string): void {
-    if (this.isCalledOff) return
-    this.end()
+    if (this.isOver) return
+    this.finish()
     this.isCalledOff = true
     this.#reason = reason
-    this.timer?.()
     this.#controller?.abort(new DOMException(reason, 'AbortError'))
     this.#whenCalledOff?.()
   }

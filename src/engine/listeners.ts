@@ -1,3 +1,4 @@
+import { thrownMessage } from '../tools/thrown-message.ts'
 import type { StreamEvent, TickEvent } from './events.ts'
 
 type Listener = (event: never) => unknown
@@ -42,7 +43,7 @@ export class Listeners {
   }
 
   #report(event: string, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = thrownMessage(error)
     // A listener for failures that fails itself is told to nobody, or it would go on forever.
     if (event === 'listener-failed') return
     if (this.has('listener-failed')) this.tell({ type: 'listener-failed', world: this.#world, event, message } satisfies StreamEvent)

@@ -90,6 +90,7 @@ export class Pump {
       const doing = this.#host.kind(kind)
       const queue = doing.queue?.(this.#world, effect)
       const work = doing.prepare(this.#world, effect)
+      if (work === undefined) return
       // A question to a person takes nobody's slot.
       if (this.#world.has(effect, Approval)) void this.#run(job, work)
       else this.#host.enqueue(queue, () => this.#run(job, work))
@@ -130,7 +131,7 @@ export class Pump {
       sleep: (durationMs) => sleep(clock, durationMs, job),
       tell: (event) => {
         // Of work that is called off nothing counts any more, and that is the one thing still to be said.
-        if (!job.isCalledOff || event.type === 'model-discarded') this.#owner.tell(event)
+        if (!job.isOver || (job.isCalledOff && event.type === 'model-discarded')) this.#owner.tell(event)
       },
     }
     try {
@@ -143,8 +144,7 @@ export class Pump {
   #finish(job: Job, outcome: OutcomeData): void {
     const { effect, attempt } = job
     if (job.isCalledOff) return this.#owner.dropped()
-    job.end()
-    job.timer?.()
+    job.finish()
     this.#jobs.delete(effect)
     this.#owner.post({ attempt, effect, kind: 'outcome', outcome })
   }

@@ -1,4 +1,4 @@
-import { inputSchema, type StandardInput } from '../../components/input.ts'
+import type { StandardInput } from '../../components/input.ts'
 import type { UserMessage } from '../../components/message.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
 import type { Store } from '../stores/port.ts'
@@ -15,6 +15,7 @@ import { Host, type HostOptions, hostOptionNames } from './host.ts'
 import { Inbox, type Waiter } from './inbox.ts'
 import { Keeper } from './keeper.ts'
 import { Listeners } from './listeners.ts'
+import { postedInput } from './posted-input.ts'
 import { Pump } from './pump.ts'
 import { TickLoop } from './tick-loop.ts'
 
@@ -67,9 +68,8 @@ export class Runner {
   constructor(world: World, options: RunnerOptions = {}) {
     this.world = world
     this.#options = options
-    this.host = options.host ?? new Host(hostOptionsOf(options))
+    this.host = hostOf(options)
     this.#listeners = new Listeners(world.name)
-    this.#listeners.on('input-dropped', () => void this.#dropped++)
     this.#inbox = new Inbox(options.maxInputsPerTick ?? defaultMaxInputsPerTick)
     this.#pump = new Pump(world, this.host, {
       post: (input) => this.#enter(input),
@@ -130,16 +130,21 @@ export class Runner {
     checkParts(this.world, this.host)
     const { core } = this.world
     // Kept out of the store's snapshot, which would bring them in again after a crash.
-    const early = core.inbox.splice(0)
+    const early = this.#takeEarly()
     core.drive({
       name: 'a Runner',
-      post: (input) => (this.#loop === undefined ? void early.push(input) : this.#enter(input)),
+      post: (input) => {
+        const posted = postedInput(input)
+        if (this.#loop === undefined) early.push(posted)
+        else this.#enterPosted(posted)
+      },
     })
     const written = core.unwatch()
     try {
       await this.#openStore()
     } catch (error) {
       core.drive(undefined)
+      core.watch(written)
       for (const input of early) core.inbox.push(input)
       throw error
     }
@@ -148,9 +153,10 @@ export class Runner {
     this.#loop = new TickLoop(parts)
     this.#inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
     this.#tellAgain()
+    this.#listeners.on('input-dropped', () => void this.#dropped++)
     if (written !== undefined) this.#inbox.push(written)
     this.#enter({ kind: 'started', dateMs: clock.date(), retry: host.retryPolicies() })
-    for (const input of early) this.#enter(input)
+    for (const input of early) this.#enterPosted(input)
     this.#pump.takeUp(this.#loop.offsetMs)
   }
 
@@ -166,12 +172,7 @@ export class Runner {
    */
   async post(input: StandardInput | Input, { id }: { readonly id?: string } = {}): Promise<void> {
     this.#running()
-    const stored = canonical(id === undefined ? input : { ...input, id }, () => 'an input') as Input
-    const issue = inputSchema(stored.kind)?.safeParse(stored).error?.issues[0]
-    if (issue !== undefined) {
-      const what = `Input '${stored.kind}' at ${issue.path.join('.')}: ${issue.message}`
-      throw new EntiaError('invalid-input', `${what}. It was not taken.`)
-    }
+    const stored = postedInput(input, id)
     if (typeof stored['id'] === 'string' && !this.#inbox.isNew(stored['id'])) {
       this.#dropped++
       return
@@ -218,8 +219,7 @@ export class Runner {
     if (this.#options.host === undefined) this.host.close()
     await this.#loop?.halt()
     await this.#keeper?.close()
-    const what = `The Runner of world '${this.world.name}' was stopped before this was committed.`
-    for (const waiter of this.#inbox.drain()) waiter.reject(new EntiaError('world-driven', what))
+    for (const waiter of this.#inbox.drain()) waiter.reject(this.#refusal('was stopped before this was committed'))
     // A world whose last tick could not be committed is not the world any more: it stays closed.
     if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
     this.world.core.drive(undefined)
@@ -229,15 +229,33 @@ export class Runner {
   async #openStore(): Promise<void> {
     const { store, record } = this.#options
     if (store === undefined) return
-    if (this.#keeper === undefined) {
-      this.#keeper = await Keeper.open(this.world.name, { store, record })
-      if (await this.#keeper.isTaken()) {
-        await this.#keeper.close()
+    const keeper = this.#keeper ?? (await Keeper.open(this.world.name, { store, record }))
+    try {
+      if (this.#keeper === undefined && (await keeper.isTaken())) {
         const advice = `Resume it with Runner.open({ store, name: '${this.world.name}', … }), or delete it from the store.`
         throw new EntiaError('world-exists', `The store has a world '${this.world.name}' already. ${advice}`)
       }
+      await keeper.begin(this.world)
+      if (this.#isStopped) throw this.#refusal('was stopped before it had started')
+      this.#keeper = keeper
+    } catch (error) {
+      if (this.#keeper === undefined) await keeper.close()
+      throw error
     }
-    await this.#keeper.begin(this.world)
+  }
+
+  /** What was posted before the start. What is no input is taken out, and refused. */
+  #takeEarly(): Input[] {
+    const { inbox } = this.world.core
+    for (const [index, input] of inbox.entries()) {
+      try {
+        postedInput(input)
+      } catch (error) {
+        inbox.splice(index, 1)
+        throw error
+      }
+    }
+    return inbox.splice(0)
   }
 
   /** What the newest committed tick told may not have been heard before the last process ended. */
@@ -251,8 +269,11 @@ export class Runner {
   #running(): TickLoop {
     if (this.#loop?.failure !== undefined) throw this.#loop.failure
     if (this.#loop !== undefined && !this.#isStopped) return this.#loop
-    const what = this.#isStopped ? 'was stopped' : 'is not running: call start() first'
-    throw new EntiaError('world-driven', `The Runner of world '${this.world.name}' ${what}.`)
+    throw this.#refusal(this.#isStopped ? 'was stopped' : 'is not running: call start() first')
+  }
+
+  #refusal(what: string): EntiaError {
+    return new EntiaError('world-driven', `The Runner of world '${this.world.name}' ${what}.`)
   }
 
   async #committed(enter: (waiter: Waiter) => void): Promise<void> {
@@ -262,6 +283,16 @@ export class Runner {
     })
   }
 
+  /** Nobody waits for it: if the Runner is stopped before it is taken, it is in the world's inbox again. */
+  #enterPosted(input: Input): void {
+    const loop = this.#running()
+    const reject = (): void => {
+      if (loop.failure === undefined) this.world.core.inbox.push(input)
+    }
+    this.#inbox.push(input, { resolve: () => undefined, reject })
+    loop.wake()
+  }
+
   #enter(input: StandardInput | Input): void {
     if (this.#isStopped || this.#loop === undefined || this.#loop.failure !== undefined) return
     this.#inbox.push(canonical(input, () => 'an input') as Input)
@@ -269,13 +300,16 @@ export class Runner {
   }
 }
 
-function hostOptionsOf(options: RunnerOptions): HostOptions {
-  const unknown = Object.keys(options).filter(
-    (key) => !ownOptionNames.includes(key) && !(hostOptionNames as readonly string[]).includes(key),
-  )
+function hostOf(options: RunnerOptions): Host {
+  const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
+  const names = given.map(([key]) => key)
+  const unknown = names.filter((key) => !(hostOptionNames as readonly string[]).includes(key))
   if (unknown.length > 0) {
     const known = [...ownOptionNames, ...hostOptionNames].join(', ')
     throw new EntiaError('invalid-argument', `Runner: unknown option ${unknown.join(', ')}. Known: ${known}.`)
   }
-  return Object.fromEntries(Object.entries(options).filter(([key]) => !ownOptionNames.includes(key)))
+  const { host } = options
+  if (host === undefined) return new Host(Object.fromEntries(given))
+  if (names.length === 0) return host
+  throw new EntiaError('invalid-argument', `Runner: ${names.join(', ')} beside 'host'. Give them to the Host.`)
 }

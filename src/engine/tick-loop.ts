@@ -1,3 +1,4 @@
+import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Step } from '../world/journal.ts'
 import { tick, type TickResult } from '../world/tick.ts'
@@ -124,7 +125,7 @@ export class TickLoop {
       try {
         return await keeper.commit(world, step)
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
+        const message = thrownMessage(error)
         listeners.tell({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
         const waitMs = commitWaitsMs[attempt - 1]
         if (waitMs === undefined || this.#isStopped) {

@@ -20,11 +20,16 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
   const { model, maxOutputTokens, temperature, thinking, extra } = world.read(agent, Llm)
   return {
     model: parseModel(model).model,
-    system: world.get(agent, RenderedPrompt)?.text ?? world.get(agent, SystemPrompt)?.template ?? '',
+    system: systemText(world, agent),
     tools: world.get(agent, ToolRegistry)?.tools ?? [],
     messages: LogView.of(world.get(agent, Conversation) ?? [], 0, messages),
     tail: [],
     options: { maxOutputTokens, temperature, thinking, extra },
     outputSchema: world.get(agent, OutputSchema)?.schema,
   }
+}
+
+/** An agent's system prompt as its model sees it; empty when it has none. */
+export function systemText(world: World, agent: Entity): string {
+  return world.get(agent, RenderedPrompt)?.text ?? world.get(agent, SystemPrompt)?.template ?? ''
 }

@@ -42,3 +42,6 @@ export type Delta = Changes &
     /** Versions of the components in `set`, where above 1. */
     readonly versions?: Readonly<Record<string, number>>
   }
+
+/** What a change from outside did, as an input: a replay makes it again without its function. */
+export type ChangeInput = Changes & { readonly kind: 'change'; readonly header: Header }

@@ -1,5 +1,5 @@
 import { canonical } from './canonical.ts'
-import type { Changes, Header } from './changes.ts'
+import type { ChangeInput, Changes, Header } from './changes.ts'
 import { type Component, type Entity, invalidValue, type Log } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -95,10 +95,18 @@ export class Core {
     this.driver = driver
   }
 
-  /** From here on what is written between ticks is noted, so that it can enter a journal as a change. */
-  watch(): void {
+  /**
+   * From here on what is written between ticks is noted, so that it can enter a journal as a change.
+   *
+   * @param written what `unwatch` has taken back, to be written again
+   */
+  watch(written?: Input): void {
     this.state.begin()
     this.#watchedFrom = this.header
+    if (written === undefined) return
+    const { header, ...changes } = written as ChangeInput
+    this.apply(changes)
+    this.header = header
   }
 
   /** What was written since `watch`, as an input that makes it again; it is taken back. `undefined` if nothing was. */

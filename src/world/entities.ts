@@ -39,6 +39,8 @@ const none: readonly Entity[] = Object.freeze([])
 /** Bounds of how many dead private ids rest before one is used again. */
 const minResting = 16
 const maxResting = 4_096
+/** How many times as many as are wanted are looked at between two merges. */
+const chunkOf = 8
 
 /**
  * Who is in a world and which components each has. bitECS does the bitmasks and the cached queries; its own ids stay
@@ -141,7 +143,7 @@ export class Entities {
     for (const row of dense) {
       const entity = this.#entityOf[row] as Entity
       if (lowest.length === count && entity > (lowest[count - 1] as Entity)) continue
-      if (chunk.push(entity) >= count) merge()
+      if (chunk.push(entity) >= chunkOf * count) merge()
     }
     merge()
     return lowest

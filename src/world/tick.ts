@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { canonical } from './canonical.ts'
-import type { Changes, Delta, Header } from './changes.ts'
+import type { ChangeInput, Changes, Delta } from './changes.ts'
 import type { Core, Driver, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
@@ -61,9 +61,6 @@ export function tick(world: World, inputs: readonly Input[] = [], options: TickO
   }
 }
 
-/** What a change from outside did, as an input: a replay makes it again without its function. */
-export type ChangeInput = Changes & { readonly kind: 'change'; readonly header: Header }
-
 function enter(world: World, underway: Underway, change: TickOptions['change']): void {
   const { core } = world
   const [first] = underway.inputs
@@ -74,7 +71,9 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   } else if (first?.kind === 'change') {
     const { header, ...changes } = first as ChangeInput
     core.apply(changes)
-    core.header = header
+    // Time does not go back to when it was written.
+    const { next, ids, random } = header
+    core.header = { ...core.header, next, ids, random }
   }
   if (core.inbox.length > 0) underway.inputs = [...underway.inputs, ...core.inbox.splice(0)]
   const started = underway.inputs.find((input) => input.kind === 'started')

@@ -1,0 +1,39 @@
+import { inputSchema } from '../../components/input.ts'
+import { canonical } from '../world/canonical.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { Input } from '../world/input.ts'
+
+/** What only a Runner knows to be true. */
+const ownKinds: ReadonlySet<unknown> = new Set(['admitted', 'change', 'due', 'started'])
+
+/**
+ * An input from outside, canonical, as it may enter a world.
+ *
+ * @param id to take it under, once
+ * @throws `invalid-input`, `not-json`
+ */
+export function postedInput(input: unknown, id?: string): Input {
+  const stored = canonical(isObject(input) && id !== undefined ? { ...input, id } : input, () => 'an input')
+  const problem = problemOf(stored)
+  if (problem === undefined) return stored as Input
+  throw new EntiaError('invalid-input', `${problem} It was not taken.`)
+}
+
+function problemOf(input: unknown): string | undefined {
+  if (!isObject(input) || typeof input['kind'] !== 'string') {
+    return "An input is an object whose 'kind' is a text, by which systems pick it; something else came."
+  }
+  const { kind, id } = input
+  if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own. To change the world, use runner.change(…).`
+  const issue = inputSchema(kind)?.safeParse(input).error?.issues[0]
+  if (issue !== undefined) {
+    const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
+    return `Input '${kind}'${at}: ${issue.message}.`
+  }
+  if (id !== undefined && (typeof id !== 'string' || id === '')) return `Input '${kind}' at id: expected a text that is not empty.`
+  return undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
