@@ -1,12 +1,12 @@
-import type { Message, ModelProvider, ModelReply, ToolCallBlock } from 'entia'
-import { defineTool } from 'entia'
+import { defineTool, type Message, type ModelProvider, type ModelReply, type ToolCallBlock } from 'entia'
 import { z } from 'zod'
 
 /** A model in process: a function of the conversation so far. */
 export type Think = (messages: Pick<readonly Message[], 'length' | 'at'>) => Promise<ModelReply>
 
 /** About 0.1 kB of content. */
-export const sentence = 'The lighthouse keeper counts the ships that pass by night and writes their names in a book of grey linen.'
+export const sentence =
+  'The lighthouse keeper counts the ships that pass by night and writes their names in a book of grey linen.'
 
 /** What the tool does, for the framework and for the bare loop. */
 export function lookUp({ page }: { readonly page: number }): string {
@@ -31,7 +31,12 @@ export function fakeModel(callsPerTurn: number): Think {
   return async ({ length }) => {
     const usage = { input: length, output: 25 }
     if (step++ < callsPerTurn) {
-      const call = { type: 'tool-call', id: `call-${length}`, name: 'look_up', arguments: { page: step, reason: sentence } } as const
+      const call = {
+        type: 'tool-call',
+        id: `call-${length}`,
+        name: 'look_up',
+        arguments: { page: step, reason: sentence },
+      } as const
       return { message: { role: 'assistant', content: [call] }, stop: 'tool-calls', usage }
     }
     step = 0
@@ -61,7 +66,7 @@ export async function bareTurn(think: Think, messages: Message[], said: string):
     const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
     if (calls.length === 0) return
     for (const { id, name, arguments: input } of calls) {
-      const text = await lookUp({ page: Number(input['page']) })
+      const text = lookUp({ page: Number(input['page']) })
       messages.push({ role: 'tool', callId: id, name, content: [{ type: 'text', text }] })
     }
   }

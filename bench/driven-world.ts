@@ -33,7 +33,7 @@ export async function driveWorld({ messages, agents, callsPerTurn, store, name =
   return {
     runner,
     /** The next agent's turn, from a message to the answer. */
-    async turn(text: string): Promise<void> {
+    turn: async (text: string): Promise<void> => {
       await runner.message(ids[next++ % agents] as number, text)
       await runner.idle()
     },

@@ -24,7 +24,9 @@ const { values: options } = parseArgs({
 
 const chosen = Object.entries(subjects).filter(([name]) => name.includes(options.only))
 if (chosen.length === 0) {
-  console.error(`--only ${options.only}: no subject has this in its name. There are ${Object.keys(subjects).join(', ')}.`)
+  console.error(
+    `--only ${options.only}: no subject has this in its name. There are ${Object.keys(subjects).join(', ')}.`,
+  )
   process.exitCode = 1
 }
 const rows: Row[] = []

@@ -22,14 +22,21 @@ export async function measure(): Promise<Row[]> {
   const data = lines.map((line) => JSON.parse(line) as unknown)
   const text = JSON.stringify(data)
   const counts = { rounds: 9, warmUp: 3 }
-  const { wallMs: saved } = await compare({ ...counts, work: () => [...world.snapshot()], against: () => JSON.stringify(data) })
+  const { wallMs: saved } = await compare({
+    ...counts,
+    work: () => [...world.snapshot()],
+    against: () => JSON.stringify(data),
+  })
   const { wallMs: restored } = await compare({
     ...counts,
     work: () => World.restore(lines, { systems: standardSystems(), components }),
     against: () => JSON.parse(text) as unknown,
   })
   const what = '1,000 agents × 50 messages'
-  return [...rowsOf(`snapshot of ${what}`, saved, 'JSON.stringify', bytes), ...rowsOf(`validated restore of ${what}`, restored, 'JSON.parse', bytes)]
+  return [
+    ...rowsOf(`snapshot of ${what}`, saved, 'JSON.stringify', bytes),
+    ...rowsOf(`validated restore of ${what}`, restored, 'JSON.parse', bytes),
+  ]
 }
 
 function rowsOf(name: string, taken: Sides, bare: string, bytes: number): Row[] {

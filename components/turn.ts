@@ -10,7 +10,7 @@ export const Turn = defineComponent(
     startedAtMs: z.number(),
     /** Model calls so far. */
     steps: z.number().int().nonnegative(),
-    /** Tool calls so far. */
+    /** Tool calls decided about so far, those that were refused included. */
     toolCalls: z.number().int().nonnegative(),
   }),
 )

@@ -16,7 +16,7 @@ import { Effect, Outcome, Pending } from 'entia/components'
 import { z } from 'zod'
 
 // What takes time is an effect: a system asks for it as data, the Runner does it once that is committed, and its outcome
-// comes back as data. Here: an agent's reminder, that waits for hours and outlasts restarts.
+// comes back as data. Here: a reminder that waits for hours and outlasts restarts.
 
 /** Something to be said to an agent at a world time. The reference is kept: the reminder goes with its agent. */
 const Reminder = defineComponent(

@@ -15,7 +15,7 @@ import { z } from 'zod'
 
 // A feature is a component and a system. Here: agents that pause when they have used up their tokens.
 
-/** How many tokens an agent may use, in and out together. */
+/** How many tokens an agent may use, in and out together, cached ones aside. */
 const TokenBudget = defineComponent('TokenBudget', z.strictObject({ maxTokens: z.int().positive() }))
 
 /** Pauses an agent that has used up its tokens. What is under way ends; the next step does not begin. */

@@ -16,7 +16,8 @@ import * as components from 'entia/components'
 import { z } from 'zod'
 
 // Everything that enters a world is an input, and inputs can be kept. Replayed, they make the same world again, with no
-// model called and no tool run. So a change of a system or of a prompt can be tried on what happened yesterday.
+// model called and no tool run. So a change can be tried on what happened yesterday: here, a change of the system that gives
+// agents their prompt.
 
 /** Gives each new agent its system prompt. */
 function houseRules(template: string): System {

@@ -41,7 +41,8 @@ export {
   type ReplayResult,
 } from './engine/replay.ts'
 export { run } from './engine/run.ts'
-export { type OpenRunnerOptions, Runner, type RunnerOptions, type RunnerStats } from './engine/runner.ts'
+export { Runner, type RunnerStats } from './engine/runner.ts'
+export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
 export { VirtualClock, type VirtualClockOptions } from './engine/virtual-clock.ts'
 export { anthropic, type AnthropicOptions } from './models/anthropic.ts'
 export { moonshot, ollama, openai, openaiCompatible, type CompatibleOptions, type OpenAIOptions } from './models/openai.ts'

@@ -2,8 +2,10 @@ import { Conversation } from '../components/conversation.ts'
 import type { FileBlock, TextBlock } from '../components/message.ts'
 import type { OutcomeData } from '../components/outcome.ts'
 import { ToolCall } from '../components/tool-call.ts'
+import type { ToolOutput } from '../src/tools/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { refusalOf } from './refusal-of.ts'
 import { tell } from './tell.ts'
 
 /** What a model reads as the result of a call: blocks as they came, or a text. */
@@ -14,25 +16,30 @@ export type CallResult =
 /** Puts the result of a call where it belongs, behind the message that asked and the results before it, and ends the call. */
 export function answerCall(world: World, agent: Entity, call: Entity, result: CallResult): void {
   const { callId, name } = world.read(call, ToolCall)
+  const problem = refusalOf(() => insert(world, agent, call, result))
+  if (problem !== undefined) {
+    insert(world, agent, call, { text: `Error: The result of '${name}' is malformed: ${problem}`, isError: true })
+  }
+  world.despawn(call)
+  const isError = problem !== undefined || result.isError
+  tell(world, 'tool-answered', { agent, callId, tool: name, isError })
+}
+
+function insert(world: World, agent: Entity, call: Entity, result: CallResult): void {
+  const { callId, name } = world.read(call, ToolCall)
   const content = 'content' in result ? result.content : [{ type: 'text' as const, text: result.text }]
-  const { isError } = result
-  const message = { callId, content, ...(isError && { isError }), name, role: 'tool' as const }
+  const message = { callId, content, ...(result.isError && { isError: true }), name, role: 'tool' as const }
   const place = placeOfResults(world, agent)
   const { length } = world.read(agent, Conversation)
   if (place === length) world.append(agent, Conversation, message)
   else world.splice(agent, Conversation, place, 0, [message])
-  world.despawn(call)
-  tell(world, 'tool-answered', { agent, callId, tool: name, isError })
 }
 
 /** A settled call's result. */
 export function outcomeText(outcome: OutcomeData): CallResult {
   if (!outcome.ok) return { text: failureText(outcome.failure), isError: true }
-  const { content, isError = false } = outcome.value as {
-    readonly content: readonly (TextBlock | FileBlock)[]
-    readonly isError?: boolean
-  }
-  return { content, isError }
+  const { content, isError } = (outcome.value ?? {}) as ToolOutput
+  return { content, isError: isError === true }
 }
 
 function failureText({ kind, message }: { readonly kind: string; readonly message: string }): string {

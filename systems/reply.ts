@@ -1,24 +1,25 @@
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
+import type { Failure } from '../components/failure.ts'
 import type { AssistantMessage, ToolCallBlock } from '../components/message.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
-import { Turn } from '../components/turn.ts'
 import { type TokenUsage, Usage } from '../components/usage.ts'
 import type { ModelReply } from '../src/models/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
+import { refusalOf } from './refusal-of.ts'
 import { tell } from './tell.ts'
 
 /**
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: ModelCall, Outcome. Writes: Conversation, Usage, Turn, Busy, Answered; ToolCall entities.
+ * Query: ModelCall, Outcome. Writes: Conversation, Usage, Busy, Answered; ToolCall entities.
  */
 export const reply = {
   name: 'reply',
@@ -27,30 +28,36 @@ export const reply = {
     for (const call of world.query(ModelCall, Outcome)) {
       const { agent } = world.read(call, OwnedBy)
       const outcome = world.read(call, Outcome)
-      if (outcome.ok) take(world, agent, call, outcome.value as ModelReply)
-      else {
-        tell(world, 'model-failed', { agent, effect: call, failure: outcome.failure })
-        endTurn(world, agent, { stop: 'failed', failure: outcome.failure })
-      }
+      const failure = outcome.ok ? take(world, agent, call, (outcome.value ?? {}) as ModelReply) : outcome.failure
+      if (failure === undefined) continue
+      tell(world, 'model-failed', { agent, effect: call, failure })
+      endTurn(world, agent, { stop: 'failed', failure })
     }
   },
 }
 
-function take(world: World, agent: Entity, call: Entity, { message, usage }: ModelReply): void {
-  insert(world, agent, world.read(call, ModelCall).messages, message)
+/** Gives a failure if the reply is none. */
+function take(world: World, agent: Entity, call: Entity, { message, usage }: ModelReply): Failure | undefined {
+  const place = world.read(call, ModelCall).messages
+  const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
+  const write = (): void => {
+    count(world, agent, usage)
+    insert(world, agent, place, message)
+  }
+  const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
+  if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   world.despawn(call)
-  count(world, agent, usage)
   tell(world, 'model-replied', { agent, effect: call, usage })
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
     world.remove(agent, Busy)
     world.add(agent, Answered)
-    return
+    return undefined
   }
   for (const { id, name, arguments: input, malformed } of calls) {
     world.spawn(ToolCall({ arguments: input, callId: id, malformed, name }), OwnedBy({ agent }), Requested)
   }
-  world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + calls.length })
+  return undefined
 }
 
 /** Messages that came during the call stand behind its reply: the model has not seen them. */

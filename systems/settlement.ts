@@ -8,6 +8,7 @@ import { Running } from '../components/running.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
+import { refusalOf } from './refusal-of.ts'
 import { tell } from './tell.ts'
 
 /**
@@ -33,7 +34,9 @@ export const settlement = {
 export function settle(world: World, effect: Entity, outcome: OutcomeData): void {
   world.remove(effect, Pending)
   world.remove(effect, Running)
-  world.set(effect, Outcome, outcome)
+  const problem = refusalOf(() => world.set(effect, Outcome, outcome))
+  if (problem === undefined) return
+  world.set(effect, Outcome, { ok: false, failure: { kind: 'internal', message: `The outcome is malformed: ${problem}` } })
 }
 
 function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcome'>): void {

@@ -21,7 +21,7 @@ const defaultTimeoutMs = 600_000
  * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
  * what is wrong. In doubt it does not run.
  *
- * Query: Requested; Approval, Outcome. Writes: Outcome, AwaitingApproval. Starts: tool, approval.
+ * Query: Requested; Approval, Outcome. Writes: Turn, Outcome, AwaitingApproval. Starts: tool, approval.
  */
 export function toolExecution(maxStartsPerTick: number) {
   return {
@@ -40,6 +40,7 @@ function decide(world: World, call: Entity): void {
   world.remove(call, Requested)
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
+  world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
   const problem = declaration === undefined ? `there is no tool named ${name}.` : problemOf(world, agent, call, declaration)
   if (declaration === undefined || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)

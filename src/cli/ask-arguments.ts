@@ -22,9 +22,9 @@ export const defaultData = '.entia'
 
 export const askHelp = `Asks an agent about the files of a folder, and shows how it finds the answer.
 
-  npm start                                   about this project's docs and examples
-  npm start -- FOLDER --question "..."        about another folder
-  npm start -- --resume                       go on with the run that was interrupted
+  npm start                                about this project's docs and examples
+  npm start -- FOLDER --question "..."     about another folder
+  npm start -- --resume                    go on with what was interrupted
 
   FOLDER              the folder to read; nothing outside it can be seen
   --question TEXT     what to ask

@@ -36,7 +36,7 @@ export function modelEffect(host: ModelHost): EffectKind {
           sleep,
           onDelta: (delta) => tell({ type: 'model-delta', ...place, index: index++, delta }),
         })
-        if (!outcome.ok && index > 0) tell({ type: 'model-discarded', ...place })
+        if (index > 0 && (!outcome.ok || signal.aborted)) tell({ type: 'model-discarded', ...place })
         if (!outcome.ok) hold(host, provider, outcome.failure, world, tell)
         return settled(outcome, model)
       }

@@ -1,5 +1,6 @@
 import type { World } from '../world/world.ts'
-import { Runner, type RunnerOptions, type RunnerStats } from './runner.ts'
+import { Runner, type RunnerStats } from './runner.ts'
+import type { RunnerOptions } from './runner-options.ts'
 
 /**
  * Drives a world until nothing is in flight and nothing is due, then lets go of it.

@@ -1,44 +1,23 @@
 import type { StandardInput } from '../../components/input.ts'
 import type { UserMessage } from '../../components/message.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
-import type { Store } from '../stores/port.ts'
 import { canonical } from '../world/canonical.ts'
-import type { Component, Entity } from '../world/component.ts'
+import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
 import type { Step } from '../world/journal.ts'
 import { tokensOf } from '../world/restore.ts'
-import type { System, World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 import { checkParts } from './check-parts.ts'
 import type { EventsByType, RunnerEvent } from './events.ts'
-import { Host, type HostOptions, hostOptionNames } from './host.ts'
+import type { Host } from './host.ts'
 import { Inbox, type Waiter } from './inbox.ts'
 import { Keeper } from './keeper.ts'
 import { Listeners } from './listeners.ts'
 import { postedInput } from './posted-input.ts'
 import { Pump } from './pump.ts'
+import { defaultMaxInputsPerTick, hostOf, type OpenRunnerOptions, type RunnerOptions } from './runner-options.ts'
 import { TickLoop } from './tick-loop.ts'
-
-export interface RunnerOptions extends HostOptions {
-  /** A Host that several Runners share; instead of the options of one. */
-  readonly host?: Host
-  /** Where the world is kept. Absent: it lives as long as the process. */
-  readonly store?: Store
-  /** Keep all ticks in the store, so that the run can be replayed. @default false */
-  readonly record?: boolean
-  /** Most inputs that one tick takes. @default 256 */
-  readonly maxInputsPerTick?: number
-}
-
-export interface OpenRunnerOptions extends RunnerOptions {
-  readonly store: Store
-  /** Of the world in the store. */
-  readonly name: string
-  readonly systems: readonly System[]
-  readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
-  /** Makes the world if the store has none of that name. Absent: that is an error. */
-  readonly create?: () => World
-}
 
 /** Counts since the Runner started. */
 export interface RunnerStats {
@@ -47,9 +26,6 @@ export interface RunnerStats {
   readonly dropped: number
   readonly inFlight: number
 }
-
-const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', 'systems', 'components', 'create']
-const defaultMaxInputsPerTick = 256
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
@@ -298,18 +274,4 @@ export class Runner {
     this.#inbox.push(canonical(input, () => 'an input') as Input)
     this.#loop.wake()
   }
-}
-
-function hostOf(options: RunnerOptions): Host {
-  const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
-  const names = given.map(([key]) => key)
-  const unknown = names.filter((key) => !(hostOptionNames as readonly string[]).includes(key))
-  if (unknown.length > 0) {
-    const known = [...ownOptionNames, ...hostOptionNames].join(', ')
-    throw new EntiaError('invalid-argument', `Runner: unknown option ${unknown.join(', ')}. Known: ${known}.`)
-  }
-  const { host } = options
-  if (host === undefined) return new Host(Object.fromEntries(given))
-  if (names.length === 0) return host
-  throw new EntiaError('invalid-argument', `Runner: ${names.join(', ')} beside 'host'. Give them to the Host.`)
 }

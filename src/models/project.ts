@@ -31,5 +31,6 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
 
 /** An agent's system prompt as its model sees it; empty when it has none. */
 export function systemText(world: World, agent: Entity): string {
-  return world.get(agent, RenderedPrompt)?.text ?? world.get(agent, SystemPrompt)?.template ?? ''
+  const prompt = world.get(agent, SystemPrompt)
+  return prompt === undefined ? '' : (world.get(agent, RenderedPrompt)?.text ?? prompt.template)
 }

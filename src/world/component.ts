@@ -59,7 +59,7 @@ export type Component = Value | Log | Tag
 
 /** Called with a value, a token makes an initial component of it: defaults filled in, checked, canonical. */
 export interface ValueComponent<T, I = T> extends Value<T> {
-  (value: I): Initial
+  (value: DeepReadonly<I>): Initial
 }
 export interface LogComponent<T> extends Log<T> {
   (items?: readonly DeepReadonly<T>[]): Initial
@@ -85,7 +85,7 @@ export function defineComponent<S extends z.ZodType>(
   schema: S,
   options: ComponentOptions & { readonly ref?: keyof z.output<S> & string; readonly cascade?: boolean } = {},
 ): ValueComponent<z.output<S>, z.input<S>> {
-  const token = (value: z.input<S>): Initial => {
+  const token = (value: DeepReadonly<z.input<S>>): Initial => {
     const result = schema.safeParse(value)
     if (!result.success) throw invalidValue(`component ${name}`, result.error)
     // What zod gives is a new object: it is taken as it is if its keys, those of the schema, are in order.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { inspect } from 'node:util'
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
 import { type Component, invalidValue, type Log, type Value } from './component.ts'
@@ -190,7 +191,14 @@ function check(core: Core, { token, values }: Column, version = token.version): 
 
 function migrated(token: Log | Value, saved: Json, version: number, whose: string): Json {
   const migrate = token.migrate as NonNullable<typeof token.migrate>
-  const value = token.kind === 'log' ? (saved as readonly Json[]).map((item) => migrate(item, version)) : migrate(saved, version)
+  let value: unknown
+  try {
+    value = token.kind === 'log' ? (saved as readonly Json[]).map((item) => migrate(item, version)) : migrate(saved, version)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : inspect(error)
+    const what = `${whose}: 'migrate' from version ${version} threw: ${reason}`
+    throw new EntiaError('invalid-value', `${what}. Nothing was restored.`, {}, { cause: error })
+  }
   return canonical(value, () => `${whose}, migrated from version ${version}`)
 }
 

@@ -265,7 +265,7 @@ export class World {
 
   /** Tells listeners something once this tick is committed. Between ticks nobody listens, and nothing happens. */
   emit(event: WorldEvent): void {
-    this.core.underway?.events.push(event)
+    this.core.underway?.events.push(canonical(event, () => `event '${event.type}'`) as WorldEvent)
   }
 
   /** Asks for another tick right after this one: some work was left for it. */

@@ -1,6 +1,8 @@
-import { readFileSync, existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { askArguments, askHelp } from '../../src/cli/ask-arguments.ts'
+import { UsageError } from '../../src/cli/usage-error.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answerOf, eventsOf, only, run } from './program.ts'
 
@@ -61,7 +63,7 @@ describe('an agent that is asked about a folder', () => {
   it('says so where no file has a word of the question', async () => {
     const folder = await tempFolder(files)
     const ended = await run([folder, '--question', 'Where do zebras sleep?', '--fast', '--json'], { in: folder })
-    expect(answerOf(ended)).toBe('No line of the folder has zebras and sleep. 4 files searched, 0 places read.')
+    expect(answerOf(ended)).toBe('No line of the folder has zebras or sleep. 4 files searched, 0 places read.')
   })
 
   it('reads how the files begin when the question has no words to search for', async () => {
@@ -138,30 +140,30 @@ describe('a folder for runs', () => {
 })
 
 describe('a command line that cannot be understood', () => {
+  it('ends with 2 and a sentence, and nothing is begun', async () => {
+    const here = await tempFolder()
+    const ended = await run(['--colour'], { in: here })
+    const stderr = "entia: Unknown option '--colour'. --help tells what there is.\n"
+    expect(ended).toEqual({ code: 2, signal: null, stdout: '', stderr })
+    expect(existsSync(join(here, '.entia'))).toBe(false)
+  })
+
   it.for([
-    [['--colour'], "Unknown option '--colour'."],
     [['--question'], "Option '--question <value>' argument missing."],
     [['--question', ' '], '--question is empty.'],
+    [['--json=yes'], "Option '--json' does not take an argument."],
     [['a', 'b'], 'One folder can be asked about; 2 came: a, b. Put a question behind --question.'],
     [
       ['--resume', 'a', '--model', 'ollama/x'],
       '--resume goes on with what was asked before: leave out a folder and --model.',
     ],
-    [['--model', 'acme/big'], "there is no provider 'acme'. Known: anthropic, openai, moonshot, ollama, scripted."],
-    [['--model', 'ollama'], 'which model? Write ollama/NAME.'],
-    [['--model', 'scripted/poet'], 'the only scripted model is scripted/reader.'],
-  ] as const)('%j is refused with a sentence, and nothing is begun', async ([args, message]) => {
-    const here = await tempFolder()
-    const { code, stdout, stderr } = await run([...args], { in: here })
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(message)
-    expect(stderr.split('\n')).toHaveLength(2)
-    expect(existsSync(join(here, '.entia'))).toBe(false)
+  ] as const)('is refused: %j', ([words, message]) => {
+    expect(() => askArguments(words)).toThrow(new UsageError(message))
   })
 
-  it('is helped by --help', async () => {
+  it('is helped by --help, on a small terminal too', async () => {
     const { code, stdout } = await run(['--help'], { in: await tempFolder() })
-    expect(code).toBe(0)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: askHelp })
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 })

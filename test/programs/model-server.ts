@@ -4,11 +4,11 @@
 import { startAnthropicServer } from '../servers/anthropic-server.ts'
 
 const latencyMs = Number(process.argv[2])
-const { url, close } = await startAnthropicServer(({ body }) => {
+const server = await startAnthropicServer(({ body }) => {
   const { length } = body['messages'] as readonly unknown[]
   const usage = { input: 10 * length, output: 25 }
   if (length > 1) return { text: 'The page names three ships.', usage, latencyMs }
   return { toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{"page":7,"reason":"ships"}' }], usage, latencyMs }
 })
-process.stdin.on('end', () => void close()).resume()
-process.stdout.write(`${url}\n`)
+process.stdin.on('end', () => void server.close()).resume()
+process.stdout.write(`${server.url}\n`)

@@ -141,16 +141,16 @@ async function undisturbed(): Promise<{ world: World; outside: Outside; ticks: n
 async function cut(at: number, place: Place): Promise<{ world: World; outside: Outside; running: number }> {
   const outside = nobody()
   const inner = memoryStore()
-  let clock: VirtualClock | undefined
+  const clocks: VirtualClock[] = []
   const settleEffects = async (): Promise<void> => {
     for (let round = 0; round < 5; round++) {
-      clock?.advance(1_000)
+      for (const clock of clocks) clock.advance(1_000)
       await turnsOfTheLoop(2)
     }
   }
   const dying = cuttingStore(inner, at, place, settleEffects)
   const first = await startRunner(dying.store, outside)
-  clock = first.clock
+  clocks.push(first.clock)
   // A process that dies while it starts never gets to the end of its start.
   void first.runner.start().then(() => first.runner.idle().then(dying.kill))
   await dying.dead

@@ -39,7 +39,11 @@ const deeds: Readonly<Record<string, Deed>> = {
   quote: (world, who, _, action) => world.set(who, Person, { name: 'quoted', about: { action: { ...action } } }),
   dice: (world, who) => world.set(who, Person, { name: world.newId('person'), age: world.random() }),
   write: (world, who, _, { n, text }) =>
-    world.append(who, Diary, ...Array.from({ length: n % 4 }, (__, index) => ({ text, secret: (index + n) % 2 === 0 }))),
+    world.append(
+      who,
+      Diary,
+      ...Array.from({ length: n % 4 }, (__, index) => ({ text, secret: (index + n) % 2 === 0 })),
+    ),
   edit: (world, who, _, { n, text }) => {
     const length = world.get(who, Diary)?.length
     if (length !== undefined) world.splice(who, Diary, n % (length + 1), n % 3, n % 2 === 0 ? [] : [entry(text)])
@@ -103,6 +107,10 @@ export const someActions: fc.Arbitrary<Action[]> = fc.array(action, { maxLength:
 
 /** Inputs of some ticks, some of which fail when all is done. */
 export const someTicks: fc.Arbitrary<Input[]> = fc.array(
-  fc.record({ kind: fc.constant('act'), actions: someActions, fails: fc.integer({ min: 0, max: 5 }).map((n) => n === 0) }),
+  fc.record({
+    kind: fc.constant('act'),
+    actions: someActions,
+    fails: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  }),
   { maxLength: 12 },
 )

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonical, maxDepth } from '../../src/world/canonical.ts'
-import type { Json } from '../../src/world/json.ts'
 import { refusal } from './family.ts'
 
 const where = (): string => 'a value'
@@ -12,7 +11,7 @@ function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed)
   if (typeof value !== 'object' || value === null) return value
   const copy = {}
-  for (const [key, item] of Object.entries(value).reverse()) {
+  for (const [key, item] of Object.entries(value).toReversed()) {
     Object.defineProperty(copy, key, { value: reversed(item), enumerable: true, configurable: true, writable: true })
   }
   return copy
@@ -36,7 +35,9 @@ describe('the canonical form', () => {
         const form = canonical(value, where)
         expect(JSON.parse(JSON.stringify(form))).toEqual(JSON.parse(JSON.stringify(value)))
         expect(JSON.stringify(canonical(reversed(value), where))).toBe(JSON.stringify(form))
-        expect(JSON.stringify(canonical(reversed(JSON.parse(JSON.stringify(form))), where, Infinity))).toBe(JSON.stringify(form))
+        expect(JSON.stringify(canonical(reversed(JSON.parse(JSON.stringify(form))), where, Infinity))).toBe(
+          JSON.stringify(form),
+        )
       }),
       { numRuns: 500 },
     )
@@ -85,7 +86,9 @@ describe('the canonical form', () => {
   it('has no negative zero, which JSON would not keep', () => {
     const values = [-0, { a: -0 }, [-0], Object.freeze({ a: Object.freeze([-0, { b: -0 }]) })]
     for (const value of values) {
-      const zeros = JSON.stringify(canonical(value, where), (_, item: unknown) => (Object.is(item, -0) ? 'negative' : item))
+      const zeros = JSON.stringify(canonical(value, where), (_, item: unknown) =>
+        Object.is(item, -0) ? 'negative' : item,
+      )
       expect(zeros).not.toContain('negative')
     }
   })
@@ -124,7 +127,7 @@ describe('the canonical form', () => {
   })
 
   it('of the same data is the same text on both sides of a file', () => {
-    const text = JSON.stringify(canonical({ text: '\u{1F600}\ud800\u2028"\\\u0000', n: 1e21, m: 0.1 + 0.2 } as Json, where))
+    const text = JSON.stringify(canonical({ text: '\u{1F600}\ud800\u2028"\\\u0000', n: 1e21, m: 0.1 + 0.2 }, where))
     expect(JSON.stringify(canonical(JSON.parse(text), where, Infinity))).toBe(text)
   })
 })

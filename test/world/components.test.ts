@@ -23,7 +23,11 @@ describe('a component', () => {
   })
 
   it.for(['person', 'Is Person', '', '__proto__', 'Tool-Call', '7Up'])('cannot be called %j', (name) => {
-    for (const define of [() => defineTag(name), () => defineLog(name, z.string()), () => defineComponent(name, z.string())]) {
+    for (const define of [
+      () => defineTag(name),
+      () => defineLog(name, z.string()),
+      () => defineComponent(name, z.string()),
+    ]) {
       expect(define).toThrow(refusal('invalid-argument', 'PascalCase', `'${name}'`))
     }
   })
@@ -40,7 +44,9 @@ describe('a component', () => {
 
   it('refuses a value that its schema lets through and JSON cannot say', () => {
     const When = defineComponent('When', z.unknown())
-    expect(() => When({ date: new Date(0) })).toThrow(refusal('not-json', 'component When at date', 'an instance of Date'))
+    expect(() => When({ date: new Date(0) })).toThrow(
+      refusal('not-json', 'component When at date', 'an instance of Date'),
+    )
   })
 
   it('that is a log checks every item and says which one is wrong', () => {

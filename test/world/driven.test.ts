@@ -61,7 +61,9 @@ describe('a driven world', () => {
 
   it('has one driver until that one lets go', () => {
     const { world, driver } = driven()
-    expect(() => world.core.drive({ ...driver, name: 'another' })).toThrow(refusal('world-driven', 'a test', 'Stop that'))
+    expect(() => world.core.drive({ ...driver, name: 'another' })).toThrow(
+      refusal('world-driven', 'a test', 'Stop that'),
+    )
     world.core.drive(undefined)
     expect(world.spawn()).toBe(2)
     world.core.drive(driver)

@@ -17,7 +17,10 @@ export const Diary = defineLog('Diary', z.strictObject({ text: z.string(), secre
 })
 export const Asleep = defineTag('Asleep')
 /** Goes with its parent. */
-export const ChildOf = defineComponent('ChildOf', z.strictObject({ parent: z.number() }), { ref: 'parent', cascade: true })
+export const ChildOf = defineComponent('ChildOf', z.strictObject({ parent: z.number() }), {
+  ref: 'parent',
+  cascade: true,
+})
 /** Ends when the other is gone. */
 export const Likes = defineComponent('Likes', z.strictObject({ whom: z.number(), since: z.number().optional() }), {
   ref: 'whom',
@@ -41,6 +44,9 @@ export function input(kind: string, data: Record<string, string | number> = {}):
 
 /** What a refusal looks like: an `EntiaError` of this code whose message holds all of these. */
 export function refusal(code: EntiaErrorCode, ...parts: readonly string[]): Error {
-  const pattern = new RegExp(parts.map((part) => `(?=.*${part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)})`).join(''), 's')
+  const pattern = new RegExp(
+    parts.map((part) => `(?=.*${part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)})`).join(''),
+    's',
+  )
   return expect.objectContaining({ name: 'EntiaError', code, message: expect.stringMatching(pattern) }) as Error
 }

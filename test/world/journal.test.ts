@@ -103,7 +103,9 @@ describe('a journal', () => {
     const { lines } = written([{ kind: 'about', about: { list: [{ a: 1 }] } }])
     const [step] = read(lines)
     const person = step?.delta.set?.['Person']?.[0]?.[1] as { about: { list: unknown[] } }
-    expect([step?.inputs, step?.delta, person, person.about.list, person.about.list[0]].every(Object.isFrozen)).toBe(true)
+    expect([step?.inputs, step?.delta, person, person.about.list, person.about.list[0]].every(Object.isFrozen)).toBe(
+      true,
+    )
   })
 
   it('costs what a tick changed: flat as a diary grows', () => {

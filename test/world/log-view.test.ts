@@ -24,24 +24,29 @@ describe('a view of a log', () => {
   it('reads like the array that it stands for', () => {
     const part = fc.record({ items: fc.array(fc.nat(9)), from: fc.nat(6), to: fc.nat(12) })
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 4 }), fc.integer({ min: -15, max: 15 }), fc.integer({ min: -15, max: 15 }), (parts, start, end) => {
-        const array = parts.flatMap(({ items, from, to }) => items.slice(from, to))
-        let view = LogView.of<number>([])
-        for (const { items, from, to } of parts) view = view.concat(LogView.of(items, from, to))
-        const isOdd = (item: number): boolean => item % 2 === 1
-        expect(view.length).toBe(array.length)
-        expect([...view]).toEqual(array)
-        expect(view.at(start)).toBe(array.at(start))
-        expect(view.slice(start, end)).toEqual(array.slice(start, end))
-        expect([view.slice(start), view.slice()]).toEqual([array.slice(start), array])
-        expect(view.filter(isOdd)).toEqual(array.filter(isOdd))
-        expect(view.filter((_, index) => index > 1)).toEqual(array.slice(2))
-        expect(view.map((item, index) => item + index)).toEqual(array.map((item, index) => item + index))
-        expect(view.some(isOdd)).toBe(array.some(isOdd))
-        expect(view.some((_, index) => index === array.length - 1)).toBe(array.length > 0)
-        expect(view.findLast(isOdd)).toBe(array.findLast(isOdd))
-        expect(JSON.stringify({ view })).toBe(JSON.stringify({ view: array }))
-      }),
+      fc.property(
+        fc.array(part, { maxLength: 4 }),
+        fc.integer({ min: -15, max: 15 }),
+        fc.integer({ min: -15, max: 15 }),
+        (parts, start, end) => {
+          const array = parts.flatMap(({ items, from, to }) => items.slice(from, to))
+          let view = LogView.of<number>([])
+          for (const { items, from, to } of parts) view = view.concat(LogView.of(items, from, to))
+          const isOdd = (item: number): boolean => item % 2 === 1
+          expect(view.length).toBe(array.length)
+          expect([...view]).toEqual(array)
+          expect(view.at(start)).toBe(array.at(start))
+          expect(view.slice(start, end)).toEqual(array.slice(start, end))
+          expect([view.slice(start), view.slice()]).toEqual([array.slice(start), array])
+          expect(view.filter(isOdd)).toEqual(array.filter(isOdd))
+          expect(view.filter((_, index) => index > 1)).toEqual(array.slice(2))
+          expect(view.map((item, index) => item + index)).toEqual(array.map((item, index) => item + index))
+          expect(view.some(isOdd)).toBe(array.some(isOdd))
+          expect(view.some((_, index) => index === array.length - 1)).toBe(array.length > 0)
+          expect(view.findLast(isOdd)).toBe(array.findLast(isOdd))
+          expect(JSON.stringify({ view })).toBe(JSON.stringify({ view: array }))
+        },
+      ),
     )
   })
 })

@@ -31,7 +31,9 @@ describe('a snapshot', () => {
       '{"entity":2,"has":{}}',
       '{"entity":3,"has":{"Asleep":true,"ChildOf":{"parent":1}}}',
     ])
-    const sha256 = createHash('sha256').update(`${lines.slice(0, -1).join('\n')}\n`).digest('hex')
+    const sha256 = createHash('sha256')
+      .update(`${lines.slice(0, -1).join('\n')}\n`)
+      .digest('hex')
     expect(JSON.parse(lines.at(-1) as string)).toEqual({ end: { lines: 4, sha256 } })
   })
 
@@ -71,7 +73,9 @@ describe('a snapshot', () => {
     lines.next()
     lines.next()
     world.set(1, Person, { name: 'Eve' })
-    expect(() => lines.next()).toThrow(refusal('corrupt-snapshot', "World 'town'", 'after line 2', '[...world.snapshot()]'))
+    expect(() => lines.next()).toThrow(
+      refusal('corrupt-snapshot', "World 'town'", 'after line 2', '[...world.snapshot()]'),
+    )
     const untouched = world.snapshot()[Symbol.iterator]()
     untouched.next()
     world.query(Person)

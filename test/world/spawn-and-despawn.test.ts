@@ -24,6 +24,18 @@ describe('an entity', () => {
     expect(World.restore(world.snapshot()).spawn()).toBe(3)
   })
 
+  it('may have a number of more than 32 bits', () => {
+    const world = new World({ components: family })
+    for (const next of [2 ** 24, 2 ** 31 - 1, 2 ** 32, 2 ** 50]) {
+      world.core.next = next
+      const [parent, child] = [world.spawn(Asleep), world.spawn(ChildOf({ parent: next }))]
+      expect([parent, child]).toEqual([next, next + 1])
+      expect(world.referrers(ChildOf, parent)).toEqual([child])
+    }
+    expect(world.query(Asleep)).toEqual([2 ** 24, 2 ** 31 - 1, 2 ** 32, 2 ** 50])
+    expect(World.restore(world.snapshot(), { components: family }).hash()).toBe(world.hash())
+  })
+
   it('takes everything with it: a late write cannot hit who comes after', () => {
     const world = new World()
     const gone = world.spawn(Person({ name: 'Ada' }), Diary([{ text: 'x' }]), Asleep)

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { EntiaError } from '../../src/world/entia-error.ts'
 import { tick } from '../../src/world/tick.ts'
 import { type System, World } from '../../src/world/world.ts'
 import { Asleep, ChildOf, Diary, doing, entry, family, Fresh, input, Likes, Person, refusal } from './family.ts'
@@ -148,18 +147,16 @@ describe('a tick', () => {
       ],
     })
     world.post(input('posted'))
-    const failure = refusal('system-failed', "System 'printing'", 'tick 1', "world 'press'", 'given, posted', 'out of ink')
-    expect(() => tick(world, [input('given')])).toThrow(failure)
-    const world2 = inhabited(...world.systems)
-    const thrown = (): EntiaError | undefined => {
-      try {
-        tick(world2, [input('given')])
-      } catch (error) {
-        return error as EntiaError
-      }
-      return undefined
-    }
-    expect(thrown()).toMatchObject({ cause, details: { system: 'printing', tick: 1, inputs: [input('given')] } })
+    const details = { system: 'printing', tick: 1, inputs: [input('given'), input('posted')] }
+    const message = "System 'printing' failed in tick 1 of world 'press' (inputs: given, posted): out of ink"
+    expect(() => tick(world, [input('given')])).toThrow(
+      expect.objectContaining({
+        code: 'system-failed',
+        cause,
+        details,
+        message: expect.stringContaining(message) as string,
+      }),
+    )
     expect(() => tick(world)).toThrow(refusal('system-failed', 'inputs: none'))
   })
 
@@ -187,7 +184,7 @@ describe('a tick', () => {
     // eslint-disable-next-line unicorn/no-thenable
     ['what can be awaited', () => ({ then: () => undefined })],
   ])('refuses a system that returns %s', ([, run]) => {
-    const world = inhabited(doing(run as System['run'], 'waiting'))
+    const world = inhabited(doing(run, 'waiting'))
     const before = tangible(world)
     expect(() => tick(world)).toThrow(refusal('system-failed', "System 'waiting'", 'a promise', 'synchronous'))
     expect(tangible(world)).toEqual(before)
@@ -205,7 +202,7 @@ describe('a tick', () => {
           () => each.add(99, Asleep),
           () => each.set(1, Likes, { whom: 99 }),
         ]
-        for (const write of refused) expect(write).toThrow()
+        for (const write of refused) expect(write).toThrow(expect.objectContaining({ name: 'EntiaError' }))
       }),
     )
     const { delta } = tick(world)
@@ -231,14 +228,25 @@ describe('a tick', () => {
 describe('a change from outside', () => {
   it('becomes the first input of its tick, before the systems run', () => {
     const seen: unknown[] = []
-    const world = inhabited(doing((each) => void seen.push(each.inputs.map(({ kind }) => kind), each.get(1, Person))))
+    const world = inhabited(
+      doing(
+        (each) =>
+          void seen.push(
+            each.inputs.map(({ kind }) => kind),
+            each.get(1, Person),
+          ),
+      ),
+    )
     const { inputs } = tick(world, [input('given')], { change: (each) => each.patch(1, Person, { name: 'Changed' }) })
     expect(seen).toEqual([['change', 'given'], { name: 'Changed' }])
     expect(inputs[0]).toMatchObject({ kind: 'change', set: { Person: [[1, { name: 'Changed' }]] } })
   })
 
   it('made again from its input gives the same tick without the function', () => {
-    const [world, twin] = [inhabited(doing((each) => void each.random())), inhabited(doing((each) => void each.random()))]
+    const [world, twin] = [
+      inhabited(doing((each) => void each.random())),
+      inhabited(doing((each) => void each.random())),
+    ]
     const step = tick(world, [], { change: writeAll, nowMs: 7 })
     const again = tick(twin, step.inputs, { nowMs: 7 })
     expect(JSON.stringify(again.delta)).toBe(JSON.stringify(step.delta))

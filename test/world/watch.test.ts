@@ -57,6 +57,30 @@ describe('a watched world', () => {
     expect(World.restore(lines, { components: family, deltas: [delta] }).hash()).toBe(world.hash())
   })
 
+  it('has what was taken back once more when it is to be written again', () => {
+    const world = watched()
+    world.append(1, Diary, entry('c'))
+    const [before, roll] = [world.hash(), world.newId('x')]
+    const change = world.core.unwatch()
+    world.core.watch(change)
+    expect(world.newId('x')).not.toBe(roll)
+    expect(world.read(1, Diary)).toHaveLength(3)
+    expect(before).not.toBe(world.hash())
+    const again = world.core.unwatch()
+    expect(again).toMatchObject({ appended: { Diary: [[1, [entry('c')]]] }, header: { ids: 2 } })
+    expect(world.read(1, Diary)).toHaveLength(2)
+  })
+
+  it('moves on with the clock of the tick in which it is written again, not back to its own', () => {
+    const world = watched()
+    tick(world, [], { nowMs: 50 })
+    world.core.watch()
+    world.add(1, Asleep)
+    const change = world.core.unwatch()
+    const { delta } = tick(world, change === undefined ? [] : [change], { nowMs: 80 })
+    expect([delta.tick, delta.nowMs, world.tick, world.nowMs]).toEqual([2, 80, 2, 80])
+  })
+
   it('tells even of dice alone', () => {
     const world = watched()
     world.random()

@@ -54,7 +54,7 @@ function search({ question, words }: Knowledge, listing: AnsweredCall): Scripted
     return { name: 'grep_files', arguments: input }
   })
   const count = filesOf(listing).length
-  return { text: `${many(count, 'file')}. I search for ${listed(words.map(({ word }) => word))}.`, toolCalls }
+  return { text: `${many(count, 'file')}. I search for ${listed(textsOf(words))}.`, toolCalls }
 }
 
 /** The best place first, and then the others at once; nothing when all are read. */
@@ -90,14 +90,14 @@ function answer({ question, words, calls, hits }: Knowledge, listing: AnsweredCa
   const reads = calls.filter(({ name, isError }) => name === 'read_file' && !isError)
   const quotes = reads.flatMap(({ arguments: { path }, text }) => bestQuote(path as string, text, weights) ?? [])
   const isFound = (word: QuestionWord): boolean => weights.has(word)
-  const missing = listed(words.filter((word) => !isFound(word)).map(({ word }) => word))
+  const missing = listed(textsOf(words.filter((word) => !isFound(word))), 'or')
   const searched = `${many(count, 'file')} searched, ${many(quotes.length, 'place')} read.`
   if (quotes.length === 0) {
     return words.length === 0
       ? `Nothing in ${where} can be read as text.`
       : `No line of ${where} has ${missing}. ${searched}`
   }
-  const found = listed(words.filter(isFound).map(({ word }) => word))
+  const found = listed(textsOf(words.filter(isFound)))
   const lead = words.length === 0 ? `This is how ${where} begins:` : `This is where most is said of ${found}:`
   const gap = missing === '' ? '' : ` No line has ${missing}.`
   const closing = `${searched}${gap} I am a script: I find and quote; what follows from it is yours to judge.`
@@ -127,8 +127,12 @@ function globOf({ places }: Question): string | undefined {
       : `{${places.map((place) => `/${place}`).join(',')}}`
 }
 
-function listed(items: readonly string[]): string {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+function textsOf(words: readonly QuestionWord[]): string[] {
+  return words.map(({ word }) => word)
+}
+
+function listed(items: readonly string[], joint: 'and' | 'or' = 'and'): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${joint} ${items.at(-1)}`
 }
 
 function many(count: number, noun: string): string {

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import type { AskEvent } from '../../src/cli/ask-event.ts'
+import { tempFolder } from '../tools/temp-folder.ts'
+import { answerOf, type Ended, eventsOf, only, Program, run } from './program.ts'
+
+const files = {
+  'stops.md': 'A stop is not the end.\n\nWhat was stopped goes on where it was, when it is resumed.\n',
+  'starts.md': 'A start is a start.\n\nWhoever starts it again resumes what was stopped.\n',
+}
+const asked = ['files', '--question', 'What is resumed when it was stopped?']
+const killTimeoutMs = 30_000
+
+async function folderWithFiles(): Promise<string> {
+  return tempFolder(Object.fromEntries(Object.entries(files).map(([path, text]) => [`files/${path}`, text])))
+}
+
+/** What the world did over several processes; what was told twice, because a process was killed, counts once. */
+function happened(all: readonly Ended[]): AskEvent[] {
+  const seen = new Set<string>()
+  return all.flatMap(eventsOf).filter((event) => {
+    if (!('tick' in event)) return false
+    const place = `${event.tick}/${event.index}`
+    return !seen.has(place) && seen.add(place)
+  })
+}
+
+function streamedText(ended: Ended): string {
+  const deltas = only('model-delta', eventsOf(ended)).filter(({ kind }) => kind === 'text')
+  return deltas.map(({ text }) => text).join('')
+}
+
+describe('a run that is killed', () => {
+  it(
+    'in each of its steps goes on where it was, makes no finished call again, and ends as if nothing had been',
+    async () => {
+      const here = await folderWithFiles()
+      const undisturbed = await run([...asked, '--json', '--fast', '--data', 'calm'], { in: here })
+      const parts: Ended[] = []
+      const killAt = async (args: readonly string[], isIt: (event: AskEvent) => boolean): Promise<void> => {
+        const program = new Program([...args, '--json'], { in: here })
+        await program.until(isIt)
+        parts.push(await program.kill())
+      }
+      await killAt(asked, ({ type }) => type === 'model-called')
+      await killAt(['--resume'], (event) => event.type === 'tool-answered' && event.tool === 'list_files')
+      await killAt(['--resume'], (event) => event.type === 'tool-called' && event.tool === 'grep_files')
+      await killAt(['--resume'], (event) => event.type === 'tool-answered' && event.tool === 'read_file')
+      await killAt(['--resume'], (event) => event.type === 'model-delta' && event.text.includes('most'))
+      parts.push(await run(['--resume', '--json', '--fast'], { in: here }))
+
+      const last = parts.at(-1) as Ended
+      expect(parts.map(({ signal, code }) => signal ?? code)).toEqual([
+        'SIGKILL',
+        'SIGKILL',
+        'SIGKILL',
+        'SIGKILL',
+        'SIGKILL',
+        0,
+      ])
+      expect(answerOf(last)).toBe(answerOf(undisturbed))
+
+      const [expected] = only('run-ended', eventsOf(undisturbed))
+      const events = happened(parts)
+      const { modelCalls, toolCalls } = expected as { modelCalls: number; toolCalls: number }
+      expect(only('run-ended', eventsOf(last))[0]).toMatchObject({ modelCalls, toolCalls, usage: expected?.usage })
+      expect(only('model-called', events)).toHaveLength(modelCalls)
+      expect(only('model-replied', events)).toHaveLength(modelCalls)
+      expect(new Set(only('tool-called', events).map(({ callId }) => callId)).size).toBe(toolCalls)
+      expect(only('tool-answered', events)).toHaveLength(toolCalls)
+
+      const [, , third, , , sixth] = parts as [Ended, Ended, Ended, Ended, Ended, Ended]
+      expect(streamedText(third)).not.toContain('I look at what is there.')
+      expect(streamedText(sixth)).toBe(answerOf(last))
+    },
+    killTimeoutMs,
+  )
+
+  it('tells at its resumption what was done before', async () => {
+    const here = await folderWithFiles()
+    const program = new Program([...asked, '--json'], { in: here })
+    const first = await program.until(({ type }) => type === 'tool-answered')
+    await program.kill()
+    const resumed = await run(['--resume', '--json', '--fast'], { in: here })
+    const [started] = only('run-started', eventsOf(resumed))
+    const { callId, text } = first as Extract<AskEvent, { type: 'tool-answered' }>
+    expect(started).toMatchObject({ run: 'ask-1', question: asked[2], model: 'scripted/reader' })
+    expect(started?.before).toMatchObject({
+      step: 2,
+      modelCalls: 1,
+      toolCalls: 1,
+      tools: [{ callId, text }],
+      isFinished: false,
+    })
+  })
+})
+
+describe('a run that is interrupted', () => {
+  it.for([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('by %s stops with %i, says how to go on, and goes on', async ([signal, code]) => {
+    const here = await folderWithFiles()
+    const program = new Program([...asked, '--json'], { in: here })
+    await program.until(({ type }) => type === 'tool-answered')
+    program.child.kill(signal)
+    const stopped = await program.ended
+    expect(stopped).toMatchObject({ code, stderr: '' })
+    const last = eventsOf(stopped).at(-1)
+    expect(last).toMatchObject({
+      type: 'run-stopped',
+      run: 'ask-1',
+      resumeBy: expect.stringMatching(/^node \S+ --resume$/),
+    })
+    const resumed = await run(['--resume', '--json', '--fast'], { in: here })
+    expect(resumed.code).toBe(0)
+    expect(streamedText(resumed)).not.toContain('I look at what is there.')
+  })
+
+  it('because nobody reads its output stops as quietly, and goes on', async () => {
+    const here = await folderWithFiles()
+    const program = new Program([...asked, '--json'], { in: here })
+    await program.until(({ type }) => type === 'model-called')
+    program.child.stdout?.destroy()
+    expect(await program.ended).toMatchObject({ code: 141, stderr: '' })
+    expect((await run(['--resume', '--fast'], { in: here })).code).toBe(0)
+  })
+})
+
+describe('a run that is going on', () => {
+  it('cannot be resumed by another process, which is told who has it; a new run beside it can be begun', async () => {
+    const here = await folderWithFiles()
+    const program = new Program([...asked, '--json'], { in: here })
+    await program.until(({ type }) => type === 'model-called')
+    const [refused, beside] = await Promise.all([
+      run(['--resume'], { in: here }),
+      run([...asked, '--fast', '--json'], { in: here }),
+    ])
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain(`world 'ask-1'`)
+    expect(refused.stderr).toContain(`process ${program.child.pid}`)
+    expect(only('run-started', eventsOf(beside))[0]).toMatchObject({ run: 'ask-2' })
+    expect(beside.code).toBe(0)
+  })
+})
+
+describe('--resume', () => {
+  it('takes the newest run that has not ended', async () => {
+    const here = await folderWithFiles()
+    const program = new Program([...asked, '--json'], { in: here })
+    await program.until(({ type }) => type === 'model-called')
+    await program.kill()
+    await run([...asked, '--fast'], { in: here })
+    const resumed = await run(['--resume', '--fast', '--json'], { in: here })
+    expect(only('run-started', eventsOf(resumed))[0]).toMatchObject({ run: 'ask-1' })
+  })
+
+  it('of runs that have all ended says so, and gives the last answer again', async () => {
+    const here = await folderWithFiles()
+    const answer = answerOf(await run([...asked, '--fast', '--json'], { in: here }))
+    const again = await run(['--resume', '--json'], { in: here })
+    expect(eventsOf(again).map(({ type }) => type)).toEqual(['run-started', 'run-ended'])
+    expect(answerOf(again)).toBe(answer)
+    const shown = await run(['--resume'], { in: here })
+    expect(shown).toMatchObject({ code: 0, stderr: '' })
+    expect(shown.stdout).toContain('Nothing to resume: ask-1 has ended already.\n')
+    expect(shown.stdout).toContain('> What was stopped goes on where it was, when it is resumed.')
+  })
+})

@@ -1,0 +1,84 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { tick } from '../../src/world/tick.ts'
+import { World } from '../../src/world/world.ts'
+import { Asleep, ChildOf, Diary, doing, entry, family, Likes, Person } from './family.ts'
+
+/** The longest column: what a world keeps room for. */
+function room(world: World): number {
+  return Math.max(...world.core.state.columns().map(({ values }) => values.length))
+}
+
+function heapAfter(work: () => void): number {
+  work()
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+describe('the memory of a world', () => {
+  it('is that of who lives, not of who ever lived', () => {
+    const world = new World({
+      systems: [
+        doing((each) => {
+          const parent = each.spawn(Person({ name: 'Ada' }), Diary([entry('a')]))
+          each.spawn(ChildOf({ parent }), Likes({ whom: parent }), Asleep)
+          each.query(Person, Diary)
+          for (const one of each.entities()) if (one < parent) each.despawn(one)
+        }),
+      ],
+      components: family,
+    })
+    for (let round = 0; round < 10_000; round++) tick(world)
+    expect(world.entities()).toHaveLength(2)
+    expect(room(world)).toBeLessThan(64)
+  })
+
+  it('keeps room in proportion to the crowd when many come and go', () => {
+    const world = new World()
+    for (let count = 0; count < 1_000; count++) world.spawn(Asleep)
+    for (let round = 0; round < 50_000; round++) world.despawn(world.spawn(Asleep))
+    expect(room(world)).toBeLessThan(1_500)
+    for (const entity of world.entities()) world.despawn(entity)
+    for (let count = 0; count < 1_000; count++) world.spawn(Asleep)
+    expect(room(world)).toBeLessThan(1_500)
+  })
+
+  it('has columns without holes, which an engine would turn into dictionaries', () => {
+    const world = new World()
+    for (let count = 0; count < 100; count++) world.spawn()
+    world.spawn(Person({ name: 'Ada' }))
+    world.despawn(50)
+    for (const { values } of world.core.state.columns()) {
+      expect(values.every((_, index) => index in values)).toBe(true)
+      expect(Object.keys(values)).toHaveLength(values.length)
+    }
+  })
+
+  it('holds nothing of ticks that are done', () => {
+    const world = new World({
+      systems: [
+        doing((each) => {
+          each.set(1, Person, { name: 'x'.repeat(1_000) + each.tick })
+          if (each.tick % 2 === 0) throw new Error('undone')
+        }),
+      ],
+    })
+    world.spawn(Person({ name: 'Ada' }))
+    const run = (): void => {
+      for (let round = 0; round < 2_000; round++) {
+        try {
+          tick(world)
+        } catch {
+          world.core.tick++
+        }
+      }
+    }
+    run()
+    const before = heapAfter(run)
+    expect(heapAfter(run) - before).toBeLessThan(1_000_000)
+    for (const { touched } of world.core.state.columns()) expect(touched.size).toBe(0)
+  })
+})
