@@ -16,7 +16,13 @@ export interface StandardEvents {
   }
   /** A step begins: its request has so many messages. */
   'model-called': { readonly agent: Entity; readonly effect: Entity; readonly step: number; readonly messages: number }
-  'model-replied': { readonly agent: Entity; readonly effect: Entity; readonly usage: TokenUsage }
+  /** `max-tokens`: the model was stopped at its output limit. */
+  'model-replied': {
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly stop: 'end' | 'tool-calls' | 'max-tokens'
+    readonly usage: TokenUsage
+  }
   'model-failed': { readonly agent: Entity; readonly effect: Entity; readonly failure: Failure }
   'retry-scheduled': {
     readonly agent: Entity

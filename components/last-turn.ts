@@ -19,5 +19,7 @@ export const LastTurn = defineComponent(
     steps: z.number().int().nonnegative(),
     stop: z.enum(stops),
     toolCalls: z.number().int().nonnegative(),
+    /** The final text was stopped at the model's output limit. */
+    truncated: z.literal(true).optional(),
   }),
 )

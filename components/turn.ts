@@ -12,5 +12,7 @@ export const Turn = defineComponent(
     steps: z.number().int().nonnegative(),
     /** Tool calls decided about so far, those that were refused included. */
     toolCalls: z.number().int().nonnegative(),
+    /** The newest reply was stopped at its output limit. */
+    truncated: z.literal(true).optional(),
   }),
 )

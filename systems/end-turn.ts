@@ -37,10 +37,10 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
   for (const tag of [Answered, Busy, LastStep, Unread]) world.remove(agent, tag)
-  const { steps, toolCalls, startedAtMs } = world.read(agent, Turn)
+  const { steps, toolCalls, startedAtMs, truncated } = world.read(agent, Turn)
   world.remove(agent, Turn)
   const times = { startedAtMs, endedAtMs: world.nowMs }
-  world.add(agent, LastTurn({ stop, steps, toolCalls, ...times, failure, output }))
+  world.add(agent, LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }))
   tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
 }
 

@@ -7,6 +7,7 @@ import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
+import { Turn } from '../components/turn.ts'
 import { type TokenUsage, Usage } from '../components/usage.ts'
 import type { ModelReply } from '../src/models/port.ts'
 import type { Entity } from '../src/world/component.ts'
@@ -37,7 +38,7 @@ export const reply = {
 }
 
 /** Gives a failure if the reply is none. */
-function take(world: World, agent: Entity, call: Entity, { message, usage }: ModelReply): Failure | undefined {
+function take(world: World, agent: Entity, call: Entity, { message, stop, usage }: ModelReply): Failure | undefined {
   const place = world.read(call, ModelCall).messages
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const write = (): void => {
@@ -47,9 +48,10 @@ function take(world: World, agent: Entity, call: Entity, { message, usage }: Mod
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   world.despawn(call)
-  tell(world, 'model-replied', { agent, effect: call, usage })
+  tell(world, 'model-replied', { agent, effect: call, stop, usage })
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
+    if (stop === 'max-tokens') world.patch(agent, Turn, { truncated: true })
     world.remove(agent, Busy)
     world.add(agent, Answered)
     return undefined

@@ -3,6 +3,7 @@ import { Due } from '../components/due.ts'
 import { Effect } from '../components/effect.ts'
 import type { InputOf } from '../components/input.ts'
 import { Outcome, type OutcomeData } from '../components/outcome.ts'
+import { OwnedBy } from '../components/owned-by.ts'
 import { Pending } from '../components/pending.ts'
 import { Running } from '../components/running.ts'
 import type { Entity } from '../src/world/component.ts'
@@ -46,10 +47,16 @@ function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcom
 }
 
 function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
-  const reason = whyNot(world, effect, attempt)
+  const reason = whyNot(world, effect, attempt) ?? (isBeingCancelled(world, effect) ? 'cancelled in this tick' : undefined)
   if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'admitted', effect, reason })
   world.remove(effect, Pending)
   world.add(effect, Running({ sinceMs: world.nowMs }))
+}
+
+/** What is cancelled in the tick of its admission has not begun, and does not begin. */
+function isBeingCancelled(world: World, effect: Entity): boolean {
+  const owner = world.get(effect, OwnedBy)?.agent
+  return inputsOf(world, 'cancel').some(({ agent }) => agent === owner)
 }
 
 function takeAnswer(world: World, { approval, approved, reason }: InputOf<'answer'>): void {

@@ -123,6 +123,6 @@ function takeAnswer(world: World, approval: Entity): void {
 function answerOf(world: World, approval: Entity): { approved: boolean; reason?: string | undefined } {
   const outcome = world.read(approval, Outcome)
   if (!outcome.ok) return { approved: false, reason: outcome.failure.message }
-  const { approved, reason } = outcome.value as { approved?: unknown; reason?: unknown }
+  const { approved, reason } = (outcome.value ?? {}) as { approved?: unknown; reason?: unknown }
   return { approved: approved === true, reason: typeof reason === 'string' ? reason : undefined }
 }

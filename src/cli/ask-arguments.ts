@@ -20,18 +20,18 @@ export interface AskArguments {
 
 export const defaultData = '.entia'
 
-export const askHelp = `Asks an agent about the files of a folder, and shows how it finds the answer.
+export const askHelp = `Asks an agent about the files of a folder and shows how it finds the answer.
 
-  npm start                                about this project's docs and examples
-  npm start -- FOLDER --question "..."     about another folder
-  npm start -- --resume                    go on with what was interrupted
+  npm start                               about this project's docs and examples
+  npm start -- FOLDER --question "..."    about another folder
+  npm start -- --resume                   go on with what was interrupted
 
   FOLDER              the folder to read; nothing outside it can be seen
   --question TEXT     what to ask
   --model NAME        PROVIDER/NAME, or a provider alone for its usual model:
-                      anthropic, openai, moonshot, ollama; scripted needs no key.
-                      Without it: ANTHROPIC_API_KEY or OPENAI_API_KEY decide, or
-                      else a script that reads, but does not think
+                      anthropic, openai, moonshot, ollama, scripted.
+                      Without it ANTHROPIC_API_KEY or OPENAI_API_KEY decide, or
+                      else it is a script that reads, but does not think
   --resume            go on with the newest run that has not ended
   --data FOLDER       where runs are kept (${defaultData})
   --fast              a script does not pause between its steps

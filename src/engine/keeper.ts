@@ -1,6 +1,7 @@
 import type { Batch, Store, StoredWorld, WorldJournal } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import type { WorldEvent } from '../world/input.ts'
 import { JournalCodec, type Step } from '../world/journal.ts'
 import { savedVersions } from '../world/restore.ts'
 import type { SnapshotEnd, SnapshotHead } from '../world/snapshot.ts'
@@ -19,8 +20,8 @@ export interface KeeperOptions {
 /** A world as it was found in a store. */
 export interface Found {
   readonly world: World
-  /** The newest tick, whose events may not have been told. */
-  readonly last: Step | undefined
+  /** What the newest tick told, which may not have been heard. */
+  readonly told: readonly WorldEvent[]
 }
 
 /** Keeps a world in a store: restores it, writes each tick ahead, and replaces a long journal by a snapshot. */
@@ -48,8 +49,8 @@ export class Keeper {
   async restore(options: { systems: readonly System[]; components: Iterable<Component> }): Promise<Found | undefined> {
     const stored = await this.#journal.load()
     if (stored === undefined) return undefined
-    const { lines, chain } = openSnapshot(stored)
-    this.#codec = new JournalCodec(chain)
+    const { lines, codec, events } = openSnapshot(stored)
+    this.#codec = codec
     const steps: Step[] = stored.rows.map(({ tick, line }) => {
       this.#journalBytes += line.length
       return this.#codec.decode(line, `journal of world '${this.#journal.name}', tick ${tick}`)
@@ -63,7 +64,7 @@ export class Keeper {
     this.#hasBase = !isMigrated
     this.#writtenTick = world.tick
     this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
-    return { world, last: steps.at(-1) }
+    return { world, told: steps.at(-1)?.events ?? events }
   }
 
   /** Is there a world of this name already? */
@@ -74,7 +75,7 @@ export class Keeper {
   /** Writes the world down as it is, unless the store has it so. */
   async begin(world: World): Promise<void> {
     if (this.#hasBase && this.#writtenTick === world.tick) return
-    await this.#journal.commit(this.#snapshot(world))
+    await this.#journal.commit(this.#snapshot(world, []))
   }
 
   /** Makes a tick durable. Costs what the tick changed. */
@@ -86,7 +87,7 @@ export class Keeper {
     const before = this.#codec
     this.#codec = codec
     try {
-      await this.#journal.commit(isLong ? { rows, ...this.#snapshot(world) } : { rows })
+      await this.#journal.commit(isLong ? { rows, ...this.#snapshot(world, step.events) } : { rows })
     } catch (error) {
       this.#codec = before
       throw error
@@ -100,20 +101,39 @@ export class Keeper {
     await this.#journal.close()
   }
 
-  #snapshot(world: World): Batch {
+  /** The events of a tick whose row the snapshot takes the place of are kept with it: they may not have been heard. */
+  #snapshot(world: World, events: readonly WorldEvent[]): Batch {
     const lines = [...world.snapshot()]
-    if (this.#codec.chain === '') this.#codec = new JournalCodec((JSON.parse(lines.at(-1) as string) as SnapshotEnd).end.sha256)
+    if (this.#codec.chain === '') {
+      const { end } = JSON.parse(lines.at(-1) as string) as SnapshotEnd
+      this.#codec = new JournalCodec(end.sha256, world.core.header)
+    }
     this.#hasBase = true
     this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
-    return { snapshot: { tick: world.tick, lines: [this.#codec.chain, ...lines] } }
+    const joint: Joint = { chain: this.#codec.chain, events }
+    return { snapshot: { tick: world.tick, lines: [JSON.stringify(joint), ...lines] } }
   }
 }
 
-/** The first line of a stored snapshot is what the journal behind it hangs on. */
-export function openSnapshot({ snapshot }: StoredWorld): { readonly chain: string; readonly lines: readonly string[] } {
-  const [chain, ...lines] = snapshot.lines
-  if (chain === undefined || lines.length === 0) {
-    throw new EntiaError('corrupt-snapshot', 'The stored snapshot is empty. Restore the store from a copy.')
+/** First line of a stored snapshot: where the journal goes on behind it. */
+interface Joint {
+  readonly chain: string
+  readonly events: readonly WorldEvent[]
+}
+
+/** A stored snapshot's lines, and the codec for the rows behind it. @throws `corrupt-snapshot` */
+export function openSnapshot({ snapshot }: StoredWorld): {
+  readonly codec: JournalCodec
+  readonly lines: readonly string[]
+  readonly events: readonly WorldEvent[]
+} {
+  const [first, ...lines] = snapshot.lines
+  try {
+    const { chain, events } = JSON.parse(first as string) as Joint
+    const { header } = JSON.parse(lines[0] as string) as SnapshotHead
+    return { codec: new JournalCodec(chain, header), lines, events }
+  } catch (error) {
+    const what = 'The stored snapshot does not begin as one should. Restore the store from a copy.'
+    throw new EntiaError('corrupt-snapshot', what, {}, { cause: error })
   }
-  return { chain, lines }
 }

@@ -2,7 +2,7 @@ import type { Store, StoredWorld } from '../stores/port.ts'
 import type { Delta } from '../world/changes.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { JournalCodec, type Step } from '../world/journal.ts'
+import type { Step } from '../world/journal.ts'
 import type { Json } from '../world/json.ts'
 import { tokensOf } from '../world/restore.ts'
 import { tick } from '../world/tick.ts'
@@ -54,10 +54,9 @@ export async function recordingOf(store: Store, name: string): Promise<Recording
  * @throws `corrupt-snapshot`, `corrupt-journal`, and what restoring throws
  */
 export function replay(recording: Recording, { systems, components }: ReplayOptions): ReplayResult {
-  const { chain, lines } = openSnapshot(recording)
+  const { codec, lines } = openSnapshot(recording)
   const world = World.restore(lines, { systems, components: tokensOf(components) })
   world.core.inbox.length = 0
-  const codec = new JournalCodec(chain)
   let ticks = 0
   for (const { tick: number, line } of recording.rows) {
     const step = codec.decode(line, `recording of world '${world.name}', tick ${number}`)

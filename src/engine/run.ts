@@ -3,7 +3,8 @@ import { Runner, type RunnerStats } from './runner.ts'
 import type { RunnerOptions } from './runner-options.ts'
 
 /**
- * Drives a world until nothing is in flight and nothing is due, then lets go of it.
+ * Drives a world until nothing is in flight and nothing is due, then lets go of it. A question to a person that is to be
+ * answered by an input (`approve: 'by-input'`) is in flight until it is answered.
  *
  * @throws what `Runner.start` refuses, and what the Runner fails with. How agents fared stands in the world (`LastTurn`).
  */

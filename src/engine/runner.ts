@@ -4,8 +4,7 @@ import { SeenInputs } from '../../components/seen-inputs.ts'
 import { canonical } from '../world/canonical.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { Input } from '../world/input.ts'
-import type { Step } from '../world/journal.ts'
+import type { Input, WorldEvent } from '../world/input.ts'
 import { tokensOf } from '../world/restore.ts'
 import type { World } from '../world/world.ts'
 import { checkParts } from './check-parts.ts'
@@ -36,7 +35,7 @@ export class Runner {
   readonly #inbox: Inbox
   readonly #pump: Pump
   #keeper: Keeper | undefined
-  #lastStep: Step | undefined
+  #told: readonly WorldEvent[] = []
   #loop: TickLoop | undefined
   #isStopped = false
   #dropped = 0
@@ -74,7 +73,7 @@ export class Runner {
       }
       const runner = new Runner(world, options)
       runner.#keeper = keeper
-      runner.#lastStep = found?.last
+      runner.#told = found?.told ?? []
       if (found !== undefined) world.core.watch()
       return runner
     } catch (error) {
@@ -236,10 +235,8 @@ export class Runner {
 
   /** What the newest committed tick told may not have been heard before the last process ended. */
   #tellAgain(): void {
-    const step = this.#lastStep
-    step?.events.forEach((event, index) =>
-      this.#listeners.tell({ ...event, world: this.world.name, tick: step.delta.tick, index }),
-    )
+    const { name, tick } = this.world
+    this.#told.forEach((event, index) => this.#listeners.tell({ ...event, world: name, tick, index }))
   }
 
   #running(): TickLoop {

@@ -1,8 +1,11 @@
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
 
-/** Deepest nesting that a stored value may have. Also what stops a cycle. */
+/** Deepest nesting that a stored value may have. */
 export const maxDepth = 256
+
+/** Here cycles are looked for: round one until the greatest depth, all that hangs on it would be copied at each turn. */
+const cycleDepth = 8
 
 /** Stands for a value that is no JSON. Which one, and where, is looked for only then. */
 const unfit = Symbol('unfit')
@@ -35,6 +38,7 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
       return Number.isFinite(node) ? node + 0 : unfit
     case 'object':
       if (node === null) return null
+      if (depth === cycleDepth && adopted !== Infinity && hasCycle(node, new Set())) return unfit
       // What is adopted whole comes from a text or is canonical: it has no cycle, and stands in what holds it.
       if (depth >= maxDepth && adopted !== Infinity) return unfit
       return Array.isArray(node) ? visitArray(node, depth + 1, adopted) : visitObject(node, depth + 1, adopted)
@@ -94,20 +98,30 @@ function copyOf(source: object): Record<string, Json> {
   return { ...source }
 }
 
+function hasCycle(node: object, above: Set<object>): boolean {
+  if (above.has(node)) return true
+  if (above.size > maxDepth) return false
+  above.add(node)
+  const found = Object.values(node).some((item) => typeof item === 'object' && item !== null && hasCycle(item, above))
+  above.delete(node)
+  return found
+}
+
 /** What is unfit, and the path to it. */
-function explain(node: unknown, path: string[]): string {
+function explain(node: unknown, path: string[], above: readonly object[] = []): string {
   if (typeof node === 'number') return String(node)
   if (typeof node !== 'object' || node === null) return node === undefined ? 'undefined' : `a ${typeof node}`
+  if (above.includes(node)) return 'a cycle'
   if (path.length >= maxDepth) {
     path.length = 0
-    return `a cycle, or more than ${maxDepth} levels`
+    return `more than ${maxDepth} levels`
   }
   const prototype: unknown = Object.getPrototypeOf(node)
   if (!Array.isArray(node) && prototype !== Object.prototype && prototype !== null) return `an instance of ${className(node)}`
   for (const [key, item] of Object.entries(node)) {
     if ((item === undefined && !Array.isArray(node)) || visit(item, path.length + 1, 0) !== unfit) continue
     path.push(key)
-    return explain(item, path)
+    return explain(item, path, [...above, node])
   }
   return 'a hole'
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { assign, canonical } from './canonical.ts'
-import type { Delta } from './changes.ts'
+import type { Delta, Header } from './changes.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Input, WorldEvent } from './input.ts'
@@ -24,10 +24,15 @@ const checkLength = 16
  */
 export class JournalCodec {
   #chain: string
+  #header: Header | undefined
 
-  /** @param anchor what the first line hangs on: the check of the snapshot before it. */
-  constructor(anchor: string) {
+  /**
+   * @param anchor what the first line hangs on: the check of the snapshot before it
+   * @param header the world's header as of that snapshot: a line says only what has changed in it
+   */
+  constructor(anchor: string, header?: Header) {
     this.#chain = anchor
+    this.#header = header
   }
 
   /** The check of the newest line: what the next one hangs on. */
@@ -37,7 +42,7 @@ export class JournalCodec {
 
   /** Another codec at the same place. */
   fork(): JournalCodec {
-    return new JournalCodec(this.#chain)
+    return new JournalCodec(this.#chain, this.#header)
   }
 
   encode(step: Step): string {
@@ -45,12 +50,22 @@ export class JournalCodec {
     step.inputs.forEach((input, index) => collect(input, [index], places))
     const text = JSON.stringify({
       i: step.inputs,
-      d: pack(step.delta, places),
+      d: pack(this.#brief(step.delta), places),
       e: step.events,
       ...(step.writers && { w: step.writers }),
     })
     this.#chain = link(this.#chain, text)
     return `${this.#chain} ${text}`
+  }
+
+  /** A delta without what stands in the header as it was. */
+  #brief(delta: Delta): JsonObject {
+    const brief: Record<string, Json | undefined> = { ...delta }
+    for (const key of steady) {
+      if (JSON.stringify(this.#header?.[key]) === JSON.stringify(delta[key])) brief[key] = undefined
+    }
+    this.#header = headerOf(delta)
+    return brief
   }
 
   /** @throws `corrupt-journal` */
@@ -67,9 +82,18 @@ export class JournalCodec {
     this.#chain = chain
     const row = JSON.parse(text) as { i: Input[]; d: Json; e: WorldEvent[]; w?: Record<string, string> }
     const inputs = canonical(row.i, () => where, Infinity) as readonly Input[]
-    const delta = canonical(unpack(row.d, inputs), () => where, Infinity) as Delta
+    const said = unpack(row.d, inputs) as JsonObject
+    const delta = canonical({ ...this.#header, ...said }, () => where, Infinity) as Delta
+    this.#header = headerOf(delta)
     return { inputs, delta, events: row.e, writers: row.w }
   }
+}
+
+/** The parts of a world's header that most ticks leave as they were. */
+const steady = ['dateOffsetMs', 'ids', 'next', 'nowMs', 'random'] as const
+
+function headerOf({ tick, nowMs, dateOffsetMs, next, ids, random }: Header): Header {
+  return { tick, nowMs, dateOffsetMs, next, ids, random }
 }
 
 function link(chain: string, text: string): string {

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { askArguments, askHelp } from '../../src/cli/ask-arguments.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
-import { answerOf, eventsOf, only, run } from './program.ts'
+import { answerOf, asking, only } from './asking.ts'
+import { eventsOf, run } from './program.ts'
 
 const files = {
   'docs/restarts.md': [
@@ -21,6 +22,9 @@ const files = {
 }
 const question = 'What happens to a tool call when the process is killed?'
 
+// A process takes its time to begin, more so where many do.
+vi.setConfig({ testTimeout: 60_000 })
+
 /** The lines that an answer quotes, as `path:line` and text. */
 function quotesIn(answer: string): { readonly path: string; readonly line: number; readonly text: string }[] {
   let place: { path: string; line: number } | undefined
@@ -32,12 +36,16 @@ function quotesIn(answer: string): { readonly path: string; readonly line: numbe
   })
 }
 
+async function dataFolder(): Promise<readonly [string, string]> {
+  return ['--data', await tempFolder()]
+}
+
 describe('an agent that is asked about a folder', () => {
   it('answers with lines that stand where it says, word for word', async () => {
     const folder = await tempFolder(files)
-    const ended = await run([folder, '--question', question, '--fast', '--json'], { in: await tempFolder() })
-    expect(ended).toMatchObject({ code: 0, stderr: '' })
-    const quotes = quotesIn(answerOf(ended))
+    const { events, end } = await asking(folder, '--question', question, ...(await dataFolder()))
+    expect(end).toEqual({ how: 'answered' })
+    const quotes = quotesIn(answerOf(events))
     expect(quotes.slice(0, 2)).toEqual([
       { path: 'docs/restarts.md', line: 5, text: 'When the process is killed, a tool call that was under way' },
       { path: 'docs/restarts.md', line: 6, text: 'is run again, unless its tool says `once`.' },
@@ -48,11 +56,11 @@ describe('an agent that is asked about a folder', () => {
   })
 
   it('is asked about the docs and examples of the package if no folder is named', async () => {
-    const ended = await run(['--fast', '--json'], { in: await tempFolder() })
-    const [started] = only('run-started', eventsOf(ended))
+    const { events } = await asking(...(await dataFolder()))
+    const [started] = only('run-started', events)
     expect(started).toMatchObject({ question, model: 'scripted/reader' })
     expect(started?.places.filter((place) => !['docs', 'examples', 'README.md'].includes(place))).toEqual([])
-    const quotes = quotesIn(answerOf(ended))
+    const quotes = quotesIn(answerOf(events))
     expect(quotes).not.toEqual([])
     for (const { path, line, text } of quotes) {
       expect(path).toMatch(/^(?:docs\/|examples\/|README\.md$)/)
@@ -61,20 +69,24 @@ describe('an agent that is asked about a folder', () => {
   })
 
   it('says so where no file has a word of the question', async () => {
-    const folder = await tempFolder(files)
-    const ended = await run([folder, '--question', 'Where do zebras sleep?', '--fast', '--json'], { in: folder })
-    expect(answerOf(ended)).toBe('No line of the folder has zebras or sleep. 4 files searched, 0 places read.')
+    const { events } = await asking(
+      await tempFolder(files),
+      '--question',
+      'Where do zebras sleep?',
+      ...(await dataFolder()),
+    )
+    expect(answerOf(events)).toBe('No line of the folder has zebras or sleep. 4 files searched, 0 places read.')
   })
 
   it('reads how the files begin when the question has no words to search for', async () => {
     const folder = await tempFolder({ 'readme.md': '# Bees\n\nAll that is known of bees.\n', 'a.csv': '1\n' })
-    const ended = await run([folder, '--fast', '--json'], { in: await tempFolder() })
-    expect(answerOf(ended)).toContain('readme.md:3\n> All that is known of bees.')
+    const { events } = await asking(folder, ...(await dataFolder()))
+    expect(answerOf(events)).toContain('readme.md:3\n> All that is known of bees.')
   })
 
   it('says that there is nothing in an empty folder', async () => {
-    const ended = await run([await tempFolder(), '--fast', '--json'], { in: await tempFolder() })
-    expect(answerOf(ended)).toBe('There are no files in the folder.')
+    const { events } = await asking(await tempFolder(), ...(await dataFolder()))
+    expect(answerOf(events)).toBe('There are no files in the folder.')
   })
 })
 
@@ -124,18 +136,18 @@ describe('output that goes to no terminal', () => {
 
 describe('a folder for runs', () => {
   it('that is made for them says to git that nothing in it is to be kept', async () => {
-    const here = await tempFolder(files)
-    await run([here, '--fast'], { in: here })
-    expect(readFileSync(join(here, '.entia/.gitignore'), 'utf8')).toBe('*\n')
-    expect(existsSync(join(here, '.entia/ask-1.sqlite'))).toBe(true)
+    const folder = await tempFolder(files)
+    await asking(folder, '--data', join(folder, 'runs'))
+    expect(readFileSync(join(folder, 'runs/.gitignore'), 'utf8')).toBe('*\n')
+    expect(existsSync(join(folder, 'runs/ask-1.sqlite'))).toBe(true)
   })
 
   it('that was there is used as it is, and every run in it has a name of its own', async () => {
-    const here = await tempFolder(files)
-    await run([here, '--fast', '--data', 'docs'], { in: here })
-    const again = await run([here, '--fast', '--json', '--data', 'docs'], { in: here })
-    expect(only('run-started', eventsOf(again))[0]).toMatchObject({ run: 'ask-2', data: join(here, 'docs') })
-    expect(existsSync(join(here, 'docs/.gitignore'))).toBe(false)
+    const folder = await tempFolder(files)
+    await asking(folder, '--data', join(folder, 'docs'))
+    const { events } = await asking(folder, '--data', join(folder, 'docs'))
+    expect(only('run-started', events)[0]).toMatchObject({ run: 'ask-2', data: join(folder, 'docs') })
+    expect(existsSync(join(folder, 'docs/.gitignore'))).toBe(false)
   })
 })
 
@@ -170,16 +182,23 @@ describe('a command line that cannot be understood', () => {
 
 describe('what cannot be done', () => {
   it.for([
-    [['nowhere'], /^entia: There is no folder \S+\/nowhere\.\n$/],
-    [['a.txt'], /^entia: \S+\/a\.txt is a file\. Name the folder that it is in\.\n$/],
-    [['--model', 'openai'], /^entia: openai\/\S+ needs a key, and OPENAI_API_KEY is not set\. .*\n$/],
-    [['--data', 'a.txt'], /^entia: .*a\.txt.*\n$/],
-    [['--resume'], /^entia: There is no run to go on with in \S+\/\.entia\. Start one without --resume\.\n$/],
-  ] as const)('%j ends with one sentence, without a stack', async ([args, message]) => {
+    [['nowhere'], /^There is no folder \S+\/nowhere\.$/],
+    [['package.json'], /^\S+\/package\.json is a file\. Name the folder that it is in\.$/],
+    [['--model', 'openai'], /^openai\/\S+ needs a key, and OPENAI_API_KEY is not set\. /],
+    [['--resume'], /^There is no run to go on with in \S+\. Start one without --resume\.$/],
+  ] as const)('is refused: %j', async ([words, message]) => {
+    const data = join(await tempFolder(), 'runs')
+    await expect(asking(...words, '--data', data)).rejects.toMatchObject({
+      name: 'EntiaError',
+      message: expect.stringMatching(message),
+    })
+    expect(existsSync(data)).toBe(false)
+  })
+
+  it('ends with 1 and a sentence, without a stack', async () => {
     const here = await tempFolder({ 'a.txt': 'a' })
-    const { code, stdout, stderr } = await run([...args], { in: here })
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(message)
-    expect(existsSync(join(here, '.entia'))).toBe(false)
+    const ended = await run(['--data', 'a.txt'], { in: here })
+    expect(ended).toMatchObject({ code: 1, stdout: '' })
+    expect(ended.stderr).toMatch(/^entia: The store cannot use a\.txt: .*\n$/)
   })
 })

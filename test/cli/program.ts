@@ -37,7 +37,7 @@ export class Program {
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }) as Ended)
+    this.ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }))
     onTestFinished(async () => {
       child.kill('SIGKILL')
       await this.ended
@@ -70,15 +70,4 @@ export function eventsOf({ stdout }: Ended): AskEvent[] {
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as AskEvent)
-}
-
-export function only<T extends AskEvent['type']>(type: T, events: readonly AskEvent[]) {
-  return events.filter((event): event is Extract<AskEvent, { readonly type: T }> => event.type === type)
-}
-
-/** The answer of a run that ended well. */
-export function answerOf(ended: Ended): string {
-  const last = eventsOf(ended).at(-1)
-  if (last?.type !== 'run-ended') throw new Error(`No end: ${ended.stdout}${ended.stderr}`)
-  return last.answer
 }

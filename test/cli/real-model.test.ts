@@ -1,8 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { type Handler, inTurn, type LoopbackServer } from '../servers/loopback.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
-import { answerOf, eventsOf, only, Program, run } from './program.ts'
+import { answerOf, only } from './asking.ts'
+import { eventsOf, Program, run } from './program.ts'
 
 const look = {
   text: 'I search.',
@@ -13,6 +14,10 @@ const answer = {
   text: 'They sleep.\n\nbees.md:1\n> At night bees sleep.',
   usage: { input: 20, cacheRead: 100, output: 12 },
 }
+
+// A process takes its time to begin, more so where many do.
+vi.setConfig({ testTimeout: 60_000 })
+
 const asked = ['files', '--question', 'What do bees do at night?', '--json']
 
 async function served(handler: Handler): Promise<{ server: LoopbackServer; in: string; env: Record<string, string> }> {
@@ -32,21 +37,24 @@ describe('with the key of a provider', () => {
       text: 'bees.md:1: At night bees sleep.',
       isError: false,
     })
-    expect(answerOf(ended)).toBe(answer.text)
+    expect(answerOf(eventsOf(ended))).toBe(answer.text)
     const usage = { input: 120, cacheRead: 100, output: 22 }
     expect(only('run-ended', eventsOf(ended))[0]).toMatchObject({ modelCalls: 2, toolCalls: 1, usage })
     expect(server.requests[1]?.text).toContain('bees.md:1: At night bees sleep.')
   })
 
   it('a run that is killed asks again what was not answered, byte for byte, and nothing else', async () => {
-    const answers = [look, 'silence', answer] as const
-    const { server, ...place } = await served(inTurn(...answers))
+    const asksAgain = Promise.withResolvers<void>()
+    const answers = inTurn(look, 'silence', answer)
+    const { server, ...place } = await served((received) => {
+      if (server.requests.length === 2) asksAgain.resolve()
+      return answers(received)
+    })
     const program = new Program(asked, place)
-    await program.until(({ type }) => type === 'tool-answered')
-    await expect.poll(() => server.requests.length).toBe(2)
+    await asksAgain.promise
     await program.kill()
     const resumed = await run(['--resume', '--json'], place)
-    expect(answerOf(resumed)).toBe(answer.text)
+    expect(answerOf(eventsOf(resumed))).toBe(answer.text)
     expect(server.requests).toHaveLength(3)
     expect(server.requests[2]?.text).toBe(server.requests[1]?.text)
   })
@@ -68,9 +76,9 @@ describe('with the key of a provider', () => {
   })
 
   it('of another provider than that of the interrupted run, the run waits for its own', async () => {
-    const { server, ...place } = await served(() => 'silence')
+    const place = await served(() => 'silence')
     const program = new Program(asked, place)
-    await expect.poll(() => server.requests.length).toBe(1)
+    await program.until(({ type }) => type === 'model-called')
     await program.kill()
     const refused = await run(['--resume'], { in: place.in, env: { OPENAI_API_KEY: 'other' } })
     expect(refused).toMatchObject({ code: 1, stdout: '' })

@@ -1,14 +1,18 @@
-import { describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
 import type { AskEvent } from '../../src/cli/ask-event.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
-import { answerOf, type Ended, eventsOf, only, Program, run } from './program.ts'
+import { answerOf, asking, only } from './asking.ts'
+import { type Ended, eventsOf, Program, run } from './program.ts'
 
 const files = {
   'stops.md': 'A stop is not the end.\n\nWhat was stopped goes on where it was, when it is resumed.\n',
   'starts.md': 'A start is a start.\n\nWhoever starts it again resumes what was stopped.\n',
 }
 const asked = ['files', '--question', 'What is resumed when it was stopped?']
-const killTimeoutMs = 30_000
+
+// A process takes its time to begin, more so where many do.
+vi.setConfig({ testTimeout: 60_000 })
 
 async function folderWithFiles(): Promise<string> {
   return tempFolder(Object.fromEntries(Object.entries(files).map(([path, text]) => [`files/${path}`, text])))
@@ -30,50 +34,46 @@ function streamedText(ended: Ended): string {
 }
 
 describe('a run that is killed', () => {
-  it(
-    'in each of its steps goes on where it was, makes no finished call again, and ends as if nothing had been',
-    async () => {
-      const here = await folderWithFiles()
-      const undisturbed = await run([...asked, '--json', '--fast', '--data', 'calm'], { in: here })
-      const parts: Ended[] = []
-      const killAt = async (args: readonly string[], isIt: (event: AskEvent) => boolean): Promise<void> => {
-        const program = new Program([...args, '--json'], { in: here })
-        await program.until(isIt)
-        parts.push(await program.kill())
-      }
-      await killAt(asked, ({ type }) => type === 'model-called')
-      await killAt(['--resume'], (event) => event.type === 'tool-answered' && event.tool === 'list_files')
-      await killAt(['--resume'], (event) => event.type === 'tool-called' && event.tool === 'grep_files')
-      await killAt(['--resume'], (event) => event.type === 'tool-answered' && event.tool === 'read_file')
-      await killAt(['--resume'], (event) => event.type === 'model-delta' && event.text.includes('most'))
-      parts.push(await run(['--resume', '--json', '--fast'], { in: here }))
+  it('in each of its steps goes on where it was, makes no finished call again, and ends as if nothing had been', async () => {
+    const here = await folderWithFiles()
+    const undisturbed = await asking(join(here, 'files'), ...asked.slice(1), '--data', join(here, 'calm'))
+    const parts: Ended[] = []
+    const killAt = async (args: readonly string[], isIt: (event: AskEvent) => boolean): Promise<void> => {
+      const program = new Program([...args, '--json'], { in: here })
+      await program.until(isIt)
+      parts.push(await program.kill())
+    }
+    await killAt(asked, ({ type }) => type === 'model-called')
+    await killAt(['--resume'], (event) => event.type === 'tool-answered' && event.tool === 'list_files')
+    await killAt(['--resume'], (event) => event.type === 'tool-called' && event.tool === 'grep_files')
+    await killAt(['--resume'], (event) => event.type === 'tool-answered' && event.tool === 'read_file')
+    await killAt(['--resume'], (event) => event.type === 'model-delta' && event.text.includes('most'))
+    parts.push(await run(['--resume', '--json', '--fast'], { in: here }))
 
-      const last = parts.at(-1) as Ended
-      expect(parts.map(({ signal, code }) => signal ?? code)).toEqual([
-        'SIGKILL',
-        'SIGKILL',
-        'SIGKILL',
-        'SIGKILL',
-        'SIGKILL',
-        0,
-      ])
-      expect(answerOf(last)).toBe(answerOf(undisturbed))
+    const last = parts.at(-1) as Ended
+    expect(parts.map(({ signal, code }) => signal ?? code)).toEqual([
+      'SIGKILL',
+      'SIGKILL',
+      'SIGKILL',
+      'SIGKILL',
+      'SIGKILL',
+      0,
+    ])
+    expect(answerOf(eventsOf(last))).toBe(answerOf(undisturbed.events))
 
-      const [expected] = only('run-ended', eventsOf(undisturbed))
-      const events = happened(parts)
-      const { modelCalls, toolCalls } = expected as { modelCalls: number; toolCalls: number }
-      expect(only('run-ended', eventsOf(last))[0]).toMatchObject({ modelCalls, toolCalls, usage: expected?.usage })
-      expect(only('model-called', events)).toHaveLength(modelCalls)
-      expect(only('model-replied', events)).toHaveLength(modelCalls)
-      expect(new Set(only('tool-called', events).map(({ callId }) => callId)).size).toBe(toolCalls)
-      expect(only('tool-answered', events)).toHaveLength(toolCalls)
+    const [expected] = only('run-ended', undisturbed.events)
+    const events = happened(parts)
+    const { modelCalls, toolCalls } = expected as { modelCalls: number; toolCalls: number }
+    expect(only('run-ended', eventsOf(last))[0]).toMatchObject({ modelCalls, toolCalls, usage: expected?.usage })
+    expect(only('model-called', events)).toHaveLength(modelCalls)
+    expect(only('model-replied', events)).toHaveLength(modelCalls)
+    expect(new Set(only('tool-called', events).map(({ callId }) => callId)).size).toBe(toolCalls)
+    expect(only('tool-answered', events)).toHaveLength(toolCalls)
 
-      const [, , third, , , sixth] = parts as [Ended, Ended, Ended, Ended, Ended, Ended]
-      expect(streamedText(third)).not.toContain('I look at what is there.')
-      expect(streamedText(sixth)).toBe(answerOf(last))
-    },
-    killTimeoutMs,
-  )
+    const [, , third, , , sixth] = parts as [Ended, Ended, Ended, Ended, Ended, Ended]
+    expect(streamedText(third)).not.toContain('I look at what is there.')
+    expect(streamedText(sixth)).toBe(answerOf(eventsOf(last)))
+  })
 
   it('tells at its resumption what was done before', async () => {
     const here = await folderWithFiles()
@@ -149,17 +149,20 @@ describe('--resume', () => {
     const program = new Program([...asked, '--json'], { in: here })
     await program.until(({ type }) => type === 'model-called')
     await program.kill()
-    await run([...asked, '--fast'], { in: here })
-    const resumed = await run(['--resume', '--fast', '--json'], { in: here })
-    expect(only('run-started', eventsOf(resumed))[0]).toMatchObject({ run: 'ask-1' })
+    const data = ['--data', join(here, '.entia')]
+    const ended = await asking(join(here, 'files'), ...data)
+    const resumed = await asking('--resume', ...data)
+    expect(only('run-started', ended.events)[0]).toMatchObject({ run: 'ask-2' })
+    expect(only('run-started', resumed.events)[0]).toMatchObject({ run: 'ask-1', before: { isFinished: false } })
   })
 
   it('of runs that have all ended says so, and gives the last answer again', async () => {
     const here = await folderWithFiles()
-    const answer = answerOf(await run([...asked, '--fast', '--json'], { in: here }))
-    const again = await run(['--resume', '--json'], { in: here })
-    expect(eventsOf(again).map(({ type }) => type)).toEqual(['run-started', 'run-ended'])
-    expect(answerOf(again)).toBe(answer)
+    const data = ['--data', join(here, '.entia')]
+    const first = await asking(join(here, 'files'), ...asked.slice(1), ...data)
+    const again = await asking('--resume', ...data)
+    expect(again.events.map(({ type }) => type)).toEqual(['run-started', 'run-ended'])
+    expect(answerOf(again.events)).toBe(answerOf(first.events))
     const shown = await run(['--resume'], { in: here })
     expect(shown).toMatchObject({ code: 0, stderr: '' })
     expect(shown.stdout).toContain('Nothing to resume: ask-1 has ended already.\n')

@@ -3,9 +3,12 @@ import {
   Conversation,
   defineTool,
   type Entity,
+  type Initial,
+  type Input,
   Llm,
   type Message,
   type System,
+  type TagComponent,
   tick,
   type TickResult,
   type ToolDeclaration,
@@ -15,13 +18,16 @@ import {
 import { Busy, Effect, ModelCall, Outcome, OwnedBy, Pending, Requested, Running, ToolCall, Turn, Unread } from 'entia/components'
 import { z } from 'zod'
 
+/** A component to spawn with. */
+export type Part = Initial | TagComponent
+
 /** A world that does nothing but these systems. */
 export function worldOf(...systems: System[]): World {
   return new World({ systems })
 }
 
 /** One tick with these inputs; time passes up to then. */
-export function tickAt(world: World, nowMs: number, ...inputs: Parameters<World['post']>[0][]): TickResult {
+export function tickAt(world: World, nowMs: number, ...inputs: readonly Input[]): TickResult {
   return tick(world, inputs, { nowMs })
 }
 
@@ -33,12 +39,12 @@ export function told({ events }: TickResult): string[] {
 export const model = 'scripted/x'
 
 /** An agent that was just spoken to. */
-export function listener(world: World, ...parts: Parameters<World['spawn']>): Entity {
+export function listener(world: World, ...parts: readonly Part[]): Entity {
   return world.spawn(Llm({ model }), Conversation([user('Hello')]), ...parts)
 }
 
 /** An agent whose turn is open and whose last message is its model's: nothing is under way. */
-function working(world: World, messages: readonly Message[], parts: Parameters<World['spawn']>): Entity {
+function working(world: World, messages: readonly Message[], parts: readonly Part[]): Entity {
   const turn = Turn({ steps: 1, toolCalls: 0, startedAtMs: 0 })
   const agent = world.spawn(Llm({ model }), Conversation(messages), turn, Busy, ...parts)
   world.remove(agent, Unread)
@@ -46,7 +52,7 @@ function working(world: World, messages: readonly Message[], parts: Parameters<W
 }
 
 /** An agent whose model is being asked. */
-export function thinker(world: World, ...parts: Parameters<World['spawn']>): { agent: Entity; call: Entity } {
+export function thinker(world: World, ...parts: readonly Part[]): { agent: Entity; call: Entity } {
   const agent = working(world, [user('Hello')], parts)
   const effect = Effect({ kind: 'model', restart: 'pure', attempt: 1, timeoutMs: 1_000 })
   return { agent, call: world.spawn(ModelCall({ messages: 1 }), effect, OwnedBy({ agent }), Pending) }
@@ -70,7 +76,7 @@ export function asking(...wishes: readonly Wish[]): AssistantMessage {
 }
 
 /** An agent whose model has asked for tools, which nobody has decided about yet. */
-export function caller(world: World, wishes: readonly Wish[], ...parts: Parameters<World['spawn']>) {
+export function caller(world: World, wishes: readonly Wish[], ...parts: readonly Part[]) {
   const agent = working(world, [user('Hello'), asking(...wishes)], parts)
   const calls = wishes.map(({ name, arguments: input = {}, malformed }, index) => {
     const call = ToolCall({ arguments: input, callId: `call-${index}`, name, malformed })

@@ -98,7 +98,7 @@ describe('the canonical form', () => {
     expect(JSON.stringify(canonical({ z: bare, a: undefined }, where))).toBe('{"z":{"a":1}}')
   })
 
-  it('goes as deep as 256 levels, and says where more begins to look like a cycle', () => {
+  it('goes as deep as 256 levels, and no deeper', () => {
     const wrap = (inner: unknown): unknown => ({ a: inner })
     expect(JSON.stringify(canonical(nested(maxDepth, wrap, 1), where))).toHaveLength(6 * maxDepth + 1)
     expect(() => canonical(nested(maxDepth + 1, wrap, 1), where)).toThrow(refusal('not-json', 'a value', '256 levels'))
@@ -108,13 +108,42 @@ describe('the canonical form', () => {
     ['keys are out of order', (inner) => ({ b: 1, a: inner })],
     ['something is undefined', (inner) => ({ a: inner, b: undefined })],
     ['all is frozen', (inner) => Object.freeze({ a: inner, b: undefined })],
-    ['keys are called __proto__', (inner) => JSON.parse('{"__proto__":null}', (_, item: unknown) => item ?? inner)],
+    [
+      'keys are called __proto__',
+      (inner) => Object.defineProperty({}, '__proto__', { value: inner, enumerable: true }),
+    ],
     ['lists hold lists', (inner) => Object.freeze([inner, -0])],
-  ])('takes one look at each level when %s', ([, wrap]) => {
-    // Looking twice at each of 200 levels would never end.
-    const value = nested(200, wrap, { z: 1, a: 2 })
-    const form = canonical(value, where)
-    expect(JSON.stringify(canonical(value, where, Infinity))).toBe(JSON.stringify(form))
+  ])('looks at what is deep inside once, not twice as often with each level, when %s', ([, wrap]) => {
+    let looks = 0
+    const inside = new Proxy(
+      { z: 1, a: 2 },
+      { getPrototypeOf: (target) => (looks++, Object.getPrototypeOf(target) as object) },
+    )
+    const value = nested(16, wrap, inside)
+    canonical(value, where)
+    expect(looks).toBe(1)
+    canonical(value, where, Infinity)
+    expect(looks).toBe(2)
+  })
+
+  it('is not had of what holds itself, and what hangs on the cycle is not copied at every turn', () => {
+    let looks = 0
+    const large = new Proxy([1, 2, 3], { get: (target, key) => (looks++, Reflect.get(target, key) as unknown) })
+    const cyclic: Record<string, unknown> = { large, list: [] }
+    ;(cyclic['list'] as unknown[]).push({ large, back: cyclic })
+    expect(() => canonical({ first: cyclic }, where)).toThrow(
+      refusal('not-json', 'a value at first.list.0.back: expected JSON, came a cycle'),
+    )
+    expect(looks).toBeLessThan(200)
+    const twice = { a: [1] }
+    expect(
+      JSON.stringify(
+        canonical(
+          nested(20, (inner) => [inner, twice], twice),
+          where,
+        ),
+      ),
+    ).toContain('[[{"a":[1]},{"a":[1]}]')
   })
 
   it('names the path to what is no JSON', () => {

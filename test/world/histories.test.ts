@@ -9,7 +9,7 @@ import { World } from '../../src/world/world.ts'
 import { act, acting, someActions, someTicks } from './acting.ts'
 import { Asleep, ChildOf, Diary, family, Fresh, Likes, Person } from './family.ts'
 
-const numRuns = 250
+const numRuns = 150
 const options = { systems: [acting], components: family }
 
 /** One tick; `undefined` if it failed and was undone. */

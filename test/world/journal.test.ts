@@ -11,7 +11,8 @@ import { Diary, doing, entry, family, input, Person, refusal } from './family.ts
 const told = doing((world) => {
   for (const { about, name } of world.inputs as readonly { about?: JsonObject; name?: string }[]) {
     const one = world.spawn(Person({ name: name ?? 'nobody' }))
-    if (about !== undefined) world.set(one, Person, { name: 'told', about })
+    if (about !== undefined)
+      world.set(one, Person, { name: 'told', about: { same: about, copy: structuredClone(about) } })
   }
   world.emit({ type: 'told', count: world.inputs.length })
 }, 'telling')
@@ -50,7 +51,8 @@ describe('a journal', () => {
   it('writes what came in with an input once, however often it was stored', () => {
     const text = 'x'.repeat(10_000)
     const { lines, steps } = written([{ kind: 'about', about: { said: { text } } }])
-    expect(lines[0]?.split(text)).toHaveLength(2)
+    // In the input and in the copy that is none of it, but not where it is the same.
+    expect(lines[0]?.split(text)).toHaveLength(3)
     expect(read(lines)[0]?.delta.set?.['Person']).toEqual(steps[0]?.delta.set?.['Person'])
   })
 
@@ -82,6 +84,7 @@ describe('a journal', () => {
     ['put elsewhere', ([a = '', b = '', c = '']) => [a, c, b], 2],
     ['there twice', ([a = '', b = '', c = '']) => [a, a, b, c], 2],
     ['cut off', (lines) => lines.with(2, lines[2]?.slice(0, -7) ?? ''), 3],
+    ['set apart otherwise', (lines) => lines.with(1, lines[1]?.replace(' ', '_') ?? ''), 2],
     ['empty', (lines) => lines.with(0, ''), 1],
     ['from another journal', (lines) => lines.with(0, new JournalCodec('other').encode(read(lines)[0] as Step)), 1],
   ])('finds a line that is %s', ([, harm, line]) => {
@@ -102,10 +105,10 @@ describe('a journal', () => {
   it('gives frozen inputs and deltas, so that what is restored from it can be shared', () => {
     const { lines } = written([{ kind: 'about', about: { list: [{ a: 1 }] } }])
     const [step] = read(lines)
-    const person = step?.delta.set?.['Person']?.[0]?.[1] as { about: { list: unknown[] } }
-    expect([step?.inputs, step?.delta, person, person.about.list, person.about.list[0]].every(Object.isFrozen)).toBe(
-      true,
-    )
+    const person = step?.delta.set?.['Person']?.[0]?.[1] as { about: { same: { list: unknown[] } } }
+    expect(
+      [step?.inputs, step?.delta, person, person.about.same.list, person.about.same.list[0]].every(Object.isFrozen),
+    ).toBe(true)
   })
 
   it('costs what a tick changed: flat as a diary grows', () => {

@@ -16,6 +16,13 @@ describe("a world's dice", () => {
     expect(rolls(new World(), 1)).toEqual(rolls(new World({ seed: 1 }), 1))
   })
 
+  it('fall so on every machine and in every version: what was recorded is replayed', () => {
+    expect(rolls(new World({ seed: 7 }), 3)).toEqual([0.04740336826805225, 0.40756843029788714, 0.35853941671983813])
+    expect(rolls(new World({ seed: 2 ** 40 + 7 }), 2)).toEqual([0.6840062684450602, 0.07545604782181237])
+    const world = new World({ seed: 7, name: 'town' })
+    expect([world.newId('x'), world.newId('x')]).toEqual(['x-1abc0ecd3f634af7', 'x-d06585408d325ace'])
+  })
+
   it('fall between 0 and 1, evenly', () => {
     const fallen = rolls(new World({ seed: 7 }), 20_000)
     expect(fallen.every((roll) => roll >= 0 && roll < 1)).toBe(true)

@@ -116,6 +116,21 @@ describe('a tick', () => {
     expect(tick(new World())).toMatchObject({ events: [], writers: {}, again: false })
   })
 
+  it('takes an event as it is when it is told, and only as JSON', () => {
+    const told = { type: 'told', list: [1] }
+    const world = new World({
+      systems: [
+        doing((each) => {
+          each.emit(told)
+          told.list.push(2)
+        }),
+      ],
+    })
+    expect(tick(world).events).toEqual([{ type: 'told', list: [1] }])
+    const wrong = new World({ systems: [doing((each) => each.emit({ type: 'told', atMs: NaN }))] })
+    expect(() => tick(wrong)).toThrow(refusal('system-failed', "event 'told' at atMs", 'NaN'))
+  })
+
   it('that fails leaves everything as it was: entities, values, logs, references, markers, dice, ids, time', () => {
     let isFailing = true
     const world = inhabited(

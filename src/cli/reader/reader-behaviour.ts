@@ -89,19 +89,21 @@ function answer({ question, words, calls, hits }: Knowledge, listing: AnsweredCa
   const weights = wordWeights(hits)
   const reads = calls.filter(({ name, isError }) => name === 'read_file' && !isError)
   const quotes = reads.flatMap(({ arguments: { path }, text }) => bestQuote(path as string, text, weights) ?? [])
-  const isFound = (word: QuestionWord): boolean => weights.has(word)
-  const missing = listed(textsOf(words.filter((word) => !isFound(word))), 'or')
+  const found = words.filter((word) => weights.has(word))
+  const missing = words.filter((word) => !weights.has(word))
   const searched = `${many(count, 'file')} searched, ${many(quotes.length, 'place')} read.`
-  if (quotes.length === 0) {
-    return words.length === 0
-      ? `Nothing in ${where} can be read as text.`
-      : `No line of ${where} has ${missing}. ${searched}`
-  }
-  const found = listed(textsOf(words.filter(isFound)))
-  const lead = words.length === 0 ? `This is how ${where} begins:` : `This is where most is said of ${found}:`
-  const gap = missing === '' ? '' : ` No line has ${missing}.`
+  if (quotes.length === 0) return `${whyNothing(where, words, found)} ${searched}`
+  const lead =
+    words.length === 0 ? `This is how ${where} begins:` : `This is where most is said of ${listed(textsOf(found))}:`
+  const gap = missing.length === 0 ? '' : ` No line has ${listed(textsOf(missing), 'or')}.`
   const closing = `${searched}${gap} I am a script: I find and quote; what follows from it is yours to judge.`
   return [lead, ...quotes.map(quoteText), closing].join('\n\n')
+}
+
+function whyNothing(where: string, words: readonly QuestionWord[], found: readonly QuestionWord[]): string {
+  if (words.length === 0) return `Nothing in ${where} can be read as text.`
+  if (found.length === 0) return `No line of ${where} has ${listed(textsOf(words), 'or')}.`
+  return 'The words stand in the files, but the places could not be read.'
 }
 
 function searchHits(question: Question, words: readonly QuestionWord[], calls: readonly AnsweredCall[]): Hit[] {

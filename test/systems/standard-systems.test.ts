@@ -1,0 +1,36 @@
+import { EntiaError, standardSystems } from 'entia'
+import { describe, expect, it } from 'vitest'
+
+describe('the standard systems', () => {
+  it('stand in the order in which they run', () => {
+    const systems = standardSystems()
+    expect(systems.map(({ name }) => name)).toEqual([
+      'receipts',
+      'restart',
+      'settlement',
+      'cancellation',
+      'reception',
+      'retry',
+      'reply',
+      'turn-end',
+      'tool-results',
+      'prompt-rendering',
+      'limits',
+      'reasoning',
+      'tool-execution',
+    ])
+    const priorities = systems.map(({ priority }) => priority)
+    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -20, -1, 0, 5])
+  })
+
+  it.each([
+    [{ maxStartsPerTick: 0 }, 'came 0'],
+    [{ maxStartsPerTick: 1.5 }, 'came 1.5'],
+    [{ maxStartsPerTick: Number.NaN }, 'came NaN'],
+    [{ maxStart: 3 }, 'came option maxStart'],
+  ])('refuse %j', (options: object, came) => {
+    const refused = expect(() => standardSystems(options))
+    refused.toThrow(EntiaError)
+    refused.toThrow(came)
+  })
+})
