@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import manifest from '../package.json' with { type: 'json' }
+import manifest from 'entia/package.json' with { type: 'json' }
 import { compare, median } from './measure.ts'
 import { readable, type Row } from './row.ts'
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism, loadavg } from 'node:os'
 import { json } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { isWithin, type Row } from './row.ts'
@@ -34,6 +35,7 @@ for (const [name, load] of chosen) {
   if (options.here) rows.push(...(await (await load()).measure()))
   else rows.push(...(await measuredApart(name)))
 }
+if (!options.here) warnOfOthers()
 if (options.json) console.log(JSON.stringify(rows, undefined, 2))
 else if (rows.length > 0) console.log(table(rows))
 if (options.check && rows.some((row) => isWithin(row) === false)) process.exitCode = 1
@@ -55,4 +57,12 @@ async function measuredApart(name: string): Promise<Row[]> {
     process.exitCode = 1
   }
   return measured as Row[]
+}
+
+/** Work of others on the machine makes what is measured by the clock look slower than it is. */
+function warnOfOthers(): void {
+  const [load = 0] = loadavg()
+  const cores = availableParallelism()
+  if (load > cores)
+    console.error(`The machine is busy (load ${load.toFixed(1)} on ${cores} cores): wall times are too long.`)
 }

@@ -74,6 +74,8 @@ export class Host {
     ])
     this.#maxInFlight = limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight)
     this.#perProvider = options.maxInFlightPerProvider
+    const limits = typeof this.#perProvider === 'object' ? this.#perProvider : { each: this.#perProvider ?? Infinity }
+    for (const [name, value] of Object.entries(limits)) limit(`maxInFlightPerProvider (${name})`, value)
   }
 
   get tools(): ReadonlyMap<string, Tool> {
@@ -179,8 +181,7 @@ export class Host {
     let queue = this.#queues.get(name)
     if (queue === undefined) {
       const given = typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
-      const concurrency = limit(`maxInFlightPerProvider (${name})`, given ?? Infinity)
-      this.#queues.set(name, (queue = new PQueue({ concurrency })))
+      this.#queues.set(name, (queue = new PQueue({ concurrency: given ?? Infinity })))
     }
     return queue
   }

@@ -1,17 +1,9 @@
-import { type AnthropicClient, type AnthropicOptions, openAnthropic } from './anthropic/client.ts'
-import { ANTHROPIC, messagesBody } from './anthropic/request.ts'
-import { MessageReader } from './anthropic/stream.ts'
+import type { AnthropicOptions } from './anthropic/client.ts'
 import { refuseUnknownOptions } from './known-options.ts'
-import type { ModelProvider, ModelRequest } from './port.ts'
-import { connectOnce, streamedCall } from './streamed-call.ts'
+import { onDemand } from './on-demand.ts'
+import type { ModelProvider } from './port.ts'
 
 export type { AnthropicOptions } from './anthropic/client.ts'
-
-/**
- * The API version that still takes a sampling temperature, which later ones refuse. A request that sets one is sent
- * under it; models that are too new for it answer with a failure that says so.
- */
-const VERSION_WITH_TEMPERATURE = '2023-06-01'
 
 /**
  * Claude, by the Messages API. The SDK is loaded at the first call.
@@ -21,29 +13,5 @@ const VERSION_WITH_TEMPERATURE = '2023-06-01'
  */
 export function anthropic(options: AnthropicOptions = {}): ModelProvider {
   refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch'])
-  const connect = connectOnce(() => openAnthropic(options))
-  return {
-    call: (request, context) =>
-      streamedCall({
-        provider: ANTHROPIC,
-        signal: context.signal,
-        reader: new MessageReader(`${ANTHROPIC}/${request.model}`, context.onDelta),
-        connect,
-        send: (client) => send(client, request, context.signal),
-      }),
-    models: async () => {
-      const ids: string[] = []
-      for await (const { id } of (await connect()).sdk.models.list()) ids.push(id)
-      return ids
-    },
-  }
-}
-
-function send({ sdk, outputSchema }: AnthropicClient, request: ModelRequest, signal: AbortSignal) {
-  const schema = request.outputSchema === undefined ? undefined : outputSchema(request.outputSchema)
-  const old = request.options.temperature !== undefined
-  return sdk.messages.create(messagesBody(request, schema), {
-    signal,
-    ...(old && { headers: { 'anthropic-version': VERSION_WITH_TEMPERATURE } }),
-  })
+  return onDemand(async () => (await import('./anthropic/provider.ts')).messagesProvider(options))
 }

@@ -1,11 +1,8 @@
-import { chatBody, type ThinkingField } from './openai/chat-request.ts'
-import { ChatReader } from './openai/chat-stream.ts'
-import { openOpenAI, type OpenAIClient, type ServerOptions } from './openai/client.ts'
-import { responsesBody } from './openai/responses-request.ts'
-import { ResponseReader } from './openai/responses-stream.ts'
+import type { ThinkingField } from './openai/chat-request.ts'
+import type { ServerOptions } from './openai/client.ts'
 import { refuseUnknownOptions } from './known-options.ts'
+import { onDemand } from './on-demand.ts'
 import type { ModelProvider } from './port.ts'
-import { connectOnce, streamedCall } from './streamed-call.ts'
 
 /** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
 export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
@@ -29,19 +26,7 @@ const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch']
 export function openai(options: OpenAIOptions = {}): ModelProvider {
   refuseUnknownOptions('openai()', options, serverOptions)
   const server = { ...options, name: options.name ?? 'openai', apiKeyEnv: 'OPENAI_API_KEY' }
-  const connect = connectOnce(() => openOpenAI(server))
-  const body = responsesBody(server.name)
-  return {
-    call: (request, { signal, onDelta }) =>
-      streamedCall({
-        provider: server.name,
-        signal,
-        reader: new ResponseReader(server.name, request.model, onDelta),
-        connect,
-        send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
-      }),
-    models: () => listModels(connect),
-  }
+  return onDemand(async () => (await import('./openai/providers.ts')).responsesProvider(server))
 }
 
 /**
@@ -50,20 +35,8 @@ export function openai(options: OpenAIOptions = {}): ModelProvider {
  */
 export function openaiCompatible(options: CompatibleOptions): ModelProvider {
   refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
-  const { name } = options
-  const connect = connectOnce(() => openOpenAI(options))
-  const body = chatBody(name, options.thinkingField ?? 'reasoning_content')
-  return {
-    call: (request, { signal, onDelta }) =>
-      streamedCall({
-        provider: name,
-        signal,
-        reader: new ChatReader(name, request.model, request.messages.length, onDelta),
-        connect,
-        send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
-      }),
-    models: () => listModels(connect),
-  }
+  const { thinkingField = 'reasoning_content', ...server } = options
+  return onDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField))
 }
 
 /** Models that Ollama serves on this machine. No key. */
@@ -84,10 +57,4 @@ export function moonshot(options: PresetOptions = {}): ModelProvider {
     name: 'moonshot',
     apiKeyEnv: 'MOONSHOT_API_KEY',
   })
-}
-
-async function listModels(connect: () => Promise<OpenAIClient>): Promise<readonly string[]> {
-  const ids: string[] = []
-  for await (const { id } of (await connect()).sdk.models.list()) ids.push(id)
-  return ids
 }

@@ -27,16 +27,19 @@ const maxIdleLogBytes = 4 * 1024 * 1024
 /** Long enough for a process that only lists the store to be done, short enough not to count as waiting. */
 const lockTimeoutMs = 50
 
-/** World 0 is the root; it is entered when the database is made. Names are encoded, since not every string is UTF-8. */
+/**
+ * World 0 is the root; it is entered when the database is made. Names are encoded, since not every string is UTF-8. The
+ * tables have row ids: without them the lines would lie in the index, and each search in it would read whole lines.
+ */
 const schema = `
   CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE rows (
     world INTEGER NOT NULL, tick INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (world, tick)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   CREATE TABLE snapshots (
     world INTEGER NOT NULL, tick INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
     PRIMARY KEY (world, tick, seq)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};
 `

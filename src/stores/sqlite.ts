@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
 import { EntiaError } from '../world/entia-error.ts'
@@ -81,7 +81,7 @@ class SqliteMedium implements Medium {
   open(root: string, holder?: Holder): Database {
     const path = this.#path(root)
     this.#explain(path, () => {
-      mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 })
+      makeFolder(resolve(this.#options.folder))
       if (isShortened(root)) writeFileSync(`${path}.name`, encodeName(root), { mode: 0o600 })
     })
     const database = new SqliteDatabase(this.#connect(root), `${path}.sqlite`, root, () => {
@@ -166,4 +166,15 @@ function foldLog(db: DatabaseSync): void {
 
 function isShortened(root: string): boolean {
   return fileStem(root) !== encodeName(root)
+}
+
+/** Step by step: Node's recursive form never ends below a folder that exists and lets nothing be made in it, like `/proc`. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(folder)) throw error
+  }
 }

@@ -82,7 +82,12 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
 }
 
 /** A copy key by key: for objects whose keys have to be put in order, or left out. */
-function rebuilt(source: Readonly<Record<string, unknown>>, keys: readonly string[], depth: number, adopted: number): Visited {
+function rebuilt(
+  source: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  depth: number,
+  adopted: number,
+): Visited {
   const copy: Record<string, Json> = {}
   for (const key of keys) {
     const item = source[key]
@@ -117,7 +122,8 @@ function explain(node: unknown, path: string[], above: readonly object[] = []): 
     return `more than ${maxDepth} levels`
   }
   const prototype: unknown = Object.getPrototypeOf(node)
-  if (!Array.isArray(node) && prototype !== Object.prototype && prototype !== null) return `an instance of ${className(node)}`
+  if (!Array.isArray(node) && prototype !== Object.prototype && prototype !== null)
+    return `an instance of ${className(node)}`
   for (const [key, item] of Object.entries(node)) {
     if ((item === undefined && !Array.isArray(node)) || visit(item, path.length + 1, 0) !== unfit) continue
     path.push(key)
@@ -128,7 +134,8 @@ function explain(node: unknown, path: string[], above: readonly object[] = []): 
 
 /** Sets an own property, `__proto__` included. */
 export function assign(target: Record<string, Json>, key: string, value: Json): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
   else target[key] = value
 }
 

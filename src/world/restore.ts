@@ -46,7 +46,8 @@ export function readSnapshot(lines: Iterable<string>): Saved {
   const count = content.length
   if (count === 0) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
-  if (end.lines !== count) throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${end.lines}`)
+  if (end.lines !== count)
+    throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${end.lines}`)
   const digest = sha256.digest('hex')
   if (end.sha256 !== digest) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
   const [head, ...rows] = canonical(content, () => 'snapshot', Infinity) as readonly [SnapshotHead, ...EntityLine[]]
@@ -193,7 +194,8 @@ function migrated(token: Log | Value, saved: Json, version: number, whose: strin
   const migrate = token.migrate as NonNullable<typeof token.migrate>
   let value: unknown
   try {
-    value = token.kind === 'log' ? (saved as readonly Json[]).map((item) => migrate(item, version)) : migrate(saved, version)
+    value =
+      token.kind === 'log' ? (saved as readonly Json[]).map((item) => migrate(item, version)) : migrate(saved, version)
   } catch (error) {
     const reason = error instanceof Error ? error.message : inspect(error)
     const what = `${whose}: 'migrate' from version ${version} threw: ${reason}`

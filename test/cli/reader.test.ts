@@ -25,7 +25,7 @@ describe('the words of a question', () => {
   it('are those that say something, each once, by the beginning that their forms share', () => {
     expect(stemsOf('What happens to a tool call when calls are KILLED?')).toEqual(['tool', 'call', 'kill'])
     expect(stemsOf('stopped, stopping and stops')).toEqual(['stop'])
-    expect(stemsOf('process address')).toEqual(['process', 'address'])
+    expect(stemsOf('processes address dates queries')).toEqual(['process', 'address', 'date', 'quer'])
     expect(stemsOf('Is it red?')).toEqual(['red'])
   })
 

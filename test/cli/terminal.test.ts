@@ -232,6 +232,9 @@ describe('a tool call in a few words', () => {
     ['grep_files', 'a:1: x\n[1 matches shown; there are more: narrow pattern]', false, '1 matches shown'],
     ['read_file', '1\tx\n[lines 1-1 of 9; read on with from=2]', false, 'lines 1-1 of 9'],
     ['read_file', 'Error: a.md does not exist.', true, 'a.md does not exist.'],
+    ['grep_files', 'a:1: x\n[1 lines searched only in their first 10000 characters]', false, '1 match'],
+    ['grep_files', '[no matches]\n[1 credential files skipped]', false, 'no matches'],
+    ['list_files', 'a\n[1 of 7 shown]', false, '1 of 7 shown'],
     ['add', '5', false, '1 line'],
   ])('%s came to %j', ([tool, text, isError, note]) => {
     expect(resultText(tool, text, isError)).toBe(note)

@@ -64,9 +64,13 @@ export async function settled(world: World, options: RunnerOptions = {}): Promis
   return driven_
 }
 
+export function emptyWorld(name = 'world'): World {
+  return new World({ name, systems: standardSystems() })
+}
+
 /** A world with one agent, that was told to go. */
 export function worldWith(options: Partial<AgentOptions> = {}, name = 'world'): { world: World; agent: Entity } {
-  const world = new World({ name, systems: standardSystems() })
+  const world = emptyWorld(name)
   return { world, agent: addAgent(world, options) }
 }
 

@@ -4,9 +4,9 @@ import { transcript } from '../transcript.ts'
 import { behaving, driven, gate, settled, turns, worldWith } from './driving.ts'
 
 /** How the turn of an agent ends whose model does this. */
-async function endWith(call: ModelProvider['call'], llm: Partial<Parameters<typeof Llm>[0]> = {}) {
+async function endWith(call: ModelProvider['call'], timeoutMs = 1_000) {
   const { world, agent } = worldWith()
-  world.set(agent, Llm, { model: 'scripted/x', retry: false, ...llm } as Parameters<typeof Llm>[0] as never)
+  world.set(agent, Llm, { model: 'scripted/x', retry: false, timeoutMs })
   const { told } = await settled(world, { models: { scripted: { call } } })
   return { world, agent, told, end: world.read(agent, LastTurn) }
 }
@@ -44,7 +44,7 @@ describe('a provider', () => {
       signal.addEventListener('abort', () => aborted.resolve(signal.reason))
       return sleep(1e9) as never
     }
-    const { end, world } = await endWith(call, { timeoutMs: 700 })
+    const { end, world } = await endWith(call, 700)
     expect(end.failure).toEqual({ kind: 'timed-out', message: 'The model effect did not end within 700 ms.' })
     expect(world.nowMs).toBe(700)
     expect(await aborted.promise).toMatchObject({ name: 'AbortError' })

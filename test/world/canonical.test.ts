@@ -39,7 +39,7 @@ describe('the canonical form', () => {
           JSON.stringify(form),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -53,7 +53,7 @@ describe('the canonical form', () => {
         expect(JSON.stringify(value)).toBe(before)
         expect(value === form).toBe(typeof value !== 'object' || value === null)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 

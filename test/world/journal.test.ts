@@ -44,7 +44,7 @@ describe('a journal', () => {
         const shadow = World.restore(empty.snapshot(), { components: family, deltas: again.map(({ delta }) => delta) })
         expect(shadow.hash()).toBe(world.hash())
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     )
   })
 
@@ -75,7 +75,7 @@ describe('a journal', () => {
         const result = refusal('corrupt-journal', `line ${line + 1}`, 'edited, lost or moved', 'Restore the store')
         expect(() => read(lines.with(line, edited))).toThrow(result)
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     )
   })
 

@@ -157,6 +157,7 @@ describe('a snapshot', () => {
   it.for<[text: string, other: string, EntiaErrorCode, ...string[]]>([
     ['{"name":"Ada"}', '{"name":7}', 'invalid-value', 'entity 1, component Person', 'at name', 'expected string'],
     ['{"name":"Ada"}', '{"name":"Ada","shoe":1}', 'invalid-value', 'entity 1, component Person', 'shoe'],
+    ['{"text":"a"}', '{}', 'invalid-value', 'entity 1, component Diary', 'at text'],
     ['{"text":"b"}', '{"text":null}', 'invalid-value', 'entity 1, component Diary', 'at text'],
     ['{"parent":1}', '{"parent":9}', 'unknown-entity', 'entity 2, component ChildOf at parent', 'entity 9'],
     ['{"whom":1}', '{}', 'invalid-value', 'entity 2, component Likes', 'at whom'],

@@ -1,7 +1,7 @@
 /** Words that say nothing about what is asked. */
 const stopWords = new Set(
-  `a about all an and any are as at be been but by can could describe did do does each every explain file files find folder
-  for from get gets give had happen happened happening happens has have he her his how i if in into is it its like list
+  `a about after all also an and another any are as at be been before but by can could describe did do does each every explain file files find folder
+  for from get gets give had happen happened happening happens has have he her his how i if in into is it its like list long
   make makes many may me mean means might much must my no not of on one or our out over own please project s say says she
   should show so some t tell than that the their them then there these they this those to up us use used using was we
   were what when where which while who whose why will with work works would you your`.split(/\s+/),
@@ -40,6 +40,6 @@ export function hasWord(text: string, word: QuestionWord): boolean {
 
 /** `killed`, `kills` and `killing` as `kill`; `stopped` as `stop`. English alone, and only where enough is left. */
 function stemOf(word: string): string {
-  const bare = /^(.{3,}?)(?:ing|ed|es|(?<!s)s)$/.exec(word)?.[1] ?? word
+  const bare = /^(.{3,}?)(?:ing|ed|ies|(?<=[sxz]|[cs]h)es|(?<!s)s)$/.exec(word)?.[1] ?? word
   return bare !== word && /([bdgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
 }

@@ -17,14 +17,16 @@ export function callText(tool: string, input: JsonObject): string {
   return words(tool, JSON.stringify(input))
 }
 
-/** What came of a call, in a few words: `17 matches`. */
+/** What came of a call, in a few words: `17 matches`. What a file tool notes behind its lines says more than their number. */
 export function resultText(tool: string, text: string, isError: boolean): string {
   const lines = text.split('\n')
   if (isError) return (lines[0] ?? '').replace(/^Error: /, '')
-  const note = /^\[(.*)\]$/.exec(lines.at(-1) ?? '')?.[1]
-  if (note !== undefined) return note.split(/[;:]/)[0] ?? note
+  const first = lines.findIndex((line) => /^\[.*\]$/.test(line))
+  const amount = /^\[((?:no |lines \d|\d+ of \d|\d+ matches shown|empty)[^;:\]]*)/.exec(lines[first] ?? '')?.[1]
+  if (amount !== undefined) return amount
+  const count = first < 0 ? lines.length : first
   const [one, more] = nouns[tool] ?? ['line', 'lines']
-  return `${lines.length} ${lines.length === 1 ? one : more}`
+  return `${count} ${count === 1 ? one : more}`
 }
 
 /** `{/docs,/README.md}` as `docs, README.md`. */

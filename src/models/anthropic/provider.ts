@@ -1,0 +1,40 @@
+import type { ModelProvider, ModelRequest } from '../port.ts'
+import { connectOnce, streamedCall } from '../streamed-call.ts'
+import { type AnthropicClient, type AnthropicOptions, openAnthropic } from './client.ts'
+import { ANTHROPIC, messagesBody } from './request.ts'
+import { MessageReader } from './stream.ts'
+
+/**
+ * The API version that still takes a sampling temperature, which later ones refuse. A request that sets one is sent
+ * under it; models that are too new for it answer with a failure that says so.
+ */
+const VERSION_WITH_TEMPERATURE = '2023-06-01'
+
+/** Claude, with options that are known to be sound. */
+export function messagesProvider(options: AnthropicOptions): ModelProvider {
+  const connect = connectOnce(() => openAnthropic(options))
+  return {
+    call: (request, context) =>
+      streamedCall({
+        provider: ANTHROPIC,
+        signal: context.signal,
+        reader: new MessageReader(`${ANTHROPIC}/${request.model}`, context.onDelta),
+        connect,
+        send: (client) => send(client, request, context.signal),
+      }),
+    models: async () => {
+      const ids: string[] = []
+      for await (const { id } of (await connect()).sdk.models.list()) ids.push(id)
+      return ids
+    },
+  }
+}
+
+function send({ sdk, outputSchema }: AnthropicClient, request: ModelRequest, signal: AbortSignal) {
+  const schema = request.outputSchema === undefined ? undefined : outputSchema(request.outputSchema)
+  const old = request.options.temperature !== undefined
+  return sdk.messages.create(messagesBody(request, schema), {
+    signal,
+    ...(old && { headers: { 'anthropic-version': VERSION_WITH_TEMPERATURE } }),
+  })
+}

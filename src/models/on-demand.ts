@@ -1,0 +1,11 @@
+import type { ModelProvider } from './port.ts'
+
+/** A provider whose code, SDK and all, is loaded when it is first called, and kept. */
+export function onDemand(load: () => Promise<ModelProvider>): ModelProvider {
+  let provider: Promise<ModelProvider> | undefined
+  const loaded = () => (provider ??= load())
+  return {
+    call: async (request, context) => (await loaded()).call(request, context),
+    models: async () => (await (await loaded()).models?.()) ?? [],
+  }
+}

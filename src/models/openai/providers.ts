@@ -1,0 +1,48 @@
+import type { ModelProvider } from '../port.ts'
+import { connectOnce, streamedCall } from '../streamed-call.ts'
+import { chatBody, type ThinkingField } from './chat-request.ts'
+import { ChatReader } from './chat-stream.ts'
+import { openOpenAI, type OpenAIClient, type ServerOptions } from './client.ts'
+import { responsesBody } from './responses-request.ts'
+import { ResponseReader } from './responses-stream.ts'
+
+/** Models of a server of the Responses API. */
+export function responsesProvider(server: ServerOptions): ModelProvider {
+  const connect = connectOnce(() => openOpenAI(server))
+  const body = responsesBody(server.name)
+  return {
+    call: (request, { signal, onDelta }) =>
+      streamedCall({
+        provider: server.name,
+        signal,
+        reader: new ResponseReader(server.name, request.model, onDelta),
+        connect,
+        send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
+      }),
+    models: () => listModels(connect),
+  }
+}
+
+/** Models of a server of the Chat Completions API. */
+export function chatProvider(server: ServerOptions, thinkingField: ThinkingField): ModelProvider {
+  const { name } = server
+  const connect = connectOnce(() => openOpenAI(server))
+  const body = chatBody(name, thinkingField)
+  return {
+    call: (request, { signal, onDelta }) =>
+      streamedCall({
+        provider: name,
+        signal,
+        reader: new ChatReader(name, request.model, request.messages.length, onDelta),
+        connect,
+        send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
+      }),
+    models: () => listModels(connect),
+  }
+}
+
+async function listModels(connect: () => Promise<OpenAIClient>): Promise<readonly string[]> {
+  const ids: string[] = []
+  for await (const { id } of (await connect()).sdk.models.list()) ids.push(id)
+  return ids
+}

@@ -1,0 +1,148 @@
+import { type Entity, fail, Host, LastTurn, type ScriptedBehaviour, scripted, user, VirtualClock } from 'entia'
+import { describe, expect, it } from 'vitest'
+import { addAgent, driven, emptyWorld, settled, worldWith } from './driving.ts'
+
+const retry = { maxAttempts: 3, firstDelayMs: 100, maxDelayMs: 100, kinds: ['rate-limited' as const] }
+
+/** Agents of one provider, told their own number. */
+function crowd(count: number) {
+  const world = emptyWorld()
+  const agents = Array.from({ length: count }, (_, index) => addAgent(world, { messages: [user(`${index}`)] }))
+  return { world, agents }
+}
+
+/** Notes, on the world's clock, when each call begins and which try it is. */
+function noting(clock: VirtualClock, behaviour: ScriptedBehaviour) {
+  const begun: { at: number; text: string; attempt: number }[] = []
+  const noted: ScriptedBehaviour = (request, context) => {
+    const block = request.messages.at(-1)?.content[0]
+    begun.push({ at: clock.now(), text: block?.type === 'text' ? block.text : '', attempt: context.attempt })
+    return behaviour(request, context)
+  }
+  return { begun, noted }
+}
+
+const refusingFirst: (clock: VirtualClock, retryAfterMs: number) => ScriptedBehaviour = (clock, retryAfterMs) => {
+  let refused = 0
+  return () => (refused++ === 0 ? fail('rate-limited', { retryAfterMs }) : `Hi at ${clock.now()}`)
+}
+
+describe('a provider that asks to be left alone', () => {
+  it('is called by nobody until then; calls that wait use up no try', async () => {
+    const clock = new VirtualClock()
+    const { world, agents } = crowd(5)
+    const { begun, noted } = noting(clock, refusingFirst(clock, 9_000))
+    const options = { retry, latencyMs: 10 }
+    const model = scripted(noted, options)
+    const { told } = await settled(world, { clock, models: { scripted: model }, maxInFlightPerProvider: 2 })
+    // Two were at work; the second ends well, and nobody begins before the nine seconds are over.
+    expect(begun.slice(0, 2).map(({ at }) => at)).toEqual([10, 10])
+    expect(begun.slice(2).every(({ at }) => at >= 9_010)).toBe(true)
+    expect(begun.map(({ text, attempt }) => `${text}.${attempt}`).toSorted()).toEqual(['0.1', '0.2', '1.1', '2.1', '3.1', '4.1'])
+    expect(agents.map((agent) => world.read(agent, LastTurn).stop)).toEqual(Array(5).fill('done'))
+    expect(told('provider-held')).toEqual([{ type: 'provider-held', world: 'world', provider: 'scripted', untilMs: 9_010 }])
+  })
+
+  it('is left alone as well by calls that had no queue of its own to wait in', async () => {
+    const clock = new VirtualClock()
+    const { world } = crowd(4)
+    const { begun, noted } = noting(clock, refusingFirst(clock, 5_000))
+    await settled(world, { clock, models: { scripted: scripted(noted, { retry }) }, maxInFlight: 1 })
+    expect(begun.map(({ at }) => at >= 5_000)).toEqual([false, true, true, true, true])
+  })
+
+  it('is left alone longest by the longest it asked for', async () => {
+    const clock = new VirtualClock()
+    const { world, agents } = crowd(2)
+    let calls = 0
+    const behaviour: ScriptedBehaviour = () => {
+      calls++
+      return calls > 2 ? 'Hi' : fail('rate-limited', { retryAfterMs: calls === 1 ? 8_000 : 50 })
+    }
+    const { begun, noted } = noting(clock, behaviour)
+    await settled(world, { clock, models: { scripted: scripted(noted, { retry }) } })
+    expect(begun.slice(2).every(({ at }) => at >= 8_000)).toBe(true)
+    expect(agents.every((agent) => world.read(agent, LastTurn).stop === 'done')).toBe(true)
+  })
+
+  it('holds up no other provider', async () => {
+    const clock = new VirtualClock()
+    const { world } = crowd(1)
+    const other = addAgent(world, { model: 'other/x' })
+    const models = {
+      scripted: scripted(refusingFirst(clock, 60_000), { retry }),
+      other: scripted(() => 'Hi', { latencyMs: 20 }),
+    }
+    const { runner } = driven(world, { clock, models })
+    const ends: [Entity, number][] = []
+    runner.on('turn-ended', ({ agent }) => void ends.push([agent, clock.now()]))
+    await runner.start()
+    await runner.idle()
+    expect(ends[0]).toEqual([other, 20])
+    expect(ends[1]?.[1]).toBeGreaterThanOrEqual(60_000)
+  })
+
+  it('is left alone by every world on its host', async () => {
+    const clock = new VirtualClock()
+    const { begun, noted } = noting(clock, refusingFirst(clock, 7_000))
+    const host = new Host({ clock, models: { scripted: scripted(noted, { retry }) } })
+    const [first, second] = [worldWith({}, 'first'), worldWith({ messages: [] }, 'second')]
+    const [one, two] = [driven(first.world, { host }), driven(second.world, { host })]
+    const held = one.next('provider-held')
+    await Promise.all([one.runner.start(), two.runner.start()])
+    await held
+    await two.runner.message(second.agent, 'Go')
+    await Promise.all([one.runner.idle(), two.runner.idle()])
+    expect(begun.map(({ at }) => at >= 7_000)).toEqual([false, true, true])
+  })
+})
+
+describe('calls that failed together', () => {
+  it('come back one by one', async () => {
+    const clock = new VirtualClock()
+    const { world } = crowd(20)
+    const { begun, noted } = noting(clock, (_, { attempt }) => (attempt === 1 ? fail('rate-limited') : 'Hi'))
+    await settled(world, { clock, models: { scripted: scripted(noted, { retry: { ...retry, firstDelayMs: 1_000, maxDelayMs: 1_000 } }) } })
+    const again = begun.filter(({ attempt }) => attempt === 2).map(({ at }) => at)
+    expect(new Set(again).size).toBeGreaterThan(10)
+    expect(Math.min(...again)).toBeGreaterThan(1_000)
+    expect(Math.max(...again)).toBeLessThanOrEqual(1_250)
+  })
+})
+
+describe('a limit', () => {
+  async function mostAtOnce(count: number, options: object): Promise<Record<string, number>> {
+    const world = emptyWorld()
+    const most: Record<string, number> = {}
+    const now: Record<string, number> = { all: 0 }
+    const provider = (name: string) => ({
+      call: async (_: unknown, { sleep }: { sleep: (durationMs: number) => Promise<void> }) => {
+        for (const key of [name, 'all']) most[key] = Math.max(most[key] ?? 0, (now[key] = (now[key] ?? 0) + 1))
+        await sleep(10)
+        for (const key of [name, 'all']) now[key] = (now[key] ?? 0) - 1
+        const content = [{ type: 'text' as const, text: 'Hi' }]
+        return { ok: true as const, value: { message: { role: 'assistant' as const, content }, stop: 'end' as const, usage: {} } }
+      },
+    })
+    const agents = Array.from({ length: count }, (_, index) => addAgent(world, { model: index % 2 === 0 ? 'a/x' : 'b/x' }))
+    await settled(world, { models: { a: provider('a'), b: provider('b') }, ...options })
+    expect(agents.every((agent) => world.read(agent, LastTurn).stop === 'done')).toBe(true)
+    return most
+  }
+
+  it('of a provider is never passed', async () => {
+    expect(await mostAtOnce(20, { maxInFlightPerProvider: 3 })).toEqual({ a: 3, b: 3, all: 6 })
+    expect(await mostAtOnce(20, { maxInFlightPerProvider: { a: 2 } })).toEqual({ a: 2, b: 10, all: 12 })
+  })
+
+  it('in all is never passed', async () => {
+    expect((await mostAtOnce(20, { maxInFlight: 4 })).all).toBe(4)
+    expect((await mostAtOnce(20, { maxInFlight: 4, maxInFlightPerProvider: 3 })).all).toBe(4)
+  })
+
+  it.each([[0], [-1], [1.5], [Number.NaN]])('of %s is refused', async (limit) => {
+    expect(() => new Host({ maxInFlight: limit })).toThrow(/maxInFlight is a whole number of 1 or more/)
+    expect(() => new Host({ maxInFlightPerProvider: limit })).toThrow(/maxInFlightPerProvider \(each\) is a whole number/)
+    expect(() => new Host({ maxInFlightPerProvider: { a: limit } })).toThrow(/maxInFlightPerProvider \(a\) is a whole number/)
+  })
+})
