@@ -8,7 +8,7 @@ import { RestartClass } from './tool-declaration.ts'
  */
 export const Effect = defineComponent(
   'Effect',
-  z.strictObject({
+  () => z.strictObject({
     /** Which try this is, from 1. An outcome of an earlier one is dropped. */
     attempt: z.number().int().min(1),
     /** World time at which it is settled as `timed-out`, begun or not. */

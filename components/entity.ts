@@ -1,4 +1,4 @@
 import { z } from 'zod'
 
 /** The number of an entity of the same world. */
-export const entity = z.number().int().positive()
+export const entity = lazily(() => z.number().int().positive())

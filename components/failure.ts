@@ -25,10 +25,10 @@ export const failureKinds = [
 ] as const
 
 /** A failure of the run, as data. `retryAfterMs` is how long the provider asked to be left alone. */
-export const Failure = z.strictObject({
+export const Failure = lazily(() => z.strictObject({
   kind: z.enum(failureKinds),
   message: z.string(),
   retryAfterMs: z.number().nonnegative().optional(),
-})
+}))
 export type Failure = DeepReadonly<z.infer<typeof Failure>>
 export type FailureKind = (typeof failureKinds)[number]

@@ -6,9 +6,9 @@ import { outcomeSchema } from './outcome.ts'
 import { RetryPolicy } from './retry-policy.ts'
 
 /** Under an id an input is taken once; the same id again is dropped. */
-const id = z.string().min(1).optional()
+const id = lazily(() => z.string().min(1).optional())
 
-const kinds = {
+const kinds = lazily(() => {
   /** A Runner has taken the world up: what was running `once` before is interrupted. */
   started: z.strictObject({
     id,
@@ -40,7 +40,7 @@ const kinds = {
   admitted: z.strictObject({ id, kind: z.literal('admitted'), effect: entity, attempt: z.number().int().min(1) }),
   /** A time that an effect was waiting for, or had until, has come. */
   due: z.strictObject({ id, kind: z.literal('due'), effect: entity, attempt: z.number().int().min(1) }),
-} as const
+} as const)
 
 type Kinds = typeof kinds
 

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../src/world/json.ts'
 export const json: z.ZodType<Json> = z.any()
 
 /** A JSON Schema (draft 2020-12) as data. Passed on as the object that it is, so that those who use the same one share it. */
-export const JsonSchema = z.custom<JsonObject>(
+export const JsonSchema = lazily(() => z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
-)
+))
 export type JsonSchema = DeepReadonly<z.infer<typeof JsonSchema>>

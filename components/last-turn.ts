@@ -10,7 +10,7 @@ export type Stop = (typeof stops)[number]
 /** How an agent's newest finished turn ended. */
 export const LastTurn = defineComponent(
   'LastTurn',
-  z.strictObject({
+  () => z.strictObject({
     endedAtMs: z.number(),
     failure: Failure.optional(),
     /** The final answer as data, where the agent has an `OutputSchema`. */

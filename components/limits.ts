@@ -4,7 +4,7 @@ import { defineComponent } from '../src/world/component.ts'
 /** Bounds of one turn of an agent. */
 export const Limits = defineComponent(
   'Limits',
-  z.strictObject({
+  () => z.strictObject({
     /** Model calls in a turn; tries of the same call count once. @default 50 */
     maxSteps: z.number().int().min(1).optional(),
     /** Tool calls in a turn; further ones are answered with an error. @default 200 */

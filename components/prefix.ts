@@ -7,7 +7,7 @@ import { defineComponent } from '../src/world/component.ts'
  */
 export const Prefix = defineComponent(
   'Prefix',
-  z.strictObject({
+  () => z.strictObject({
     count: z.number().int().nonnegative(),
     llm: z.number(),
     messages: z.number(),

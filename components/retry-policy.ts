@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../src/world/component.ts'
 import { failureKinds } from './failure.ts'
 
 /** When a failed model call is tried again. */
-export const RetryPolicy = z.strictObject({
+export const RetryPolicy = lazily(() => z.strictObject({
   /** Tries in all, the first included. */
   maxAttempts: z.number().int().min(1),
   /** Wait before the second try; it doubles from then on. */
@@ -12,7 +12,7 @@ export const RetryPolicy = z.strictObject({
   maxDelayMs: z.number().nonnegative(),
   /** Kinds of failure that are worth another try. */
   kinds: z.array(z.enum(failureKinds)),
-})
+}))
 export type RetryPolicy = DeepReadonly<z.infer<typeof RetryPolicy>>
 
 /** Applies wherever neither the agent nor the provider says otherwise. */

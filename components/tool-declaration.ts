@@ -3,11 +3,11 @@ import type { DeepReadonly } from '../src/world/component.ts'
 import { JsonSchema } from './json.ts'
 
 /** What a restart does with an effect that was running. */
-export const RestartClass = z.enum(['pure', 'keyed', 'once', 'resumable'])
+export const RestartClass = lazily(() => z.enum(['pure', 'keyed', 'once', 'resumable']))
 export type RestartClass = DeepReadonly<z.infer<typeof RestartClass>>
 
 /** A tool as a model sees it and as the world treats it; its handler is found on the Host by name. */
-export const ToolDeclaration = z.strictObject({
+export const ToolDeclaration = lazily(() => z.strictObject({
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
   description: z.string(),
   /** JSON Schema of the arguments, an object. */
@@ -19,5 +19,5 @@ export const ToolDeclaration = z.strictObject({
   approvalTimeoutMs: z.number().positive().optional(),
   /** Longest run, in milliseconds of world time. */
   timeoutMs: z.number().positive().optional(),
-})
+}))
 export type ToolDeclaration = DeepReadonly<z.infer<typeof ToolDeclaration>>

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { type DeepReadonly, defineComponent } from '../src/world/component.ts'
 
-const tokens = z.number().int().nonnegative().optional()
+const tokens = lazily(() => z.number().int().nonnegative().optional())
 
 /**
  * Tokens of one model call, or of several summed up. `input`, `cacheRead` and `cacheWrite` never overlap; `output`
  * includes reasoning. What the provider did not say is absent, never 0.
  */
-export const TokenUsage = z.strictObject({
+export const TokenUsage = lazily(() => z.strictObject({
   input: tokens,
   cacheRead: tokens,
   cacheWrite: tokens,
   output: tokens,
-})
+}))
 export type TokenUsage = DeepReadonly<z.infer<typeof TokenUsage>>
 
 /** What an agent's model calls have used, all told. A count that no call reported is absent. */
-export const Usage = defineComponent('Usage', TokenUsage.extend({ calls: z.number().int().nonnegative() }))
+export const Usage = defineComponent('Usage', () => TokenUsage.extend({ calls: z.number().int().nonnegative() }))

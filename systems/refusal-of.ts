@@ -9,7 +9,8 @@ export function refusalOf(write: () => void): string | undefined {
     write()
     return undefined
   } catch (error) {
-    if (error instanceof EntiaError && (error.code === 'invalid-value' || error.code === 'not-json')) return error.message
+    if (error instanceof EntiaError && (error.code === 'invalid-value' || error.code === 'not-json'))
+      return error.message
     throw error
   }
 }

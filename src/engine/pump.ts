@@ -6,7 +6,6 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
 import { Running } from '../../components/running.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
-import type { Delta } from '../world/changes.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { sleep } from './clock.ts'
@@ -14,6 +13,9 @@ import type { EffectContext } from './effect-kind.ts'
 import type { StreamEvent } from './events.ts'
 import type { Host } from './host.ts'
 import { Job } from './job.ts'
+
+/** Components by which an effect says what is to be done about it. */
+const followed = [Due, Effect, Pending, Running]
 
 type Work = (context: EffectContext) => Promise<OutcomeData>
 
@@ -34,6 +36,8 @@ export class Pump {
   readonly #host: Host
   readonly #owner: PumpOwner
   readonly #jobs = new Map<Entity, Job>()
+  /** Jobs whose outcome is on its way into the world: they are known until it is there, so that they are not begun again. */
+  #finished = 0
   readonly #timers = new Map<Entity, () => void>()
   /** World time is this much behind the clock. */
   #offsetMs = 0
@@ -50,28 +54,34 @@ export class Pump {
   }
 
   get inFlight(): number {
-    return this.#jobs.size
+    return this.#jobs.size - this.#finished
   }
 
   /** Takes up everything that the world waits for, at a start. */
   takeUp(offsetMs: number): void {
     this.#offsetMs = offsetMs
-    for (const effect of this.#world.query(Due)) this.#setTimer(effect, this.#world.read(effect, Due).atMs)
-    for (const effect of this.#world.query(Pending)) {
-      this.#setDeadline(effect)
-      this.#start(effect)
-    }
+    const { state } = this.#world.core
+    // Straight from the columns: bitECS is not to follow these components for one look at the start.
+    for (const effect of [...state.holders(Due), ...state.holders(Pending)]) this.#follow(effect)
   }
 
-  /** Follows a committed tick. */
-  follow({ set = {}, removed = {}, despawned = [] }: Delta): void {
-    for (const effect of despawned) this.#callOff(effect)
-    for (const effect of removed[Pending.name] ?? []) if (!this.#world.has(effect, Running)) this.#callOff(effect)
-    for (const effect of removed[Running.name] ?? []) this.#callOff(effect)
-    for (const [effect] of set[Effect.name] ?? []) this.#setDeadline(effect)
-    for (const [effect] of set[Due.name] ?? []) this.#setTimer(effect, this.#world.read(effect, Due).atMs)
-    for (const [effect] of set[Pending.name] ?? []) this.#start(effect)
-    for (const [effect] of set[Running.name] ?? []) this.#jobs.get(effect)?.admit()
+  /** Follows the tick that has just been committed. */
+  follow(): void {
+    const { state } = this.#world.core
+    for (const effect of state.despawned) this.#callOff(effect)
+    for (const effect of state.written(followed)) this.#follow(effect)
+  }
+
+  /** Does for an effect what its components call for by now. */
+  #follow(effect: Entity): void {
+    const { attempt, deadlineMs } = this.#world.get(effect, Effect) ?? {}
+    const job = this.#jobs.get(effect)
+    const dueMs = this.#world.get(effect, Due)?.atMs
+    if (this.#world.has(effect, Running)) job?.admit()
+    else if (!this.#world.has(effect, Pending)) this.#callOff(effect)
+    else if (job?.attempt !== attempt) this.#start(effect)
+    const atMs = dueMs ?? (this.#jobs.has(effect) ? deadlineMs : undefined)
+    if (atMs !== undefined) this.#setTimer(effect, atMs)
   }
 
   /** Aborts all work without settling anything. */
@@ -80,10 +90,12 @@ export class Pump {
     this.#timers.clear()
     for (const job of this.#jobs.values()) job.abort('The Runner was stopped.')
     this.#jobs.clear()
+    this.#finished = 0
   }
 
   #start(effect: Entity): void {
     const { kind, attempt } = this.#world.read(effect, Effect)
+    this.#forget(effect)
     const job = new Job(effect, attempt, this.#host.clock)
     this.#jobs.set(effect, job)
     try {
@@ -145,21 +157,20 @@ export class Pump {
     const { effect, attempt } = job
     if (job.isCalledOff) return this.#owner.dropped()
     job.finish()
-    this.#jobs.delete(effect)
+    this.#finished++
     this.#owner.post({ attempt, effect, kind: 'outcome', outcome })
   }
 
   #callOff(effect: Entity): void {
     this.#clearTimer(effect)
-    const job = this.#jobs.get(effect)
-    if (job === undefined) return
-    this.#jobs.delete(effect)
-    job.abort('The effect was settled without it.')
+    this.#forget(effect)?.abort('The effect was settled without it.')
   }
 
-  #setDeadline(effect: Entity): void {
-    const { deadlineMs } = this.#world.read(effect, Effect)
-    if (deadlineMs !== undefined) this.#setTimer(effect, deadlineMs)
+  #forget(effect: Entity): Job | undefined {
+    const job = this.#jobs.get(effect)
+    if (job?.isOver === true) this.#finished--
+    this.#jobs.delete(effect)
+    return job
   }
 
   #setTimer(effect: Entity, atMs: number): void {

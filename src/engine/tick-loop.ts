@@ -1,7 +1,7 @@
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Step } from '../world/journal.ts'
-import { tick, type TickResult } from '../world/tick.ts'
+import { deltaOf, runTick, type Ticked } from '../world/tick.ts'
 import type { World } from '../world/world.ts'
 import type { Clock } from './clock.ts'
 import type { Inbox, Intake, Waiter } from './inbox.ts'
@@ -90,7 +90,8 @@ export class TickLoop {
     try {
       const result = this.#run(intake)
       if (result !== undefined) {
-        if (this.#parts.keeper !== undefined) await this.#commit(this.#parts.keeper, result)
+        const { keeper, world } = this.#parts
+        if (keeper !== undefined) await this.#commit(keeper, { ...result, delta: deltaOf(world) })
         this.#after(result, intake)
       }
     } catch (error) {
@@ -105,12 +106,12 @@ export class TickLoop {
   }
 
   /** `undefined` if a change from outside threw: then the rest of the intake goes into the next tick. */
-  #run({ change, entries }: Intake): TickResult | undefined {
+  #run({ change, entries }: Intake): Ticked | undefined {
     const { world, clock, inbox } = this.#parts
     // Instants are made of sums that may fall short of a whole millisecond by a rounding error.
     const nowMs = Math.floor(clock.now() - this.offsetMs + 1e-6)
     try {
-      return tick(world, entries.map((entry) => entry.input), { nowMs, change: change?.make, driver: world.core.driver })
+      return runTick(world, entries.map((entry) => entry.input), { nowMs, change: change?.make, driver: world.core.driver })
     } catch (error) {
       if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
       change.waiter?.reject(error)
@@ -140,15 +141,16 @@ export class TickLoop {
     }
   }
 
-  #after({ delta, events, again }: TickResult, { change, entries }: Intake): void {
+  #after({ events, again }: Ticked, { change, entries }: Intake): void {
     const { pump, listeners, world } = this.#parts
     this.ticks++
     this.#wantsTick = again
-    if (!this.#isStopped) pump.follow(delta)
+    if (!this.#isStopped) pump.follow()
+    world.core.state.forget()
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
     events.forEach((event, index) => {
-      if (listeners.has(event.type)) listeners.tell({ ...event, world: world.name, tick: delta.tick, index })
+      if (listeners.has(event.type)) listeners.tell({ ...event, world: world.name, tick: world.tick, index })
     })
   }
 

@@ -1,6 +1,6 @@
 import type { AnthropicOptions } from './anthropic/client.ts'
 import { refuseUnknownOptions } from './known-options.ts'
-import { onDemand } from './on-demand.ts'
+import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 
 export type { AnthropicOptions } from './anthropic/client.ts'
@@ -13,5 +13,5 @@ export type { AnthropicOptions } from './anthropic/client.ts'
  */
 export function anthropic(options: AnthropicOptions = {}): ModelProvider {
   refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch'])
-  return onDemand(async () => (await import('./anthropic/provider.ts')).messagesProvider(options))
+  return providerOnDemand(async () => (await import('./anthropic/provider.ts')).messagesProvider(options))
 }

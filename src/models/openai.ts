@@ -1,7 +1,7 @@
 import type { ThinkingField } from './openai/chat-request.ts'
 import type { ServerOptions } from './openai/client.ts'
 import { refuseUnknownOptions } from './known-options.ts'
-import { onDemand } from './on-demand.ts'
+import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 
 /** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
@@ -26,7 +26,7 @@ const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch']
 export function openai(options: OpenAIOptions = {}): ModelProvider {
   refuseUnknownOptions('openai()', options, serverOptions)
   const server = { ...options, name: options.name ?? 'openai', apiKeyEnv: 'OPENAI_API_KEY' }
-  return onDemand(async () => (await import('./openai/providers.ts')).responsesProvider(server))
+  return providerOnDemand(async () => (await import('./openai/providers.ts')).responsesProvider(server))
 }
 
 /**
@@ -36,7 +36,7 @@ export function openai(options: OpenAIOptions = {}): ModelProvider {
 export function openaiCompatible(options: CompatibleOptions): ModelProvider {
   refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
   const { thinkingField = 'reasoning_content', ...server } = options
-  return onDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField))
+  return providerOnDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField))
 }
 
 /** Models that Ollama serves on this machine. No key. */

@@ -2,9 +2,9 @@ import type { Failure, FailureKind } from '../../components/failure.ts'
 import type { AssistantMessage, Message, ToolCallBlock } from '../../components/message.ts'
 import type { RetryPolicy } from '../../components/retry-policy.ts'
 import type { TokenUsage } from '../../components/usage.ts'
+import { failed } from './failed.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
-import { failed } from './streamed-call.ts'
 import { readArguments } from './tool-arguments.ts'
 
 /** One tool call that a scripted model makes. */

@@ -1,5 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import type { Failure } from '../../components/failure.ts'
+import { failed } from './failed.ts'
 import type { ModelOutcome } from './port.ts'
 import { failureOf, type ProviderError } from './provider-failure.ts'
 
@@ -78,11 +79,6 @@ export function connectOnce<C>(open: () => Promise<C>): () => Promise<C> {
       connection = undefined
       throw error
     }))
-}
-
-/** A failure as an outcome. */
-export function failed(failure: Failure): ModelOutcome {
-  return { ok: false, failure }
 }
 
 /** The innermost message of an error: SDKs and fetch wrap what happened in several layers of "failed". */

@@ -37,8 +37,6 @@ export interface Database {
 
 /** What the two stores differ in: where the databases of root worlds are. */
 export interface Medium {
-  /** Called before anything else; may be called often. */
-  prepare(): Promise<void>
   has(root: string): boolean
   roots(): readonly string[]
   /**

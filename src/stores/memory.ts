@@ -1,10 +1,10 @@
 import type { JournalRow, Store, StoredWorld, WorldInfo } from './port.ts'
 import type { Database, JournalHead, Medium, Write } from './medium.ts'
-import { RootStore } from './root-store.ts'
+import { storeOnDemand } from './store-on-demand.ts'
 
 /** A store that lasts as long as the object. It keeps text, so that what is loaded is what was committed. */
 export function memoryStore(): Store {
-  return new RootStore(new MemoryMedium())
+  return storeOnDemand(async () => new MemoryMedium())
 }
 
 interface Kept {
@@ -15,8 +15,6 @@ interface Kept {
 
 class MemoryMedium implements Medium {
   readonly #databases = new Map<string, MemoryDatabase>()
-
-  async prepare(): Promise<void> {}
 
   has(root: string): boolean {
     return this.#databases.has(root)

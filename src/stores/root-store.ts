@@ -19,21 +19,21 @@ export class RootStore implements Store {
     const root = options.root ?? world
     assertName(world)
     assertName(root)
-    await this.#prepare()
+    this.#assertOpen()
     const holder = holderHere(options.holder)
     const shelf = this.#shelves.get(root) ?? this.#openShelf(root, holder)
     return shelf.open(world, holder, options)
   }
 
   async list(): Promise<readonly WorldInfo[]> {
-    await this.#prepare()
+    this.#assertOpen()
     const worlds = this.#medium.roots().flatMap((root) => this.#listRoot(root))
     return worlds.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   async delete(world: string): Promise<void> {
     assertName(world)
-    await this.#prepare()
+    this.#assertOpen()
     for (const shelf of this.#shelves.values()) shelf.assertFree(world)
     if (this.#medium.has(world)) {
       this.#shelves.get(world)?.assertFree()
@@ -48,8 +48,7 @@ export class RootStore implements Store {
     return this.#closing
   }
 
-  async #prepare(): Promise<void> {
-    await this.#medium.prepare()
+  #assertOpen(): void {
     if (!this.#closing) return
     throw new EntiaError('store-closed', 'The store is closed, so nothing can be opened in it. Make a new one.')
   }

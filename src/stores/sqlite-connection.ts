@@ -1,12 +1,9 @@
 import { closeSync, openSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import { lockedError } from './holder.ts'
 import { readLockFile } from './lock-file.ts'
-
-/** Node's own SQLite, as `await import('node:sqlite')` gives it. */
-export type Sqlite = typeof import('node:sqlite')
 
 /** What a connection is made with. */
 export interface ConnectionOptions {
@@ -50,13 +47,13 @@ const schema = `
  * @throws `world-locked`, `newer-version`, `corrupt-journal`, `store-failed`; `config-invalid` for a database that is
  * another program's
  */
-export function connect(sqlite: Sqlite, options: ConnectionOptions): DatabaseSync {
+export function connect(options: ConnectionOptions): DatabaseSync {
   const { path, root, synchronous, maxSizeBytes } = options
   const file = `${path}.sqlite`
   let db: DatabaseSync | undefined
   try {
     createPrivately(file)
-    db = new sqlite.DatabaseSync(file)
+    db = new DatabaseSync(file)
     // The lock is taken before anything is read or changed, so that a file which is not ours stays as it is.
     db.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`)
     prepareSchema(db, file, root)

@@ -1,7 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { EntiaError } from '../world/entia-error.ts'
-import { ConfinedFolder } from './files/confined-folder.ts'
 import { grepFilesTool } from './files/grep-files.ts'
 import { listFilesTool } from './files/list-files.ts'
 import { readFileTool } from './files/read-file.ts'
@@ -22,7 +20,7 @@ export interface FileTools {
   readonly grepFiles: Tool
 }
 
-const Options = z.strictObject({ folder: z.union([z.string().min(1), z.instanceof(URL)]) })
+const optionsSchema = () => z.strictObject({ folder: z.union([z.string().min(1), z.instanceof(URL)]) })
 
 /**
  * Tools to read in one folder, all of them `pure`. Whether a model may read a file is not asked here, except that
@@ -31,15 +29,20 @@ const Options = z.strictObject({ folder: z.union([z.string().min(1), z.instanceo
  * @throws `invalid-argument` for options that are missing, wrong or unknown
  */
 export function fileTools(options: FileToolsOptions): FileTools {
-  const checked = Options.safeParse(options)
+  const checked = optionsSchema().safeParse(options)
   if (!checked.success) {
     throw new EntiaError('invalid-argument', `fileTools: ${schemaIssues(checked.error)}. Give { folder: 'docs' }.`)
   }
-  const { folder } = options
-  const confined = new ConfinedFolder(typeof folder === 'string' ? folder : fileURLToPath(folder))
+  const folder = absolute(options.folder)
   return Object.freeze({
-    readFile: readFileTool(confined),
-    listFiles: listFilesTool(confined),
-    grepFiles: grepFilesTool(confined),
+    readFile: readFileTool(folder),
+    listFiles: listFilesTool(folder),
+    grepFiles: grepFilesTool(folder),
   })
+}
+
+/** As it is from the working folder of now, whatever that is when the tools are called. */
+function absolute(folder: string | URL): string {
+  const { resolve } = process.getBuiltinModule('node:path')
+  return typeof folder === 'string' ? resolve(folder) : process.getBuiltinModule('node:url').fileURLToPath(folder)
 }

@@ -6,8 +6,41 @@ import type { Json } from './json.ts'
 export interface Column {
   readonly token: Component
   readonly values: (Json | undefined)[]
-  /** What entities had before the step under way first wrote here. */
-  readonly touched: Map<Entity, Before>
+  /** What entities had before the step under way, or the last one, first wrote here. */
+  readonly touched: Touched
+}
+
+/** From here on entities are looked up by a Map instead of one after another. */
+const maxListed = 8
+
+/** What a step has written over in one column, by entity. Mostly it is very little, many times over. */
+export class Touched {
+  readonly #entities: Entity[] = []
+  readonly #befores: Before[] = []
+  #index: Map<Entity, number> | undefined
+
+  get(entity: Entity): Before | undefined {
+    const at = this.#index === undefined ? this.#entities.indexOf(entity) : (this.#index.get(entity) ?? -1)
+    return this.#befores[at]
+  }
+
+  add(entity: Entity, before: Before): void {
+    this.#entities.push(entity)
+    this.#befores.push(before)
+    if (this.#index !== undefined) this.#index.set(entity, this.#entities.length - 1)
+    else if (this.#entities.length > maxListed) this.#index = new Map(this.#entities.map((known, at) => [known, at]))
+  }
+
+  /** In the order in which they were first written. */
+  get entities(): readonly Entity[] {
+    return this.#entities
+  }
+
+  clear(): void {
+    this.#entities.length = 0
+    this.#befores.length = 0
+    this.#index = undefined
+  }
 }
 
 /** What one entity had of one component before the step, and how its log has changed since. */

@@ -117,7 +117,7 @@ export class Core {
     const now = this.header
     const changes = this.state.changes()
     if (Object.keys(changes).length === 0 && JSON.stringify(before) === JSON.stringify(now)) {
-      this.state.settle()
+      this.state.forget()
       return undefined
     }
     this.state.undo()

@@ -1,5 +1,5 @@
 import type { Changes, LogEdit } from './changes.ts'
-import type { Column } from './column.ts'
+import { type Before, type Column, Touched } from './column.ts'
 import type { Component, Entity, Log, Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
@@ -33,7 +33,7 @@ export class State {
   column(token: Component): Column {
     let column = this.#columns[token.index]
     if (column === undefined) {
-      column = { token, values: [], touched: new Map() }
+      column = { token, values: [], touched: new Touched() }
       while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
       this.#byName = [...this.#byName, column].sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
@@ -168,18 +168,43 @@ export class State {
     return this.#tracking.changes(this.#byName)
   }
 
+  /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */
   settle(): void {
+    this.#tracking.stop()
+  }
+
+  /** Holds nothing any more of what was tracked. */
+  forget(): void {
     this.#tracking.clear()
+  }
+
+  /** Entities that the last step despawned, of those that were there before it. */
+  get despawned(): readonly Entity[] {
+    return this.#tracking.gone
+  }
+
+  /** Entities of which the last step has written one of these components, as far as they are there, ascending. */
+  written(tokens: readonly Component[]): readonly Entity[] {
+    return this.#tracking.written(tokens.map((token) => this.column(token)))
+  }
+
+  /** Entities that have a component, ascending, without bitECS being told to follow it. Looks at all rows. */
+  holders(token: Component): readonly Entity[] {
+    return this.#rowsWith(token)
+      .map((row) => this.entities.at(row))
+      .sort((a, b) => a - b)
   }
 
   /** Puts everything back to how it was at `begin`. */
   undo(): void {
-    const { spawned, despawned, columns } = this.#tracking.stop()
+    this.#tracking.stop()
+    const { spawned, despawned, columns } = this.#tracking.past
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
     for (const column of columns) {
-      for (const [entity, before] of column.touched) {
+      for (const entity of column.touched.entities) {
         if (!this.entities.has(entity)) continue
+        const before = column.touched.get(entity) as Before
         if (column.token.kind === 'log' && before.value !== undefined) (before.value as Json[]).length = before.length
         this.#reset(entity, column, before.value)
       }

@@ -17,10 +17,15 @@ export interface TickOptions {
   readonly driver?: Driver | undefined
 }
 
-export interface TickResult extends Step {
+/** What a tick was, without its changes: those stand in the world's state until they are forgotten. */
+export interface Ticked extends Omit<Step, 'delta'> {
   readonly writers: Readonly<Record<string, string>>
   /** Work was left over: the world wants another tick at once. */
   readonly again: boolean
+}
+
+export interface TickResult extends Ticked {
+  readonly delta: Delta
 }
 
 /**
@@ -30,6 +35,20 @@ export interface TickResult extends Step {
  * @throws `system-failed` naming system, tick and inputs; what `change` throws, as it is; `world-driven`, `in-tick`
  */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
+  const ticked = runTick(world, inputs, options)
+  const delta = deltaOf(world)
+  world.core.state.forget()
+  return { ...ticked, delta }
+}
+
+/** What the tick that has just run has changed. To be asked for before it is forgotten, and only if somebody needs it. */
+export function deltaOf({ core }: World): Delta {
+  const changes = core.state.changes()
+  return { ...core.header, ...changes, ...versionsOf(core, changes) }
+}
+
+/** A tick whose changes stay in the world's state, to be told by `deltaOf` or not, until they are forgotten. */
+export function runTick(world: World, inputs: readonly Input[], options: TickOptions): Ticked {
   const { core } = world
   const { nowMs, change, driver } = options
   if (core.underway !== undefined) {
@@ -47,10 +66,8 @@ export function tick(world: World, inputs: readonly Input[] = [], options: TickO
   try {
     enter(world, underway, change)
     for (const system of world.systems) runSystem(world, system, underway)
-    const changes = core.state.changes()
-    const delta: Delta = { ...core.header, ...changes, ...versionsOf(core, changes) }
     const { events, writers, again } = underway
-    return { inputs: underway.inputs, delta, events, writers, again }
+    return { inputs: underway.inputs, events, writers, again }
   } catch (error) {
     core.state.undo()
     core.header = before

@@ -7,7 +7,7 @@ import type { Entities } from './entities.ts'
 /** Remembers what a step writes first over, from which its changes are told and by which it is undone. */
 export class Tracking {
   readonly #entities: Entities
-  readonly #columns = new Set<Column>()
+  readonly #columns: Column[] = []
   readonly #spawned = new Set<Entity>()
   readonly #despawned: Entity[] = []
   #on = false
@@ -23,16 +23,20 @@ export class Tracking {
     this.#on = true
   }
 
-  /** Tracks no further; what was tracked is given for an undo. */
-  stop(): { spawned: readonly Entity[]; despawned: readonly Entity[]; columns: readonly Column[] } {
+  /** Tracks no further. */
+  stop(): void {
     this.#on = false
-    return { spawned: ascending(this.#spawned), despawned: ascending(this.#despawned), columns: [...this.#columns] }
+  }
+
+  /** What an undo needs. */
+  get past(): { spawned: readonly Entity[]; despawned: readonly Entity[]; columns: readonly Column[] } {
+    return { spawned: ascending(this.#spawned), despawned: ascending(this.#despawned), columns: this.#columns }
   }
 
   clear(): void {
     this.#on = false
     for (const column of this.#columns) column.touched.clear()
-    this.#columns.clear()
+    this.#columns.length = 0
     this.#spawned.clear()
     this.#despawned.length = 0
   }
@@ -56,9 +60,25 @@ export class Tracking {
     if (known !== undefined) return known
     const value = column.values[row]
     const before = new Before(value, column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0)
-    column.touched.set(entity, before)
-    this.#columns.add(column)
+    if (column.touched.entities.length === 0) this.#columns.push(column)
+    column.touched.add(entity, before)
     return before
+  }
+
+  /** Entities that are no more. */
+  get gone(): readonly Entity[] {
+    return this.#despawned
+  }
+
+  /** Entities that were written in one of these columns, ascending. */
+  written(columns: readonly Column[]): readonly Entity[] {
+    const found = new Set<Entity>()
+    for (const { touched } of columns) for (const entity of touched.entities) found.add(entity)
+    for (const entity of this.#spawned) {
+      const row = this.#entities.row(entity) as number
+      if (columns.some(({ values }) => values[row] !== undefined)) found.add(entity)
+    }
+    return ascending(found).filter((entity) => this.#entities.has(entity))
   }
 
   /** @param columns all there are, by name */
@@ -70,7 +90,7 @@ export class Tracking {
     const spawned = ascending(this.#spawned)
     for (const column of columns) {
       const { name } = column.token
-      for (const entity of ascending(column.touched.keys())) {
+      for (const entity of ascending(column.touched.entities)) {
         const row = this.#entities.row(entity)
         if (row === undefined) continue
         const before = column.touched.get(entity) as Before

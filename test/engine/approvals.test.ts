@@ -28,7 +28,13 @@ describe('a tool that needs a person', () => {
   it.each<[string, Approve | undefined, string]>([
     ['it is no', () => false, 'no reason given'],
     ['it is no, and why', async () => ({ approved: false, reason: 'not on a Sunday' }), 'not on a Sunday'],
-    ['asking throws', () => { throw new Error('no paper') }, 'asking failed: no paper'],
+    [
+      'asking throws',
+      () => {
+        throw new Error('no paper')
+      },
+      'asking failed: no paper',
+    ],
     ['asking rejects', () => Promise.reject(new Error('no paper')), 'asking failed: no paper'],
     ['it is no clear yes', () => 'yes' as never, 'no reason given'],
     ['it is something else', () => ({ approved: 1, reason: 5 }) as never, 'no reason given'],
@@ -49,7 +55,9 @@ describe('a tool that needs a person', () => {
     const { world, agent, tools, models } = letters()
     const questions: ApprovalQuestion[] = []
     await settled(world, { models, tools, approve: (question) => questions.push(question) > 0 })
-    expect(questions).toMatchObject([{ world: 'world', agent, tool: 'send', arguments: {}, id: expect.stringMatching(/^approval-/) }])
+    expect(questions).toMatchObject([
+      { world: 'world', agent, tool: 'send', arguments: {}, id: expect.stringMatching(/^approval-/) },
+    ])
     expect(questions[0]?.signal.aborted).toBe(false)
   })
 
@@ -109,7 +117,10 @@ describe('a question that is answered by an input', () => {
     await runner.idle()
     await runner.post({ kind: 'answer', approval, approved: true })
     expect(runner.stats.dropped).toBe(1)
-    expect(transcript(world, agent).slice(2)).toEqual(['tool call-1-0!: [cancelled by the user]', 'assistant: [turn cancelled]'])
+    expect(transcript(world, agent).slice(2)).toEqual([
+      'tool call-1-0!: [cancelled by the user]',
+      'assistant: [turn cancelled]',
+    ])
   })
 
   it('takes nobody’s slot', async () => {
@@ -143,13 +154,11 @@ describe('several questions of a step', () => {
     await settled(world, { models, tools, approve })
     expect(order.filter((what) => what.startsWith('asked'))).toEqual(['asked a', 'asked b', 'asked c'])
     expect(order.indexOf('ran free')).toBeLessThan(order.indexOf('asked b'))
-    expect(transcript(world, agent).slice(2).map((line) => line.replace(/:.*/s, ''))).toEqual([
-      'tool call-1-0',
-      'tool call-1-1',
-      'tool call-1-2!',
-      'tool call-1-3',
-      'assistant',
-    ])
+    expect(
+      transcript(world, agent)
+        .slice(2)
+        .map((line) => line.replace(/:.*/s, '')),
+    ).toEqual(['tool call-1-0', 'tool call-1-1', 'tool call-1-2!', 'tool call-1-3', 'assistant'])
   })
 })
 

@@ -38,9 +38,18 @@ describe('a provider that asks to be left alone', () => {
     // Two were at work; the second ends well, and nobody begins before the nine seconds are over.
     expect(begun.slice(0, 2).map(({ at }) => at)).toEqual([10, 10])
     expect(begun.slice(2).every(({ at }) => at >= 9_010)).toBe(true)
-    expect(begun.map(({ text, attempt }) => `${text}.${attempt}`).toSorted()).toEqual(['0.1', '0.2', '1.1', '2.1', '3.1', '4.1'])
+    expect(begun.map(({ text, attempt }) => `${text}.${attempt}`).toSorted()).toEqual([
+      '0.1',
+      '0.2',
+      '1.1',
+      '2.1',
+      '3.1',
+      '4.1',
+    ])
     expect(agents.map((agent) => world.read(agent, LastTurn).stop)).toEqual(Array(5).fill('done'))
-    expect(told('provider-held')).toEqual([{ type: 'provider-held', world: 'world', provider: 'scripted', untilMs: 9_010 }])
+    expect(told('provider-held')).toEqual([
+      { type: 'provider-held', world: 'world', provider: 'scripted', untilMs: 9_010 },
+    ])
   })
 
   it('is left alone as well by calls that had no queue of its own to wait in', async () => {
@@ -102,7 +111,10 @@ describe('calls that failed together', () => {
     const clock = new VirtualClock()
     const { world } = crowd(20)
     const { begun, noted } = noting(clock, (_, { attempt }) => (attempt === 1 ? fail('rate-limited') : 'Hi'))
-    await settled(world, { clock, models: { scripted: scripted(noted, { retry: { ...retry, firstDelayMs: 1_000, maxDelayMs: 1_000 } }) } })
+    await settled(world, {
+      clock,
+      models: { scripted: scripted(noted, { retry: { ...retry, firstDelayMs: 1_000, maxDelayMs: 1_000 } }) },
+    })
     const again = begun.filter(({ attempt }) => attempt === 2).map(({ at }) => at)
     expect(new Set(again).size).toBeGreaterThan(10)
     expect(Math.min(...again)).toBeGreaterThan(1_000)
@@ -121,10 +133,15 @@ describe('a limit', () => {
         await sleep(10)
         for (const key of [name, 'all']) now[key] = (now[key] ?? 0) - 1
         const content = [{ type: 'text' as const, text: 'Hi' }]
-        return { ok: true as const, value: { message: { role: 'assistant' as const, content }, stop: 'end' as const, usage: {} } }
+        return {
+          ok: true as const,
+          value: { message: { role: 'assistant' as const, content }, stop: 'end' as const, usage: {} },
+        }
       },
     })
-    const agents = Array.from({ length: count }, (_, index) => addAgent(world, { model: index % 2 === 0 ? 'a/x' : 'b/x' }))
+    const agents = Array.from({ length: count }, (_, index) =>
+      addAgent(world, { model: index % 2 === 0 ? 'a/x' : 'b/x' }),
+    )
     await settled(world, { models: { a: provider('a'), b: provider('b') }, ...options })
     expect(agents.every((agent) => world.read(agent, LastTurn).stop === 'done')).toBe(true)
     return most
@@ -142,7 +159,11 @@ describe('a limit', () => {
 
   it.each([[0], [-1], [1.5], [Number.NaN]])('of %s is refused', async (limit) => {
     expect(() => new Host({ maxInFlight: limit })).toThrow(/maxInFlight is a whole number of 1 or more/)
-    expect(() => new Host({ maxInFlightPerProvider: limit })).toThrow(/maxInFlightPerProvider \(each\) is a whole number/)
-    expect(() => new Host({ maxInFlightPerProvider: { a: limit } })).toThrow(/maxInFlightPerProvider \(a\) is a whole number/)
+    expect(() => new Host({ maxInFlightPerProvider: limit })).toThrow(
+      /maxInFlightPerProvider \(each\) is a whole number/,
+    )
+    expect(() => new Host({ maxInFlightPerProvider: { a: limit } })).toThrow(
+      /maxInFlightPerProvider \(a\) is a whole number/,
+    )
   })
 })

@@ -1,4 +1,13 @@
-import { Conversation, defineComponent, type Entity, memoryStore, recordingOf, replay, standardSystems, user } from 'entia'
+import {
+  Conversation,
+  defineComponent,
+  type Entity,
+  memoryStore,
+  recordingOf,
+  replay,
+  standardSystems,
+  user,
+} from 'entia'
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -12,7 +21,9 @@ const all = [...Object.values(components), Note]
 describe('a change from outside', () => {
   it('is made at the next tick, and gives what the function gives once that is committed', async () => {
     const order: string[] = []
-    const store = watchedStore(memoryStore(), { after: (ticks) => ticks.forEach(({ tick }) => order.push(`commit ${tick}`)) })
+    const store = watchedStore(memoryStore(), {
+      after: (ticks) => ticks.forEach(({ tick }) => order.push(`commit ${tick}`)),
+    })
     const { runner, world } = driven(emptyWorld(), { store })
     await runner.start()
     await runner.idle()
@@ -34,7 +45,8 @@ describe('a change from outside', () => {
     await runner.start()
     const made: Entity[] = []
     await runner.change((world) => {
-      for (const text of ['a', 'b', 'c']) made.push(world.spawn(Note({ text: world.newId(text), dice: world.random() })))
+      for (const text of ['a', 'b', 'c'])
+        made.push(world.spawn(Note({ text: world.newId(text), dice: world.random() })))
       world.despawn(made[1] ?? 0)
       world.append(agent, Conversation, user('From outside'))
     })
@@ -103,7 +115,10 @@ describe('a change from outside', () => {
       await Promise.resolve()
       world.spawn(Note({ text: 'later' }))
     })
-    await expect(later).rejects.toMatchObject({ code: 'invalid-argument', message: expect.stringContaining('synchronous') as string })
+    await expect(later).rejects.toMatchObject({
+      code: 'invalid-argument',
+      message: expect.stringContaining('synchronous') as string,
+    })
     expect(world.query(Note)).toEqual([])
   })
 
@@ -117,7 +132,11 @@ describe('a change from outside', () => {
     const look = () => runner.change((world) => void seen.push([world.tick - tick, transcript(world, agent).length]))
     await Promise.all([runner.message(agent, 'a'), look(), look(), runner.message(agent, 'b'), look()])
     // A change comes before the inputs of its tick, and after all that was posted before it.
-    expect(seen).toEqual([[2, 1], [3, 1], [4, 2]])
+    expect(seen).toEqual([
+      [2, 1],
+      [3, 1],
+      [4, 2],
+    ])
   })
 })
 

@@ -24,13 +24,20 @@ export interface Driven {
   readonly runner: Runner
   readonly events: RunnerEvent[]
   /** Resolves with the next event of a type. */
-  next<K extends keyof EventsByType>(type: K): Promise<{ readonly type: K } & EventsByType[K]>
+  readonly next: <K extends keyof EventsByType>(type: K) => Promise<{ readonly type: K } & EventsByType[K]>
   /** The events of a type so far. */
-  told<K extends keyof EventsByType>(type: K): ({ readonly type: K } & EventsByType[K])[]
+  readonly told: <K extends keyof EventsByType>(type: K) => ({ readonly type: K } & EventsByType[K])[]
 }
 
 /** A Runner on a clock that jumps, not started; stopped when the test is over. */
 export function driven(world: World, options: RunnerOptions = {}): Driven {
+  const made = mortal(world, options)
+  onTestFinished(() => made.runner.stop())
+  return made
+}
+
+/** A Runner like that, in a process that may end before it is stopped. */
+export function mortal(world: World, options: RunnerOptions = {}): Driven {
   const clock = options.host === undefined ? { clock: new VirtualClock() } : {}
   return watched(new Runner(world, { ...clock, ...options }))
 }
@@ -38,13 +45,14 @@ export function driven(world: World, options: RunnerOptions = {}): Driven {
 /** The world of that name in a store, under a Runner on a clock that jumps; not started. */
 export async function reopened(store: Store, options: RunnerOptions = {}, name = 'world'): Promise<Driven> {
   const found = { store, name, systems: standardSystems(), components }
-  return watched(await Runner.open({ clock: new VirtualClock(), ...options, ...found }))
+  const runner = await Runner.open({ clock: new VirtualClock(), ...options, ...found })
+  onTestFinished(() => runner.stop())
+  return watched(runner)
 }
 
 function watched(runner: Runner): Driven {
   const events: RunnerEvent[] = []
   runner.on('*', (event) => void events.push(event))
-  onTestFinished(() => runner.stop())
   return {
     world: runner.world,
     runner,
@@ -57,11 +65,11 @@ function watched(runner: Runner): Driven {
 
 /** Runs a world until nothing is in flight and nothing is due. */
 export async function settled(world: World, options: RunnerOptions = {}): Promise<Driven> {
-  const driven_ = driven(world, options)
-  await driven_.runner.start()
-  await driven_.runner.idle()
-  await driven_.runner.stop()
-  return driven_
+  const made = driven(world, options)
+  await made.runner.start()
+  await made.runner.idle()
+  await made.runner.stop()
+  return made
 }
 
 export function emptyWorld(name = 'world'): World {
@@ -92,13 +100,24 @@ export function behaving(
 }
 
 /** Asks for these tools first of all, and says `Done.` ever after. */
-export function calling(...toolCalls: readonly { readonly name: string; readonly arguments?: object | string }[]): ScriptedBehaviour {
-  return ({ messages }) => (messages.some(({ role }) => role === 'assistant') ? 'Done.' : { toolCalls: toolCalls as never })
+export function calling(
+  ...toolCalls: readonly { readonly name: string; readonly arguments?: object | string }[]
+): ScriptedBehaviour {
+  return ({ messages }) =>
+    messages.some(({ role }) => role === 'assistant') ? 'Done.' : { toolCalls: toolCalls as never }
 }
 
 /** Something that a test opens and others wait for. */
 export function gate<T = void>(): PromiseWithResolvers<T> {
   return Promise.withResolvers<T>()
+}
+
+/** What a promise rejects with, whenever that is looked at. */
+export function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => 'it did not reject',
+    (reason: unknown) => reason,
+  )
 }
 
 /** Lets everything go on that can go on by itself. */

@@ -20,7 +20,9 @@ describe('the events of a tick', () => {
 
   it('are told after the commit, and to those who listen to all besides', async () => {
     const order: string[] = []
-    const store = watchedStore(memoryStore(), { after: (ticks) => ticks.forEach(({ tick }) => order.push(`commit ${tick}`)) })
+    const store = watchedStore(memoryStore(), {
+      after: (ticks) => ticks.forEach(({ tick }) => order.push(`commit ${tick}`)),
+    })
     const { world } = worldWith()
     const { runner } = driven(world, { models: behaving(() => 'Hi').models, store })
     runner.on('turn-started', ({ tick }) => order.push(`started ${tick}`))
@@ -64,7 +66,11 @@ describe('the events of a tick', () => {
   })
 
   it('of a program’s own systems are told like any other', async () => {
-    const greeting: System = { name: 'greeting', priority: 50, run: (world) => world.emit({ type: 'greeted', times: world.tick }) }
+    const greeting: System = {
+      name: 'greeting',
+      priority: 50,
+      run: (world) => world.emit({ type: 'greeted', times: world.tick }),
+    }
     const world = new World({ systems: [...standardSystems(), greeting] })
     const { runner } = driven(world)
     const heard: unknown[] = []
@@ -93,9 +99,27 @@ describe('a listener', () => {
   })
 
   it.each<[string, () => unknown, string]>([
-    ['throws an error', () => { throw new Error('deaf') }, 'deaf'],
-    ['throws a text', () => { throw 'deaf' as unknown }, 'deaf'],
-    ['throws what cannot be read', () => { throw Object.create(null) as unknown }, '[Object: null prototype] {} was thrown'],
+    [
+      'throws an error',
+      () => {
+        throw new Error('deaf')
+      },
+      'deaf',
+    ],
+    [
+      'throws a text',
+      () => {
+        throw 'deaf' as unknown
+      },
+      'deaf',
+    ],
+    [
+      'throws what cannot be read',
+      () => {
+        throw Object.create(null) as unknown
+      },
+      '[Object: null prototype] {} was thrown',
+    ],
     ['rejects', async () => Promise.reject(new Error('deaf')), 'deaf'],
   ])('that %s is told of to the others and changes nothing', async (_, listener, message) => {
     const { world, agent } = worldWith()

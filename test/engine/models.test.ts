@@ -19,11 +19,20 @@ describe('a provider', () => {
     ['a text', 'Hi'],
     ['no value', { ok: true }],
     ['no message', { ok: true, value: { stop: 'end', usage: {} } }],
-    ['blocks that there are not', { ok: true, value: { message: { ...hi, content: [{ type: 'song' }] }, stop: 'end', usage: {} } }],
+    [
+      'blocks that there are not',
+      { ok: true, value: { message: { ...hi, content: [{ type: 'song' }] }, stop: 'end', usage: {} } },
+    ],
     ['an odd usage', { ok: true, value: { message: hi, stop: 'end', usage: { input: -1 } } }],
     ['no failure', { ok: false }],
     ['a failure of no known kind', { ok: false, failure: { kind: 'bad-luck', message: '?' } }],
-    ['what is no JSON', { ok: true, value: { message: { ...hi, content: [{ type: 'text', text: () => 'Hi' }] }, stop: 'end', usage: {} } }],
+    [
+      'what is no JSON',
+      {
+        ok: true,
+        value: { message: { ...hi, content: [{ type: 'text', text: () => 'Hi' }] }, stop: 'end', usage: {} },
+      },
+    ],
   ])('that answers with %s fails the turn as internal, and nothing else', async (_, answer) => {
     const { end, world, agent } = await endWith(async () => answer as never)
     expect(end).toMatchObject({ stop: 'failed', failure: { kind: 'internal' } })
@@ -31,8 +40,18 @@ describe('a provider', () => {
   })
 
   it.each<[string, () => never]>([
-    ['an error', () => { throw new Error('out of order') }],
-    ['a text', () => { throw 'out of order' as unknown }],
+    [
+      'an error',
+      () => {
+        throw new Error('out of order')
+      },
+    ],
+    [
+      'a text',
+      () => {
+        throw 'out of order' as unknown
+      },
+    ],
   ])('that throws %s fails the turn as internal', async (_, call) => {
     const { end } = await endWith(call)
     expect(end.failure).toMatchObject({ kind: 'internal', message: expect.stringContaining('out of order') as string })
@@ -58,7 +77,10 @@ describe('a provider', () => {
     await runner.message(agent, 'Go')
     await runner.idle()
     const { failure } = world.read(agent, LastTurn)
-    expect(failure).toMatchObject({ kind: 'internal', message: expect.stringContaining("no model provider 'nobody'") as string })
+    expect(failure).toMatchObject({
+      kind: 'internal',
+      message: expect.stringContaining("no model provider 'nobody'") as string,
+    })
   })
 })
 
@@ -114,14 +136,21 @@ describe('what a model streams', () => {
 describe('a failed call', () => {
   it('that is tried no more ends the turn with what the provider said, and the next turn is a new one', async () => {
     const { world, agent } = worldWith()
-    const { models } = behaving(({ messages }) => (messages.length === 1 ? fail('refused', { message: 'I will not.' }) : 'Hi'))
+    const { models } = behaving(({ messages }) =>
+      messages.length === 1 ? fail('refused', { message: 'I will not.' }) : 'Hi',
+    )
     const { runner, told } = driven(world, { models })
     await runner.start()
     await runner.idle()
     expect(world.read(agent, LastTurn).failure).toEqual({ kind: 'refused', message: 'I will not.' })
     await runner.message(agent, 'Please')
     await runner.idle()
-    expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: [turn failed: refused]', 'user: Please', 'assistant: Hi'])
+    expect(transcript(world, agent)).toEqual([
+      'user: Go',
+      'assistant: [turn failed: refused]',
+      'user: Please',
+      'assistant: Hi',
+    ])
     expect(told('model-failed')).toHaveLength(1)
   })
 })

@@ -1,7 +1,7 @@
 import { type Input, memoryStore, type StandardInput, standardSystems, type System, tick, World } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
-import { behaving, driven, emptyWorld, gate, reopened, turns, worldWith } from './driving.ts'
+import { behaving, driven, emptyWorld, gate, rejection, reopened, turns, worldWith } from './driving.ts'
 import { watchedStore } from './watched-store.ts'
 
 const message = (agent: number, text: string) => ({
@@ -53,10 +53,16 @@ describe('an input that is posted', () => {
   it('before the start, or after the stop, is refused', async () => {
     const { world, agent } = worldWith()
     const { runner } = driven(world, { models: behaving(() => 'Hi').models })
-    await expect(runner.post(message(agent, 'a'))).rejects.toMatchObject({ code: 'world-driven', message: expect.stringMatching(/call start\(\) first/) as string })
+    await expect(runner.post(message(agent, 'a'))).rejects.toMatchObject({
+      code: 'world-driven',
+      message: expect.stringMatching(/call start\(\) first/) as string,
+    })
     await runner.start()
     await runner.stop()
-    await expect(runner.post(message(agent, 'a'))).rejects.toMatchObject({ code: 'world-driven', message: expect.stringMatching(/was stopped/) as string })
+    await expect(runner.post(message(agent, 'a'))).rejects.toMatchObject({
+      code: 'world-driven',
+      message: expect.stringMatching(/was stopped/) as string,
+    })
     await expect(runner.change(() => 1)).rejects.toMatchObject({ code: 'world-driven' })
     await expect(runner.idle()).rejects.toMatchObject({ code: 'world-driven' })
   })
@@ -66,10 +72,12 @@ describe('an input that is posted', () => {
     const { runner } = driven(world, { models: behaving(() => 'Hi').models })
     await runner.start()
     await runner.idle()
-    const posted = runner.post(message(agent, 'Hello'))
-    const rejected = expect(posted).rejects.toMatchObject({ code: 'world-driven', message: expect.stringMatching(/before this was committed/) as string })
+    const rejected = rejection(runner.post(message(agent, 'Hello')))
     await runner.stop()
-    await rejected
+    expect(await rejected).toMatchObject({
+      code: 'world-driven',
+      message: expect.stringMatching(/before this was committed/) as string,
+    })
     expect(transcript(world, agent)).toEqual([])
   })
 })
@@ -135,10 +143,20 @@ const hostile: readonly [string, unknown, string, RegExp][] = [
   ['an empty id', { kind: 'news', id: '' }, 'invalid-input', /Input 'news' at id/],
   ['a message without its text', { kind: 'message', agent: 1 }, 'invalid-input', /Input 'message' at message/],
   ['a message to nobody', { ...message(1, 'a'), agent: 'you' }, 'invalid-input', /Input 'message' at agent/],
-  ['a message of the model', { kind: 'message', agent: 1, message: { role: 'assistant', content: [] } }, 'invalid-input', /at message\.role/],
+  [
+    'a message of the model',
+    { kind: 'message', agent: 1, message: { role: 'assistant', content: [] } },
+    'invalid-input',
+    /at message\.role/,
+  ],
   ['a message with more to it', { ...message(1, 'a'), urgent: true }, 'invalid-input', /Input 'message': .*urgent/],
   ['half an answer', { kind: 'answer', approval: 'a' }, 'invalid-input', /Input 'answer' at approved/],
-  ['an outcome that is none', { kind: 'outcome', effect: 1, attempt: 1, outcome: { ok: 'yes' } }, 'invalid-input', /at outcome/],
+  [
+    'an outcome that is none',
+    { kind: 'outcome', effect: 1, attempt: 1, outcome: { ok: 'yes' } },
+    'invalid-input',
+    /at outcome/,
+  ],
   ['a start', { kind: 'started', dateMs: 0, retry: {} }, 'invalid-input', /'started' are the Runner's own/],
   ['an admission', { kind: 'admitted', effect: 1, attempt: 1 }, 'invalid-input', /'admitted' are the Runner's own/],
   ['a timer', { kind: 'due', effect: 1, attempt: 1 }, 'invalid-input', /'due' are the Runner's own/],
@@ -152,7 +170,10 @@ describe('what is no input', () => {
     await runner.start()
     await runner.idle()
     const before = world.hash()
-    await expect(runner.post(input as StandardInput)).rejects.toMatchObject({ code, message: expect.stringMatching(text) as string })
+    await expect(runner.post(input as StandardInput)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(text) as string,
+    })
     expect(() => world.post(input as Input)).toThrow(expect.objectContaining({ code }))
     await runner.idle()
     expect(world.hash()).toBe(before)
@@ -165,7 +186,11 @@ describe('what is no input', () => {
     ['a message to what does not exist', message(999, 'a'), 'input-refused'],
     ['a cancel of what does not exist', { kind: 'cancel', agent: 999 }, 'input-refused'],
     ['an answer to what nobody asked', { kind: 'answer', approval: 'x', approved: true }, 'input-dropped'],
-    ['an outcome of what does not exist', { kind: 'outcome', effect: 999, attempt: 1, outcome: { ok: true, value: 1 } }, 'input-dropped'],
+    [
+      'an outcome of what does not exist',
+      { kind: 'outcome', effect: 999, attempt: 1, outcome: { ok: true, value: 1 } },
+      'input-dropped',
+    ],
   ] as const)('by what it says is told of: %s', async (_, input, type) => {
     const { runner, told } = driven(emptyWorld())
     await runner.start()

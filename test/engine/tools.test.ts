@@ -23,12 +23,17 @@ describe('a tool call', () => {
   })
 
   it('that fails its schema says where and what was expected', async () => {
-    expect(await readOf(wait, { n: 'soon' })).toBe("!: Error: Invalid arguments for 'wait': n: expected number, received string")
+    expect(await readOf(wait, { n: 'soon' })).toBe(
+      "!: Error: Invalid arguments for 'wait': n: expected number, received string",
+    )
   })
 
-  it.each([['{"n": 5'], ['5'], ['null'], ['["n", 5]']])('whose arguments are %s is told that they are no object', async (args) => {
-    expect(await readOf(wait, args)).toBe("!: Error: Invalid arguments for 'wait': what came is no JSON object.")
-  })
+  it.each([['{"n": 5'], ['5'], ['null'], ['["n", 5]']])(
+    'whose arguments are %s is told that they are no object',
+    async (args) => {
+      expect(await readOf(wait, args)).toBe("!: Error: Invalid arguments for 'wait': what came is no JSON object.")
+    },
+  )
 })
 
 describe('a tool', () => {
@@ -56,7 +61,15 @@ describe('a tool', () => {
     ['a text', 'boom', '!: Error: boom'],
     ['nothing', undefined, '!: Error: undefined was thrown'],
     ['an object', { code: 7 }, '!: Error: { code: 7 } was thrown'],
-    ['what cannot be read', { get message() { throw new Error('ha') } }, '!: Error: something was thrown that cannot be read'],
+    [
+      'what cannot be read',
+      {
+        get message() {
+          throw new Error('ha')
+        },
+      },
+      '!: Error: something was thrown that cannot be read',
+    ],
   ])('that throws %s has failed, at once or later', async (_, thrown, line) => {
     const throwing = () => {
       throw thrown
@@ -177,11 +190,23 @@ describe('an effect of a program’s own', () => {
 
   it.each<[string, EffectKind | undefined, string]>([
     ['of which nothing is known', undefined, "Nothing on this host does effects of kind 'odd'"],
-    ['that cannot be prepared', { prepare: () => { throw new Error('no world for it') } }, 'no world for it'],
+    [
+      'that cannot be prepared',
+      {
+        prepare: () => {
+          throw new Error('no world for it')
+        },
+      },
+      'no world for it',
+    ],
     ['that throws', { prepare: () => () => Promise.reject(new Error('no luck')) }, 'no luck'],
     ['that gives no outcome', { prepare: () => async () => undefined as never }, 'The outcome is malformed'],
     ['that gives half an outcome', { prepare: () => async () => ({ ok: false }) as never }, 'The outcome is malformed'],
-    ['whose outcome is no JSON', { prepare: () => async () => ({ ok: true, value: 5n }) as never }, 'expected JSON, came a bigint'],
+    [
+      'whose outcome is no JSON',
+      { prepare: () => async () => ({ ok: true, value: 5n }) as never },
+      'expected JSON, came a bigint',
+    ],
   ])('%s fails, and the world goes on', async (_, kind, message) => {
     const { world } = worldWith({ messages: [], model: 'ollama/x' })
     const odd = world.spawn(effect('odd'), Pending)

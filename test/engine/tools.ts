@@ -8,7 +8,14 @@ export function tool(
   options: Partial<Omit<Parameters<typeof defineTool>[0], 'name' | 'input' | 'run'>> = {},
 ): Tool {
   const description = `Does ${name}.`
-  return defineTool({ name, description, restart: 'pure', ...options, input: z.object({}), run: (_, context) => run(context) })
+  return defineTool({
+    name,
+    description,
+    restart: 'pure',
+    ...options,
+    input: z.object({}),
+    run: (_, context) => run(context),
+  })
 }
 
 /** A tool that takes `{ n }` and takes so many milliseconds. */

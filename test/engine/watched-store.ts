@@ -1,4 +1,4 @@
-import { type Store } from 'entia'
+import type { Store, WorldJournal } from 'entia'
 
 /** What a committed tick was, as far as a test looks. */
 export interface CommittedTick {
@@ -38,8 +38,32 @@ export function watchedStore(inner: Store, { before, after }: StoreHooks): Store
   }
 }
 
+/** A store whose process can die: from then on nothing is written, whoever waits for it waits forever, and the lock is free. */
+export function mortalStore(inner: Store): { readonly store: Store; readonly die: () => void } {
+  const journals: WorldJournal[] = []
+  let isDead = false
+  const store = watchedStore(inner, { before: () => (isDead ? new Promise<never>(() => undefined) : undefined) })
+  return {
+    store: {
+      ...store,
+      async open(name, options) {
+        const journal = await store.open(name, options)
+        journals.push(journal)
+        return journal
+      },
+    },
+    die() {
+      isDead = true
+      for (const journal of journals) void journal.close()
+    },
+  }
+}
+
 /** A row is a check and, behind a blank, JSON. */
 function read(tick: number, line: string): CommittedTick {
-  const { i, d } = JSON.parse(line.slice(line.indexOf(' ') + 1)) as { i: CommittedTick['inputs']; d: CommittedTick['delta'] }
+  const { i, d } = JSON.parse(line.slice(line.indexOf(' ') + 1)) as {
+    i: CommittedTick['inputs']
+    d: CommittedTick['delta']
+  }
   return { tick, inputs: i, delta: d }
 }

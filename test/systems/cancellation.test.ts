@@ -39,7 +39,10 @@ describe('an agent that is cancelled', () => {
   it('while tools run tells of each call what may have come of it', () => {
     const world = worldOf(cancellation)
     const names = ['undecided', 'pure', 'keyed', 'waiting', 'sent', 'ended']
-    const { agent, calls } = caller(world, names.map((name) => ({ name })))
+    const { agent, calls } = caller(
+      world,
+      names.map((name) => ({ name })),
+    )
     const [, pure = 0, keyed = 0, waiting = 0, sent = 0, ended = 0] = calls
     begin(world, pure, 'pure')
     begin(world, keyed, 'keyed')

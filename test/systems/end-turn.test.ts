@@ -1,5 +1,17 @@
 import { Conversation, LastTurn, user } from 'entia'
-import { Answered, Approval, ApprovalOf, Busy, Effect, LastStep, OwnedBy, Pending, ToolCall, Turn, Unread } from 'entia/components'
+import {
+  Answered,
+  Approval,
+  ApprovalOf,
+  Busy,
+  Effect,
+  LastStep,
+  OwnedBy,
+  Pending,
+  ToolCall,
+  Turn,
+  Unread,
+} from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { endTurn, type TurnEnd } from '../../systems/end-turn.ts'
 import { expectValid, transcript } from '../transcript.ts'
@@ -12,7 +24,12 @@ function ended(end: TurnEnd) {
   const scene = caller(world, [{ name: 'asked' }, { name: 'ended' }, { name: 'sent' }, { name: 'runs' }])
   agent = scene.agent
   const [asked, done = 0, sent = 0, runs = 0] = scene.calls
-  world.spawn(Approval({ id: 'a', tool: 'asked', arguments: {} }), ApprovalOf({ call: asked }), OwnedBy({ agent }), Pending)
+  world.spawn(
+    Approval({ id: 'a', tool: 'asked', arguments: {} }),
+    ApprovalOf({ call: asked }),
+    OwnedBy({ agent }),
+    Pending,
+  )
   settleWith(world, done, said('42'))
   begin(world, sent, 'once', 'running')
   begin(world, runs)

@@ -15,7 +15,19 @@ import {
   user,
   World,
 } from 'entia'
-import { Busy, Effect, ModelCall, Outcome, OwnedBy, Pending, Requested, Running, ToolCall, Turn, Unread } from 'entia/components'
+import {
+  Busy,
+  Effect,
+  ModelCall,
+  Outcome,
+  OwnedBy,
+  Pending,
+  Requested,
+  Running,
+  ToolCall,
+  Turn,
+  Unread,
+} from 'entia/components'
 import { z } from 'zod'
 
 /** A component to spawn with. */
@@ -86,7 +98,12 @@ export function caller(world: World, wishes: readonly Wish[], ...parts: readonly
 }
 
 /** The call begins: it waits for a slot, or runs if it is `once` and was admitted. */
-export function begin(world: World, call: Entity, restart: 'pure' | 'keyed' | 'once' = 'pure', mark: 'pending' | 'running' = 'pending') {
+export function begin(
+  world: World,
+  call: Entity,
+  restart: 'pure' | 'keyed' | 'once' = 'pure',
+  mark: 'pending' | 'running' = 'pending',
+) {
   world.remove(call, Requested)
   world.add(call, Effect({ kind: 'tool', restart, attempt: 1, timeoutMs: 1_000 }))
   if (mark === 'pending') world.add(call, Pending)
@@ -117,6 +134,8 @@ export function saying(text: string): AssistantMessage {
 /** The declaration of a tool that takes `{ n: number }`. */
 export function declaration(name: string, changes: Partial<ToolDeclaration> = {}): ToolDeclaration {
   const input = z.object({ n: z.number() })
-  return { ...defineTool({ name, description: 'Tests.', input, restart: 'pure', run: () => '' }).declaration, ...changes }
+  return {
+    ...defineTool({ name, description: 'Tests.', input, restart: 'pure', run: () => '' }).declaration,
+    ...changes,
+  }
 }
-

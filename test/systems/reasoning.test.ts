@@ -77,7 +77,10 @@ describe('a crowd of agents', () => {
     const agents = Array.from({ length: 5 }, () => listener(world))
     const started = [0, 0, 0].map(() => {
       const { events, again } = tickAt(world, 0)
-      return [events.filter(({ type }) => type === 'model-called').map(({ agent }) => agents.indexOf(Number(agent))), again]
+      return [
+        events.filter(({ type }) => type === 'model-called').map(({ agent }) => agents.indexOf(Number(agent))),
+        again,
+      ]
     })
     expect(started).toEqual([
       [[0, 1], true],

@@ -16,7 +16,12 @@ describe('a message', () => {
     expect(transcript(world, first)).toEqual(['user: Hello', 'user: a'])
     expect(transcript(world, second)).toEqual(['user: Hello', 'user: b', 'user: c'])
     expect(world.query(Unread)).toEqual([first, second])
-    expect(result.delta.appended).toEqual({ Conversation: [[first, [user('a')]], [second, [user('b'), user('c')]]] })
+    expect(result.delta.appended).toEqual({
+      Conversation: [
+        [first, [user('a')]],
+        [second, [user('b'), user('c')]],
+      ],
+    })
   })
 
   it('joins while the agent works or is paused', () => {

@@ -14,7 +14,7 @@ describe('the reply of a model', () => {
     expect(transcript(world, agent)).toEqual(['user: Hello', 'assistant: Hi'])
     expect([world.has(agent, Busy), world.has(agent, Answered)]).toEqual([false, true])
     expect(world.exists(call)).toBe(false)
-    expect(events).toEqual([{ type: 'model-replied', agent, effect: call, usage: { input: 7 } }])
+    expect(events).toEqual([{ type: 'model-replied', agent, effect: call, usage: { input: 7 }, stop: 'end' }])
   })
 
   it('that asks for tools makes an entity of each call, in their order, and the step goes on', () => {

@@ -12,7 +12,12 @@ function failing(kind: FailureKind = 'overloaded', retryAfterMs?: number) {
 }
 
 /** An agent whose call has failed at this try. */
-function failed({ own = policy, attempt = 1, kind, retryAfterMs }: {
+function failed({
+  own = policy,
+  attempt = 1,
+  kind,
+  retryAfterMs,
+}: {
   own?: RetryPolicy | false | 'none'
   attempt?: number
   kind?: FailureKind
@@ -125,7 +130,11 @@ describe('the policy of a call', () => {
     const { world, call } = failed({ own: 'none', kind: 'rate-limited' })
     tickAt(world, 0)
     expect(world.read(call, Due).atMs).toBeGreaterThan(standardRetry.firstDelayMs)
-    const { world: other, call: last } = failed({ own: 'none', kind: 'rate-limited', attempt: standardRetry.maxAttempts })
+    const { world: other, call: last } = failed({
+      own: 'none',
+      kind: 'rate-limited',
+      attempt: standardRetry.maxAttempts,
+    })
     tickAt(other, 0)
     expect(other.has(last, Outcome)).toBe(true)
   })

@@ -29,8 +29,7 @@ describe('the standard systems', () => {
     [{ maxStartsPerTick: Number.NaN }, 'came NaN'],
     [{ maxStart: 3 }, 'came option maxStart'],
   ])('refuse %j', (options: object, came) => {
-    const refused = expect(() => standardSystems(options))
-    refused.toThrow(EntiaError)
-    refused.toThrow(came)
+    expect(() => standardSystems(options)).toThrow(EntiaError)
+    expect(() => standardSystems(options)).toThrow(came)
   })
 })

@@ -61,7 +61,11 @@ describe('a tool call', () => {
       { name: 'a', arguments: { n: 'one' } },
       "Error: Invalid arguments for 'a': n: expected number, received string",
     ],
-    ['without its arguments', { name: 'a' }, "Error: Invalid arguments for 'a': n: expected number, received undefined"],
+    [
+      'without its arguments',
+      { name: 'a' },
+      "Error: Invalid arguments for 'a': n: expected number, received undefined",
+    ],
     [
       'whose arguments are no JSON',
       { name: 'a', malformed: '{"n":' },
@@ -131,7 +135,11 @@ describe('a tool call', () => {
 
 describe('a crowd of calls', () => {
   it('is decided about so many a tick; the rest asks for another tick', () => {
-    const { world, calls } = scene([declaration('a')], Array.from({ length: 5 }, () => ask('a')), 2)
+    const { world, calls } = scene(
+      [declaration('a')],
+      Array.from({ length: 5 }, () => ask('a')),
+      2,
+    )
     expect(tickAt(world, 0).again).toBe(true)
     expect(world.query(Pending)).toEqual(calls.slice(0, 2))
     expect(tickAt(world, 0).again).toBe(true)
@@ -154,7 +162,11 @@ describe('a call that a person has to agree to', () => {
     const { events } = tickAt(world, 100)
     const asked = question(world)
     const { id } = world.read(asked, Approval)
-    expect(world.read(asked, Approval)).toEqual({ id: expect.stringMatching(/^approval-/), tool: 'send', arguments: { n: 1 } })
+    expect(world.read(asked, Approval)).toEqual({
+      id: expect.stringMatching(/^approval-/),
+      tool: 'send',
+      arguments: { n: 1 },
+    })
     expect(world.read(asked, ApprovalOf)).toEqual({ call: calls[0] })
     expect(world.read(asked, OwnedBy)).toEqual({ agent })
     expect(world.read(asked, Effect)).toEqual({ kind: 'approval', restart: 'pure', attempt: 1, deadlineMs: 600 })

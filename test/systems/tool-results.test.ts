@@ -11,7 +11,7 @@ describe('results of tools', () => {
   it('enter the conversation in the order of the calls: one waits for those before it', () => {
     const world = worldOf(toolResults)
     const { agent, calls } = caller(world, three)
-    const [first = 0, second = 0, third = 0] = calls
+    const [first, second = 0, third = 0] = calls
     settleWith(world, third, said('C'))
     tickAt(world, 0)
     expect(transcript(world, agent).slice(2)).toEqual([])

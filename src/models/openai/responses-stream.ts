@@ -1,8 +1,9 @@
 import type { AssistantMessage, TextBlock } from '../../../components/message.ts'
 import type { TokenUsage } from '../../../components/usage.ts'
+import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { failureOf } from '../provider-failure.ts'
-import { failed, type StreamReader } from '../streamed-call.ts'
+import type { StreamReader } from '../streamed-call.ts'
 import { readArguments } from '../tool-arguments.ts'
 import type {
   Response,

@@ -1,9 +1,6 @@
 import ignore from 'ignore'
 import { Refusal } from './refusal.ts'
 
-/** Longest pattern that a model may give. */
-export const maxGlobChars = 1_000
-
 /** Most patterns that the braces of one may stand for. */
 const maxAlternatives = 100
 

@@ -1,7 +1,7 @@
 import type { ModelProvider } from './port.ts'
 
 /** A provider whose code, SDK and all, is loaded when it is first called, and kept. */
-export function onDemand(load: () => Promise<ModelProvider>): ModelProvider {
+export function providerOnDemand(load: () => Promise<ModelProvider>): ModelProvider {
   let provider: Promise<ModelProvider> | undefined
   const loaded = () => (provider ??= load())
   return {

@@ -1,0 +1,7 @@
+import type { Failure } from '../../components/failure.ts'
+import type { ModelOutcome } from './port.ts'
+
+/** A failure as an outcome. */
+export function failed(failure: Failure): ModelOutcome {
+  return { ok: false, failure }
+}

@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { EntiaError } from '../world/entia-error.ts'
+import { decodeName, encodeName, fileStem } from './file-name.ts'
+import type { Holder } from './holder.ts'
+import { removeLockFile, writeLockFile } from './lock-file.ts'
+import type { Database, Medium } from './medium.ts'
+import { connect, explained } from './sqlite-connection.ts'
+import { SqliteDatabase } from './sqlite-database.ts'
+
+/** Where and how databases are written. */
+export interface SqliteMediumOptions {
+  readonly folder: string
+  readonly synchronous: 'full' | 'normal'
+  readonly maxSizeBytes?: number | undefined
+}
+
+/** A root world's files are `.sqlite`, `.sqlite-wal`, `.lock` and, where the name had to be shortened, `.name`. */
+export class SqliteMedium implements Medium {
+  readonly #options: SqliteMediumOptions
+
+  constructor(options: SqliteMediumOptions) {
+    this.#options = options
+  }
+
+  has(root: string): boolean {
+    return existsSync(`${this.#path(root)}.sqlite`)
+  }
+
+  roots(): readonly string[] {
+    const { folder } = this.#options
+    if (!existsSync(folder)) return []
+    return this.#explain(folder, () =>
+      readdirSync(folder).flatMap((file) => {
+        const root = file.endsWith('.sqlite') ? this.#rootOf(file.slice(0, -'.sqlite'.length)) : undefined
+        return root === undefined ? [] : [root]
+      }),
+    )
+  }
+
+  open(root: string, holder?: Holder): Database {
+    const path = this.#path(root)
+    this.#explain(path, () => {
+      makeFolder(resolve(this.#options.folder))
+      if (isShortened(root)) writeFileSync(`${path}.name`, encodeName(root), { mode: 0o600 })
+    })
+    const database = new SqliteDatabase(this.#connect(root), `${path}.sqlite`, root, () => {
+      if (holder) removeLockFile(`${path}.lock`)
+    })
+    if (holder) writeLockFile(`${path}.lock`, holder)
+    return database
+  }
+
+  remove(root: string): void {
+    const db = this.#connectAnyhow(root)
+    // Under the lock nobody can have opened what is removed; Windows alone refuses to remove open files.
+    const closeFirst = process.platform === 'win32'
+    if (closeFirst) db?.close()
+    else if (db) foldLog(db)
+    try {
+      this.#removeFiles(root)
+    } finally {
+      if (!closeFirst) db?.close()
+    }
+  }
+
+  sizeBytes(root: string): number {
+    return statSync(`${this.#path(root)}.sqlite`, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  #connect(root: string): DatabaseSync {
+    const { synchronous, maxSizeBytes } = this.#options
+    return connect({ path: this.#path(root), root, synchronous, maxSizeBytes })
+  }
+
+  /** A database that cannot be read can still be removed; that it is held by nobody is known by then. */
+  #connectAnyhow(root: string): DatabaseSync | undefined {
+    try {
+      return this.#connect(root)
+    } catch (error) {
+      const removable = ['corrupt-journal', 'newer-version']
+      if (error instanceof EntiaError && removable.includes(error.code)) return undefined
+      throw error
+    }
+  }
+
+  #removeFiles(root: string): void {
+    const path = this.#path(root)
+    this.#explain(path, () => {
+      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-journal', '.lock', '.name']) {
+        rmSync(path + suffix, { force: true })
+      }
+    })
+  }
+
+  #path(root: string): string {
+    return join(this.#options.folder, fileStem(root))
+  }
+
+  /** The root whose database has this name; `undefined` for a file of somebody else. */
+  #rootOf(stem: string): string | undefined {
+    const nameFile = join(this.#options.folder, `${stem}.name`)
+    const encoded = existsSync(nameFile) ? readFileSync(nameFile, 'utf8') : stem
+    const root = decodeName(encoded)
+    return root !== undefined && fileStem(root) === stem ? root : undefined
+  }
+
+  #explain<T>(file: string, act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      throw explained(error, file)
+    }
+  }
+}
+
+/** Closing would remove the log by its name, which may be that of the next holder by then; so it goes before. */
+function foldLog(db: DatabaseSync): void {
+  try {
+    db.exec('PRAGMA journal_mode = DELETE')
+  } catch {
+    // The disk may be too full for it, and removing worlds is what helps then.
+  }
+}
+
+function isShortened(root: string): boolean {
+  return fileStem(root) !== encodeName(root)
+}
+
+/** Step by step: Node's recursive form never ends below a folder that exists and lets nothing be made in it, like `/proc`. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(folder)) throw error
+  }
+}

@@ -1,0 +1,18 @@
+import type { Medium } from './medium.ts'
+import type { Store } from './port.ts'
+
+/** A store whose code is loaded when it is first used, and kept. */
+export function storeOnDemand(open: () => Promise<Medium>): Store {
+  let store: Promise<Store> | undefined
+  const load = async () => {
+    const { RootStore } = await import('./root-store.ts')
+    return new RootStore(await open())
+  }
+  const loaded = () => (store ??= load())
+  return {
+    open: async (world, options) => (await loaded()).open(world, options),
+    list: async () => (await loaded()).list(),
+    delete: async (world) => (await loaded()).delete(world),
+    close: async () => (await loaded()).close(),
+  }
+}

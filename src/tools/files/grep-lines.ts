@@ -1,0 +1,64 @@
+import type { ToolContext, ToolOutput } from '../port.ts'
+import { ConfinedFolder } from './confined-folder.ts'
+import { FileSearch, maxMatchedChars, maxSearchBytes } from './file-search.ts'
+import { FolderWalk, maxEntries } from './folder-walk.ts'
+import { globTest } from './glob.ts'
+import { LineMatcher } from './line-matcher.ts'
+import { refusable, Refusal } from './refusal.ts'
+
+const progressFiles = 500
+
+/** What to search for, and where. */
+export interface GrepRequest {
+  readonly pattern: string
+  readonly path: string
+  readonly glob?: string | undefined
+  readonly ignoreCase: boolean
+  readonly literal: boolean
+  /** Lines shown before and behind each match. */
+  readonly context: number
+  /** Most matching lines. */
+  readonly limit: number
+}
+
+/** Does the work of `grep_files`. */
+export function grepLines(folder: string, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
+  return refusable(request.path, () => grep(new ConfinedFolder(folder), request, context))
+}
+
+async function grep(folder: ConfinedFolder, input: GrepRequest, context: ToolContext): Promise<string> {
+  const matcher = new LineMatcher(input.pattern, input)
+  const fits = input.glob === undefined ? () => true : globTest(input.glob)
+  const start = await folder.find(input.path)
+  const search = new FileSearch({ matcher, limit: input.limit, context: input.context, signal: context.signal })
+  if (!start.stats.isDirectory()) {
+    if (!start.stats.isFile()) throw Refusal.of(input.path, 'is no regular file.')
+    await search.file(start.root, start.path)
+    return search.result.text(notes(search, undefined))
+  }
+  const walk = new FolderWalk(folder, start, { recursive: true, hidden: true, signal: context.signal })
+  const baseChars = start.path === '' ? 0 : start.path.length + 1
+  let visited = 0
+  for await (const { path, kind } of walk) {
+    if (kind !== 'file' || !fits(path.slice(baseChars)) || /(^|\/)\.git$/.test(path)) continue
+    await search.file(start.root, path)
+    if (++visited % progressFiles === 0) context.progress(`${search.files} files searched, ${search.matches} matches`)
+    if (search.end !== undefined) break
+  }
+  return search.result.text(notes(search, walk))
+}
+
+function notes(search: FileSearch, walk: FolderWalk | undefined): string[] {
+  const all: string[] = []
+  if (search.matches === 0) all.push('no matches')
+  if (search.end === 'matches')
+    all.push(`${search.matches} matches shown; there are more: narrow pattern, path or glob`)
+  if (search.end === 'bytes') all.push(`stopped after ${maxSearchBytes / 1024 / 1024} MB; narrow path or glob`)
+  if (walk?.isCut === true) all.push(`only the first ${maxEntries} entries were looked at; narrow path`)
+  if (search.longLines > 0)
+    all.push(`${search.longLines} lines searched only in their first ${maxMatchedChars} characters`)
+  const unreadable = search.unreadable + (walk?.unreadable ?? 0)
+  if (unreadable > 0) all.push(`${unreadable} files or folders could not be read`)
+  if (search.credentialFiles > 0) all.push(`${search.credentialFiles} credential files skipped`)
+  return all
+}

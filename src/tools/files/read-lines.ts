@@ -1,0 +1,57 @@
+import type { ToolContext, ToolOutput } from '../port.ts'
+import { ConfinedFolder } from './confined-folder.ts'
+import { maxLineChars } from './limits.ts'
+import { refusable, Refusal } from './refusal.ts'
+import { ResultLines, shownLine } from './result-lines.ts'
+import { BinaryFile, textChunks } from './text-chunks.ts'
+
+const progressBytes = 64 * 1024 * 1024
+
+/** Which lines of which file. */
+export interface ReadRequest {
+  readonly path: string
+  /** Counted from 1. */
+  readonly from: number
+  readonly lines: number
+  readonly lineNumbers: boolean
+}
+
+/** Does the work of `read_file`. */
+export function readLines(folder: string, request: ReadRequest, context: ToolContext): Promise<string | ToolOutput> {
+  return refusable(request.path, () => read(new ConfinedFolder(folder), request, context))
+}
+
+/** The whole file is gone through even where a part is asked for: the note says how many lines there are. */
+async function read(folder: ConfinedFolder, input: ReadRequest, context: ToolContext): Promise<string> {
+  const { path, from, lineNumbers } = input
+  const { realPath, stats } = await folder.find(path)
+  if (stats.isDirectory()) throw Refusal.of(path, 'is a folder; list_files shows what is in it.')
+  if (!stats.isFile()) throw Refusal.of(path, 'is no regular file.')
+  const result = new ResultLines()
+  let count = 0
+  let readBytes = 0
+  try {
+    for await (const { lines, sizeBytes } of textChunks(realPath, { maxLineChars, signal: context.signal })) {
+      for (const line of lines) {
+        count++
+        if (count < from || result.count === input.lines || result.isFull) continue
+        const text = shownLine(line, maxLineChars)
+        result.add(lineNumbers ? `${count}\t${text}` : text)
+      }
+      const isRound = Math.floor(readBytes / progressBytes) < Math.floor((readBytes + sizeBytes) / progressBytes)
+      readBytes += sizeBytes
+      if (isRound) context.progress(`read ${Math.floor(readBytes / 1e6)} MB`, Math.min(1, readBytes / stats.size))
+    }
+  } catch (error) {
+    if (error instanceof BinaryFile) throw Refusal.of(path, 'is a binary file.')
+    throw error
+  }
+  if (count === 0 && from === 1) return '[empty file]'
+  if (from > count) throw Refusal.of(path, `has ${count} lines; from=${from} is past its end.`)
+  return result.text(rangeNote(from, from + result.count - 1, count))
+}
+
+function rangeNote(first: number, last: number, count: number): string[] {
+  if (last < count) return [`lines ${first}-${last} of ${count}; read on with from=${last + 1}`]
+  return first > 1 ? [`lines ${first}-${last} of ${count}`] : []
+}

@@ -1,0 +1,132 @@
+import { LastTurn, realClock, VirtualClock } from 'entia'
+import { describe, expect, it, vi } from 'vitest'
+import { behaving, calling, driven, settled, turns, worldWith } from './driving.ts'
+import { tool, wait } from './tools.ts'
+
+describe('a virtual clock', () => {
+  it('jumps from timer to timer while nothing is at work, in order, equal ones in order of setting', async () => {
+    const clock = new VirtualClock({ dateMs: 1_000 })
+    const fired: unknown[] = []
+    for (const [name, at] of [
+      ['c', 30],
+      ['a', 10],
+      ['b', 10],
+    ] as const)
+      clock.at(at, () => fired.push([name, clock.now()]))
+    expect(fired).toEqual([])
+    await turns(10)
+    expect(fired).toEqual([
+      ['a', 10],
+      ['b', 10],
+      ['c', 30],
+    ])
+    expect([clock.now(), clock.date()]).toEqual([30, 1_030])
+  })
+
+  it('stands still while something is at work', async () => {
+    const clock = new VirtualClock()
+    let fired = 0
+    clock.begin()
+    clock.at(10, () => fired++)
+    await turns(10)
+    expect(fired).toBe(0)
+    clock.end()
+    await turns(10)
+    expect(fired).toBe(1)
+  })
+
+  it('fires nothing that was called off, and never at once', async () => {
+    const clock = new VirtualClock()
+    const fired: string[] = []
+    clock.at(5, () => fired.push('off'))()
+    clock.at(0, () => fired.push('now'))
+    expect(fired).toEqual([])
+    await turns()
+    expect([fired, clock.now()]).toEqual([['now'], 0])
+  })
+
+  it('by hand passes as much time as it is told, firing what comes due on the way', async () => {
+    const clock = new VirtualClock({ auto: false })
+    const fired: unknown[] = []
+    clock.at(10, () => clock.at(15, () => fired.push(clock.now())))
+    clock.at(90, () => fired.push(clock.now()))
+    await turns()
+    expect(clock.now()).toBe(0)
+    clock.advance(50)
+    expect([fired, clock.now()]).toEqual([[15], 50])
+    clock.advance(40)
+    expect(fired).toEqual([15, 90])
+  })
+
+  it('waits for no work that has ended, whatever of it sleeps on', async () => {
+    const racing = tool('race', async ({ sleep }) => {
+      await Promise.race([sleep(10), sleep(5_000)])
+      void sleep(100)
+      return 'won'
+    })
+    const { world, agent } = worldWith({ tools: [racing, wait] })
+    const calls = [{ name: 'race' }, { name: 'wait', arguments: { n: 9_000 } }]
+    await settled(world, { models: behaving(calling(...calls)).models, tools: [racing, wait] })
+    expect(world.nowMs).toBe(9_000)
+    expect(world.get(agent, LastTurn)?.stop).toBe('done')
+  })
+
+  it('goes on while one piece of work sleeps in several places', async () => {
+    const many = tool('many', async ({ sleep }) => {
+      await Promise.all([10, 20, 30].map((durationMs) => sleep(durationMs)))
+    })
+    const { world } = worldWith({ tools: [many] })
+    await settled(world, { models: behaving(calling({ name: 'many' })).models, tools: [many] })
+    expect(world.nowMs).toBe(30)
+  })
+
+  it('is woken up in its sleep by a cancel', async () => {
+    const slept: unknown[] = []
+    const nap = tool('nap', ({ sleep }) => sleep(1e6).catch((error: Error) => void slept.push(error.name)))
+    const { world, agent } = worldWith({ tools: [nap, wait] })
+    const clock = new VirtualClock({ auto: false })
+    const { runner, next } = driven(world, {
+      models: behaving(calling({ name: 'nap' })).models,
+      tools: [nap, wait],
+      clock,
+    })
+    const called = next('tool-called')
+    await runner.start()
+    await called
+    await turns()
+    await runner.cancel(agent)
+    await turns()
+    expect(slept).toEqual(['AbortError'])
+    expect(clock.now()).toBe(0)
+  })
+})
+
+describe('real time', () => {
+  it('goes on, and fires when an instant has come, never before and never at once', async () => {
+    const begin = realClock.now()
+    let fired = 0
+    const at = await new Promise<number>((resolve) => {
+      realClock.at(begin + 8, () => (fired++, resolve(realClock.now())))
+      realClock.at(begin - 100, () => fired++)
+      expect(fired).toBe(0)
+    })
+    expect(at).toBeGreaterThanOrEqual(begin + 8)
+    expect(fired).toBe(2)
+    expect(Math.abs(realClock.date() - Date.now())).toBeLessThan(1_000)
+  })
+
+  it('fires nothing that was called off, and takes waits of any length', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    let fired = 0
+    const days = 60 * 86_400_000
+    const begin = realClock.now()
+    realClock.at(begin + days, () => fired++)
+    realClock.at(begin + 1, () => (fired += 100))()
+    vi.advanceTimersByTime(days - 1)
+    expect(fired).toBe(0)
+    vi.advanceTimersByTime(1)
+    expect(fired).toBe(1)
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
+  })
+})

@@ -1,0 +1,153 @@
+import { EntiaError, memoryStore, Paused, standardSystems, type System, World } from 'entia'
+import { describe, expect, it } from 'vitest'
+import { expectValid, transcript } from '../transcript.ts'
+import { addAgent, behaving, driven, gate, reopened, turns } from './driving.ts'
+
+/** Writes something, then does this, whenever it is provoked. */
+function touchy(run: (world: World) => unknown): System {
+  return {
+    name: 'touchy',
+    priority: 10,
+    run: (world) => {
+      if (!world.inputs.some(({ kind }) => kind === 'provoke')) return undefined
+      world.spawn()
+      return run(world)
+    },
+  }
+}
+
+function scene(run: (world: World) => unknown) {
+  const world = new World({ systems: [...standardSystems(), touchy(run)] })
+  return { world, agent: addAgent(world), models: behaving(() => 'Hi').models }
+}
+
+const bad: readonly [string, (world: World) => unknown, string][] = [
+  [
+    'throws an error',
+    () => {
+      throw new Error('too much')
+    },
+    'too much',
+  ],
+  [
+    'throws a text',
+    () => {
+      throw 'too much' as unknown
+    },
+    "'too much'",
+  ],
+  [
+    'throws what cannot be read',
+    () => {
+      throw Object.create(null) as unknown
+    },
+    'null prototype',
+  ],
+  ['writes what is not allowed', (world) => world.add(999, Paused), 'Entity 999 does not exist'],
+  ['returns a promise', async () => undefined, 'it returned a promise; a system is synchronous'],
+  ['returns a promise that rejects', async () => Promise.reject(new Error('later')), 'it returned a promise'],
+  ['tells what is no JSON', (world) => world.emit({ type: 'odd', count: 5n as never }), 'a bigint'],
+  ['posts', (world) => world.post({ kind: 'more' }), "A system cannot post 'more'"],
+]
+
+describe('a system that', () => {
+  it.each(bad)('%s ends the run: system, tick and input are named', async (_, run, reason) => {
+    const { world, models } = scene(run)
+    const { runner } = driven(world, { models })
+    await runner.start()
+    await runner.idle()
+    const posted = runner.post({ kind: 'provoke', how: 'badly' })
+    const failure = await posted.catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(EntiaError)
+    expect(failure).toMatchObject({ code: 'system-failed', details: { system: 'touchy', tick: 3 } })
+    expect((failure as EntiaError).message).toMatch(
+      /^System 'touchy' failed in tick 3 of world 'world' \(inputs: provoke\): /,
+    )
+    expect((failure as EntiaError).message).toContain(reason)
+    expect((failure as EntiaError).details['inputs']).toEqual([{ kind: 'provoke', how: 'badly' }])
+    await turns()
+  })
+})
+
+describe('a Runner whose system failed', () => {
+  const failing = () => {
+    throw new Error('too much')
+  }
+
+  it('rejects with the same from then on, starts nothing, and does not tick', async () => {
+    const { world, agent, models } = scene(failing)
+    const { runner, told } = driven(world, { models })
+    await runner.start()
+    await runner.idle()
+    const idle = (async () => {
+      void runner.message(agent, 'waiting').catch(() => undefined)
+      await runner.idle()
+    })()
+    const failures = await Promise.allSettled([runner.post({ kind: 'provoke' }), idle])
+    const reasons = failures.map((failure) => failure.status === 'rejected' && (failure.reason as EntiaError).code)
+    expect(reasons).toEqual(['system-failed', 'system-failed'])
+    const { tick } = world
+    await expect(runner.message(agent, 'Hello?')).rejects.toMatchObject({ code: 'system-failed' })
+    await expect(runner.change(() => 1)).rejects.toMatchObject({ code: 'system-failed' })
+    await expect(runner.idle()).rejects.toMatchObject({ code: 'system-failed' })
+    expect(() => world.post({ kind: 'news' })).toThrow(expect.objectContaining({ code: 'system-failed' }))
+    await turns(10)
+    expect(world.tick).toBe(tick)
+    expect(told('turn-started')).toHaveLength(1)
+  })
+
+  it('leaves the world as the last tick left it, to be driven by another', async () => {
+    const { world, agent, models } = scene(failing)
+    const first = driven(world, { models })
+    await first.runner.start()
+    await first.runner.idle()
+    const before = world.hash()
+    await Promise.allSettled([first.runner.post({ kind: 'provoke' }), first.runner.message(agent, 'set aside')])
+    expect(world.hash()).toBe(before)
+    await first.runner.stop()
+    const second = driven(world, { models })
+    await second.runner.start()
+    await second.runner.message(agent, 'Hello')
+    await second.runner.idle()
+    expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: Hi', 'user: Hello', 'assistant: Hi'])
+    expectValid(world, agent)
+  })
+
+  it('has committed what was before it, and a new one goes on from there', async () => {
+    const store = memoryStore()
+    const { world, agent, models } = scene(failing)
+    const first = driven(world, { models, store })
+    await first.runner.start()
+    await first.runner.idle()
+    const before = world.hash()
+    await expect(first.runner.post({ kind: 'provoke' })).rejects.toThrow('too much')
+    await first.runner.stop()
+    const second = await reopened(store, { models })
+    expect(second.world.hash()).toBe(before)
+    await second.runner.start()
+    await second.runner.message(agent, 'Hello')
+    await second.runner.idle()
+    expect(transcript(second.world, agent).at(-1)).toBe('assistant: Hi')
+  })
+
+  it('while work was under way has it done again by the next one', async () => {
+    const { world, agent } = scene(failing)
+    const begun = gate()
+    let isFirst = true
+    const { models } = behaving((_request, { signal }) => {
+      begun.resolve()
+      if (!isFirst) return 'Hi'
+      isFirst = false
+      return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+    })
+    const first = driven(world, { models })
+    await first.runner.start()
+    await begun.promise
+    await expect(first.runner.post({ kind: 'provoke' })).rejects.toThrow('too much')
+    await first.runner.stop()
+    const second = driven(world, { models })
+    await second.runner.start()
+    await second.runner.idle()
+    expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: Hi'])
+  })
+})
