@@ -15,7 +15,7 @@ export const Effect = defineComponent(
     deadlineMs: z.number().optional(),
     /** `model` (ModelCall), `tool` (ToolCall), `approval` (Approval). */
     kind: z.string(),
-    restart: RestartClass,
+    restart: RestartClass(),
     /** Longest that one try may take, from when it begins; then it is settled as `timed-out`. */
     timeoutMs: z.number().positive().optional(),
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { DeepReadonly } from '../src/world/component.ts'
+import type { DataOf } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
 
 /** Every way in which something can fail in a run. Closed; decided once, where the failure is first seen. */
 export const failureKinds = [
@@ -30,5 +31,5 @@ export const Failure = lazily(() => z.strictObject({
   message: z.string(),
   retryAfterMs: z.number().nonnegative().optional(),
 }))
-export type Failure = DeepReadonly<z.infer<typeof Failure>>
+export type Failure = DataOf<typeof Failure>
 export type FailureKind = (typeof failureKinds)[number]

@@ -7,6 +7,6 @@ export const HostFacts = defineComponent(
   'HostFacts',
   () => z.strictObject({
     /** Retry policies of the providers that have one of their own; `false`: none. */
-    retry: z.record(z.string(), z.union([RetryPolicy, z.literal(false)])),
+    retry: z.record(z.string(), z.union([RetryPolicy(), z.literal(false)])),
   }),
 )

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DeepReadonly } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
 import { entity } from './entity.ts'
 import { UserMessage } from './message.ts'
 import { outcomeSchema } from './outcome.ts'
@@ -8,21 +9,21 @@ import { RetryPolicy } from './retry-policy.ts'
 /** Under an id an input is taken once; the same id again is dropped. */
 const id = lazily(() => z.string().min(1).optional())
 
-const kinds = lazily(() => {
+const kinds = lazily(() => ({
   /** A Runner has taken the world up: what was running `once` before is interrupted. */
   started: z.strictObject({
-    id,
+    id: id(),
     kind: z.literal('started'),
     dateMs: z.number(),
-    retry: z.record(z.string(), z.union([RetryPolicy, z.literal(false)])),
+    retry: z.record(z.string(), z.union([RetryPolicy(), z.literal(false)])),
   }),
   /** A person speaks to an agent. */
-  message: z.strictObject({ id, kind: z.literal('message'), agent: entity, message: UserMessage }),
+  message: z.strictObject({ id: id(), kind: z.literal('message'), agent: entity(), message: UserMessage() }),
   /** Everything that the agent has under way is stopped, and its turn ends. */
-  cancel: z.strictObject({ id, kind: z.literal('cancel'), agent: entity, reason: z.string().optional() }),
+  cancel: z.strictObject({ id: id(), kind: z.literal('cancel'), agent: entity(), reason: z.string().optional() }),
   /** A person answers an approval, by its id. */
   answer: z.strictObject({
-    id,
+    id: id(),
     kind: z.literal('answer'),
     approval: z.string(),
     approved: z.boolean(),
@@ -30,17 +31,17 @@ const kinds = lazily(() => {
   }),
   /** An effect ended. */
   outcome: z.strictObject({
-    id,
+    id: id(),
     kind: z.literal('outcome'),
-    effect: entity,
+    effect: entity(),
     attempt: z.number().int().min(1),
-    outcome: outcomeSchema,
+    outcome: outcomeSchema(),
   }),
   /** A `once` effect has a slot and is about to begin. */
-  admitted: z.strictObject({ id, kind: z.literal('admitted'), effect: entity, attempt: z.number().int().min(1) }),
+  admitted: z.strictObject({ id: id(), kind: z.literal('admitted'), effect: entity(), attempt: z.number().int().min(1) }),
   /** A time that an effect was waiting for, or had until, has come. */
-  due: z.strictObject({ id, kind: z.literal('due'), effect: entity, attempt: z.number().int().min(1) }),
-} as const)
+  due: z.strictObject({ id: id(), kind: z.literal('due'), effect: entity(), attempt: z.number().int().min(1) }),
+}))
 
 type Kinds = typeof kinds
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import type { DeepReadonly } from '../src/world/component.ts'
+import type { DataOf } from '../src/world/component.ts'
 import type { Json, JsonObject } from '../src/world/json.ts'
+import { lazily } from '../src/world/lazily.ts'
 
 /** Any JSON value. Its depth and form are checked where it is made canonical, so it is not walked a second time here. */
-export const json: z.ZodType<Json> = z.any()
+export const json = lazily((): z.ZodType<Json> => z.any())
 
 /** A JSON Schema (draft 2020-12) as data. Passed on as the object that it is, so that those who use the same one share it. */
 export const JsonSchema = lazily(() => z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
 ))
-export type JsonSchema = DeepReadonly<z.infer<typeof JsonSchema>>
+export type JsonSchema = DataOf<typeof JsonSchema>

@@ -12,9 +12,9 @@ export const LastTurn = defineComponent(
   'LastTurn',
   () => z.strictObject({
     endedAtMs: z.number(),
-    failure: Failure.optional(),
+    failure: Failure().optional(),
     /** The final answer as data, where the agent has an `OutputSchema`. */
-    output: json.optional(),
+    output: json().optional(),
     startedAtMs: z.number(),
     steps: z.number().int().nonnegative(),
     stop: z.enum(stops),

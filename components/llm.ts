@@ -15,9 +15,9 @@ export const Llm = defineComponent(
     /** How much it may think before it answers: an effort, or a number of tokens. */
     thinking: z.union([z.enum(['low', 'medium', 'high']), z.number().int().positive()]).optional(),
     /** Further fields of the provider's own request, passed on as they are. */
-    extra: JsonSchema.optional(),
+    extra: JsonSchema().optional(),
     /** Absent: the provider's own policy, or else the standard one. `false`: never tried again. */
-    retry: z.union([RetryPolicy, z.literal(false)]).optional(),
+    retry: z.union([RetryPolicy(), z.literal(false)]).optional(),
     /** Longest wait for one try, in milliseconds from when it begins. @default 600000 */
     timeoutMs: z.number().positive().optional(),
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { DeepReadonly } from '../src/world/component.ts'
+import type { DataOf } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
 import { json } from './json.ts'
 
 /**
@@ -42,23 +43,23 @@ export const ToolCallBlock = lazily(() => z.strictObject({
   type: z.literal('tool-call'),
   id: z.string(),
   name: z.string(),
-  arguments: z.record(z.string(), json),
+  arguments: z.record(z.string(), json()),
   malformed: z.string().optional(),
 }))
 
 /** The user speaks. */
 export const UserMessage = lazily(() => z.strictObject({
   role: z.literal('user'),
-  content: z.array(z.discriminatedUnion('type', [TextBlock, FileBlock])),
+  content: z.array(z.discriminatedUnion('type', [TextBlock(), FileBlock()])),
 }))
 
 /** The world speaks in mid-conversation (a notification, say); it goes out as user-role text. */
-export const SystemMessage = lazily(() => z.strictObject({ role: z.literal('system'), content: z.array(TextBlock) }))
+export const SystemMessage = lazily(() => z.strictObject({ role: z.literal('system'), content: z.array(TextBlock()) }))
 
 /** The model speaks. `model` is `provider/model` as asked for; absent when no model wrote it. */
 export const AssistantMessage = lazily(() => z.strictObject({
   role: z.literal('assistant'),
-  content: z.array(z.discriminatedUnion('type', [TextBlock, ThinkingBlock, ToolCallBlock])),
+  content: z.array(z.discriminatedUnion('type', [TextBlock(), ThinkingBlock(), ToolCallBlock()])),
   model: z.string().optional(),
 }))
 
@@ -67,19 +68,19 @@ export const ToolMessage = lazily(() => z.strictObject({
   role: z.literal('tool'),
   callId: z.string(),
   name: z.string(),
-  content: z.array(z.discriminatedUnion('type', [TextBlock, FileBlock])),
+  content: z.array(z.discriminatedUnion('type', [TextBlock(), FileBlock()])),
   isError: z.boolean().optional(),
 }))
 
 /** One message of a conversation, in the form that every provider's wire form is made from. */
-export const Message = lazily(() => z.discriminatedUnion('role', [UserMessage, SystemMessage, AssistantMessage, ToolMessage]))
+export const Message = lazily(() => z.discriminatedUnion('role', [UserMessage(), SystemMessage(), AssistantMessage(), ToolMessage()]))
 
-export type TextBlock = DeepReadonly<z.infer<typeof TextBlock>>
-export type FileBlock = DeepReadonly<z.infer<typeof FileBlock>>
-export type ThinkingBlock = DeepReadonly<z.infer<typeof ThinkingBlock>>
-export type ToolCallBlock = DeepReadonly<z.infer<typeof ToolCallBlock>>
-export type UserMessage = DeepReadonly<z.infer<typeof UserMessage>>
-export type SystemMessage = DeepReadonly<z.infer<typeof SystemMessage>>
-export type AssistantMessage = DeepReadonly<z.infer<typeof AssistantMessage>>
-export type ToolMessage = DeepReadonly<z.infer<typeof ToolMessage>>
-export type Message = DeepReadonly<z.infer<typeof Message>>
+export type TextBlock = DataOf<typeof TextBlock>
+export type FileBlock = DataOf<typeof FileBlock>
+export type ThinkingBlock = DataOf<typeof ThinkingBlock>
+export type ToolCallBlock = DataOf<typeof ToolCallBlock>
+export type UserMessage = DataOf<typeof UserMessage>
+export type SystemMessage = DataOf<typeof SystemMessage>
+export type AssistantMessage = DataOf<typeof AssistantMessage>
+export type ToolMessage = DataOf<typeof ToolMessage>
+export type Message = DataOf<typeof Message>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { DeepReadonly } from '../src/world/component.ts'
+import type { DataOf } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
 import { failureKinds } from './failure.ts'
 
 /** When a failed model call is tried again. */
@@ -13,10 +14,10 @@ export const RetryPolicy = lazily(() => z.strictObject({
   /** Kinds of failure that are worth another try. */
   kinds: z.array(z.enum(failureKinds)),
 }))
-export type RetryPolicy = DeepReadonly<z.infer<typeof RetryPolicy>>
+export type RetryPolicy = DataOf<typeof RetryPolicy>
 
 /** Applies wherever neither the agent nor the provider says otherwise. */
-export const standardRetry: RetryPolicy = {
+export const standardRetry: RetryPolicy() = {
   maxAttempts: 3,
   firstDelayMs: 4_000,
   maxDelayMs: 60_000,

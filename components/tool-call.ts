@@ -6,7 +6,7 @@ import { json } from './json.ts'
 export const ToolCall = defineComponent(
   'ToolCall',
   () => z.strictObject({
-    arguments: z.record(z.string(), json),
+    arguments: z.record(z.string(), json()),
     callId: z.string(),
     /** What the model wrote instead of a JSON object. */
     malformed: z.string().optional(),

@@ -1,18 +1,19 @@
 import { z } from 'zod'
-import type { DeepReadonly } from '../src/world/component.ts'
+import type { DataOf } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
 import { JsonSchema } from './json.ts'
 
 /** What a restart does with an effect that was running. */
 export const RestartClass = lazily(() => z.enum(['pure', 'keyed', 'once', 'resumable']))
-export type RestartClass = DeepReadonly<z.infer<typeof RestartClass>>
+export type RestartClass = DataOf<typeof RestartClass>
 
 /** A tool as a model sees it and as the world treats it; its handler is found on the Host by name. */
 export const ToolDeclaration = lazily(() => z.strictObject({
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
   description: z.string(),
   /** JSON Schema of the arguments, an object. */
-  inputSchema: JsonSchema,
-  restart: RestartClass,
+  inputSchema: JsonSchema(),
+  restart: RestartClass(),
   /** A person has to agree before it runs. */
   approval: z.boolean().optional(),
   /** Longest that a person has to agree, in milliseconds of world time; nobody there means no. */
@@ -20,4 +21,4 @@ export const ToolDeclaration = lazily(() => z.strictObject({
   /** Longest run, in milliseconds of world time. */
   timeoutMs: z.number().positive().optional(),
 }))
-export type ToolDeclaration = DeepReadonly<z.infer<typeof ToolDeclaration>>
+export type ToolDeclaration = DataOf<typeof ToolDeclaration>

@@ -6,7 +6,7 @@ import { ToolDeclaration } from './tool-declaration.ts'
 export const ToolRegistry = defineComponent(
   'ToolRegistry',
   () => z.strictObject({
-    tools: z.array(ToolDeclaration).refine(
+    tools: z.array(ToolDeclaration()).refine(
       (tools) => new Set(tools.map((tool) => tool.name)).size === tools.length,
       'two tools have the same name',
     ),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type DeepReadonly, defineComponent } from '../src/world/component.ts'
+import { type DataOf, defineComponent } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
 
 const tokens = lazily(() => z.number().int().nonnegative().optional())
 
@@ -8,12 +9,12 @@ const tokens = lazily(() => z.number().int().nonnegative().optional())
  * includes reasoning. What the provider did not say is absent, never 0.
  */
 export const TokenUsage = lazily(() => z.strictObject({
-  input: tokens,
-  cacheRead: tokens,
-  cacheWrite: tokens,
-  output: tokens,
+  input: tokens(),
+  cacheRead: tokens(),
+  cacheWrite: tokens(),
+  output: tokens(),
 }))
-export type TokenUsage = DeepReadonly<z.infer<typeof TokenUsage>>
+export type TokenUsage = DataOf<typeof TokenUsage>
 
 /** What an agent's model calls have used, all told. A count that no call reported is absent. */
-export const Usage = defineComponent('Usage', () => TokenUsage.extend({ calls: z.number().int().nonnegative() }))
+export const Usage = defineComponent('Usage', () => TokenUsage().extend({ calls: z.number().int().nonnegative() }))

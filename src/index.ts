@@ -31,7 +31,7 @@ export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
 export { type Clock, realClock } from './engine/clock.ts'
 export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
 export type { EventPlace, EventsByType, RunnerEvent, RunnerEvents, StreamEvent, TickEvent } from './engine/events.ts'
-export { Host, type HostOptions } from './engine/host.ts'
+export { Host, hostDefaults, type HostOptions } from './engine/host.ts'
 export {
   type Difference,
   type Recording,
@@ -68,7 +68,7 @@ export {
 export { textOf } from './models/text-of.ts'
 export { memoryStore } from './stores/memory.ts'
 export type { Batch, JournalRow, OpenOptions, Store, StoredWorld, WorldInfo, WorldJournal } from './stores/port.ts'
-export { sqliteStore, type SqliteStoreOptions } from './stores/sqlite.ts'
+export { sqliteStore, sqliteStoreDefaults, type SqliteStoreOptions } from './stores/sqlite.ts'
 export { declare } from './tools/declare.ts'
 export { defineTool, type ToolOptions } from './tools/define-tool.ts'
 export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'

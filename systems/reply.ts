@@ -51,7 +51,8 @@ function take(world: World, agent: Entity, call: Entity, { message, stop, usage 
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
-    if (stop === 'max-tokens') world.patch(agent, Turn, { truncated: true })
+    const truncated = stop === 'max-tokens' ? true : undefined
+    if (world.read(agent, Turn).truncated !== truncated) world.patch(agent, Turn, { truncated })
     world.remove(agent, Busy)
     world.add(agent, Answered)
     return undefined

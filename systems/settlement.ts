@@ -32,7 +32,7 @@ export const settlement = {
 }
 
 /** Settles an effect that is under way. */
-export function settle(world: World, effect: Entity, outcome: OutcomeData): void {
+function settle(world: World, effect: Entity, outcome: OutcomeData): void {
   world.remove(effect, Pending)
   world.remove(effect, Running)
   const problem = refusalOf(() => world.set(effect, Outcome, outcome))

@@ -15,6 +15,9 @@ export type DeepReadonly<T> = Json extends T
       ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
       : T
 
+/** The data that a schema stands for which is made lazily. */
+export type DataOf<Schema extends () => z.ZodType> = DeepReadonly<z.infer<ReturnType<Schema>>>
+
 /** A component with its first value, for `world.spawn` and `world.add`. */
 export interface Initial {
   readonly token: Component

@@ -260,7 +260,9 @@ describe('a commit to a file', () => {
       child.commit({ snapshot: snapshot(0) }),
       journal.commit({ rows: rows(101, 102) }),
     ])
-    expect(outcomes).toMatchObject(Array(2).fill({ status: 'rejected', reason: { code: 'store-failed' } }))
+    expect(outcomes).toMatchObject(
+      Array.from({ length: 2 }, () => ({ status: 'rejected', reason: { code: 'store-failed' } })),
+    )
     expect(lastTick(await journal.load())).toBe(100)
     expect(await child.load()).toBeUndefined()
     await Promise.all([child.commit({ snapshot: snapshot(0) }), journal.commit({ rows: rows(101, 101) })])

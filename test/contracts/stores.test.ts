@@ -195,7 +195,7 @@ describe.each(stores)('a store in $name', ({ make }) => {
     it.each([
       ['a first batch without a snapshot', 'new', { rows: rows(1, 1) }],
       ['a tick that is there already', 'a', { rows: rows(3, 3) }],
-      ['rows that are not in order', 'a', { rows: rows(4, 6).reverse() }],
+      ['rows that are not in order', 'a', { rows: rows(4, 6).toReversed() }],
       ['a tick that is no whole number', 'new', { snapshot: snapshot(0.5) }],
       ['a negative tick', 'new', { snapshot: snapshot(-1) }],
       ['a snapshot without lines', 'a', { snapshot: { tick: 3, lines: [] } }],

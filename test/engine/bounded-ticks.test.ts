@@ -50,16 +50,15 @@ describe('a tick', () => {
 
   it('lets the event loop turn between it and the next', async () => {
     const order: string[] = []
-    const world = new World({
-      systems: [
-        {
-          name: 'busy',
-          priority: 0,
-          run: (world) => (order.push(`tick ${world.tick}`), world.tick < 4 && world.requestTick()),
-        } as System,
-      ],
-    })
-    const { runner } = driven(world)
+    const busy: System = {
+      name: 'busy',
+      priority: 0,
+      run: (world) => {
+        order.push(`tick ${world.tick}`)
+        if (world.tick < 4) world.requestTick()
+      },
+    }
+    const { runner } = driven(new World({ systems: [busy] }))
     await runner.start()
     const turning = (async () => {
       for (let turn = 1; turn <= 3; turn++) {

@@ -12,7 +12,7 @@ import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { transcript } from '../transcript.ts'
-import { behaving, driven, emptyWorld, gate, reopened, worldWith } from './driving.ts'
+import { behaving, driven, emptyWorld, gate, reopened, settled, worldWith } from './driving.ts'
 import { watchedStore } from './watched-store.ts'
 
 const Note = defineComponent('Note', z.strictObject({ text: z.string(), dice: z.number().optional() }))
@@ -145,10 +145,7 @@ describe('what is written to a world while nobody drives it', () => {
     const store = memoryStore()
     const { models } = behaving(() => 'Hi')
     const { world, agent } = worldWith()
-    const first = driven(world, { models, store, record: true })
-    await first.runner.start()
-    await first.runner.idle()
-    await first.runner.stop()
+    await settled(world, { models, store, record: true })
     const second = await reopened(store, { models, record: true })
     second.world.append(agent, Conversation, user('Meanwhile'))
     const note = second.world.spawn(Note({ text: second.world.newId('note'), dice: second.world.random() }))
@@ -165,14 +162,9 @@ describe('what is written to a world while nobody drives it', () => {
   it('is kept in a world without a store as well', async () => {
     const { models } = behaving(() => 'Hi')
     const { world, agent } = worldWith()
-    const first = driven(world, { models })
-    await first.runner.start()
-    await first.runner.idle()
-    await first.runner.stop()
+    await settled(world, { models })
     world.append(agent, Conversation, user('Meanwhile'))
-    const second = driven(world, { models })
-    await second.runner.start()
-    await second.runner.idle()
+    await settled(world, { models })
     expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: Hi', 'user: Meanwhile', 'assistant: Hi'])
   })
 
@@ -180,21 +172,13 @@ describe('what is written to a world while nobody drives it', () => {
     const store = memoryStore()
     const { models } = behaving(() => 'Hi')
     const { world, agent } = worldWith()
-    for (const round of [1, 2]) {
-      const { runner } = driven(world, { models, store })
-      if (round === 2) {
-        world.append(agent, Conversation, user('Meanwhile'))
-        await expect(runner.start()).rejects.toMatchObject({ code: 'world-exists' })
-      } else {
-        await runner.start()
-        await runner.idle()
-      }
-      await runner.stop()
-    }
+    await settled(world, { models, store })
+    world.append(agent, Conversation, user('Meanwhile'))
+    const refused = driven(world, { models, store })
+    await expect(refused.runner.start()).rejects.toMatchObject({ code: 'world-exists' })
+    await refused.runner.stop()
     expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: Hi', 'user: Meanwhile'])
-    const { runner } = driven(world, { models })
-    await runner.start()
-    await runner.idle()
+    await settled(world, { models })
     expect(transcript(world, agent).slice(2)).toEqual(['user: Meanwhile', 'assistant: Hi'])
   })
 })

@@ -96,9 +96,9 @@ describe('an effect', () => {
     await first.runner.start()
     await begun.promise
     await turns()
-    for (const round of [1, 2]) {
+    for (const found of [1, 0]) {
       const again = await reopened(kept, { models, tools })
-      if (round === 1) expect(again.world.query(components.ToolCall, components.Running)).toHaveLength(1)
+      expect(again.world.query(components.ToolCall, components.Running)).toHaveLength(found)
       await again.runner.start()
       await again.runner.idle()
       await again.runner.stop()
@@ -116,12 +116,13 @@ describe('an effect', () => {
     const kept = memoryStore()
     const keys: string[] = []
     const { store, die } = mortalStore(kept)
-    const book = tool('book', ({ key }) => (die(), keys.push(key)), { restart: 'keyed' })
+    const begun = gate()
+    const book = tool('book', ({ key }) => (die(), begun.resolve(), keys.push(key)), { restart: 'keyed' })
     const { world, agent } = worldWith({ tools: [book] })
     const { models } = behaving(calling({ name: 'book' }))
     const first = mortal(world, { models, tools: [book], store })
     await first.runner.start()
-    while (keys.length === 0) await turns(1)
+    await begun.promise
     await turns()
     const second = await reopened(kept, { models, tools: [book] })
     await second.runner.start()

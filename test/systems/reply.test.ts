@@ -42,6 +42,17 @@ describe('the reply of a model', () => {
     expect(delta.spliced?.['Conversation']?.[0]?.[1]).toEqual([[1, 0, [asking({ name: 'a' })]]])
   })
 
+  it('that was cut off at its output limit is marked so, until another takes its place', () => {
+    const world = worldOf(reply)
+    const { agent, call } = thinker(world)
+    settleWith(world, call, { ok: true, value: { message: saying('Once upon'), stop: 'max-tokens', usage: {} } })
+    tickAt(world, 0)
+    expect(world.read(agent, Turn).truncated).toBe(true)
+    settleWith(world, thinkAgain(world, agent), answered(saying('The end.')))
+    tickAt(world, 0)
+    expect(world.read(agent, Turn).truncated).toBeUndefined()
+  })
+
   it('that failed for good ends the turn, and nothing of it is kept', () => {
     const world = worldOf(reply)
     const { agent, call } = thinker(world)

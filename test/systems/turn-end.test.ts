@@ -33,6 +33,13 @@ describe('a final text', () => {
     expect(told(result)).toEqual(['turn-ended'])
   })
 
+  it('that was cut off ends it all the same, and the turn says so', () => {
+    const { world, agent } = speaker('Once upon')
+    world.patch(agent, Turn, { truncated: true })
+    tickAt(world, 0)
+    expect(world.read(agent, LastTurn)).toMatchObject({ stop: 'done', truncated: true })
+  })
+
   it('does not end it if a message has come meanwhile: the turn goes on with that', () => {
     const { world, agent } = speaker('Done.')
     world.append(agent, Conversation, user('Not yet!'))
