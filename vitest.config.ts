@@ -1,37 +1,39 @@
-import { existsSync } from 'node:fs'
-import { relative, resolve, sep } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import type { Plugin } from 'vitest/config'
+import { readFolders } from './test/architecture/source-file.ts'
 
 const minuteMs = 60_000
 
-/** `vitest run` tests the sources; `vitest run --mode dist` runs the same tests against what `npm run build` made of them. */
-export default defineConfig(({ mode }) => ({
-  plugins: mode === 'dist' ? [builtFiles()] : [],
-  ssr: { resolve: { conditions: mode === 'dist' ? ['node', 'import'] : ['source', 'node', 'import'] } },
-  test: {
-    include: ['test/**/*.test.ts'],
-    setupFiles: ['test/setup.ts'],
-    // A process a file: locks are held by process, and a crash takes no other file with it.
-    pool: 'forks',
-    maxWorkers: '100%',
-    testTimeout: process.env['SIM_SEEDS'] === undefined ? 10_000 : 90 * minuteMs,
-    hookTimeout: 10_000,
-  },
-}))
-
-/** Sends an import of one of our sources, by whatever path, to the file that was built from it. */
-function builtFiles(): Plugin {
+/**
+ * `vitest run` tests the sources. `vitest run --mode dist` tests what `npm run build` made of them, with all tests that
+ * know the package by its names alone.
+ */
+export default defineConfig(({ mode }) => {
+  const isBuilt = mode === 'dist'
   return {
-    name: 'built-files',
-    enforce: 'pre',
-    resolveId(specifier, importer) {
-      if (importer === undefined || !specifier.startsWith('.')) return null
-      const source = relative(import.meta.dirname, resolve(importer, '..', specifier))
-      if (!['src', 'components', 'systems'].includes(source.split(sep)[0] ?? '')) return null
-      const built = resolve(import.meta.dirname, 'dist', source.replace(/\.ts$/, '.js'))
-      if (!existsSync(built)) throw new Error(`Nothing was built from ${source}. Run \`npm run build\` first.`)
-      return built
+    ssr: { resolve: { conditions: [...(isBuilt ? [] : ['source']), 'node', 'import'] } },
+    test: {
+      include: isBuilt ? testsByName() : ['test/**/*.test.ts'],
+      // Programs that tests start find the same as they do.
+      env: isBuilt ? {} : { NODE_OPTIONS: '--conditions=source' },
+      // What is built is loaded by Node, as it is.
+      server: { deps: { external: [/\/dist\//] } },
+      setupFiles: ['test/setup.ts'],
+      // A process a file: locks are held by process, and a crash takes no other file with it.
+      pool: 'forks',
+      maxWorkers: '100%',
+      testTimeout: process.env['SIM_SEEDS'] === undefined ? 10_000 : 90 * minuteMs,
+      hookTimeout: 10_000,
     },
   }
+})
+
+/** Test files that load no source by its path, nor does any file of tests that they load. */
+function testsByName(): string[] {
+  const files = new Map(readFolders('test').map((file) => [file.path, file]))
+  const loadsSource = (path: string): boolean =>
+    (files.get(path)?.imports ?? []).some(
+      ({ target, relative, loaded }) =>
+        relative && loaded !== 'never' && (/^(src|components|systems)\//.test(target) || loadsSource(target)),
+    )
+  return [...files.keys()].filter((path) => path.endsWith('.test.ts') && !loadsSource(path))
 }

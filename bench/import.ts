@@ -43,8 +43,7 @@ async function install(folder: string): Promise<void> {
   const home = join(folder, 'node_modules', manifest.name)
   await mkdir(home, { recursive: true })
   await cp(join(root, 'package.json'), join(home, 'package.json'))
-  const bin = join(root, 'node_modules/.bin')
-  await run(join(bin, 'tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(home, 'dist')])
+  await run(process.execPath, [join(root, 'scripts/build.ts'), join(home, 'dist')])
   for (const name of Object.keys(manifest.dependencies)) {
     const link = join(folder, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })

@@ -5,13 +5,15 @@ import { entity } from './entity.ts'
 import { json } from './json.ts'
 
 /** A question to a person: may this call run? An effect, asked again under the same id after a restart. */
-export const Approval = defineComponent(
-  'Approval',
-  () => z.strictObject({ id: z.string(), tool: z.string(), arguments: z.record(z.string(), json()) }),
+export const Approval = defineComponent('Approval', () =>
+  z.strictObject({ id: z.string(), tool: z.string(), arguments: z.record(z.string(), json()) }),
 )
 
 /** The call that an approval is about; the question goes with the call. */
-export const ApprovalOf = defineComponent('ApprovalOf', () => z.strictObject({ call: entity() }), { ref: 'call', cascade: true })
+export const ApprovalOf = defineComponent('ApprovalOf', () => z.strictObject({ call: entity() }), {
+  ref: 'call',
+  cascade: true,
+})
 
 /** What a person answered. */
 export const Answer = lazily(() => z.strictObject({ approved: z.boolean(), reason: z.string().optional() }))

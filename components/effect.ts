@@ -6,9 +6,8 @@ import { RestartClass } from './tool-declaration.ts'
  * Work that takes time. Born `Pending`; once that is committed the Runner does it, and its outcome comes back as an
  * input. What is to be done stands beside it, in the component that `kind` goes with.
  */
-export const Effect = defineComponent(
-  'Effect',
-  () => z.strictObject({
+export const Effect = defineComponent('Effect', () =>
+  z.strictObject({
     /** Which try this is, from 1. An outcome of an earlier one is dropped. */
     attempt: z.number().int().min(1),
     /** World time at which it is settled as `timed-out`, begun or not. */

@@ -26,10 +26,12 @@ export const failureKinds = [
 ] as const
 
 /** A failure of the run, as data. `retryAfterMs` is how long the provider asked to be left alone. */
-export const Failure = lazily(() => z.strictObject({
-  kind: z.enum(failureKinds),
-  message: z.string(),
-  retryAfterMs: z.number().nonnegative().optional(),
-}))
+export const Failure = lazily(() =>
+  z.strictObject({
+    kind: z.enum(failureKinds),
+    message: z.string(),
+    retryAfterMs: z.number().nonnegative().optional(),
+  }),
+)
 export type Failure = DataOf<typeof Failure>
 export type FailureKind = (typeof failureKinds)[number]

@@ -38,12 +38,17 @@ const kinds = lazily(() => ({
     outcome: outcomeSchema(),
   }),
   /** A `once` effect has a slot and is about to begin. */
-  admitted: z.strictObject({ id: id(), kind: z.literal('admitted'), effect: entity(), attempt: z.number().int().min(1) }),
+  admitted: z.strictObject({
+    id: id(),
+    kind: z.literal('admitted'),
+    effect: entity(),
+    attempt: z.number().int().min(1),
+  }),
   /** A time that an effect was waiting for, or had until, has come. */
   due: z.strictObject({ id: id(), kind: z.literal('due'), effect: entity(), attempt: z.number().int().min(1) }),
 }))
 
-type Kinds = typeof kinds
+type Kinds = ReturnType<typeof kinds>
 
 /** The inputs that the standard systems take, by kind. */
 export type StandardInput = { [K in keyof Kinds]: DeepReadonly<z.infer<Kinds[K]>> }[keyof Kinds]
@@ -51,5 +56,6 @@ export type InputOf<K extends keyof Kinds> = DeepReadonly<z.infer<Kinds[K]>>
 
 /** The schema of a standard input; `undefined` for kinds of a program's own. */
 export function inputSchema(kind: string): z.ZodType | undefined {
-  return Object.hasOwn(kinds, kind) ? kinds[kind as keyof Kinds] : undefined
+  const known = kinds()
+  return Object.hasOwn(known, kind) ? known[kind as keyof Kinds] : undefined
 }

@@ -7,8 +7,10 @@ import { lazily } from '../src/world/lazily.ts'
 export const json = lazily((): z.ZodType<Json> => z.any())
 
 /** A JSON Schema (draft 2020-12) as data. Passed on as the object that it is, so that those who use the same one share it. */
-export const JsonSchema = lazily(() => z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'expected an object',
-))
+export const JsonSchema = lazily(() =>
+  z.custom<JsonObject>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'expected an object',
+  ),
+)
 export type JsonSchema = DataOf<typeof JsonSchema>

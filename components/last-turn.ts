@@ -8,9 +8,8 @@ export const stops = ['done', 'max-steps', 'declined', 'cancelled', 'budget-spen
 export type Stop = (typeof stops)[number]
 
 /** How an agent's newest finished turn ended. */
-export const LastTurn = defineComponent(
-  'LastTurn',
-  () => z.strictObject({
+export const LastTurn = defineComponent('LastTurn', () =>
+  z.strictObject({
     endedAtMs: z.number(),
     failure: Failure().optional(),
     /** The final answer as data, where the agent has an `OutputSchema`. */

@@ -4,9 +4,8 @@ import { JsonSchema } from './json.ts'
 import { RetryPolicy } from './retry-policy.ts'
 
 /** Makes an entity an agent: which model thinks for it, and how. What is absent is left to the provider. */
-export const Llm = defineComponent(
-  'Llm',
-  () => z.strictObject({
+export const Llm = defineComponent('Llm', () =>
+  z.strictObject({
     /** `provider/model`. */
     model: z.string().min(1),
     /** Most tokens that the model may write in one call. */

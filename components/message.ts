@@ -7,73 +7,89 @@ import { json } from './json.ts'
  * Text of a message. `phase` is what a provider calls a text that its model wrote (a comment on the way, the final
  * answer); it goes back unchanged.
  */
-export const TextBlock = lazily(() => z.strictObject({
-  type: z.literal('text'),
-  text: z.string(),
-  phase: z.enum(['commentary', 'final_answer']).optional(),
-}))
+export const TextBlock = lazily(() =>
+  z.strictObject({
+    type: z.literal('text'),
+    text: z.string(),
+    phase: z.enum(['commentary', 'final_answer']).optional(),
+  }),
+)
 
 /** An image or another file: either its bytes in base64 (`data`) or where it lies (`url`). */
-export const FileBlock = lazily(() => z.strictObject({
-  type: z.literal('file'),
-  mediaType: z.string(),
-  data: z.string().optional(),
-  url: z.string().optional(),
-  name: z.string().optional(),
-}))
+export const FileBlock = lazily(() =>
+  z.strictObject({
+    type: z.literal('file'),
+    mediaType: z.string(),
+    data: z.string().optional(),
+    url: z.string().optional(),
+    name: z.string().optional(),
+  }),
+)
 
 /**
  * What a model thought before it answered. It goes back unchanged to the provider that wrote it, and to no other:
  * `signature` proves it, `redacted` holds what the provider sent encrypted, `id` names it where a provider wants that.
  */
-export const ThinkingBlock = lazily(() => z.strictObject({
-  type: z.literal('thinking'),
-  provider: z.string(),
-  text: z.string(),
-  signature: z.string().optional(),
-  redacted: z.string().optional(),
-  id: z.string().optional(),
-}))
+export const ThinkingBlock = lazily(() =>
+  z.strictObject({
+    type: z.literal('thinking'),
+    provider: z.string(),
+    text: z.string(),
+    signature: z.string().optional(),
+    redacted: z.string().optional(),
+    id: z.string().optional(),
+  }),
+)
 
 /**
  * A model's request for a tool. `malformed` holds the raw text when what the model wrote is no JSON object;
  * `arguments` is then empty.
  */
-export const ToolCallBlock = lazily(() => z.strictObject({
-  type: z.literal('tool-call'),
-  id: z.string(),
-  name: z.string(),
-  arguments: z.record(z.string(), json()),
-  malformed: z.string().optional(),
-}))
+export const ToolCallBlock = lazily(() =>
+  z.strictObject({
+    type: z.literal('tool-call'),
+    id: z.string(),
+    name: z.string(),
+    arguments: z.record(z.string(), json()),
+    malformed: z.string().optional(),
+  }),
+)
 
 /** The user speaks. */
-export const UserMessage = lazily(() => z.strictObject({
-  role: z.literal('user'),
-  content: z.array(z.discriminatedUnion('type', [TextBlock(), FileBlock()])),
-}))
+export const UserMessage = lazily(() =>
+  z.strictObject({
+    role: z.literal('user'),
+    content: z.array(z.discriminatedUnion('type', [TextBlock(), FileBlock()])),
+  }),
+)
 
 /** The world speaks in mid-conversation (a notification, say); it goes out as user-role text. */
 export const SystemMessage = lazily(() => z.strictObject({ role: z.literal('system'), content: z.array(TextBlock()) }))
 
 /** The model speaks. `model` is `provider/model` as asked for; absent when no model wrote it. */
-export const AssistantMessage = lazily(() => z.strictObject({
-  role: z.literal('assistant'),
-  content: z.array(z.discriminatedUnion('type', [TextBlock(), ThinkingBlock(), ToolCallBlock()])),
-  model: z.string().optional(),
-}))
+export const AssistantMessage = lazily(() =>
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.array(z.discriminatedUnion('type', [TextBlock(), ThinkingBlock(), ToolCallBlock()])),
+    model: z.string().optional(),
+  }),
+)
 
 /** The result of one tool call. Results stand behind the assistant message that asked, in the order of its calls. */
-export const ToolMessage = lazily(() => z.strictObject({
-  role: z.literal('tool'),
-  callId: z.string(),
-  name: z.string(),
-  content: z.array(z.discriminatedUnion('type', [TextBlock(), FileBlock()])),
-  isError: z.boolean().optional(),
-}))
+export const ToolMessage = lazily(() =>
+  z.strictObject({
+    role: z.literal('tool'),
+    callId: z.string(),
+    name: z.string(),
+    content: z.array(z.discriminatedUnion('type', [TextBlock(), FileBlock()])),
+    isError: z.boolean().optional(),
+  }),
+)
 
 /** One message of a conversation, in the form that every provider's wire form is made from. */
-export const Message = lazily(() => z.discriminatedUnion('role', [UserMessage(), SystemMessage(), AssistantMessage(), ToolMessage()]))
+export const Message = lazily(() =>
+  z.discriminatedUnion('role', [UserMessage(), SystemMessage(), AssistantMessage(), ToolMessage()]),
+)
 
 export type TextBlock = DataOf<typeof TextBlock>
 export type FileBlock = DataOf<typeof FileBlock>

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { defineComponent } from '../src/world/component.ts'
 
 /** One step of an agent. The request is projected when the call begins, from the agent's components. */
-export const ModelCall = defineComponent(
-  'ModelCall',
-  () => z.strictObject({
+export const ModelCall = defineComponent('ModelCall', () =>
+  z.strictObject({
     /** How many messages of the conversation it answers; its reply goes right behind them. */
     messages: z.number().int().nonnegative(),
   }),

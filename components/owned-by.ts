@@ -3,4 +3,7 @@ import { defineComponent } from '../src/world/component.ts'
 import { entity } from './entity.ts'
 
 /** Whose effect or call it is. What an agent owns ends with the agent's turn, and goes with the agent. */
-export const OwnedBy = defineComponent('OwnedBy', () => z.strictObject({ agent: entity() }), { ref: 'agent', cascade: true })
+export const OwnedBy = defineComponent('OwnedBy', () => z.strictObject({ agent: entity() }), {
+  ref: 'agent',
+  cascade: true,
+})

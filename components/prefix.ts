@@ -5,9 +5,8 @@ import { defineComponent } from '../src/world/component.ts'
  * What the agent's last request began with, as hashes: the next one has to begin with the same, or the provider's prompt
  * cache is lost. `messages` is the chain over the first `count` messages.
  */
-export const Prefix = defineComponent(
-  'Prefix',
-  () => z.strictObject({
+export const Prefix = defineComponent('Prefix', () =>
+  z.strictObject({
     count: z.number().int().nonnegative(),
     llm: z.number(),
     messages: z.number(),

@@ -4,20 +4,22 @@ import { lazily } from '../src/world/lazily.ts'
 import { failureKinds } from './failure.ts'
 
 /** When a failed model call is tried again. */
-export const RetryPolicy = lazily(() => z.strictObject({
-  /** Tries in all, the first included. */
-  maxAttempts: z.number().int().min(1),
-  /** Wait before the second try; it doubles from then on. */
-  firstDelayMs: z.number().nonnegative(),
-  /** Longest wait that the doubling reaches. A longer `retryAfterMs` of the provider is kept all the same. */
-  maxDelayMs: z.number().nonnegative(),
-  /** Kinds of failure that are worth another try. */
-  kinds: z.array(z.enum(failureKinds)),
-}))
+export const RetryPolicy = lazily(() =>
+  z.strictObject({
+    /** Tries in all, the first included. */
+    maxAttempts: z.number().int().min(1),
+    /** Wait before the second try; it doubles from then on. */
+    firstDelayMs: z.number().nonnegative(),
+    /** Longest wait that the doubling reaches. A longer `retryAfterMs` of the provider is kept all the same. */
+    maxDelayMs: z.number().nonnegative(),
+    /** Kinds of failure that are worth another try. */
+    kinds: z.array(z.enum(failureKinds)),
+  }),
+)
 export type RetryPolicy = DataOf<typeof RetryPolicy>
 
 /** Applies wherever neither the agent nor the provider says otherwise. */
-export const standardRetry: RetryPolicy() = {
+export const standardRetry: RetryPolicy = {
   maxAttempts: 3,
   firstDelayMs: 4_000,
   maxDelayMs: 60_000,

@@ -3,9 +3,8 @@ import { defineComponent, defineTag } from '../src/world/component.ts'
 import { json } from './json.ts'
 
 /** A call in an agent's last message, until its result stands in the conversation. Entities ascend in call order. */
-export const ToolCall = defineComponent(
-  'ToolCall',
-  () => z.strictObject({
+export const ToolCall = defineComponent('ToolCall', () =>
+  z.strictObject({
     arguments: z.record(z.string(), json()),
     callId: z.string(),
     /** What the model wrote instead of a JSON object. */

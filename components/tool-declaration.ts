@@ -8,17 +8,19 @@ export const RestartClass = lazily(() => z.enum(['pure', 'keyed', 'once', 'resum
 export type RestartClass = DataOf<typeof RestartClass>
 
 /** A tool as a model sees it and as the world treats it; its handler is found on the Host by name. */
-export const ToolDeclaration = lazily(() => z.strictObject({
-  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
-  description: z.string(),
-  /** JSON Schema of the arguments, an object. */
-  inputSchema: JsonSchema(),
-  restart: RestartClass(),
-  /** A person has to agree before it runs. */
-  approval: z.boolean().optional(),
-  /** Longest that a person has to agree, in milliseconds of world time; nobody there means no. */
-  approvalTimeoutMs: z.number().positive().optional(),
-  /** Longest run, in milliseconds of world time. */
-  timeoutMs: z.number().positive().optional(),
-}))
+export const ToolDeclaration = lazily(() =>
+  z.strictObject({
+    name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+    description: z.string(),
+    /** JSON Schema of the arguments, an object. */
+    inputSchema: JsonSchema(),
+    restart: RestartClass(),
+    /** A person has to agree before it runs. */
+    approval: z.boolean().optional(),
+    /** Longest that a person has to agree, in milliseconds of world time; nobody there means no. */
+    approvalTimeoutMs: z.number().positive().optional(),
+    /** Longest run, in milliseconds of world time. */
+    timeoutMs: z.number().positive().optional(),
+  }),
+)
 export type ToolDeclaration = DataOf<typeof ToolDeclaration>

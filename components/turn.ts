@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { defineComponent } from '../src/world/component.ts'
 
 /** An agent's turn under way: from a message to it to its final text. */
-export const Turn = defineComponent(
-  'Turn',
-  () => z.strictObject({
+export const Turn = defineComponent('Turn', () =>
+  z.strictObject({
     /** Repairs of a final answer that did not follow its schema. */
     repairs: z.number().int().nonnegative().optional(),
     startedAtMs: z.number(),

@@ -8,12 +8,14 @@ const tokens = lazily(() => z.number().int().nonnegative().optional())
  * Tokens of one model call, or of several summed up. `input`, `cacheRead` and `cacheWrite` never overlap; `output`
  * includes reasoning. What the provider did not say is absent, never 0.
  */
-export const TokenUsage = lazily(() => z.strictObject({
-  input: tokens(),
-  cacheRead: tokens(),
-  cacheWrite: tokens(),
-  output: tokens(),
-}))
+export const TokenUsage = lazily(() =>
+  z.strictObject({
+    input: tokens(),
+    cacheRead: tokens(),
+    cacheWrite: tokens(),
+    output: tokens(),
+  }),
+)
 export type TokenUsage = DataOf<typeof TokenUsage>
 
 /** What an agent's model calls have used, all told. A count that no call reported is absent. */

@@ -22,7 +22,13 @@ try {
   await install(tarball)
   // Kept from reading elsewhere, so that a package which lies further up the tree is no help.
   const reach = [folder, join(root, 'node_modules')].map((path) => `--allow-fs-read=${path}`)
-  await check('every door can be imported', process.execPath, '--permission', ...reach, join(folder, 'consumer.mjs'))
+  await check(
+    'every door can be imported, and what comes by several is the same',
+    process.execPath,
+    '--permission',
+    ...reach,
+    join(folder, 'consumer.mjs'),
+  )
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
 } finally {
@@ -49,8 +55,14 @@ async function install(tarball: string): Promise<void> {
   }
   const program = [
     ...names.map((name, index) => `import * as door${index} from '${name}'`),
-    `for (const door of [${names.map((_, index) => `door${index}`).join(', ')}])`,
+    'const seen = new Map()',
+    `for (const door of [${names.map((_, index) => `door${index}`).join(', ')}]) {`,
     `  if (Object.keys(door).length === 0) throw new Error('A door exports nothing.')`,
+    '  for (const [name, value] of Object.entries(door)) {',
+    "    if (seen.has(name) && seen.get(name) !== value) throw new Error(name + ' is another thing by another door.')",
+    '    seen.set(name, value)',
+    '  }',
+    '}',
   ].join('\n')
   const options = {
     strict: true,

@@ -14,19 +14,20 @@ import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { refusalOf } from './refusal-of.ts'
+import { settled } from './settled.ts'
 import { tell } from './tell.ts'
 
 /**
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: ModelCall, Outcome. Writes: Conversation, Usage, Busy, Answered; ToolCall entities.
+ * Query: Outcome. Writes: Conversation, Usage, Busy, Answered; ToolCall entities.
  */
 export const reply = {
   name: 'reply',
   priority: -80,
   run(world: World): void {
-    for (const call of world.query(ModelCall, Outcome)) {
+    for (const call of settled(world, ModelCall)) {
       const { agent } = world.read(call, OwnedBy)
       const outcome = world.read(call, Outcome)
       const failure = outcome.ok ? take(world, agent, call, (outcome.value ?? {}) as ModelReply) : outcome.failure

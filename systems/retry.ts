@@ -12,6 +12,7 @@ import { parseModel } from '../src/models/model-name.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
+import { settled } from './settled.ts'
 import { tell } from './tell.ts'
 
 /** Largest share by which a wait is stretched, so that calls that failed together do not come back together. */
@@ -21,7 +22,7 @@ const maxJitter = 0.25
  * Gives model calls that failed for a passing reason another try: their outcome is put aside, and they are pending again
  * when their wait is over.
  *
- * Query: ModelCall, Outcome. Writes: Effect, Outcome, Due, Pending.
+ * Query: Outcome. Writes: Effect, Outcome, Due, Pending.
  */
 export const retry = {
   name: 'retry',
@@ -32,7 +33,7 @@ export const retry = {
       world.remove(effect, Due)
       world.add(effect, Pending)
     }
-    for (const call of world.query(ModelCall, Outcome)) {
+    for (const call of settled(world, ModelCall)) {
       const outcome = world.read(call, Outcome)
       if (!outcome.ok) tryAgain(world, call, outcome.failure)
     }

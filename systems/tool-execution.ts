@@ -12,6 +12,7 @@ import { Turn } from '../components/turn.ts'
 import { checkJson } from '../src/tools/check-json.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { settled } from './settled.ts'
 import { tell } from './tell.ts'
 
 /** Longest run of a tool whose declaration says nothing. */
@@ -21,14 +22,14 @@ const defaultTimeoutMs = 600_000
  * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
  * what is wrong. In doubt it does not run.
  *
- * Query: Requested; Approval, Outcome. Writes: Turn, Outcome, AwaitingApproval. Starts: tool, approval.
+ * Query: Requested; Outcome. Writes: Turn, Outcome, AwaitingApproval. Starts: tool, approval.
  */
 export function toolExecution(maxStartsPerTick: number) {
   return {
     name: 'tool-execution',
     priority: 5,
     run(world: World): void {
-      for (const approval of world.query(Approval, Outcome)) takeAnswer(world, approval)
+      for (const approval of settled(world, Approval)) takeAnswer(world, approval)
       const requested = world.first(maxStartsPerTick, Requested)
       for (const call of requested) decide(world, call)
       if (requested.length === maxStartsPerTick) world.requestTick()

@@ -5,17 +5,18 @@ import { ToolCall } from '../components/tool-call.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { answerCall, outcomeText } from './answer-call.ts'
+import { settled } from './settled.ts'
 
 /**
  * Puts the results of tool calls into the conversation, in the order of the calls: a result waits for those before it.
  *
- * Query: ToolCall, Outcome. Writes: Conversation, Busy.
+ * Query: Outcome. Writes: Conversation, Busy.
  */
 export const toolResults = {
   name: 'tool-results',
   priority: -60,
   run(world: World): void {
-    const agents = new Set(world.query(ToolCall, Outcome).map((call) => world.read(call, OwnedBy).agent))
+    const agents = new Set(settled(world, ToolCall).map((call) => world.read(call, OwnedBy).agent))
     for (const agent of agents) collect(world, agent)
   },
 }

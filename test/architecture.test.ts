@@ -14,6 +14,7 @@ describe('the house', () => {
       'keeps each SDK in one file, bitecs in the world, p-queue in the engine, and builtins out of ticks',
       rules.packagesStayHome,
     ],
+    ['loads zod, bitecs and p-queue with a door, and all else when it is first used', rules.doorsLoadLittle],
     ['has no circle of imports, not even of types', rules.noCircles],
     ['keeps clock, dice, waiting and the outside out of components and systems', rules.ticksArePure],
     ['lets examples, bench and stories import the package by its name only', rules.pathsStayInside],
@@ -86,10 +87,23 @@ describe('an import', () => {
     ['src/tools/queue.ts', "import PQueue from 'p-queue'"],
     ['src/engine/ids.ts', "import { createWorld } from 'bitecs'"],
     ['src/world/file.ts', "import { readFileSync } from 'node:fs'"],
+    ['src/world/file.ts', "const { readFileSync } = process.getBuiltinModule('node:fs')"],
     ['systems/wait.ts', "import { setTimeout } from 'node:timers/promises'"],
     ['components/llm.ts', "import type OpenAI from 'openai'"],
   ])('of a package is refused where it is not at home, in %s', ([path = '', text = '']) => {
     expect(offences(rules.packagesStayHome, { [path]: text })).toHaveLength(1)
+  })
+
+  it('of anything but zod, bitecs and p-queue is refused where a door loads it, and let through where it comes late', () => {
+    const sources = {
+      'src/index.ts': "export { a } from './world/a.ts'\nexport type { B } from './stores/b.ts'",
+      'src/world/a.ts': "import { z } from 'zod'\nimport { hash } from 'node:crypto'\nimport { c } from './c.ts'",
+      'src/world/c.ts': "process.getBuiltinModule('node:util')\nawait import('../stores/b.ts')",
+      'src/stores/b.ts': "import { DatabaseSync } from 'node:sqlite'",
+    }
+    expect(offences(rules.doorsLoadLittle, sources)).toEqual([
+      'src/world/a.ts:2 imports node:crypto; with a door come only bitecs, p-queue, zod',
+    ])
   })
 
   it('that closes a circle is refused, with the whole circle', () => {

@@ -24,16 +24,14 @@ function problemOf(input: unknown): string | undefined {
     return "An input is an object whose 'kind' is a text, by which systems pick it; something else came."
   }
   const { kind, id } = input
-  if (ownKinds.has(kind))
-    return `Inputs of kind '${kind}' are the Runner's own. To change the world, use runner.change(…).`
+  if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own; to write, use runner.change(…).`
   const issue = inputSchema(kind)?.safeParse(input).error?.issues[0]
   if (issue !== undefined) {
     const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
     return `Input '${kind}'${at}: ${issue.message}.`
   }
-  if (id !== undefined && (typeof id !== 'string' || id === ''))
-    return `Input '${kind}' at id: expected a text that is not empty.`
-  return undefined
+  const isId = id === undefined || (typeof id === 'string' && id !== '')
+  return isId ? undefined : `Input '${kind}' at id: expected a text that is not empty.`
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -148,10 +148,7 @@ export class Runner {
   async post(input: StandardInput | Input, { id }: { readonly id?: string } = {}): Promise<void> {
     this.#running()
     const stored = postedInput(input, id)
-    if (typeof stored['id'] === 'string' && !this.#inbox.isNew(stored['id'])) {
-      this.#dropped++
-      return
-    }
+    if (this.#isRepeated(stored)) return
     await this.#committed((waiter) => this.#inbox.push(stored, waiter))
   }
 
@@ -259,11 +256,19 @@ export class Runner {
   /** Nobody waits for it: if the Runner is stopped before it is taken, it is in the world's inbox again. */
   #enterPosted(input: Input): void {
     const loop = this.#running()
+    if (this.#isRepeated(input)) return
     const reject = (): void => {
       if (loop.failure === undefined) this.world.core.inbox.push(input)
     }
     this.#inbox.push(input, { resolve: () => undefined, reject })
     loop.wake()
+  }
+
+  /** Drops and counts what comes under an id for a second time. */
+  #isRepeated({ id }: Input): boolean {
+    if (typeof id !== 'string' || this.#inbox.isNew(id)) return false
+    this.#dropped++
+    return true
   }
 
   #enter(input: StandardInput | Input): void {

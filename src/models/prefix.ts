@@ -35,7 +35,7 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   const isSame = last !== undefined && again === last.messages && last.count <= count
   const prefix = {
     count,
-    llm: fingerprint(JSON.stringify(world.read(agent, Llm))),
+    llm: short(JSON.stringify(world.read(agent, Llm))),
     messages: isSame ? chain(messages, last.count, count, last.messages) : chain(messages, 0, count, 0),
     system: textDigest(systemText(world, agent)),
     tools: digest(world.get(agent, ToolRegistry)),
@@ -64,7 +64,7 @@ function chain(messages: readonly Message[], from: number, to: number, earlier: 
 function digest(value: object | undefined): number {
   if (value === undefined) return 0
   let known = digests.get(value)
-  if (known === undefined) digests.set(value, (known = fingerprint(JSON.stringify(value))))
+  if (known === undefined) digests.set(value, (known = short(JSON.stringify(value))))
   return known
 }
 
@@ -73,6 +73,11 @@ function textDigest(text: string): number {
   let known = textDigests.get(text)
   if (known !== undefined) return known
   if (textDigests.size >= maxTextDigests) textDigests.clear()
-  textDigests.set(text, (known = fingerprint(text)))
+  textDigests.set(text, (known = short(text)))
   return known
+}
+
+/** 31 bits: a number that takes no memory of its own. */
+function short(text: string): number {
+  return fingerprint(text) % 2 ** 31
 }

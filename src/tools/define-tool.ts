@@ -3,6 +3,7 @@ import { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { JsonObject } from '../world/json.ts'
+import { lazily } from '../world/lazily.ts'
 import { cutText } from './cut-text.ts'
 import { jsonSchemaOf } from './json-schema-of.ts'
 import type { Tool, ToolContext } from './port.ts'
@@ -37,17 +38,19 @@ export interface ToolOptions<Schema extends z.core.$ZodType> {
   readonly run: (input: z.output<Schema>, context: ToolContext) => unknown
 }
 
-const Options = z.strictObject({
-  name: ToolDeclaration.shape.name,
-  description: z.string().refine((text) => text.trim() !== '', 'expected a text that says what the tool does'),
-  input: z.custom((value) => value instanceof Object && '_zod' in value, 'expected a zod schema'),
-  restart: z.enum(['pure', 'keyed', 'once']),
-  approval: ToolDeclaration.shape.approval,
-  approvalTimeoutMs: ToolDeclaration.shape.approvalTimeoutMs,
-  timeoutMs: ToolDeclaration.shape.timeoutMs,
-  maxResultChars: z.int().positive().optional(),
-  run: z.custom((value) => typeof value === 'function', 'expected a function'),
-})
+const optionsSchema = lazily(() =>
+  z.strictObject({
+    name: ToolDeclaration().shape.name,
+    description: z.string().refine((text) => text.trim() !== '', 'expected a text that says what the tool does'),
+    input: z.custom((value) => value instanceof Object && '_zod' in value, 'expected a zod schema'),
+    restart: z.enum(['pure', 'keyed', 'once']),
+    approval: ToolDeclaration().shape.approval,
+    approvalTimeoutMs: ToolDeclaration().shape.approvalTimeoutMs,
+    timeoutMs: ToolDeclaration().shape.timeoutMs,
+    maxResultChars: z.int().positive().optional(),
+    run: z.custom((value) => typeof value === 'function', 'expected a function'),
+  }),
+)
 
 /**
  * Makes a tool out of a schema and a function. Arguments are checked before `run` sees them: a model that gets them wrong
@@ -57,7 +60,7 @@ const Options = z.strictObject({
  * JSON Schema cannot express
  */
 export function defineTool<Schema extends z.core.$ZodType>(options: ToolOptions<Schema>): Tool {
-  const checked = Options.safeParse(options)
+  const checked = optionsSchema().safeParse(options)
   if (!checked.success) throw refusal(options, schemaIssues(checked.error))
   const { input: schema, maxResultChars, run, ...declared } = options
   const declaration = canonical(

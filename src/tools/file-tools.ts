@@ -43,6 +43,6 @@ export function fileTools(options: FileToolsOptions): FileTools {
 
 /** As it is from the working folder of now, whatever that is when the tools are called. */
 function absolute(folder: string | URL): string {
-  const { resolve } = process.getBuiltinModule('node:path')
-  return typeof folder === 'string' ? resolve(folder) : process.getBuiltinModule('node:url').fileURLToPath(folder)
+  if (typeof folder === 'string') return process.getBuiltinModule('node:path').resolve(folder)
+  return process.getBuiltinModule('node:url').fileURLToPath(folder)
 }

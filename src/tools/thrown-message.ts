@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { inspect } from '../world/inspect.ts'
 import { cutText } from './cut-text.ts'
 
 /** Longest message that is made out of something thrown, in characters. */

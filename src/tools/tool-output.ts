@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ToolMessage } from '../../components/message.ts'
+import { lazily } from '../world/lazily.ts'
 import { cutText } from './cut-text.ts'
 import { jsonText, NotJson } from './json-text.ts'
 import type { ToolOutput } from './port.ts'
@@ -11,8 +12,10 @@ export const standardMaxResultChars = 50_000
 /** What a model reads where a tool gave nothing: `undefined`, or no text at all. */
 const noOutput = '[no output]'
 
-const Output = z.strictObject({ content: ToolMessage.shape.content, isError: z.boolean().optional() })
-type Block = z.infer<typeof Output>['content'][number]
+const outputSchema = lazily(() =>
+  z.strictObject({ content: ToolMessage().shape.content, isError: z.boolean().optional() }),
+)
+type Block = z.infer<ReturnType<typeof outputSchema>>['content'][number]
 
 /**
  * What a model reads of a handler's result. Text goes as it is, a `ToolOutput` block by block, any other value as compact
@@ -23,7 +26,7 @@ export function toolOutput(result: unknown, maxChars: number = standardMaxResult
   if (result === undefined) return capped([textBlock('')], maxChars)
   if (typeof result === 'string') return capped([textBlock(result)], maxChars)
   if (isOutputLike(result)) {
-    const output = Output.safeParse(result)
+    const output = outputSchema().safeParse(result)
     if (!output.success)
       return errorOutput(`The tool ran, but its result is malformed: ${schemaIssues(output.error)}.`, maxChars)
     return capped(output.data.content, maxChars, output.data.isError)

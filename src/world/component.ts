@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { canonical } from './canonical.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
+import { lazily } from './lazily.ts'
 
 /** A number, monotonic, never reused, stable over save and restore. */
 export type Entity = number
@@ -82,43 +83,48 @@ export interface ComponentOptions {
   readonly migrate?: Migrate
 }
 
-/** Defines a component whose value is replaced or patched. Its schema must accept its own output unchanged. */
+/**
+ * Defines a component whose value is replaced or patched. Its schema, or a function that makes it at the first need, must
+ * accept its own output unchanged.
+ */
 export function defineComponent<S extends z.ZodType>(
   name: string,
-  schema: S,
+  schema: S | (() => S),
   options: ComponentOptions & { readonly ref?: keyof z.output<S> & string; readonly cascade?: boolean } = {},
 ): ValueComponent<z.output<S>, z.input<S>> {
   const token = (value: DeepReadonly<z.input<S>>): Initial => {
-    const result = schema.safeParse(value)
+    const result = made.schema.safeParse(value)
     if (!result.success) throw invalidValue(`component ${name}`, result.error)
-    // What zod gives is a new object: it is taken as it is if its keys, those of the schema, are in order.
-    return { token: made, initial: canonical(result.data, () => `component ${name}`, 1) }
+    const whose = (): string => `component ${name}`
+    // Zod gives a copy, which may be adopted. Frozen parts that many agents share, such as tools, are not copied at all.
+    if (hasFrozenParts(value) && isSame(value, result.data)) return { token: made, initial: canonical(value, whose) }
+    return { token: made, initial: canonical(result.data, whose, 1) }
   }
-  const made = finish(token, name, options, {
+  const made = finish(withSchema(token, schema), name, options, {
     kind: 'value' as const,
-    schema,
     ref: options.ref,
     cascade: options.cascade ?? false,
   }) as ValueComponent<z.output<S>, z.input<S>>
   return made
 }
 
-/** Defines a component that is an append-only list of items. */
+/** Defines a component that is an append-only list of items, of the schema given or made at the first need. */
 export function defineLog<S extends z.ZodType>(
   name: string,
-  schema: S,
+  schema: S | (() => S),
   options: ComponentOptions & { readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean } } = {},
 ): LogComponent<z.output<S>> {
   const token = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
     items.forEach((item, index) => {
-      const result = schema.safeParse(item)
+      const result = made.schema.safeParse(item)
       if (!result.success) throw invalidValue(`component ${name}, item ${index}`, result.error)
     })
     return { token: made, initial: canonical(items, () => `component ${name}`) }
   }
-  const made = finish(token, name, options, { kind: 'log' as const, schema, marks: options.marks }) as LogComponent<
-    z.output<S>
-  >
+  const made = finish(withSchema(token, schema), name, options, {
+    kind: 'log' as const,
+    marks: options.marks,
+  }) as LogComponent<z.output<S>>
   return made
 }
 
@@ -138,6 +144,30 @@ export function invalidValue(whose: string, error: z.ZodError): EntiaError {
   return new EntiaError('invalid-value', `${whose}${reasons.join('; ')}. The write was refused.`, {
     issues: error.issues,
   })
+}
+
+function hasFrozenParts(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((part) => {
+    return typeof part === 'object' && part !== null && (Object.isFrozen(part) || hasFrozenParts(part))
+  })
+}
+
+/** Has a schema left a value as it was? */
+function isSame(value: unknown, parsed: unknown): boolean {
+  if (typeof value !== 'object' || value === null || typeof parsed !== 'object' || parsed === null) return value === parsed
+  const entries = Object.entries(value)
+  const other = parsed as Readonly<Record<string, unknown>>
+  return entries.length === Object.keys(parsed).length && entries.every(([key, part]) => isSame(part, other[key]))
+}
+
+/** Schemas are many, and slow to make: what imports components pays only for those that it uses. */
+function withSchema<F extends object, S extends z.ZodType>(
+  token: F,
+  schema: S | (() => S),
+): F & { readonly schema: S } {
+  const get = typeof schema === 'function' ? lazily(schema) : () => schema
+  return Object.defineProperty(token, 'schema', { get }) as F & { readonly schema: S }
 }
 
 let nextIndex = 0

@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import { assign, canonical } from './canonical.ts'
 import type { Delta, Header } from './changes.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Input, WorldEvent } from './input.ts'
+import { sha256 } from './sha256.ts'
 
 /** All that one tick was: what came in, what it changed, what it told, and who wrote what. */
 export interface Step {
@@ -97,7 +97,7 @@ function headerOf({ tick, nowMs, dateOffsetMs, next, ids, random }: Header): Hea
 }
 
 function link(chain: string, text: string): string {
-  return hash('sha256', chain + text).slice(0, checkLength)
+  return sha256(chain + text).slice(0, checkLength)
 }
 
 function collect(node: Json | undefined, path: Json[], places: Map<object, Json[]>): void {

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
-import { inspect } from 'node:util'
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
 import { type Component, invalidValue, type Log, type Value } from './component.ts'
 import type { Core } from './core.ts'
 import type { Column } from './column.ts'
 import { EntiaError } from './entia-error.ts'
+import { inspect } from './inspect.ts'
 import type { Json } from './json.ts'
+import { LinesHash } from './sha256.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
 
 /** A snapshot as read: nothing of it is in a world yet. */
@@ -27,7 +27,7 @@ type EntityLine =
  * @throws `corrupt-snapshot`, `newer-version`
  */
 export function readSnapshot(lines: Iterable<string>): Saved {
-  const sha256 = createHash('sha256')
+  const hash = new LinesHash()
   const content: Record<string, Json>[] = []
   let end: Partial<SnapshotEnd['end']> | undefined
   for (const line of lines) {
@@ -40,7 +40,7 @@ export function readSnapshot(lines: Iterable<string>): Saved {
       continue
     }
     if (content.length === 0) checkHead(parsed, where)
-    sha256.update(line).update('\n')
+    hash.add(line)
     content.push(parsed)
   }
   const count = content.length
@@ -48,10 +48,10 @@ export function readSnapshot(lines: Iterable<string>): Saved {
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
   if (end.lines !== count)
     throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${end.lines}`)
-  const digest = sha256.digest('hex')
-  if (end.sha256 !== digest) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
+  const sha256 = hash.end()
+  if (end.sha256 !== sha256) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
   const [head, ...rows] = canonical(content, () => 'snapshot', Infinity) as readonly [SnapshotHead, ...EntityLine[]]
-  return { head, content: rows, sha256: digest }
+  return { head, content: rows, sha256 }
 }
 
 /**

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Header } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Core } from './core.ts'
 import type { Input } from './input.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
+import { LinesHash } from './sha256.ts'
 
 /** Version of the form of snapshots, and of the journals behind them. */
 export const snapshotFormat = 1
@@ -34,11 +34,11 @@ export type SnapshotEnd = {
  * @throws `corrupt-snapshot` when the world is written to before the last line is taken
  */
 export function* snapshotLines(core: Core): Generator<string> {
-  const sha256 = createHash('sha256')
+  const hash = new LinesHash()
   const { revision } = core.state
   let lines = 0
   for (const line of contentLines(core)) {
-    sha256.update(line).update('\n')
+    hash.add(line)
     lines++
     yield line
     if (core.state.revision === revision) continue
@@ -47,7 +47,7 @@ export function* snapshotLines(core: Core): Generator<string> {
       `World '${core.name}' changed after line ${lines} of its snapshot. Take all lines at once: [...world.snapshot()].`,
     )
   }
-  const end: SnapshotEnd = { end: { lines, sha256: sha256.digest('hex') } }
+  const end: SnapshotEnd = { end: { lines, sha256: hash.end() } }
   yield JSON.stringify(end)
 }
 
@@ -63,9 +63,9 @@ export interface HashOptions {
 
 /** SHA-256 of a world's content, in hex. */
 export function hashWorld(core: Core, { stable = false }: HashOptions): string {
-  const sha256 = createHash('sha256')
-  for (const line of stable ? stableLines(core) : contentLines(core)) sha256.update(line).update('\n')
-  return sha256.digest('hex')
+  const hash = new LinesHash()
+  for (const line of stable ? stableLines(core) : contentLines(core)) hash.add(line)
+  return hash.end()
 }
 
 function* contentLines(core: Core): Generator<string> {

@@ -1,10 +1,10 @@
-import { inspect } from 'node:util'
 import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Delta } from './changes.ts'
 import type { Core, Driver, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
 import type { Input } from './input.ts'
+import { inspect } from './inspect.ts'
 import type { System, World } from './world.ts'
 
 /** What drives one tick. */

@@ -41,7 +41,7 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/vitest': { mayImport: [...belowTheDoor, 'src', 'src/sim'] },
   'src/cli': { mayImport: [...belowTheDoor, 'src', 'src/sim'] },
 }
-const purePart: Room = { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod', 'node:crypto', 'node:util'] }
+const purePart: Room = { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod'] }
 
 /** Packages that whole folders may import; zod may be imported anywhere, any other package in one file of ours. */
 const homes: Readonly<Record<string, readonly string[]>> = {
@@ -81,6 +81,24 @@ export const packagesStayHome: Rule = (files) => {
       ? []
       : `${refusal} so does ${[...others].join(', ')}: each SDK is imported in exactly one file`
   })
+}
+
+/** What comes with a door. All else, SDKs and builtins of Node alike, is loaded when it is first used. */
+const loadedAtOnce = ['bitecs', 'p-queue', 'zod']
+
+export const doorsLoadLittle: Rule = (files) => {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const loaded = new Set([...byPath.keys()].filter((path) => /^(src|components|systems)\/index\.ts$/.test(path)))
+  const refusals: string[] = []
+  for (const path of loaded) {
+    const file = byPath.get(path)
+    for (const at of file?.imports.filter((each) => each.loaded === 'at-once') ?? []) {
+      if (isFile(at.target)) loaded.add(at.target)
+      else if (!loadedAtOnce.includes(at.target))
+        refusals.push(`${file?.at(at)} imports ${at.target}; with a door come only ${loadedAtOnce.join(', ')}`)
+    }
+  }
+  return refusals
 }
 
 export const noCircles: Rule = (files) => {

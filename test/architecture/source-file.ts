@@ -7,7 +7,7 @@ export interface SourceFile {
   /** From the project's root, with forward slashes. */
   readonly path: string
   readonly lineCount: number
-  /** Values and types alike: `import`, `export … from`, `import()` and `import('…').Type`. */
+  /** Values and types alike: `import`, `export … from`, `import()`, `import('…').Type` and `getBuiltinModule('…')`. */
   readonly imports: readonly Import[]
   /** Names and forms that the file uses, comments and strings aside: `Date`, `Math.random`, `.sort`, `async`, `export *`. */
   readonly words: readonly Word[]
@@ -20,6 +20,8 @@ export interface Import {
   readonly target: string
   /** It was written as a path, not as a name. */
   readonly relative: boolean
+  /** When what it names is loaded: together with the file, when the program comes there, or, for types, not at all. */
+  readonly loaded: 'at-once' | 'late' | 'never'
   readonly start: number
 }
 
@@ -54,12 +56,12 @@ export function readSource(path: string, text: string): SourceFile {
   if (errors[0] !== undefined) throw new Error(`${path} cannot be parsed: ${errors[0].message}`)
   const imports: Import[] = []
   const words: Word[] = []
-  const imported = (node: Node & { source: Node | null }) => {
-    const { source } = node
-    if (source !== null && 'value' in source && typeof source.value === 'string')
+  const imported = (node: Node, source: Node | null | undefined, loaded: Import['loaded']) => {
+    if (source != null && 'value' in source && typeof source.value === 'string')
       imports.push({
         target: resolve(path, source.value),
         relative: source.value.startsWith('.'),
+        loaded,
         start: node.start,
       })
   }
@@ -73,16 +75,20 @@ export function readSource(path: string, text: string): SourceFile {
   const code = (node: Node & { async: boolean }) => node.async && use('async', node)
 
   new Visitor({
-    ImportDeclaration: imported,
-    ExportNamedDeclaration: imported,
-    TSImportType: imported,
+    ImportDeclaration: (node) => imported(node, node.source, node.importKind === 'type' ? 'never' : 'at-once'),
+    ExportNamedDeclaration: (node) => imported(node, node.source, node.exportKind === 'type' ? 'never' : 'at-once'),
+    TSImportType: (node) => imported(node, node.source, 'never'),
     ExportAllDeclaration(node) {
-      imported(node)
+      imported(node, node.source, node.exportKind === 'type' ? 'never' : 'at-once')
       use('export *', node)
     },
     ImportExpression(node) {
-      imported(node)
+      imported(node, node.source, 'late')
       use('import()', node)
+    },
+    CallExpression({ callee, arguments: [name], ...node }) {
+      if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return
+      if (callee.property.name === 'getBuiltinModule') imported(node, name, 'late')
     },
     MemberExpression(node) {
       if (node.computed || node.property.type !== 'Identifier') return

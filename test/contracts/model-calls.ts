@@ -1,13 +1,14 @@
-import type { Message, ToolMessage } from '../../components/message.ts'
-import type {
-  ModelContext,
-  ModelDelta,
-  ModelOutcome,
-  ModelProvider,
-  ModelReply,
-  ModelRequest,
-} from '../../src/models/port.ts'
-import { LogView } from '../../src/world/log-view.ts'
+import {
+  LogView,
+  type Message,
+  type ModelContext,
+  type ModelDelta,
+  type ModelOutcome,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+  type ToolMessage,
+} from 'entia'
 
 /** A request with everything in it that the test does not care for. */
 export function requestOf(

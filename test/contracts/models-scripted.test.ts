@@ -1,5 +1,5 @@
+import { fail, scripted } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { fail, scripted } from '../../src/models/scripted.ts'
 import { call, failureOf, joined, replyOf, requestOf, userSays } from './model-calls.ts'
 
 /** How long a call says that it takes. */

@@ -1,9 +1,14 @@
+import {
+  anthropic,
+  fail,
+  type Message,
+  type ModelProvider,
+  openai,
+  openaiCompatible,
+  scripted,
+  type ScriptedReply,
+} from 'entia'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Message } from '../../components/message.ts'
-import { anthropic } from '../../src/models/anthropic.ts'
-import { openai, openaiCompatible } from '../../src/models/openai.ts'
-import type { ModelProvider } from '../../src/models/port.ts'
-import { fail, scripted, type ScriptedReply } from '../../src/models/scripted.ts'
 import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { startChatServer } from '../servers/chat-server.ts'
 import { inTurn, type Answer, type Handler, type LoopbackServer, type Reply } from '../servers/loopback.ts'

@@ -9,10 +9,15 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import {
+  type JournalRow,
+  sqliteStore,
+  type SqliteStoreOptions,
+  type Store,
+  type StoredWorld,
+  type WorldJournal,
+} from 'entia'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { JournalRow, Store, StoredWorld, WorldJournal } from '../../src/stores/port.ts'
-import { sqliteStore } from '../../src/stores/sqlite.ts'
-import type { SqliteStoreOptions } from '../../src/stores/sqlite.ts'
 
 type Program = ChildProcessByStdio<Writable, Readable, null>
 

@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type JournalRow, memoryStore, sqliteStore, type Store, type WorldJournal } from 'entia'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/stores/memory.ts'
-import type { JournalRow, Store, WorldJournal } from '../../src/stores/port.ts'
-import { sqliteStore } from '../../src/stores/sqlite.ts'
 
 const folders: string[] = []
 

@@ -130,20 +130,22 @@ describe('a Runner whose system failed', () => {
     expect(transcript(second.world, agent).at(-1)).toBe('assistant: Hi')
   })
 
-  it('while work was under way has it done again by the next one', async () => {
+  it('while work was under way aborts it, and the next one does it again', async () => {
     const { world, agent } = scene(failing)
-    const begun = gate()
+    const [begun, aborted] = [gate(), gate()]
     let isFirst = true
     const { models } = behaving((_request, { signal }) => {
       begun.resolve()
       if (!isFirst) return 'Hi'
       isFirst = false
-      return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+      signal.addEventListener('abort', () => aborted.resolve())
+      return new Promise<never>(() => undefined)
     })
     const first = driven(world, { models })
     await first.runner.start()
     await begun.promise
     await expect(first.runner.post({ kind: 'provoke' })).rejects.toThrow('too much')
+    await aborted.promise
     await first.runner.stop()
     const second = driven(world, { models })
     await second.runner.start()

@@ -96,6 +96,17 @@ describe('an input under an id', () => {
     expect(runner.stats.dropped).toBe(2)
   })
 
+  it('is taken once from the world’s own inbox as well', async () => {
+    const { world, agent } = worldWith({ messages: [] })
+    for (const text of ['a', 'b']) world.post({ ...message(agent, text), id: '1' })
+    const { runner } = driven(world, { models: behaving(() => 'Hi').models })
+    await runner.start()
+    world.post({ ...message(agent, 'c'), id: '1' })
+    await runner.idle()
+    expect(transcript(world, agent)).toEqual(['user: a', 'assistant: Hi'])
+    expect(runner.stats.dropped).toBe(2)
+  })
+
   it('is known over a restart', async () => {
     const store = memoryStore()
     const { models } = behaving(() => 'Hi')

@@ -1,6 +1,6 @@
 // Writes two worlds of one root, a row each a turn, until it is killed, and prints the tick of each turn whose commits
 // were acknowledged. Goes on where the worlds end. Usage: store-writer.ts <folder>
-import { sqliteStore } from '../../src/stores/sqlite.ts'
+import { sqliteStore } from 'entia'
 
 const folder = process.argv[2] ?? ''
 const maxTicks = 100_000

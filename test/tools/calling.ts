@@ -1,5 +1,4 @@
-import type { Json } from '../../src/world/json.ts'
-import type { Tool, ToolContext, ToolOutput } from '../../src/tools/port.ts'
+import type { Json, Tool, ToolContext, ToolOutput } from 'entia'
 
 /** What a Runner would hand to a handler. */
 export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {

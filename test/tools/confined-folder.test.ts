@@ -1,9 +1,9 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { fileTools, type FileToolsOptions } from 'entia'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fileTools, type FileToolsOptions } from '../../src/tools/file-tools.ts'
 import { callText } from './calling.ts'
 import { addFiles, tempFolder } from './temp-folder.ts'
 
@@ -130,6 +130,15 @@ describe('tools of a folder', () => {
     expect(await callText(readFile, { path: 'b.txt', lineNumbers: false })).toBe('text of b')
     expect(await callText(readFile, { path: join(folder, 'b.txt'), lineNumbers: false })).toBe('text of b')
     expect(await callText(readFile, { path: '../a.txt' })).toBe('Error: ../a.txt is outside the folder.')
+  })
+
+  it('may have a relative folder, which counts from the working folder that was when they were made', async () => {
+    const parent = await tempFolder({ 'in/a.txt': 'text of a' })
+    const before = process.cwd()
+    process.chdir(parent)
+    const { readFile } = fileTools({ folder: 'in' })
+    process.chdir(before)
+    expect(await callText(readFile, { path: 'a.txt', lineNumbers: false })).toBe('text of a')
   })
 
   it('may have a folder given as a URL, and one that is made later', async () => {

@@ -1,8 +1,6 @@
+import { declare, defineTool, type Tool } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { declare } from '../../src/tools/declare.ts'
-import { defineTool } from '../../src/tools/define-tool.ts'
-import type { Tool } from '../../src/tools/port.ts'
 
 function named(name: string): Tool {
   return defineTool({ name, description: name, input: z.object({}), restart: 'pure', run: () => name })

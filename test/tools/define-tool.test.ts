@@ -1,9 +1,7 @@
+import { defineTool, EntiaError, type ToolContext, type ToolOptions } from 'entia'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import * as mini from 'zod/mini'
-import { defineTool, type ToolOptions } from '../../src/tools/define-tool.ts'
-import type { ToolContext } from '../../src/tools/port.ts'
-import { EntiaError } from '../../src/world/entia-error.ts'
 import { callText, callTool, toolContext } from './calling.ts'
 
 const add = defineTool({

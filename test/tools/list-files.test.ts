@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileTools, type Json } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { fileTools } from '../../src/tools/file-tools.ts'
-import type { Json } from '../../src/world/json.ts'
 import { callText, callTool } from './calling.ts'
 import { tempFolder } from './temp-folder.ts'
 

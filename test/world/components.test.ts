@@ -13,6 +13,15 @@ describe('a component', () => {
     expect(Object.isFrozen(initial)).toBe(true)
   })
 
+  it('may be given a function that makes its schema, which is called once, at the first need', () => {
+    const schemas: z.ZodType<string>[] = []
+    const Street = defineComponent('Street', () => (schemas[schemas.length] = z.string()))
+    expect(schemas).toEqual([])
+    expect(Street('Elm').initial).toBe('Elm')
+    expect(() => Street(7 as never)).toThrow(refusal('invalid-value', 'component Street'))
+    expect(schemas).toEqual([Street.schema])
+  })
+
   it('has its name, its kind and version 1 unless told otherwise', () => {
     expect([Person, Diary, Asleep].map(({ name, kind, version }) => [name, kind, version])).toEqual([
       ['Person', 'value', 1],

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { isAbsolute, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'rolldown'
+import manifest from '../package.json' with { type: 'json' }
+
+/**
+ * Builds the package into `dist`, or into the folder that is named: a small file for each door, all that doors load in
+ * one file behind them, so that what comes by several doors is the same thing, and what loads at its first use in
+ * files of its own. Node reads one large file much faster than a hundred small ones.
+ */
+const root = join(import.meta.dirname, '..')
+const folder = resolve(process.argv[2] ?? join(root, 'dist'))
+
+await rm(folder, { recursive: true, force: true })
+await Promise.all([writeScripts(), writeTypes()])
+
+async function writeScripts(): Promise<void> {
+  await build({
+    cwd: root,
+    input: doors(),
+    platform: 'node',
+    external: (name) => !name.startsWith('.') && !isAbsolute(name),
+    transform: { target: `node${manifest.engines.node.replace('>=', '')}` },
+    output: {
+      dir: folder,
+      chunkFileNames: 'parts/[name].js',
+      codeSplitting: { groups: [{ name: manifest.name, tags: ['$initial'] }] },
+      minifyInternalExports: false,
+      sourcemap: true,
+      // The package brings its sources along.
+      sourcemapExcludeSources: true,
+    },
+    logLevel: 'warn',
+  })
+}
+
+/** Sources by the name of their door's file. */
+function doors(): Record<string, string> {
+  const sources: Record<string, string> = {}
+  for (const door of Object.values(manifest.exports)) {
+    if (typeof door === 'string') continue
+    const name = /^\.\/dist\/(.+)\.js$/.exec(door.default)?.[1]
+    if (name === undefined)
+      throw new Error(`package.json: a door's default is ./dist/<name>.js; it is ${door.default}.`)
+    sources[name] = door.source
+  }
+  return sources
+}
+
+async function writeTypes(): Promise<void> {
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const types = ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(folder, 'types')]
+  await promisify(execFile)(tsc, types).catch((error: { readonly stdout: string }) => {
+    throw new Error(`The types cannot be built:\n${error.stdout}`)
+  })
+}
