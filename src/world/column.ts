@@ -2,12 +2,49 @@ import type { Component, Entity } from './component.ts'
 import type { LogEdit } from './changes.ts'
 import type { Json } from './json.ts'
 
-/** All values of one component, packed by the entities' private rows. */
-export interface Column {
+/**
+ * All values of one component, packed by the entities' private rows from the first that has it: effects come and go in
+ * rows behind a crowd of agents, and their columns have no places for those.
+ */
+export class Column {
   readonly token: Component
-  readonly values: (Json | undefined)[]
   /** What entities had before the step under way, or the last one, first wrote here. */
-  readonly touched: Touched
+  readonly touched = new Touched()
+  #values: (Json | undefined)[] = []
+  #firstRow = 0
+
+  constructor(token: Component) {
+    this.token = token
+  }
+
+  /** How many rows it keeps room for. */
+  get size(): number {
+    return this.#values.length
+  }
+
+  get(row: number): Json | undefined {
+    return row < this.#firstRow ? undefined : this.#values[row - this.#firstRow]
+  }
+
+  set(row: number, value: Json | undefined): void {
+    if (this.#values.length === 0) this.#firstRow = row
+    else if (row < this.#firstRow) this.#makeRoom(row)
+    while (this.#values.length < row - this.#firstRow) this.#values.push(undefined)
+    this.#values[row - this.#firstRow] = value
+  }
+
+  /** The rows that have a value, ascending. */
+  rows(): number[] {
+    return this.#values.flatMap((value, index) => (value === undefined ? [] : index + this.#firstRow))
+  }
+
+  /** More than is asked for, so that rows that come in descending order do not move everything each time. */
+  #makeRoom(row: number): void {
+    const firstRow = Math.max(0, Math.min(row, this.#firstRow - this.#values.length))
+    const places = Array.from({ length: this.#firstRow - firstRow }, () => undefined)
+    this.#values = [...places, ...this.#values]
+    this.#firstRow = firstRow
+  }
 }
 
 /** From here on entities are looked up by a Map instead of one after another. */

@@ -173,10 +173,11 @@ function checkVersions(
   }
 }
 
-function check(core: Core, { token, values }: Column, version = token.version): void {
+function check(core: Core, column: Column, version = column.token.version): void {
+  const { token } = column
   if (token.kind === 'tag') return
-  for (const [row, saved] of values.entries()) {
-    if (saved === undefined) continue
+  for (const row of column.rows()) {
+    const saved = column.get(row) as Json
     const entity = core.state.entities.at(row)
     const whose = `entity ${entity}, component ${token.name}`
     const value = version < token.version ? migrated(token, saved, version, whose) : saved

@@ -102,7 +102,7 @@ function* entityLines(core: Core, entity: Entity): Generator<string> {
 }
 
 function usedNames(core: Core): string[] {
-  const used = [...core.state.columns()].filter((column) => column.values.some((value) => value !== undefined))
+  const used = [...core.state.columns()].filter((column) => column.rows().length > 0)
   return used.map((column) => column.token.name).sort()
 }
 

@@ -1,5 +1,5 @@
 import type { Changes, LogEdit } from './changes.ts'
-import { type Before, type Column, Touched } from './column.ts'
+import { type Before, Column } from './column.ts'
 import type { Component, Entity, Log, Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
@@ -33,7 +33,7 @@ export class State {
   column(token: Component): Column {
     let column = this.#columns[token.index]
     if (column === undefined) {
-      column = { token, values: [], touched: new Touched() }
+      column = new Column(token)
       while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
       this.#byName = [...this.#byName, column].sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
@@ -53,14 +53,14 @@ export class State {
 
   get(entity: Entity, token: Component): Json | undefined {
     const row = this.entities.row(entity)
-    return row === undefined ? undefined : this.#columns[token.index]?.values[row]
+    return row === undefined ? undefined : this.#columns[token.index]?.get(row)
   }
 
   /** The components of an entity, by name. @throws `unknown-entity` */
   componentsOf(entity: Entity): Component[] {
     const row = this.row(entity)
     const found: Component[] = []
-    for (const { token, values } of this.#byName) if (values[row] !== undefined) found.push(token)
+    for (const column of this.#byName) if (column.get(row) !== undefined) found.push(column.token)
     return found
   }
 
@@ -86,10 +86,10 @@ export class State {
   erase(entity: Entity): void {
     const row = this.row(entity)
     for (const column of this.#byName) {
-      if (column.values[row] === undefined) continue
+      if (column.get(row) === undefined) continue
       this.#tracking.touch(column, entity, row)
       this.#unlink(entity, column, row)
-      column.values[row] = undefined
+      column.set(row, undefined)
     }
     this.entities.remove(entity)
     this.#tracking.despawned(entity)
@@ -101,11 +101,10 @@ export class State {
     const column = this.column(token)
     const before = this.#tracking.touch(column, entity, row)
     this.#unlink(entity, column, row)
-    if (column.values[row] === undefined) {
-      while (column.values.length < row) column.values.push(undefined)
+    if (column.get(row) === undefined) {
       this.entities.attach(row, token)
     } else if (token.kind === 'log') before?.taken()
-    column.values[row] = token.kind === 'log' ? [...(value as Json[])] : value
+    column.set(row, token.kind === 'log' ? [...(value as Json[])] : value)
     this.#link(entity, token, value)
   }
 
@@ -113,17 +112,17 @@ export class State {
   take(entity: Entity, token: Component): void {
     const row = this.row(entity)
     const column = this.column(token)
-    if (column.values[row] === undefined) return
+    if (column.get(row) === undefined) return
     this.#tracking.touch(column, entity, row)?.taken()
     this.#unlink(entity, column, row)
-    column.values[row] = undefined
+    column.set(row, undefined)
     this.entities.detach(row, token)
   }
 
   append(entity: Entity, token: Log, items: readonly Json[]): void {
     const row = this.row(entity)
     const column = this.column(token)
-    const log = column.values[row] as Json[]
+    const log = column.get(row) as Json[]
     this.#tracking.touch(column, entity, row)?.appended(log.length, items)
     for (const item of items) log.push(item)
   }
@@ -132,10 +131,10 @@ export class State {
   splice(entity: Entity, token: Log, edit: LogEdit): void {
     const row = this.row(entity)
     const column = this.column(token)
-    const log = column.values[row] as readonly Json[]
+    const log = column.get(row) as readonly Json[]
     this.#tracking.touch(column, entity, row)?.edited(log, edit)
     const [from, deleteCount, items] = edit
-    column.values[row] = log.slice(0, from).concat(items, log.slice(from + deleteCount))
+    column.set(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)))
   }
 
   /** Makes the changes of an earlier step again, in this world or in one restored from before it. */
@@ -214,18 +213,16 @@ export class State {
 
   #reset(entity: Entity, column: Column, value: Json | undefined): void {
     const row = this.row(entity)
-    const present = column.values[row] !== undefined
+    const present = column.get(row) !== undefined
     this.#unlink(entity, column, row)
     if (value === undefined && present) this.entities.detach(row, column.token)
     if (value !== undefined && !present) this.entities.attach(row, column.token)
-    while (column.values.length < row) column.values.push(undefined)
-    column.values[row] = value
+    column.set(row, value)
     if (value !== undefined) this.#link(entity, column.token, value)
   }
 
   #rowsWith(token: Component): number[] {
-    const values = this.#columns[token.index]?.values ?? []
-    return values.flatMap((value, row) => (value === undefined ? [] : row))
+    return this.#columns[token.index]?.rows() ?? []
   }
 
   #link(entity: Entity, token: Component, value: Json): void {
@@ -234,7 +231,7 @@ export class State {
 
   #unlink(entity: Entity, column: Column, row: number): void {
     const { token } = column
-    const value = column.values[row]
+    const value = column.get(row)
     if (token.kind === 'value' && token.ref !== undefined && value !== undefined) {
       this.references.remove(token, entity, target(token, value))
     }

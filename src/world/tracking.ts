@@ -58,7 +58,7 @@ export class Tracking {
     if (!this.#on || this.#spawned.has(entity)) return undefined
     const known = column.touched.get(entity)
     if (known !== undefined) return known
-    const value = column.values[row]
+    const value = column.get(row)
     const before = new Before(value, column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0)
     if (column.touched.entities.length === 0) this.#columns.push(column)
     column.touched.add(entity, before)
@@ -76,7 +76,7 @@ export class Tracking {
     for (const { touched } of columns) for (const entity of touched.entities) found.add(entity)
     for (const entity of this.#spawned) {
       const row = this.#entities.row(entity) as number
-      if (columns.some(({ values }) => values[row] !== undefined)) found.add(entity)
+      if (columns.some((column) => column.get(row) !== undefined)) found.add(entity)
     }
     return ascending(found).filter((entity) => this.#entities.has(entity))
   }
@@ -94,7 +94,7 @@ export class Tracking {
         const row = this.#entities.row(entity)
         if (row === undefined) continue
         const before = column.touched.get(entity) as Before
-        const now = column.values[row]
+        const now = column.get(row)
         if (now === undefined) {
           if (before.value !== undefined) (removed[name] ??= []).push(entity)
         } else if (before.value === undefined || before.isTaken || column.token.kind !== 'log') {
@@ -108,7 +108,7 @@ export class Tracking {
       }
       // Entities of this step are told whole; their numbers are higher than all others.
       for (const entity of spawned) {
-        const now = column.values[this.#entities.row(entity) as number]
+        const now = column.get(this.#entities.row(entity) as number)
         if (now !== undefined) (set[name] ??= []).push([entity, settled(column, now)])
       }
     }
