@@ -45,7 +45,14 @@ export { Runner, type RunnerStats } from './engine/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
 export { VirtualClock, type VirtualClockOptions } from './engine/virtual-clock.ts'
 export { anthropic, type AnthropicOptions } from './models/anthropic.ts'
-export { moonshot, ollama, openai, openaiCompatible, type CompatibleOptions, type OpenAIOptions } from './models/openai.ts'
+export {
+  moonshot,
+  ollama,
+  openai,
+  openaiCompatible,
+  type CompatibleOptions,
+  type OpenAIOptions,
+} from './models/openai.ts'
 export { parseModel } from './models/model-name.ts'
 export type {
   ModelContext,

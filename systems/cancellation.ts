@@ -15,8 +15,10 @@ export const cancellation = {
   priority: -95,
   run(world: World): void {
     for (const { agent, reason } of inputsOf(world, 'cancel')) {
-      if (!world.has(agent, Llm)) tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'there is no such agent' })
-      else if (!world.has(agent, Turn)) tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
+      if (!world.has(agent, Llm))
+        tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'there is no such agent' })
+      else if (!world.has(agent, Turn))
+        tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
       else {
         const message = reason ?? 'The turn was cancelled.'
         endTurn(world, agent, { stop: 'cancelled', failure: { kind: 'cancelled', message } })

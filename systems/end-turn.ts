@@ -40,7 +40,10 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   const { steps, toolCalls, startedAtMs, truncated } = world.read(agent, Turn)
   world.remove(agent, Turn)
   const times = { startedAtMs, endedAtMs: world.nowMs }
-  world.add(agent, LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }))
+  world.add(
+    agent,
+    LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }),
+  )
   tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
 }
 

@@ -37,7 +37,10 @@ function settle(world: World, effect: Entity, outcome: OutcomeData): void {
   world.remove(effect, Running)
   const problem = refusalOf(() => world.set(effect, Outcome, outcome))
   if (problem === undefined) return
-  world.set(effect, Outcome, { ok: false, failure: { kind: 'internal', message: `The outcome is malformed: ${problem}` } })
+  world.set(effect, Outcome, {
+    ok: false,
+    failure: { kind: 'internal', message: `The outcome is malformed: ${problem}` },
+  })
 }
 
 function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcome'>): void {
@@ -47,7 +50,8 @@ function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcom
 }
 
 function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
-  const reason = whyNot(world, effect, attempt) ?? (isBeingCancelled(world, effect) ? 'cancelled in this tick' : undefined)
+  const reason =
+    whyNot(world, effect, attempt) ?? (isBeingCancelled(world, effect) ? 'cancelled in this tick' : undefined)
   if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'admitted', effect, reason })
   world.remove(effect, Pending)
   world.add(effect, Running({ sinceMs: world.nowMs }))
@@ -72,7 +76,10 @@ function expire(world: World, { effect, attempt }: InputOf<'due'>): void {
   if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'due', effect, reason })
   const { kind, timeoutMs, deadlineMs } = world.read(effect, Effect)
   const limit = deadlineMs === undefined ? `within ${timeoutMs} ms` : `by its deadline`
-  settle(world, effect, { ok: false, failure: { kind: 'timed-out', message: `The ${kind} effect did not end ${limit}.` } })
+  settle(world, effect, {
+    ok: false,
+    failure: { kind: 'timed-out', message: `The ${kind} effect did not end ${limit}.` },
+  })
 }
 
 function whyNot(world: World, entity: Entity, attempt: number): string | undefined {

@@ -43,14 +43,20 @@ function decide(world: World, call: Entity): void {
   const { name } = world.read(call, ToolCall)
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
-  const problem = declaration === undefined ? `there is no tool named ${name}.` : problemOf(world, agent, call, declaration)
+  const problem =
+    declaration === undefined ? `there is no tool named ${name}.` : problemOf(world, agent, call, declaration)
   if (declaration === undefined || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
   if (declaration.approval !== true) return start(world, call, declaration)
   world.add(call, AwaitingApproval)
   askNext(world, agent)
 }
 
-function problemOf(world: World, agent: Entity, call: Entity, { name, inputSchema }: ToolDeclaration): string | undefined {
+function problemOf(
+  world: World,
+  agent: Entity,
+  call: Entity,
+  { name, inputSchema }: ToolDeclaration,
+): string | undefined {
   const { arguments: input, malformed } = world.read(call, ToolCall)
   const { allowed, denied } = world.get(agent, Permissions) ?? {}
   if (denied?.includes(name) === true || allowed?.includes(name) === false) return `tool '${name}' is not permitted.`

@@ -22,7 +22,12 @@ export interface RunnerEvents {
     readonly delta: ModelDelta
   }
   /** The pieces of this try count no more: it failed or was stopped. */
-  'model-discarded': { readonly world: string; readonly agent: Entity; readonly effect: Entity; readonly attempt: number }
+  'model-discarded': {
+    readonly world: string
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly attempt: number
+  }
   'tool-progressed': {
     readonly world: string
     readonly agent: Entity

@@ -94,7 +94,10 @@ export class Host {
   provider(name: string): ModelProvider {
     const provider = Object.hasOwn(this.#providers, name) ? this.#providers[name] : undefined
     if (provider !== undefined) return provider
-    throw new EntiaError('unknown-provider', `There is no model provider '${name}'. Known: ${this.providerNames.join(', ')}.`)
+    throw new EntiaError(
+      'unknown-provider',
+      `There is no model provider '${name}'. Known: ${this.providerNames.join(', ')}.`,
+    )
   }
 
   tool(name: string): Tool | undefined {
@@ -105,7 +108,10 @@ export class Host {
   kind(name: string): EffectKind {
     const kind = this.#kinds.get(name)
     if (kind !== undefined) return kind
-    throw new EntiaError('missing-handler', `Nothing on this host does effects of kind '${name}'. Pass it in 'effects'.`)
+    throw new EntiaError(
+      'missing-handler',
+      `Nothing on this host does effects of kind '${name}'. Pass it in 'effects'.`,
+    )
   }
 
   /** Retry policies of the providers that have one of their own. */

@@ -83,7 +83,8 @@ export class Keeper {
     const codec = this.#codec.fork()
     const line = codec.encode(this.#record ? step : { ...step, writers: undefined })
     const rows = [{ tick: step.delta.tick, line }]
-    const isLong = this.#journalBytes + line.length > Math.max(minCompactionBytes, compactionFactor * this.#snapshotBytes)
+    const isLong =
+      this.#journalBytes + line.length > Math.max(minCompactionBytes, compactionFactor * this.#snapshotBytes)
     const before = this.#codec
     this.#codec = codec
     try {

@@ -46,7 +46,8 @@ export class Listeners {
     const message = thrownMessage(error)
     // A listener for failures that fails itself is told to nobody, or it would go on forever.
     if (event === 'listener-failed') return
-    if (this.has('listener-failed')) this.tell({ type: 'listener-failed', world: this.#world, event, message } satisfies StreamEvent)
+    if (this.has('listener-failed'))
+      this.tell({ type: 'listener-failed', world: this.#world, event, message } satisfies StreamEvent)
     else process.emitWarning(`A listener for '${event}' of world '${this.#world}' failed: ${message}`, 'EntiaWarning')
   }
 }

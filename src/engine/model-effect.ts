@@ -49,7 +49,13 @@ function modelOf(world: World, effect: Entity): string {
 }
 
 /** A provider that asks to be left alone is left alone by all its callers. */
-function hold(host: ModelHost, provider: string, failure: Failure, world: World, tell: (event: StreamEvent) => void): void {
+function hold(
+  host: ModelHost,
+  provider: string,
+  failure: Failure,
+  world: World,
+  tell: (event: StreamEvent) => void,
+): void {
   if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
   tell({ type: 'provider-held', world: world.name, provider, untilMs })

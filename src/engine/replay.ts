@@ -99,7 +99,9 @@ function changesOf(delta: Delta, component: string): Json | undefined {
     const { tick: number, nowMs, next, ids, random, spawned = [], despawned = [] } = delta
     return { tick: number, nowMs, next, ids, random, spawned, despawned }
   }
-  const found = kinds.flatMap((kind) => (delta[kind]?.[component] === undefined ? [] : [[kind, delta[kind][component]]]))
+  const found = kinds.flatMap((kind) =>
+    delta[kind]?.[component] === undefined ? [] : [[kind, delta[kind][component]]],
+  )
   return found.length === 0 ? undefined : (Object.fromEntries(found) as Json)
 }
 

@@ -87,7 +87,10 @@ export class Runner {
   }
 
   /** Calls a listener for every event of a type, or of all (`*`). Gives a function that ends it. */
-  on<K extends keyof EventsByType>(type: K, listener: (event: { readonly type: K } & EventsByType[K]) => unknown): () => void
+  on<K extends keyof EventsByType>(
+    type: K,
+    listener: (event: { readonly type: K } & EventsByType[K]) => unknown,
+  ): () => void
   on(type: string, listener: (event: RunnerEvent) => unknown): () => void
   on(type: string, listener: (event: never) => unknown): () => void {
     return this.#listeners.on(type, listener)
@@ -124,7 +127,14 @@ export class Runner {
       throw error
     }
     const { world, host, clock = host.clock } = { world: this.world, host: this.host }
-    const parts = { world, clock, inbox: this.#inbox, pump: this.#pump, listeners: this.#listeners, keeper: this.#keeper }
+    const parts = {
+      world,
+      clock,
+      inbox: this.#inbox,
+      pump: this.#pump,
+      listeners: this.#listeners,
+      keeper: this.#keeper,
+    }
     this.#loop = new TickLoop(parts)
     this.#inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
     this.#tellAgain()
@@ -175,7 +185,10 @@ export class Runner {
       const result = change(world)
       if (result instanceof Promise) {
         result.catch(() => undefined)
-        throw new EntiaError('invalid-argument', 'runner.change: the function has to be synchronous, it gave a promise.')
+        throw new EntiaError(
+          'invalid-argument',
+          'runner.change: the function has to be synchronous, it gave a promise.',
+        )
       }
       results.push(result)
     }

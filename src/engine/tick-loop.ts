@@ -111,7 +111,11 @@ export class TickLoop {
     // Instants are made of sums that may fall short of a whole millisecond by a rounding error.
     const nowMs = Math.floor(clock.now() - this.offsetMs + 1e-6)
     try {
-      return runTick(world, entries.map((entry) => entry.input), { nowMs, change: change?.make, driver: world.core.driver })
+      return runTick(
+        world,
+        entries.map((entry) => entry.input),
+        { nowMs, change: change?.make, driver: world.core.driver },
+      )
     } catch (error) {
       if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
       change.waiter?.reject(error)
@@ -131,7 +135,8 @@ export class TickLoop {
         const waitMs = commitWaitsMs[attempt - 1]
         if (waitMs === undefined || this.#isStopped) {
           const what = `Tick ${step.delta.tick} of world '${world.name}' could not be committed in ${attempt} tries: ${message}`
-          const advice = 'Nothing of it has begun. Mend the store and open the world again: what was committed is there.'
+          const advice =
+            'Nothing of it has begun. Mend the store and open the world again: what was committed is there.'
           throw new EntiaError('store-failed', `${what}. ${advice}`, { tick: step.delta.tick }, { cause: error })
         }
         clock.end?.()

@@ -60,7 +60,8 @@ export class VirtualClock implements Clock {
   /** Lets so much time pass, firing what comes due on the way, in order. */
   advance(durationMs: number): void {
     const endMs = this.#nowMs + durationMs
-    for (let timer = this.#next(); timer !== undefined && timer.instantMs <= endMs; timer = this.#next()) this.#fire(timer)
+    for (let timer = this.#next(); timer !== undefined && timer.instantMs <= endMs; timer = this.#next())
+      this.#fire(timer)
     this.#nowMs = endMs
   }
 

@@ -73,4 +73,3 @@ export interface ModelProvider {
   /** Lists the models that can be had, where the provider can tell. */
   readonly models?: (() => Promise<readonly string[]>) | undefined
 }
-

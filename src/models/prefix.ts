@@ -31,7 +31,12 @@ export interface NextPrefix {
 /** Compares the request to come, of so many messages, with the last one. Costs what is new since then. */
 export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
   const messages = world.get(agent, Conversation) ?? []
-  const again = last === undefined ? undefined : chained.get(messages) === last.count ? last.messages : chain(messages, 0, last.count, 0)
+  const again =
+    last === undefined
+      ? undefined
+      : chained.get(messages) === last.count
+        ? last.messages
+        : chain(messages, 0, last.count, 0)
   const isSame = last !== undefined && again === last.messages && last.count <= count
   const prefix = {
     count,

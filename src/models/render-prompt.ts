@@ -24,7 +24,12 @@ export function renderPrompt(template: string, tools: readonly { readonly name: 
 
 /** Lines `- name` in code-point order. */
 function listed(names: readonly string[]): string {
-  return names.length === 0 ? '- none' : names.toSorted(byCodePoint).map((name) => `- ${name}`).join('\n')
+  return names.length === 0
+    ? '- none'
+    : names
+        .toSorted(byCodePoint)
+        .map((name) => `- ${name}`)
+        .join('\n')
 }
 
 function byCodePoint(a: string, b: string): number {

@@ -51,7 +51,7 @@ export class Column {
 const maxListed = 8
 
 /** What a step has written over in one column, by entity. Mostly it is very little, many times over. */
-export class Touched {
+class Touched {
   readonly #entities: Entity[] = []
   readonly #befores: Before[] = []
   #index: Map<Entity, number> | undefined

@@ -155,7 +155,8 @@ function hasFrozenParts(value: unknown): boolean {
 
 /** Has a schema left a value as it was? */
 function isSame(value: unknown, parsed: unknown): boolean {
-  if (typeof value !== 'object' || value === null || typeof parsed !== 'object' || parsed === null) return value === parsed
+  if (typeof value !== 'object' || value === null || typeof parsed !== 'object' || parsed === null)
+    return value === parsed
   const entries = Object.entries(value)
   const other = parsed as Readonly<Record<string, unknown>>
   return entries.length === Object.keys(parsed).length && entries.every(([key, part]) => isSame(part, other[key]))

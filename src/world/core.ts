@@ -122,7 +122,11 @@ export class Core {
     }
     this.state.undo()
     this.header = before
-    return canonical({ kind: 'change', ...changes, header: now }, () => 'what was written between ticks', Infinity) as Input
+    return canonical(
+      { kind: 'change', ...changes, header: now },
+      () => 'what was written between ticks',
+      Infinity,
+    ) as Input
   }
 
   /** A tick begins: what it writes is tracked by itself. */

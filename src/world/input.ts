@@ -5,4 +5,3 @@ export type Input = JsonObject & { readonly kind: string }
 
 /** Something that happened, for listeners. Told after the commit of its tick; no part of the state. */
 export type WorldEvent = JsonObject & { readonly type: string }
-

@@ -82,7 +82,7 @@ describe('a Runner on real time', () => {
   })
 
   it('keeps its host’s holds for others that share it', async () => {
-    const host = new Host({ models: { scripted: scripted(() => fail('rate-limited', { retryAfterMs: 40 })) } })
+    const host = new Host({ models: { scripted: scripted(() => fail('rate-limited', { retryAfterMs: 60_000 })) } })
     onTestFinished(() => host.close())
     const { world } = worldWith()
     const runner = new Runner(world, { host })

@@ -16,7 +16,12 @@ export interface CuttingStore {
 }
 
 /** @param settleEffects lets everything that was started end */
-export function cuttingStore(inner: Store, cutAt: number, place: Place, settleEffects: () => Promise<void>): CuttingStore {
+export function cuttingStore(
+  inner: Store,
+  cutAt: number,
+  place: Place,
+  settleEffects: () => Promise<void>,
+): CuttingStore {
   let count = 0
   let journal: WorldJournal | undefined
   const { promise: dead, resolve } = Promise.withResolvers<void>()

@@ -167,7 +167,9 @@ function agentsOf(world: World): readonly Entity[] {
 }
 
 function interruptions(world: World): number {
-  const texts = agentsOf(world).flatMap((entity) => world.read(entity, Conversation).map((message) => JSON.stringify(message)))
+  const texts = agentsOf(world).flatMap((entity) =>
+    world.read(entity, Conversation).map((message) => JSON.stringify(message)),
+  )
   return texts.filter((text) => text.includes('[interrupted]')).length
 }
 
@@ -209,7 +211,9 @@ describe('a run of two agents with parallel tools, retries and approvals', async
           expect(world.read(entity, LastTurn).stop, where).toBe('done')
           expect(world.read(entity, Usage).calls, where).toBe(rounds + 1)
         }
-        expect(interruptions(world), `${where}: one interrupted result for each once effect that was running`).toBe(running)
+        expect(interruptions(world), `${where}: one interrupted result for each once effect that was running`).toBe(
+          running,
+        )
         seenRunning += running
         if (running > 0) continue
         expect(world.hash({ stable: true }), where).toBe(golden.world.hash({ stable: true }))
