@@ -41,7 +41,7 @@ for (const who of [chef, rebel]) {
 /*
 Prints:
 Agent 1 is asked again: minutes: expected number, received string
-Agent 2 is asked again: it is no JSON (…)
+Agent 2 is asked again: it is no JSON
 Agent 1: done
 Omelette, 10 minutes, with eggs and butter
 Agent 2: failed, invalid-output

@@ -41,8 +41,8 @@ export function standardSystems({ maxStartsPerTick = 256, ...rest }: StandardSys
     reply, //                             -80  models' answers enter conversations
     turnEnd, //                           -70  final answers are checked; turns end
     toolResults, //                       -60  tools' results enter conversations, in call order
-    promptRendering(maxStartsPerTick), // -20  system prompts are filled in
-    limits, //                             -1  turns that used up their steps end
+    limits, //                             -3  turns that used up their steps end
+    promptRendering(maxStartsPerTick), //  -2  system prompts of those that are about to think are filled in
     reasoning(maxStartsPerTick), //         0  agents with something to answer start a model call
     toolExecution(maxStartsPerTick), //     5  requested tool calls are decided about and started
   ]

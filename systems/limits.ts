@@ -14,7 +14,7 @@ import { endTurn } from './end-turn.ts'
  */
 export const limits = {
   name: 'limits',
-  priority: -1,
+  priority: -3,
   run(world: World): void {
     for (const agent of world.query(LastStep, Unread, not(Busy), not(Paused))) {
       const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps

@@ -6,16 +6,14 @@ import { defaultLimits, Limits } from '../components/limits.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { OwnedBy } from '../components/owned-by.ts'
-import { Paused } from '../components/paused.ts'
 import { Pending } from '../components/pending.ts'
 import { Prefix } from '../components/prefix.ts'
-import { Terminal } from '../components/terminal.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
 import { nextPrefix } from '../src/models/prefix.ts'
 import type { Entity } from '../src/world/component.ts'
-import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
+import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
 
 /** Longest try of a model call where `Llm` says nothing. */
@@ -31,7 +29,7 @@ export function reasoning(maxStartsPerTick: number) {
     name: 'reasoning',
     priority: 0,
     run(world: World): void {
-      const ready = world.first(maxStartsPerTick, Llm, Conversation, Unread, not(Busy), not(Paused), not(Terminal))
+      const ready = readyAgents(world, maxStartsPerTick)
       for (const agent of ready) startStep(world, agent)
       if (ready.length === maxStartsPerTick) world.requestTick()
     },

@@ -12,7 +12,9 @@ import type { Host } from './host.ts'
  */
 export function checkParts(world: World, host: Host): void {
   const seen = new Set<unknown>()
-  for (const agent of world.query(Llm)) {
+  // Straight from the columns: bitECS is not to follow these components for one look at the start.
+  const { state } = world.core
+  for (const agent of state.holders(Llm)) {
     const { model } = world.read(agent, Llm)
     const { provider } = parseModel(model)
     if (seen.has(model) || host.hasProvider(provider)) continue
@@ -24,7 +26,7 @@ export function checkParts(world: World, host: Host): void {
       { entity: agent, model },
     )
   }
-  for (const agent of world.query(ToolRegistry)) {
+  for (const agent of state.holders(ToolRegistry)) {
     const { tools } = world.read(agent, ToolRegistry)
     if (seen.has(tools)) continue
     seen.add(tools)

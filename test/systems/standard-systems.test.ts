@@ -14,13 +14,13 @@ describe('the standard systems', () => {
       'reply',
       'turn-end',
       'tool-results',
-      'prompt-rendering',
       'limits',
+      'prompt-rendering',
       'reasoning',
       'tool-execution',
     ])
     const priorities = systems.map(({ priority }) => priority)
-    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -20, -1, 0, 5])
+    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -3, -2, 0, 5])
   })
 
   it.each([

@@ -1,0 +1,14 @@
+import { Busy } from '../components/busy.ts'
+import { Conversation } from '../components/conversation.ts'
+import { Llm } from '../components/llm.ts'
+import { Paused } from '../components/paused.ts'
+import { Terminal } from '../components/terminal.ts'
+import { Unread } from '../components/unread.ts'
+import type { Entity } from '../src/world/component.ts'
+import { not } from '../src/world/entities.ts'
+import type { World } from '../src/world/world.ts'
+
+/** The first so many agents that have something to answer and nothing under way, ascending. */
+export function readyAgents(world: World, count: number): readonly Entity[] {
+  return world.first(count, Llm, Conversation, Unread, not(Busy), not(Paused), not(Terminal))
+}
