@@ -54,6 +54,8 @@ export interface StandardEvents {
   'input-dropped': { readonly kind: string; readonly effect?: Entity | undefined; readonly reason: string }
   /** The next request does not begin with the last one: the provider's prompt cache is lost from there on. */
   'prefix-broken': { readonly agent: Entity; readonly component: string }
+  /** The provider has read fewer tokens from its cache than it had there, though the prefix holds: the rest was paid again. */
+  'cache-missed': { readonly agent: Entity; readonly cached: number; readonly read: number }
   /** The final answer did not follow its schema; the model is asked once more. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }
   warning: { readonly agent?: Entity | undefined; readonly message: string }

@@ -7,6 +7,8 @@ import { defineComponent } from '../src/world/component.ts'
  */
 export const Prefix = defineComponent('Prefix', () =>
   z.strictObject({
+    /** Tokens of it that the provider has cached, as of the last reply, where it says so. */
+    cached: z.number().int().nonnegative().optional(),
     count: z.number().int().nonnegative(),
     llm: z.number(),
     messages: z.number(),

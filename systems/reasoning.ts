@@ -67,7 +67,9 @@ function nextStep(world: World, agent: Entity): number {
 
 /** The request has to begin with the one before it, or the provider's prompt cache is lost. */
 function checkPrefix(world: World, agent: Entity, messages: number): void {
-  const { prefix, brokenBy } = nextPrefix(world, agent, world.get(agent, Prefix), messages)
+  const last = world.get(agent, Prefix)
+  const { prefix, brokenBy } = nextPrefix(world, agent, last, messages)
   if (brokenBy !== undefined) tell(world, 'prefix-broken', { agent, component: brokenBy })
-  world.set(agent, Prefix, prefix)
+  const cached = brokenBy === undefined ? last?.cached : undefined
+  world.set(agent, Prefix, cached === undefined ? prefix : { cached, ...prefix })
 }

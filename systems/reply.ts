@@ -6,6 +6,7 @@ import type { AssistantMessage, ToolCallBlock } from '../components/message.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
+import { Prefix } from '../components/prefix.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { type TokenUsage, Usage } from '../components/usage.ts'
@@ -21,7 +22,7 @@ import { tell } from './tell.ts'
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: Outcome. Writes: Conversation, Usage, Busy, Answered; ToolCall entities.
+ * Query: Outcome. Writes: Conversation, Usage, Prefix, Busy, Answered; ToolCall entities.
  */
 export const reply = {
   name: 'reply',
@@ -50,6 +51,7 @@ function take(world: World, agent: Entity, call: Entity, { message, stop, usage 
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   world.despawn(call)
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
+  checkCache(world, agent, usage)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
     const truncated = stop === 'max-tokens' ? true : undefined
@@ -62,6 +64,15 @@ function take(world: World, agent: Entity, call: Entity, { message, stop, usage 
     world.spawn(ToolCall({ arguments: input, callId: id, malformed, name }), OwnedBy({ agent }), Requested)
   }
   return undefined
+}
+
+/** A provider that reads less from its cache than it had there, although the request began as before, has lost it. */
+function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: TokenUsage): void {
+  const prefix = world.get(agent, Prefix)
+  if (prefix === undefined || cacheRead === undefined) return
+  const { cached = 0 } = prefix
+  if (cacheRead < cached) tell(world, 'cache-missed', { agent, cached, read: cacheRead })
+  if (cacheRead + cacheWrite !== cached) world.patch(agent, Prefix, { cached: cacheRead + cacheWrite })
 }
 
 /** Messages that came during the call stand behind its reply: the model has not seen them. */

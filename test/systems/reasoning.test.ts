@@ -1,5 +1,5 @@
 import { Conversation, Limits, Llm, Paused, SystemPrompt, Terminal, ToolRegistry, user } from 'entia'
-import { Busy, Effect, LastStep, ModelCall, OwnedBy, Pending, Turn, Unread } from 'entia/components'
+import { Busy, Effect, LastStep, ModelCall, OwnedBy, Pending, Prefix, Turn, Unread } from 'entia/components'
 import { reasoning } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { declaration, listener, model, saying, tickAt, told, worldOf } from './one-tick.ts'
@@ -131,5 +131,21 @@ describe('the prefix of a request', () => {
   ])('is broken by %s, which is named', (component, change) => {
     const agent = expect.any(Number) as number
     expect(brokenBy(change)).toEqual([{ type: 'prefix-broken', agent, component }])
+  })
+
+  it('is remembered with what the provider has cached of it, for as long as it holds', () => {
+    const world = worldOf(reasoning(256))
+    const agent = listener(world)
+    const speak = (text: string) => {
+      world.remove(agent, Busy)
+      world.append(agent, Conversation, saying('Hi'), user(text))
+      tickAt(world, 0)
+      return world.read(agent, Prefix).cached
+    }
+    tickAt(world, 0)
+    world.patch(agent, Prefix, { cached: 2_000 })
+    expect(speak('More')).toBe(2_000)
+    world.patch(agent, Llm, { temperature: 1 })
+    expect(speak('And more')).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 import { Conversation, LastTurn, Usage, user } from 'entia'
-import { Answered, Busy, OwnedBy, Requested, ToolCall, Turn } from 'entia/components'
+import { Answered, Busy, OwnedBy, Prefix, Requested, ToolCall, Turn } from 'entia/components'
 import { reply } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
@@ -51,6 +51,23 @@ describe('the reply of a model', () => {
     settleWith(world, thinkAgain(world, agent), answered(saying('The end.')))
     tickAt(world, 0)
     expect(world.read(agent, Turn).truncated).toBeUndefined()
+  })
+
+  it('that was read from less of the cache than there was tells so, though the prefix held', () => {
+    const world = worldOf(reply)
+    const { agent, call } = thinker(world)
+    const prefix = { count: 1, llm: 1, messages: 1, system: 1, tools: 1 }
+    world.set(agent, Prefix, prefix)
+    settleWith(world, call, answered(saying('One'), { input: 5, cacheRead: 0, cacheWrite: 2_000 }))
+    expect(tickAt(world, 0).events.map((event) => event.type)).toEqual(['model-replied'])
+    expect(world.read(agent, Prefix)).toEqual({ ...prefix, cached: 2_000 })
+    settleWith(world, thinkAgain(world, agent), answered(saying('Two'), { cacheRead: 2_000, cacheWrite: 300 }))
+    expect(tickAt(world, 0).events.map((event) => event.type)).toEqual(['model-replied'])
+    settleWith(world, thinkAgain(world, agent), answered(saying('Three'), { cacheRead: 2_000 }))
+    expect(tickAt(world, 0).events).toContainEqual({ type: 'cache-missed', agent, cached: 2_300, read: 2_000 })
+    settleWith(world, thinkAgain(world, agent), answered(saying('Four'), { input: 9 }))
+    tickAt(world, 0)
+    expect(world.read(agent, Prefix).cached).toBe(2_000)
   })
 
   it('that failed for good ends the turn, and nothing of it is kept', () => {
