@@ -1,20 +1,38 @@
-import { fail, Host, memoryStore, Paused, realClock, Runner, scripted, user, Conversation } from 'entia'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Clock, fail, Host, memoryStore, Paused, realClock, Runner, scripted, user, Conversation } from 'entia'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { addAgent, behaving, calling, turns, worldWith } from './driving.ts'
 import { tool } from './tools.ts'
 
-/** What keeps the process awake besides what kept it awake before. */
-function awake(): (before?: readonly string[]) => string[] {
-  const before = timers()
-  return () => {
-    const now = timers()
-    for (const name of before) now.splice(now.indexOf(name), now.includes(name) ? 1 : 0)
-    return now
+/** Real time, and how many timers a Runner has on it. */
+function watchedClock(): Clock & { readonly timers: number } {
+  let timers = 0
+  return {
+    ...realClock,
+    get timers() {
+      return timers
+    },
+    at(instantMs, fire) {
+      timers++
+      let isOver = false
+      const end = (): void => {
+        if (!isOver) timers--
+        isOver = true
+      }
+      const cancel = realClock.at(instantMs, () => {
+        end()
+        fire()
+      })
+      return () => {
+        end()
+        cancel()
+      }
+    },
   }
 }
 
-function timers(): string[] {
-  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'Immediate')
+/** Waits until no immediate is left: what polls by them never lets that happen. */
+async function expectNoImmediate(): Promise<void> {
+  await vi.waitFor(() => expect(process.getActiveResourcesInfo()).not.toContain('Immediate'))
 }
 
 async function started(runner: Runner): Promise<void> {
@@ -25,12 +43,13 @@ async function started(runner: Runner): Promise<void> {
 describe('a Runner on real time', () => {
   it('with nothing to do has no timer and no immediate, and wakes for what comes in', async () => {
     const { world, agent } = worldWith()
-    const runner = new Runner(world, { models: behaving(() => 'Hi').models, store: memoryStore(), clock: realClock })
-    const since = awake()
+    const clock = watchedClock()
+    const runner = new Runner(world, { models: behaving(() => 'Hi').models, store: memoryStore(), clock })
     await started(runner)
     await runner.idle()
     await turns()
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
     const { tick } = world
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(world.tick).toBe(tick)
@@ -38,7 +57,8 @@ describe('a Runner on real time', () => {
     await runner.idle()
     expect(world.read(agent, Conversation)).toHaveLength(4)
     await turns()
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
   })
 
   it('with an agent that is paused, and one that waits for a person, sleeps as well', async () => {
@@ -46,65 +66,73 @@ describe('a Runner on real time', () => {
     const { world } = worldWith({ tools: [send] })
     world.add(addAgent(world), Paused)
     const { models } = behaving(calling({ name: 'send' }))
-    const runner = new Runner(world, { models, tools: [send], approve: 'by-input' })
-    const since = awake()
+    const clock = watchedClock()
+    const runner = new Runner(world, { models, tools: [send], approve: 'by-input', clock })
     const asked = new Promise((resolve) => void runner.on('approval-requested', resolve))
     await started(runner)
     await asked
     await turns()
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
   })
 
   it('with a retry due has that one timer, and none once it is stopped', async () => {
     const { world } = worldWith()
     const retry = { maxAttempts: 2, firstDelayMs: 60_000, maxDelayMs: 60_000, kinds: ['overloaded' as const] }
-    const runner = new Runner(world, { models: behaving(() => fail('overloaded'), { retry }).models })
-    const since = awake()
+    const clock = watchedClock()
+    const runner = new Runner(world, { models: behaving(() => fail('overloaded'), { retry }).models, clock })
     const scheduled = new Promise((resolve) => void runner.on('retry-scheduled', resolve))
     await started(runner)
     await scheduled
     await turns()
-    expect(since()).toEqual(['Timeout'])
+    expect(clock.timers).toBe(1)
     await runner.stop()
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
   })
 
   it('that is done lets the process end, even if a provider asked to be left alone', async () => {
     const { world } = worldWith()
     const { models } = behaving(() => fail('rate-limited', { retryAfterMs: 60_000 }))
-    const runner = new Runner(world, { models })
-    const since = awake()
+    const clock = watchedClock()
+    const runner = new Runner(world, { models, clock })
     await started(runner)
     await runner.idle()
     await runner.stop()
     await turns()
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
   })
 
   it('keeps its host’s holds for others that share it', async () => {
-    const host = new Host({ models: { scripted: scripted(() => fail('rate-limited', { retryAfterMs: 60_000 })) } })
+    const clock = watchedClock()
+    const host = new Host({
+      clock,
+      models: { scripted: scripted(() => fail('rate-limited', { retryAfterMs: 60_000 })) },
+    })
     onTestFinished(() => host.close())
     const { world } = worldWith()
     const runner = new Runner(world, { host })
-    const since = awake()
     await started(runner)
     await runner.idle()
     await runner.stop()
-    expect(since()).toEqual(['Timeout'])
+    expect(clock.timers).toBe(1)
     host.close()
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
   })
 
   it('gives a tool that takes its time that much of it', async () => {
     const nap = tool('nap', async ({ sleep }) => sleep(15), { timeoutMs: 5_000 })
     const { world, agent } = worldWith({ tools: [nap], messages: [user('Sleep')] })
-    const runner = new Runner(world, { models: behaving(calling({ name: 'nap' })).models, tools: [nap] })
-    const since = awake()
+    const clock = watchedClock()
+    const runner = new Runner(world, { models: behaving(calling({ name: 'nap' })).models, tools: [nap], clock })
     await started(runner)
     await runner.idle()
     await turns()
     expect(world.nowMs).toBeGreaterThanOrEqual(14)
     expect(world.read(agent, Conversation)).toHaveLength(4)
-    expect(since()).toEqual([])
+    expect(clock.timers).toBe(0)
+    await expectNoImmediate()
   })
 })
