@@ -126,16 +126,16 @@ export class Runner {
       for (const input of early) core.inbox.push(input)
       throw error
     }
-    const { world, host, clock = host.clock } = { world: this.world, host: this.host }
-    const parts = {
+    const { world, host } = this
+    const { clock } = host
+    this.#loop = new TickLoop({
       world,
       clock,
       inbox: this.#inbox,
       pump: this.#pump,
       listeners: this.#listeners,
       keeper: this.#keeper,
-    }
-    this.#loop = new TickLoop(parts)
+    })
     this.#inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
     this.#tellAgain()
     this.#listeners.on('input-dropped', () => void this.#dropped++)
