@@ -1,4 +1,5 @@
 import { HostFacts } from '../components/host-facts.ts'
+import type { InputOf } from '../components/input.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Running } from '../components/running.ts'
 import type { World } from '../src/world/world.ts'
@@ -25,9 +26,9 @@ export const restart = {
   },
 }
 
-function noteHost(world: World, retry: ReturnType<typeof HostFacts.schema.parse>['retry'] | object): void {
+function noteHost(world: World, retry: InputOf<'started'>['retry']): void {
   const [known] = world.query(HostFacts)
-  const facts = HostFacts({ retry: { ...retry } })
+  const facts = HostFacts({ retry })
   if (known !== undefined) {
     if (JSON.stringify(world.get(known, HostFacts)) !== JSON.stringify(facts.initial)) world.add(known, facts)
   } else if (Object.keys(retry).length > 0) world.spawn(facts)

@@ -42,13 +42,25 @@ function decide(world: World, call: Entity): void {
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
-  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
-  const problem =
-    declaration === undefined ? `there is no tool named ${name}.` : problemOf(world, agent, call, declaration)
-  if (declaration === undefined || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
-  if (declaration.approval !== true) return start(world, call, declaration)
+  const found = toolOf(world, agent, name)
+  const problem = 'problem' in found ? found.problem : problemOf(world, agent, call, found.declaration)
+  if ('problem' in found || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
+  if (found.declaration.approval !== true) return start(world, call, found.declaration)
   world.add(call, AwaitingApproval)
   askNext(world, agent)
+}
+
+/** A tool that the agent has and is permitted to run, or why it may not. */
+function toolOf(
+  world: World,
+  agent: Entity,
+  name: string,
+): { readonly declaration: ToolDeclaration } | { readonly problem: string } {
+  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
+  if (declaration === undefined) return { problem: `there is no tool named ${name}.` }
+  const { allowed, denied } = world.get(agent, Permissions) ?? {}
+  const isRefused = denied?.includes(name) === true || allowed?.includes(name) === false
+  return isRefused ? { problem: `tool '${name}' is not permitted.` } : { declaration }
 }
 
 function problemOf(
@@ -58,8 +70,6 @@ function problemOf(
   { name, inputSchema }: ToolDeclaration,
 ): string | undefined {
   const { arguments: input, malformed } = world.read(call, ToolCall)
-  const { allowed, denied } = world.get(agent, Permissions) ?? {}
-  if (denied?.includes(name) === true || allowed?.includes(name) === false) return `tool '${name}' is not permitted.`
   const maxToolCalls = world.get(agent, Limits)?.maxToolCalls ?? defaultLimits.maxToolCalls
   if (world.read(agent, Turn).toolCalls > maxToolCalls) {
     return `the limit of ${maxToolCalls} tool calls a turn is reached; answer with what you have.`
@@ -90,8 +100,8 @@ function askNext(world: World, agent: Entity): void {
   const call = owned.find((entity) => world.has(entity, AwaitingApproval))
   if (call === undefined) return
   const { name, arguments: input } = world.read(call, ToolCall)
-  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
-  const deadline = declaration?.approvalTimeoutMs
+  const found = toolOf(world, agent, name)
+  const deadline = 'declaration' in found ? found.declaration.approvalTimeoutMs : undefined
   const id = world.newId('approval')
   world.spawn(
     Approval({ id, tool: name, arguments: input }),
@@ -116,14 +126,20 @@ function takeAnswer(world: World, approval: Entity): void {
   world.despawn(approval)
   world.remove(call, AwaitingApproval)
   tell(world, 'approval-answered', { agent, approval: id, tool, approved, reason })
-  const declaration = world.get(agent, ToolRegistry)?.tools.find((candidate) => candidate.name === tool)
-  if (approved && declaration !== undefined) start(world, call, declaration)
+  if (approved) startApproved(world, agent, call, tool)
   else {
     const message = `[user declined: ${reason ?? 'no reason given'}]`
     world.add(call, Outcome({ ok: false, failure: { kind: 'tool-denied', message } }))
     world.requestTick()
   }
   askNext(world, agent)
+}
+
+/** A yes is an answer to what was so when it was asked: the tool, or the right to it, may be gone. */
+function startApproved(world: World, agent: Entity, call: Entity, tool: string): void {
+  const found = toolOf(world, agent, tool)
+  if ('declaration' in found) start(world, call, found.declaration)
+  else answerAtOnce(world, call, `Error: ${found.problem}`)
 }
 
 /** Whatever is not a clear yes is a no. */

@@ -11,14 +11,12 @@ import type { Host } from './host.ts'
  * @throws `unknown-provider`, `missing-handler`
  */
 export function checkParts(world: World, host: Host): void {
-  const seen = new Set<unknown>()
   // Straight from the columns: bitECS is not to follow these components for one look at the start.
   const { state } = world.core
   for (const agent of state.holders(Llm)) {
     const { model } = world.read(agent, Llm)
     const { provider } = parseModel(model)
-    if (seen.has(model) || host.hasProvider(provider)) continue
-    seen.add(model)
+    if (host.hasProvider(provider)) continue
     throw new EntiaError(
       'unknown-provider',
       `Entity ${agent} has the model '${model}', and there is no provider '${provider}'. ` +
@@ -26,6 +24,7 @@ export function checkParts(world: World, host: Host): void {
       { entity: agent, model },
     )
   }
+  const seen = new Set<unknown>()
   for (const agent of state.holders(ToolRegistry)) {
     const { tools } = world.read(agent, ToolRegistry)
     if (seen.has(tools)) continue

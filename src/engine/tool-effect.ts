@@ -7,7 +7,6 @@ import type { Tool } from '../tools/port.ts'
 /** Tool calls: the handler is found on the Host by name. */
 export function toolEffect(find: (name: string) => Tool | undefined): EffectKind {
   return {
-    queue: () => undefined,
     prepare(world, effect) {
       const { agent } = world.read(effect, OwnedBy)
       const { name, arguments: input } = world.read(effect, ToolCall)

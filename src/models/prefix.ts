@@ -31,13 +31,7 @@ export interface NextPrefix {
 /** Compares the request to come, of so many messages, with the last one. Costs what is new since then. */
 export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
   const messages = world.get(agent, Conversation) ?? []
-  const again =
-    last === undefined
-      ? undefined
-      : chained.get(messages) === last.count
-        ? last.messages
-        : chain(messages, 0, last.count, 0)
-  const isSame = last !== undefined && again === last.messages && last.count <= count
+  const isSame = last !== undefined && last.count <= count && beginsAs(messages, last)
   const prefix = {
     count,
     llm: short(JSON.stringify(world.read(agent, Llm))),
@@ -47,6 +41,10 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   }
   chained.set(messages, count)
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, isSame) }
+}
+
+function beginsAs(messages: readonly Message[], last: PrefixData): boolean {
+  return chained.get(messages) === last.count || chain(messages, 0, last.count, 0) === last.messages
 }
 
 function difference(last: PrefixData, next: PrefixData, isSame: boolean): string | undefined {

@@ -11,6 +11,9 @@ export interface StreamReader<Event> {
   outcome(): ModelOutcome | undefined
 }
 
+/** The longest time that a timer of Node can count: an SDK's own time limit is off, the world's time rules. */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1
+
 /** An SDK, ready to call its provider. */
 export interface Connection {
   /** Reads an error of the SDK; `undefined` for an error that is none of the SDK's. */

@@ -51,7 +51,7 @@ describe('a Runner on real time', () => {
     expect(clock.timers).toBe(0)
     await expectNoImmediate()
     const { tick } = world
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await turns()
     expect(world.tick).toBe(tick)
     await runner.message(agent, 'Hello')
     await runner.idle()

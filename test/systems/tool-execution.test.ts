@@ -222,14 +222,26 @@ describe('a call that a person has to agree to', () => {
     expect(again).toBe(true)
   })
 
-  it('does not run if its tool was taken away meanwhile', () => {
+  it.each<[string, (world: World, agent: Entity) => void, string]>([
+    [
+      'its tool was taken away',
+      (world, agent) => world.set(agent, ToolRegistry, { tools: [] }),
+      'Error: there is no tool named send.',
+    ],
+    [
+      'it is not permitted any more',
+      (world, agent) => world.add(agent, Permissions({ denied: ['send'] })),
+      "Error: tool 'send' is not permitted.",
+    ],
+  ])('does not run, whatever the answer, if %s meanwhile', (_, change, text) => {
     const { world, agent, calls } = scene([careful], [ask('send')])
     tickAt(world, 0)
-    world.set(agent, ToolRegistry, { tools: [] })
+    change(world, agent)
     settleWith(world, question(world), { ok: true, value: { approved: true } })
-    tickAt(world, 0)
+    const { again } = tickAt(world, 0)
     expect(world.has(calls[0], Effect)).toBe(false)
-    expect(world.read(calls[0], Outcome)).toMatchObject({ ok: false })
+    expect(answerAtOnce(world, calls[0])).toBe(text)
+    expect(again).toBe(true)
   })
 
   it('is asked about after those before it; what needs nobody runs meanwhile', () => {

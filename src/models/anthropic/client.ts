@@ -2,7 +2,7 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
 import type { ProviderError } from '../provider-failure.ts'
-import { type Connection, reasonOf } from '../streamed-call.ts'
+import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
 
 export type {
   ContentBlockParam,
@@ -35,9 +35,6 @@ export interface AnthropicClient extends Connection {
   /** A schema as the API's structured output takes it: what it does not know becomes part of the descriptions. */
   readonly outputSchema: (schema: JsonObject) => Record<string, unknown>
 }
-
-/** The longest time that a timer of Node can count: the SDK's own time limit is off, the world's time rules. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * Loads the SDK and makes a client. This file alone imports the SDK.

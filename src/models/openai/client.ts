@@ -1,7 +1,7 @@
 import type { OpenAI } from 'openai'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { ProviderError } from '../provider-failure.ts'
-import { type Connection, reasonOf } from '../streamed-call.ts'
+import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
 
 export type {
   ChatCompletionAssistantMessageParam,
@@ -43,9 +43,6 @@ export interface ServerOptions {
 export interface OpenAIClient extends Connection {
   readonly sdk: OpenAI
 }
-
-/** The longest time that a timer of Node can count: the SDK's own time limit is off, the world's time rules. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * Loads the SDK and makes a client. This file alone imports the SDK.
