@@ -1,6 +1,9 @@
 import type { Entity } from '../src/world/component.ts'
+import type { EntiaErrorCode } from '../src/world/entia-error.ts'
 import type { Failure } from './failure.ts'
 import type { Stop } from './last-turn.ts'
+import type { SessionStatus } from './session-status.ts'
+import type { SessionKind } from './subagent-session.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** What the standard systems tell, after the commit of the tick in which it happened. */
@@ -56,9 +59,81 @@ export interface StandardEvents {
   'prefix-broken': { readonly agent: Entity; readonly component: string }
   /** The provider has read fewer tokens from its cache than it had there, though the prefix holds: the rest was paid again. */
   'cache-missed': { readonly agent: Entity; readonly cached: number; readonly read: number }
+  /** A session was launched. */
+  'session-queued': {
+    readonly agent: Entity
+    readonly session: Entity
+    readonly sessionId: string
+    readonly sequence: number
+    readonly correlationId: string
+  }
+  /** A program's launch was refused: no session, and no further event. */
+  'session-refused': {
+    readonly agent: Entity
+    readonly correlationId: string
+    readonly code: EntiaErrorCode
+    readonly reason: string
+  }
+  /** A session has a slot and begins. */
+  'delegation-started': DelegationFacts
+  /** A session that had begun has ended. */
+  'delegation-completed': DelegationFacts & {
+    readonly lifecycleStatus: SessionStatus
+    readonly success: boolean
+    /** From admission. */
+    readonly durationMs: number
+    /** `null` over 8192 bytes, and where there is none. */
+    readonly result: string | null
+    readonly error: string | null
+    readonly artifactId: string | null
+  }
+  /** A session has ended, whether it had begun or not. */
+  'session-ended': {
+    readonly agent: Entity
+    readonly session: Entity
+    readonly sessionId: string
+    readonly lifecycleStatus: SessionStatus
+  }
+  /** A query has its reply, or has failed. */
+  'query-answered': { readonly agent: Entity; readonly sessionId: string; readonly query: string }
+  /** What a cancel has stopped: in this world; descendants tell of theirs. */
+  'work-cancelled': {
+    readonly agent: Entity
+    /** As they were before. */
+    readonly sessions: readonly { readonly sessionId: string; readonly lifecycleStatus: SessionStatus }[]
+    readonly effects: readonly StoppedEffect[]
+  }
+  /** The agent of a session has come to its end. */
+  'session-settled': { readonly agent: Entity; readonly success: boolean }
+  /** The agent of a session only waits, or goes on. */
+  'slot-released': { readonly agent: Entity }
   /** The final answer did not follow its schema; the model is asked once more. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }
   warning: { readonly agent?: Entity | undefined; readonly message: string }
+}
+
+/** What tells one delegation from another, at its start and at its end. */
+export type DelegationFacts = {
+  readonly sessionId: string
+  readonly correlationId: string
+  readonly parent: Entity
+  readonly category: string
+  readonly kind: SessionKind
+  readonly mode: 'sync' | 'background'
+  /** The session's prompt. */
+  readonly task: string
+  /** Sessions above the parent, and one. */
+  readonly depth: number
+}
+
+/** An effect that was under way when it was stopped, and what is known of it. */
+export type StoppedEffect = {
+  readonly effect: Entity
+  readonly kind: string
+  /** Of a tool call. */
+  readonly tool?: string | undefined
+  /** `unknown`: it had begun, and may have happened. */
+  readonly fate: 'not-begun' | 'aborted' | 'unknown'
 }
 
 export type StandardEvent = {

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { DeepReadonly } from '../src/world/component.ts'
 import { lazily } from '../src/world/lazily.ts'
 import { entity } from './entity.ts'
+import { HostFacts } from './host-facts.ts'
 import { UserMessage } from './message.ts'
 import { outcomeSchema } from './outcome.ts'
-import { RetryPolicy } from './retry-policy.ts'
+import { sessionInputs } from './session-input.ts'
 
 /** Under an id an input is taken once; the same id again is dropped. */
 const id = lazily(() => z.string().min(1).optional())
@@ -15,7 +16,8 @@ const kinds = lazily(() => ({
     id: id(),
     kind: z.literal('started'),
     dateMs: z.number(),
-    retry: z.record(z.string(), z.union([RetryPolicy(), z.literal(false)])),
+    /** What is to be known of the Host, if that is something new. */
+    host: HostFacts.schema.optional(),
   }),
   /** A person speaks to an agent. */
   message: z.strictObject({ id: id(), kind: z.literal('message'), agent: entity(), message: UserMessage() }),
@@ -44,6 +46,7 @@ const kinds = lazily(() => ({
     effect: entity(),
     attempt: z.number().int().min(1),
   }),
+  ...sessionInputs(),
   /** A time that an effect was waiting for, or had until, has come. */
   due: z.strictObject({ id: id(), kind: z.literal('due'), effect: entity(), attempt: z.number().int().min(1) }),
 }))

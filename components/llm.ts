@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineComponent } from '../src/world/component.ts'
+import { type DataOf, defineComponent } from '../src/world/component.ts'
 import { JsonSchema } from './json.ts'
 import { RetryPolicy } from './retry-policy.ts'
 
@@ -21,3 +21,4 @@ export const Llm = defineComponent('Llm', () =>
     timeoutMs: z.number().positive().optional(),
   }),
 )
+export type LlmData = DataOf<() => typeof Llm.schema>

@@ -15,3 +15,4 @@ export const Turn = defineComponent('Turn', () =>
     truncated: z.literal(true).optional(),
   }),
 )
+export type TurnData = z.infer<typeof Turn.schema>

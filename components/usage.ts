@@ -19,4 +19,10 @@ export const TokenUsage = lazily(() =>
 export type TokenUsage = DataOf<typeof TokenUsage>
 
 /** What an agent's model calls have used, all told. A count that no call reported is absent. */
-export const Usage = defineComponent('Usage', () => TokenUsage().extend({ calls: z.number().int().nonnegative() }))
+export const Usage = defineComponent('Usage', () =>
+  TokenUsage().extend({
+    calls: z.number().int().nonnegative(),
+    /** In billionths of a US dollar; absent: no price is known. */
+    costNanoUsd: z.number().int().nonnegative().optional(),
+  }),
+)

@@ -21,6 +21,11 @@ export { OutputSchema } from '../components/output-schema.ts'
 export { Paused } from '../components/paused.ts'
 export { Permissions } from '../components/permissions.ts'
 export { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
+export { type SubagentConfig, SubagentRegistry } from '../components/subagent-registry.ts'
+export { SubagentSession, type SessionUsage } from '../components/subagent-session.ts'
+export type { SessionStatus } from '../components/session-status.ts'
+export { Skills, type Skill } from '../components/skills.ts'
+export { DelegationLimits } from '../components/delegation-limits.ts'
 export { SystemPrompt } from '../components/system-prompt.ts'
 export { Terminal } from '../components/terminal.ts'
 export type { RestartClass, ToolDeclaration } from '../components/tool-declaration.ts'
@@ -31,7 +36,8 @@ export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
 export { type Clock, realClock } from './engine/clock.ts'
 export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
 export type { EventPlace, EventsByType, RunnerEvent, RunnerEvents, StreamEvent, TickEvent } from './engine/events.ts'
-export { Host, hostDefaults, type HostOptions } from './engine/host.ts'
+export { Host } from './engine/host.ts'
+export { hostDefaults, type HostOptions } from './engine/host-options.ts'
 export {
   type Difference,
   type Recording,
@@ -41,8 +47,13 @@ export {
   type ReplayResult,
 } from './engine/replay.ts'
 export { run } from './engine/run.ts'
-export { Runner, type RunnerStats } from './engine/runner.ts'
+export type { RunnerStats } from './engine/drive.ts'
+export { Runner } from './engine/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
+export type { LaunchOptions } from './engine/launch-options.ts'
+export type { SessionRef } from './engine/session-ref.ts'
+export { type SessionInfo, Subagents, type WaitOptions } from './engine/subagents.ts'
+export type { Transcript } from './engine/child-run.ts'
 export { VirtualClock, type VirtualClockOptions } from './engine/virtual-clock.ts'
 export { anthropic, type AnthropicOptions } from './models/anthropic.ts'
 export {
@@ -63,6 +74,7 @@ export type {
   ModelReply,
   ModelRequest,
 } from './models/port.ts'
+export type { Price } from './models/prices.ts'
 export { project } from './models/project.ts'
 export {
   fail,
@@ -73,6 +85,9 @@ export {
   type ScriptedReply,
 } from './models/scripted.ts'
 export { textOf } from './models/text-of.ts'
+export { querySubagentDeclaration, spawnSubagentDeclaration } from './subagents/declarations.ts'
+export { SessionPool, type SessionPoolOptions, sessionPoolDefaults } from './subagents/pool.ts'
+export type { SkillDefinition } from './subagents/port.ts'
 export { memoryStore } from './stores/memory.ts'
 export type { Batch, JournalRow, OpenOptions, Store, StoredWorld, WorldInfo, WorldJournal } from './stores/port.ts'
 export { sqliteStore, sqliteStoreDefaults, type SqliteStoreOptions } from './stores/sqlite.ts'

@@ -1,3 +1,4 @@
+import { Ancestry } from '../components/ancestry.ts'
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
@@ -8,13 +9,17 @@ import { Effect } from '../components/effect.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Running } from '../components/running.ts'
+import { SessionQuery } from '../components/session-call.ts'
 import { ToolCall } from '../components/tool-call.ts'
-import { Turn } from '../components/turn.ts'
+import { Turn, type TurnData } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
-import type { Entity } from '../src/world/component.ts'
+import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { Json } from '../src/world/json.ts'
 import type { World } from '../src/world/world.ts'
 import { answerCall, outcomeText } from './answer-call.ts'
+import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
+import { startNextQuery } from './sessions/query-session.ts'
+import { endWait } from './sessions/end-wait.ts'
 import { tell } from './tell.ts'
 
 /** How a turn ends. */
@@ -30,14 +35,20 @@ export interface TurnEnd {
  */
 export function endTurn(world: World, agent: Entity, { stop, failure, output }: TurnEnd): void {
   answerOpenCalls(world, agent, stop)
+  endWait(world, agent)
+  const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
   for (const effect of world.referrers(OwnedBy, agent)) world.despawn(effect)
+  for (const session of asked) startNextQuery(world, session)
+  if (takesSessionsAlong(world, agent, stop)) cancelSessionsOf(world, agent)
   const closing = closingText(stop, failure)
   const last = world.get(agent, Conversation)?.at(-1)
   if (closing !== undefined && last !== undefined) {
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
-  for (const tag of [Answered, Busy, LastStep, Unread]) world.remove(agent, tag)
-  const { steps, toolCalls, startedAtMs, truncated } = world.read(agent, Turn)
+  for (const tag of [Answered, Busy, Unread]) world.remove(agent, tag)
+  // The steps of a session are counted over all its turns.
+  if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
+  const { steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
   world.remove(agent, Turn)
   const times = { startedAtMs, endedAtMs: world.nowMs }
   world.add(
@@ -45,6 +56,12 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }),
   )
   tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
+}
+
+/** What was delegated goes with an agent that fails or is cancelled; in a session, with any end but a good one. */
+function takesSessionsAlong(world: World, agent: Entity, stop: Stop): boolean {
+  if (stop === 'failed' || stop === 'cancelled' || stop === 'budget-spent') return true
+  return stop !== 'done' && world.has(agent, Ancestry)
 }
 
 function answerOpenCalls(world: World, agent: Entity, stop: Stop): void {
@@ -60,6 +77,11 @@ function openCallText(world: World, call: Entity, stop: Stop): string {
   if (stop !== 'cancelled') return '[not run: the turn was stopped]'
   const mayHaveRun = world.has(call, Running) && world.read(call, Effect).restart === 'once'
   return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
+}
+
+/** A turn whose first step may not begin. */
+function notBegun(world: World, agent: Entity): DeepReadonly<TurnData> {
+  return { startedAtMs: world.nowMs, steps: world.get(agent, LastTurn)?.steps ?? 0, toolCalls: 0 }
 }
 
 function closingText(stop: Stop, failure: Failure | undefined): string | undefined {

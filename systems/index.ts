@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { schemaIssues } from '../src/tools/schema-issues.ts'
+import { lazily } from '../src/world/lazily.ts'
 import { EntiaError } from '../src/world/entia-error.ts'
 import type { System } from '../src/world/world.ts'
 import { cancellation } from './cancellation.ts'
@@ -11,26 +14,41 @@ import { restart } from './restart.ts'
 import { retry } from './retry.ts'
 import { settlement } from './settlement.ts'
 import { toolExecution } from './tool-execution.ts'
+import { sessionEnd } from './session-end.ts'
+import { slots } from './slots.ts'
+import { subagentScheduler } from './subagent-scheduler.ts'
+import { subagentTools } from './subagent-tools.ts'
 import { toolResults } from './tool-results.ts'
 import { turnEnd } from './turn-end.ts'
+import { wait } from './wait.ts'
+import { worldTools } from './world-tools/index.ts'
 
 export interface StandardSystemsOptions {
   /** Most effects of a kind that one tick starts; the rest waits for the next. @default 256 */
   readonly maxStartsPerTick?: number
+  /** Longest run of a session whose launch says nothing, in milliseconds of world time. @default no limit */
+  readonly defaultTimeoutMs?: number
+  /** Agents that have tools and no `SubagentRegistry` get one in which any name may be delegated to. @default false */
+  readonly allowUnregisteredSubagents?: boolean
 }
+
+const optionsSchema = lazily(() =>
+  z.strictObject({
+    maxStartsPerTick: z.number().int().min(1).optional(),
+    defaultTimeoutMs: z.number().positive().optional(),
+    allowUnregisteredSubagents: z.boolean().optional(),
+  }),
+)
 
 /**
  * The order of one tick. A tool call goes through it like this: `reply` finds it in a model's answer, `toolExecution`
  * makes it an effect, the Runner runs it, `settlement` takes its outcome, `toolResults` puts that into the conversation,
  * and `reasoning` starts the next step, all in the tick in which the outcome came.
  */
-export function standardSystems({ maxStartsPerTick = 256, ...rest }: StandardSystemsOptions = {}): System[] {
-  const unknown = Object.keys(rest)
-  if (unknown.length > 0 || !Number.isInteger(maxStartsPerTick) || maxStartsPerTick < 1) {
-    const came = unknown.length > 0 ? `option ${unknown.join(', ')}` : String(maxStartsPerTick)
-    const expected = 'maxStartsPerTick (a whole number of 1 or more)'
-    throw new EntiaError('invalid-argument', `standardSystems: expected ${expected}; came ${came}.`)
-  }
+export function standardSystems(options: StandardSystemsOptions = {}): System[] {
+  const problem = optionsSchema().safeParse(options).error
+  if (problem !== undefined) throw new EntiaError('invalid-argument', `standardSystems: ${schemaIssues(problem)}.`)
+  const { maxStartsPerTick = 256, defaultTimeoutMs, allowUnregisteredSubagents = false } = options
   return [
     receipts, //                         -120  inputs that were posted under an id are remembered
     restart, //                          -110  a Runner took the world up: what ran once is interrupted
@@ -41,10 +59,15 @@ export function standardSystems({ maxStartsPerTick = 256, ...rest }: StandardSys
     reply, //                             -80  models' answers enter conversations
     turnEnd, //                           -70  final answers are checked; turns end
     toolResults, //                       -60  tools' results enter conversations, in call order
+    subagentScheduler(defaultTimeoutMs), // -30  sessions are launched, admitted, and end
+    wait, //                               -5  agents are told of sessions that have ended, and wake
+    subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  those that may delegate get the tools for it
     limits, //                             -3  turns that used up their steps end
     promptRendering(maxStartsPerTick), //  -2  system prompts of those that are about to think are filled in
     reasoning(maxStartsPerTick), //         0  agents with something to answer start a model call
-    toolExecution(maxStartsPerTick), //     5  requested tool calls are decided about and started
+    toolExecution({ maxStartsPerTick, worldTools: worldTools(defaultTimeoutMs) }), // 5  requested tool calls are decided about and started
+    sessionEnd, //                         10  in a session's world: how it ended is noted
+    slots, //                              12  in a session's world: a slot is given back, or asked for again
   ]
 }
 
@@ -58,8 +81,13 @@ export {
   reply,
   restart,
   retry,
+  sessionEnd,
   settlement,
+  slots,
+  subagentScheduler,
+  subagentTools,
   toolExecution,
   toolResults,
   turnEnd,
+  wait,
 }

@@ -1,14 +1,17 @@
+import { Ancestry } from '../components/ancestry.ts'
 import { Busy } from '../components/busy.ts'
 import { LastStep } from '../components/last-step.ts'
 import { defaultLimits, Limits } from '../components/limits.ts'
 import { Paused } from '../components/paused.ts'
 import { Unread } from '../components/unread.ts'
+import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
+import { leftToDelegate } from './sessions/delegation.ts'
 
 /**
- * Ends turns that have used up their steps. The calls of the last step have run and are answered by then.
+ * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step have run and are answered by then.
  *
  * Query: LastStep, Unread. Writes: what ending a turn writes.
  */
@@ -21,5 +24,15 @@ export const limits = {
       const message = `Step limit reached (${maxSteps})`
       endTurn(world, agent, { stop: 'max-steps', failure: { kind: 'step-limit', message } })
     }
+    for (const agent of world.query(Ancestry, Unread, not(Busy), not(Paused))) endWithoutBudget(world, agent)
   },
+}
+
+/** A session that has spent what it was granted makes no further call. */
+function endWithoutBudget(world: World, agent: Entity): void {
+  const { tokens, costNanoUsd } = leftToDelegate(world, agent)
+  const spent = tokens === 0 ? 'tokens' : costNanoUsd === 0 ? 'cost' : undefined
+  if (spent === undefined) return
+  const message = `The grant of this session is spent: ${spent}`
+  endTurn(world, agent, { stop: 'budget-spent', failure: { kind: 'budget-spent', message } })
 }

@@ -1,14 +1,13 @@
 import { RenderedPrompt } from '../components/rendered-prompt.ts'
-import { SystemPrompt } from '../components/system-prompt.ts'
-import { ToolRegistry } from '../components/tool-registry.ts'
-import { hasPlaceholder, renderPrompt } from '../src/models/render-prompt.ts'
+import { fullPrompt } from '../src/models/full-prompt.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
 
 /**
- * Fills in the system prompts of the agents that are about to think. A prompt without placeholders is sent as it stands.
+ * Fills in the system prompts of the agents that are about to think, with the texts of their skills behind them. A prompt
+ * that has no placeholder, and nothing behind it, is sent as it stands.
  *
  * Query: the agents that reasoning will start. Writes: RenderedPrompt, when the text has changed.
  */
@@ -17,20 +16,23 @@ export function promptRendering(maxStartsPerTick: number) {
     name: 'prompt-rendering',
     priority: -2,
     run(world: World): void {
-      for (const agent of readyAgents(world, maxStartsPerTick)) {
-        if (world.has(agent, SystemPrompt)) render(world, agent)
-      }
+      for (const agent of readyAgents(world, maxStartsPerTick)) render(world, agent)
     },
   }
 }
 
 function render(world: World, agent: Entity): void {
-  const { template } = world.read(agent, SystemPrompt)
-  if (!hasPlaceholder(template)) return world.remove(agent, RenderedPrompt)
-  const { text, unknown } = renderPrompt(template, world.get(agent, ToolRegistry)?.tools ?? [])
-  if (world.get(agent, RenderedPrompt)?.text === text) return
-  world.set(agent, RenderedPrompt, { text })
-  for (const name of unknown) {
+  const last = world.get(agent, RenderedPrompt)
+  const next = fullPrompt(world, agent)
+  if (next === undefined) {
+    if (last !== undefined) world.remove(agent, RenderedPrompt)
+    return
+  }
+  if (last?.text === next.text) return
+  world.set(agent, RenderedPrompt, { text: next.text })
+  for (const name of next.unknown) {
+    // It stands in the text: what stood in the last one was told of then.
+    if (last?.text.includes(name) === true) continue
     tell(world, 'warning', { agent, message: `The system prompt has an unknown placeholder: ${name}` })
   }
 }

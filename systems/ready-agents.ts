@@ -1,14 +1,19 @@
+import { SlotReleased } from '../components/ancestry.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Llm } from '../components/llm.ts'
 import { Paused } from '../components/paused.ts'
+import { SubagentWait } from '../components/subagent-wait.ts'
 import { Terminal } from '../components/terminal.ts'
 import { Unread } from '../components/unread.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 
+/** What keeps an agent from its next step. */
+const heldUpBy = [Busy, Paused, SlotReleased, SubagentWait, Terminal].map(not)
+
 /** The first so many agents that have something to answer and nothing under way, ascending. */
 export function readyAgents(world: World, count: number): readonly Entity[] {
-  return world.first(count, Llm, Conversation, Unread, not(Busy), not(Paused), not(Terminal))
+  return world.first(count, Llm, Conversation, Unread, ...heldUpBy)
 }

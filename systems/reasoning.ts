@@ -1,6 +1,8 @@
+import { Ancestry } from '../components/ancestry.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Effect } from '../components/effect.ts'
+import { LastTurn } from '../components/last-turn.ts'
 import { LastStep } from '../components/last-step.ts'
 import { defaultLimits, Limits } from '../components/limits.ts'
 import { Llm } from '../components/llm.ts'
@@ -54,7 +56,7 @@ function startStep(world: World, agent: Entity): void {
 
 function nextStep(world: World, agent: Entity): number {
   const turn = world.get(agent, Turn)
-  const steps = (turn?.steps ?? 0) + 1
+  const steps = (turn?.steps ?? stepsBefore(world, agent)) + 1
   if (turn !== undefined) world.patch(agent, Turn, { steps })
   else {
     world.add(agent, Turn({ steps, toolCalls: 0, startedAtMs: world.nowMs }))
@@ -63,6 +65,11 @@ function nextStep(world: World, agent: Entity): number {
   const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
   if (steps >= maxSteps) world.add(agent, LastStep)
   return steps
+}
+
+/** The steps of a session are counted over all its turns. */
+function stepsBefore(world: World, agent: Entity): number {
+  return world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
 }
 
 /** The request has to begin with the one before it, or the provider's prompt cache is lost. */

@@ -31,7 +31,7 @@ export const reply = {
     for (const call of settled(world, ModelCall)) {
       const { agent } = world.read(call, OwnedBy)
       const outcome = world.read(call, Outcome)
-      const failure = outcome.ok ? take(world, agent, call, (outcome.value ?? {}) as ModelReply) : outcome.failure
+      const failure = outcome.ok ? take(world, agent, call, (outcome.value ?? {}) as PricedReply) : outcome.failure
       if (failure === undefined) continue
       tell(world, 'model-failed', { agent, effect: call, failure })
       endTurn(world, agent, { stop: 'failed', failure })
@@ -39,12 +39,16 @@ export const reply = {
   },
 }
 
+/** A reply, with what it cost if its model has a price. */
+type PricedReply = ModelReply & { readonly costNanoUsd?: number }
+
 /** Gives a failure if the reply is none. */
-function take(world: World, agent: Entity, call: Entity, { message, stop, usage }: ModelReply): Failure | undefined {
+function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
+  const { message, stop, usage } = priced
   const place = world.read(call, ModelCall).messages
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const write = (): void => {
-    count(world, agent, usage)
+    count(world, agent, priced)
     insert(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
@@ -82,12 +86,13 @@ function insert(world: World, agent: Entity, place: number, message: AssistantMe
   else world.splice(agent, Conversation, place, 0, [message])
 }
 
-function count(world: World, agent: Entity, usage: TokenUsage): void {
+function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
   const before = world.get(agent, Usage) ?? { calls: 0 }
   world.set(agent, Usage, {
     cacheRead: sum(before.cacheRead, usage.cacheRead),
     cacheWrite: sum(before.cacheWrite, usage.cacheWrite),
     calls: before.calls + 1,
+    costNanoUsd: sum(before.costNanoUsd, costNanoUsd),
     input: sum(before.input, usage.input),
     output: sum(before.output, usage.output),
   })

@@ -1,3 +1,4 @@
+import { Effect } from '../components/effect.ts'
 import { HostFacts } from '../components/host-facts.ts'
 import type { InputOf } from '../components/input.ts'
 import { Outcome } from '../components/outcome.ts'
@@ -7,7 +8,7 @@ import { inputsOf } from './inputs-of.ts'
 
 /**
  * Takes the world up again where a Runner left it: a `once` effect that had begun is settled as `interrupted`, since
- * it may have happened. All others are still pending and begin again by themselves.
+ * it may have happened. Sessions go on from their own journals; all others are still pending and begin again by themselves.
  *
  * Query: Running. Writes: Outcome, HostFacts.
  */
@@ -17,19 +18,19 @@ export const restart = {
   run(world: World): void {
     for (const input of inputsOf(world, 'started')) {
       for (const effect of world.query(Running)) {
+        if (world.read(effect, Effect).restart === 'resumable') continue
         world.remove(effect, Running)
         const message = 'The process ended while this ran: it may have happened, or not, or in part.'
         world.add(effect, Outcome({ ok: false, failure: { kind: 'interrupted', message } }))
       }
-      noteHost(world, input.retry)
+      noteHost(world, input.host)
     }
   },
 }
 
-function noteHost(world: World, retry: InputOf<'started'>['retry']): void {
+function noteHost(world: World, host: InputOf<'started'>['host']): void {
+  if (host === undefined) return
   const [known] = world.query(HostFacts)
-  const facts = HostFacts({ retry })
-  if (known !== undefined) {
-    if (JSON.stringify(world.get(known, HostFacts)) !== JSON.stringify(facts.initial)) world.add(known, facts)
-  } else if (Object.keys(retry).length > 0) world.spawn(facts)
+  if (known === undefined) world.spawn(HostFacts(host))
+  else if (JSON.stringify(world.read(known, HostFacts)) !== JSON.stringify(host)) world.set(known, HostFacts, host)
 }

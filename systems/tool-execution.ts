@@ -1,4 +1,6 @@
+import { ToolCeiling } from '../components/ancestry.ts'
 import { Approval, ApprovalOf } from '../components/approval.ts'
+import { Busy } from '../components/busy.ts'
 import { Effect } from '../components/effect.ts'
 import { defaultLimits, Limits } from '../components/limits.ts'
 import { Outcome } from '../components/outcome.ts'
@@ -13,10 +15,18 @@ import { checkJson } from '../src/tools/check-json.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { settled } from './settled.ts'
+import { collectResults } from './tool-results.ts'
+import type { WorldTool } from './world-tools/world-tool.ts'
 import { tell } from './tell.ts'
 
 /** Longest run of a tool whose declaration says nothing. */
 const defaultTimeoutMs = 600_000
+
+export interface ToolExecutionOptions {
+  readonly maxStartsPerTick: number
+  /** Tools that change the world inside the tick, by name. */
+  readonly worldTools: ReadonlyMap<string, WorldTool>
+}
 
 /**
  * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
@@ -24,20 +34,27 @@ const defaultTimeoutMs = 600_000
  *
  * Query: Requested; Outcome. Writes: Turn, Outcome, AwaitingApproval. Starts: tool, approval.
  */
-export function toolExecution(maxStartsPerTick: number) {
+export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOptions) {
   return {
     name: 'tool-execution',
     priority: 5,
     run(world: World): void {
-      for (const approval of settled(world, Approval)) takeAnswer(world, approval)
+      const answered = settled(world, Approval)
       const requested = world.first(maxStartsPerTick, Requested)
-      for (const call of requested) decide(world, call)
+      const agents = new Set([...answered, ...requested].map((entity) => world.read(entity, OwnedBy).agent))
+      for (const approval of answered) takeAnswer(world, approval)
+      for (const call of requested) decide(world, call, worldTools)
+      // What was answered at once stands in the conversation in the same tick.
+      for (const agent of agents) {
+        collectResults(world, agent)
+        if (!world.has(agent, Busy)) world.requestTick()
+      }
       if (requested.length === maxStartsPerTick) world.requestTick()
     },
   }
 }
 
-function decide(world: World, call: Entity): void {
+function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['worldTools']): void {
   world.remove(call, Requested)
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
@@ -45,9 +62,22 @@ function decide(world: World, call: Entity): void {
   const found = toolOf(world, agent, name)
   const problem = 'problem' in found ? found.problem : problemOf(world, agent, call, found.declaration)
   if ('problem' in found || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
+  if (found.declaration.world === true) return callWorldTool(world, call, worldTools.get(name))
   if (found.declaration.approval !== true) return start(world, call, found.declaration)
   world.add(call, AwaitingApproval)
   askNext(world, agent)
+}
+
+/** Runs in this tick. What it leaves open is answered by whoever it waits for. */
+function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined): void {
+  const { agent } = world.read(call, OwnedBy)
+  const { arguments: input, callId, name } = world.read(call, ToolCall)
+  tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
+  const answer =
+    tool === undefined
+      ? `Error: no system has the tool '${name}'.`
+      : tool(world, { agent, arguments: input, call, callId })
+  if (answer !== undefined) answerAtOnce(world, call, answer)
 }
 
 /** A tool that the agent has and is permitted to run, or why it may not. */
@@ -58,6 +88,10 @@ function toolOf(
 ): { readonly declaration: ToolDeclaration } | { readonly problem: string } {
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
   if (declaration === undefined) return { problem: `there is no tool named ${name}.` }
+  const ceiling = world.get(agent, ToolCeiling)
+  if (ceiling?.allowed.includes(name) === false) {
+    return { problem: ceiling.fork ? `tool '${name}' is not allowed in this fork` : `tool '${name}' is not permitted.` }
+  }
   const { allowed, denied } = world.get(agent, Permissions) ?? {}
   const isRefused = denied?.includes(name) === true || allowed?.includes(name) === false
   return isRefused ? { problem: `tool '${name}' is not permitted.` } : { declaration }
@@ -67,7 +101,7 @@ function problemOf(
   world: World,
   agent: Entity,
   call: Entity,
-  { name, inputSchema }: ToolDeclaration,
+  { name, inputSchema, world: isWorldTool }: ToolDeclaration,
 ): string | undefined {
   const { arguments: input, malformed } = world.read(call, ToolCall)
   const maxToolCalls = world.get(agent, Limits)?.maxToolCalls ?? defaultLimits.maxToolCalls
@@ -75,7 +109,8 @@ function problemOf(
     return `the limit of ${maxToolCalls} tool calls a turn is reached; answer with what you have.`
   }
   if (malformed !== undefined) return `Invalid arguments for '${name}': what came is no JSON object.`
-  const wrong = checkJson(inputSchema, input)
+  // A world tool checks its own: it takes more than its schema says.
+  const wrong = isWorldTool === true ? undefined : checkJson(inputSchema, input)
   return wrong === undefined ? undefined : `Invalid arguments for '${name}': ${wrong}`
 }
 
@@ -87,10 +122,10 @@ function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeout
   tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
 }
 
-/** The result is taken up in the next tick, which is asked for. */
+/** The result is collected at the end of the system. */
 function answerAtOnce(world: World, call: Entity, text: string): void {
-  world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], isError: true } }))
-  world.requestTick()
+  const isError = text.startsWith('Error: ')
+  world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], ...(isError && { isError }) } }))
 }
 
 /** Approvals of an agent are asked for one after another, in the order of the calls. */
@@ -130,7 +165,6 @@ function takeAnswer(world: World, approval: Entity): void {
   else {
     const message = `[user declined: ${reason ?? 'no reason given'}]`
     world.add(call, Outcome({ ok: false, failure: { kind: 'tool-denied', message } }))
-    world.requestTick()
   }
   askNext(world, agent)
 }

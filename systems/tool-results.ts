@@ -1,4 +1,5 @@
 import { Busy } from '../components/busy.ts'
+import { Answering, AwaitingSession } from '../components/session-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { ToolCall } from '../components/tool-call.ts'
@@ -17,16 +18,23 @@ export const toolResults = {
   priority: -60,
   run(world: World): void {
     const agents = new Set(settled(world, ToolCall).map((call) => world.read(call, OwnedBy).agent))
-    for (const agent of agents) collect(world, agent)
+    for (const agent of agents) collectResults(world, agent)
   },
 }
 
-function collect(world: World, agent: Entity): void {
+/** Takes an agent's results that stand in line; with the last of them its step is over. */
+export function collectResults(world: World, agent: Entity): void {
   const calls = world.referrers(OwnedBy, agent).filter((entity) => world.has(entity, ToolCall))
+  if (calls.length === 0) return
   for (const call of calls) {
     const outcome = world.get(call, Outcome)
-    if (outcome === undefined) return
+    if (outcome === undefined || isForOthers(world, call)) return
     answerCall(world, agent, call, outcomeText(outcome))
   }
   world.remove(agent, Busy)
+}
+
+/** What has come for a call about a session is no answer yet: the subagent scheduler makes one of it. */
+function isForOthers(world: World, call: Entity): boolean {
+  return world.has(call, AwaitingSession) || world.has(call, Answering)
 }

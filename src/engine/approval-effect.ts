@@ -27,6 +27,8 @@ export type Approve = (question: ApprovalQuestion) => Promise<Answer | boolean> 
  */
 export function approvalEffect(approve: Approve | 'by-input' | undefined): EffectKind {
   return {
+    // A question to a person takes nobody's slot.
+    isWaiting: true,
     prepare(world, effect) {
       if (approve === 'by-input') return undefined
       const { agent } = world.read(effect, OwnedBy)

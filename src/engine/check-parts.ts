@@ -1,6 +1,10 @@
 import { Llm } from '../../components/llm.ts'
+import { SubagentRegistry } from '../../components/subagent-registry.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { parseModel } from '../models/model-name.ts'
+import { subagentToolNames } from '../subagents/declarations.ts'
+import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
 import type { Host } from './host.ts'
@@ -8,7 +12,7 @@ import type { Host } from './host.ts'
 /**
  * Refuses a world that needs what the Host lacks, before it ticks.
  *
- * @throws `unknown-provider`, `missing-handler`
+ * @throws `unknown-provider`, `missing-handler`, `tool-conflict`
  */
 export function checkParts(world: World, host: Host): void {
   // Straight from the columns: bitECS is not to follow these components for one look at the start.
@@ -29,7 +33,8 @@ export function checkParts(world: World, host: Host): void {
     const { tools } = world.read(agent, ToolRegistry)
     if (seen.has(tools)) continue
     seen.add(tools)
-    const missing = tools.find(({ name }) => host.tool(name) === undefined)
+    assertNoConflict(world, agent, tools)
+    const missing = tools.find(({ name, world: isWorldTool }) => isWorldTool !== true && host.tool(name) === undefined)
     if (missing === undefined) continue
     throw new EntiaError(
       'missing-handler',
@@ -37,4 +42,17 @@ export function checkParts(world: World, host: Host): void {
       { entity: agent, tool: missing.name },
     )
   }
+}
+
+/** An agent that may delegate has the `subagent` tools: none of its own goes by one of their names. */
+function assertNoConflict(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
+  if (!world.has(agent, SubagentRegistry)) return
+  const names: readonly string[] = subagentToolNames
+  const own = tools.find((tool) => tool.world !== true && names.includes(tool.name))
+  if (own === undefined) return
+  throw new EntiaError(
+    'tool-conflict',
+    `Entity ${agent} has a SubagentRegistry, which brings the tool '${own.name}', and one of its own by that name. Rename that one.`,
+    { entity: agent, tool: own.name },
+  )
 }

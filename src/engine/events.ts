@@ -8,6 +8,8 @@ export interface EventPlace {
   readonly world: string
   readonly tick: number
   readonly index: number
+  /** Of an event in a session's world: the sessions above and its own, outermost first. */
+  readonly path?: readonly string[]
 }
 
 /** What a Runner tells besides the world's own events: as it happens, before any commit. */

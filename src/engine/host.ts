@@ -1,49 +1,32 @@
 import PQueue from 'p-queue'
-import type { RetryPolicy } from '../../components/retry-policy.ts'
+import type { HostFactsData } from '../../components/host-facts.ts'
 import type { ModelProvider } from '../models/port.ts'
 import { builtInProviders } from '../models/providers.ts'
+import type { Price } from '../models/prices.ts'
+import type { SessionPool } from '../subagents/pool.ts'
+import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { approvalEffect, type Approve } from './approval-effect.ts'
+import { approvalEffect } from './approval-effect.ts'
 import { type Clock, realClock } from './clock.ts'
+import { factsOf } from './host-facts.ts'
+import { hostDefaults, type HostOptions, hostOptionNames } from './host-options.ts'
 import type { EffectKind } from './effect-kind.ts'
+import { HostPools } from './host-pools.ts'
 import { modelEffect } from './model-effect.ts'
 import { toolEffect } from './tool-effect.ts'
-
-export interface HostOptions {
-  /** Providers by name, the part of a model's name before the slash. The built-in ones are there besides. */
-  readonly models?: Readonly<Record<string, ModelProvider>>
-  readonly tools?: readonly Tool[]
-  /** Asks a person; `by-input`: answers are posted as inputs. Absent: nobody is there, and no tool that needs approval runs. */
-  readonly approve?: Approve | 'by-input'
-  /** Kinds of effects besides `model`, `tool` and `approval`. */
-  readonly effects?: Readonly<Record<string, EffectKind>>
-  /** @default real time */
-  readonly clock?: Clock
-  /** Most effects at work at once, approvals aside. @default 1024 */
-  readonly maxInFlight?: number
-  /** Most calls at work at once per provider; by name, or for each. @default as many as in all */
-  readonly maxInFlightPerProvider?: number | Readonly<Record<string, number>>
-}
-
-/** Names of the options of a Host, by which others tell theirs apart. */
-export const hostOptionNames: readonly (keyof HostOptions)[] = [
-  'models',
-  'tools',
-  'approve',
-  'effects',
-  'clock',
-  'maxInFlight',
-  'maxInFlightPerProvider',
-]
-
-export const hostDefaults = { maxInFlight: 1_024 } as const
 
 /** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
 export class Host {
   readonly clock: Clock
+  readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
+  /** Folder in which the results of sessions are kept, if there is one. */
+  readonly artifacts: string | undefined
   readonly #providers: Readonly<Record<string, ModelProvider>>
   readonly #tools = new Map<string, Tool>()
+  readonly #skills = new Map<string, SkillDefinition>()
+  readonly #prices: Readonly<Record<string, Price>>
+  readonly #pools: HostPools
   readonly #kinds: ReadonlyMap<string, EffectKind>
   readonly #maxInFlight: number
   readonly #line = new PQueue({ concurrency: 1 })
@@ -61,15 +44,19 @@ export class Host {
     }
     this.clock = options.clock ?? realClock
     this.#providers = { ...builtInProviders(), ...options.models }
-    for (const tool of options.tools ?? []) {
-      const { name } = tool.declaration
-      if (this.#tools.has(name)) throw new EntiaError('invalid-argument', `Host: two tools are called '${name}'.`)
-      this.#tools.set(name, tool)
-    }
+    for (const tool of options.tools ?? []) this.#addTool(tool)
+    for (const skill of options.skills ?? []) this.#addSkill(skill)
+    const facts = factsOf(this.#providers, options.tools ?? [], this.#skills)
+    this.#facts = { plain: facts, keeping: Object.freeze({ keepsSessions: true, ...facts }) }
+    this.artifacts = options.artifacts
+    this.#prices = options.prices ?? {}
+    this.#pools = new HostPools(options)
     this.#kinds = new Map([
       ['model', modelEffect(this)],
       ['tool', toolEffect((name) => this.tool(name))],
       ['approval', approvalEffect(options.approve)],
+      // Ends by its deadline, or when nobody waits any more.
+      ['timer', { isWaiting: true, prepare: () => undefined }],
       ...Object.entries(options.effects ?? {}),
     ])
     this.#maxInFlight = limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight)
@@ -80,6 +67,11 @@ export class Host {
 
   get tools(): ReadonlyMap<string, Tool> {
     return this.#tools
+  }
+
+  /** What a World has to know of it, if it is kept in a store and if not. */
+  facts(isKept: boolean): HostFactsData {
+    return isKept ? this.#facts.keeping : this.#facts.plain
   }
 
   hasProvider(name: string): boolean {
@@ -114,11 +106,19 @@ export class Host {
     )
   }
 
-  /** Retry policies of the providers that have one of their own. */
-  retryPolicies(): Record<string, RetryPolicy | false> {
-    const policies: Record<string, RetryPolicy | false> = {}
-    for (const [name, { retry }] of Object.entries(this.#providers)) if (retry !== undefined) policies[name] = retry
-    return policies
+  /** A skill of the catalogue. */
+  skill(name: string): SkillDefinition | undefined {
+    return this.#skills.get(name)
+  }
+
+  /** What a model costs, if that is known. */
+  price(model: string): Price | undefined {
+    return Object.hasOwn(this.#prices, model) ? this.#prices[model] : undefined
+  }
+
+  /** The pool that its sessions take slots from. From the first need on, the Host is on it until it is closed. */
+  get sessionPool(): SessionPool {
+    return this.#pools.pool
   }
 
   /**
@@ -152,10 +152,26 @@ export class Host {
     return untilMs
   }
 
-  /** Holds nothing any more, so that no timer keeps the process alive. */
+  /** Holds nothing any more, so that no timer keeps the process alive, and leaves the process's session pool. */
   close(): void {
+    this.#pools.leave()
     for (const { cancel } of this.#holds.values()) cancel()
     this.#holds.clear()
+  }
+
+  #addTool(tool: Tool): void {
+    const { name } = tool.declaration
+    const known = this.#tools.get(name)
+    if (known === tool) return
+    if (known !== undefined) throw new EntiaError('invalid-argument', `Host: two tools are called '${name}'.`)
+    this.#tools.set(name, tool)
+  }
+
+  #addSkill(skill: SkillDefinition): void {
+    const { name, tools = [] } = skill
+    if (this.#skills.has(name)) throw new EntiaError('invalid-argument', `Host: two skills are called '${name}'.`)
+    this.#skills.set(name, skill)
+    for (const tool of tools) this.#addTool(tool)
   }
 
   /** Work begins at once while there is room; the line is for work that has to wait. */

@@ -15,6 +15,8 @@ export interface KeeperOptions {
   readonly store: Store
   /** Keep every tick, so that the run can be replayed. @default false */
   readonly record?: boolean | undefined
+  /** The root world in whose database it lies. @default the world itself */
+  readonly root?: string | undefined
 }
 
 /** A world as it was found in a store. */
@@ -41,12 +43,17 @@ export class Keeper {
   }
 
   /** @throws `world-locked` */
-  static async open(name: string, { store, record = false }: KeeperOptions): Promise<Keeper> {
-    return new Keeper(await store.open(name, { record, holder: 'a Runner' }), record)
+  static async open(name: string, { store, record = false, root }: KeeperOptions): Promise<Keeper> {
+    return new Keeper(await store.open(name, { record, holder: 'a Runner', root }), record)
   }
 
   /** The world as it was last committed; `undefined` if there is none. @throws `corrupt-journal`, and what restoring throws */
-  async restore(options: { systems: readonly System[]; components: Iterable<Component> }): Promise<Found | undefined> {
+  async restore(options: {
+    systems: readonly System[]
+    components: Iterable<Component>
+    /** Of a copy that goes its own way. */
+    name?: string | undefined
+  }): Promise<Found | undefined> {
     const stored = await this.#journal.load()
     if (stored === undefined) return undefined
     const { lines, codec, events } = openSnapshot(stored)

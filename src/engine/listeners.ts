@@ -3,13 +3,23 @@ import type { StreamEvent, TickEvent } from './events.ts'
 
 type Listener = (event: never) => unknown
 
+/** The listeners of the parent of a session's world. */
+interface Above {
+  readonly listeners: Listeners
+  /** Ids of the sessions above and its own, outermost first. */
+  readonly path: readonly string[]
+}
+
 /** Those who want to be told. What a listener throws, or rejects with, is told to the others and changes nothing. */
 export class Listeners {
   readonly #world: string
+  readonly #above: Above | undefined
   readonly #byType = new Map<string, Set<Listener>>()
 
-  constructor(world: string) {
+  /** @param above those who are told everything as well, with the path to this world */
+  constructor(world: string, above?: Above) {
     this.#world = world
+    this.#above = above
   }
 
   /** Calls `listener` for every event of a type, or of all types (`*`). Gives a function that ends it. */
@@ -24,13 +34,17 @@ export class Listeners {
 
   /** Is anybody there for events of this type? Saves making those that nobody hears. */
   has(type: string): boolean {
-    return (this.#byType.get(type)?.size ?? 0) > 0 || (this.#byType.get('*')?.size ?? 0) > 0
+    const isHeard = (this.#byType.get(type)?.size ?? 0) > 0 || (this.#byType.get('*')?.size ?? 0) > 0
+    return isHeard || this.#above?.listeners.has(type) === true
   }
 
   tell(event: StreamEvent | TickEvent): void {
     for (const type of [event.type, '*']) {
       for (const listener of Array.from(this.#byType.get(type) ?? [])) this.#call(listener, event)
     }
+    if (this.#above?.listeners.has(event.type) !== true) return
+    const path = 'path' in event ? event['path'] : this.#above.path
+    this.#above.listeners.tell({ ...event, path })
   }
 
   #call(listener: Listener, event: StreamEvent | TickEvent): void {

@@ -5,6 +5,7 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { parseModel } from '../models/model-name.ts'
 import type { ModelOutcome, ModelProvider } from '../models/port.ts'
+import { costNanoUsd, type Price } from '../models/prices.ts'
 import { project } from '../models/project.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -14,6 +15,8 @@ import type { StreamEvent } from './events.ts'
 /** Where model calls find their providers. */
 export interface ModelHost {
   provider(name: string): ModelProvider
+  /** What a model costs, if that is known. */
+  price(model: string): Price | undefined
   /** Starts no call of a provider for so long. Gives the instant, on the clock, at which they go on. */
   hold(name: string, durationMs: number): number
 }
@@ -38,7 +41,7 @@ export function modelEffect(host: ModelHost): EffectKind {
         })
         if (index > 0 && (!outcome.ok || signal.aborted)) tell({ type: 'model-discarded', ...place })
         if (!outcome.ok) hold(host, provider, outcome.failure, world, tell)
-        return settled(outcome, model)
+        return settled(outcome, model, host.price(model))
       }
     },
   }
@@ -61,9 +64,10 @@ function hold(
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
 }
 
-/** The message remembers which model wrote it. */
-function settled(outcome: ModelOutcome, model: string): OutcomeData {
+/** The message remembers which model wrote it; what it cost is known where the model has a price. */
+function settled(outcome: ModelOutcome, model: string, price: Price | undefined): OutcomeData {
   if (!outcome.ok) return outcome
   const { message, stop, usage } = outcome.value
-  return { ok: true, value: { message: { content: message.content, model, role: 'assistant' }, stop, usage } }
+  const cost = price === undefined ? {} : { costNanoUsd: costNanoUsd(usage, price) }
+  return { ok: true, value: { ...cost, message: { content: message.content, model, role: 'assistant' }, stop, usage } }
 }

@@ -2,9 +2,18 @@ import { inputSchema } from '../../components/input.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
+import type { World } from '../world/world.ts'
 
 /** What only a Runner knows to be true. */
-const ownKinds: ReadonlySet<unknown> = new Set(['admitted', 'change', 'due', 'started'])
+const ownKinds: ReadonlySet<unknown> = new Set([
+  'admitted',
+  'change',
+  'due',
+  'granted',
+  'session-spent',
+  'session-stopped',
+  'started',
+])
 
 /**
  * An input from outside, canonical, as it may enter a world.
@@ -17,6 +26,19 @@ export function postedInput(input: unknown, id?: string): Input {
   const problem = problemOf(stored)
   if (problem === undefined) return stored as Input
   throw new EntiaError('invalid-input', `${problem} It was not taken.`)
+}
+
+/** Takes out what was posted to a world before its start. What is no input is refused. */
+export function takeEarly({ core: { inbox } }: World): Input[] {
+  for (const [index, input] of inbox.entries()) {
+    try {
+      postedInput(input)
+    } catch (error) {
+      inbox.splice(index, 1)
+      throw error
+    }
+  }
+  return inbox.splice(0)
 }
 
 function problemOf(input: unknown): string | undefined {

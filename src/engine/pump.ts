@@ -1,6 +1,5 @@
 import { Due } from '../../components/due.ts'
 import { Effect } from '../../components/effect.ts'
-import { Approval } from '../../components/approval.ts'
 import type { StandardInput } from '../../components/input.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
@@ -9,15 +8,13 @@ import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { sleep } from './clock.ts'
-import type { EffectContext } from './effect-kind.ts'
+import type { EffectContext, EffectKind, Work } from './effect-kind.ts'
 import type { StreamEvent } from './events.ts'
 import type { Host } from './host.ts'
 import { Job } from './job.ts'
 
 /** Components by which an effect says what is to be done about it. */
 const followed = [Due, Effect, Pending, Running]
-
-type Work = (context: EffectContext) => Promise<OutcomeData>
 
 /** Whom a pump reports to. */
 export interface PumpOwner {
@@ -35,6 +32,8 @@ export class Pump {
   readonly #world: World
   readonly #host: Host
   readonly #owner: PumpOwner
+  readonly #kindOf: (name: string) => EffectKind
+  #isStopping = false
   readonly #jobs = new Map<Entity, Job>()
   /** Jobs whose outcome is on its way into the world: they are known until it is there, so that they are not begun again. */
   #finished = 0
@@ -42,10 +41,12 @@ export class Pump {
   /** World time is this much behind the clock. */
   #offsetMs = 0
 
-  constructor(world: World, host: Host, owner: PumpOwner) {
+  /** @param kindOf finds how effects of a kind are done */
+  constructor(world: World, host: Host, owner: PumpOwner, kindOf: (name: string) => EffectKind) {
     this.#world = world
     this.#host = host
     this.#owner = owner
+    this.#kindOf = kindOf
   }
 
   /** Nothing is at work, and nothing waits for its time. */
@@ -62,7 +63,9 @@ export class Pump {
     this.#offsetMs = offsetMs
     const { state } = this.#world.core
     // Straight from the columns: bitECS is not to follow these components for one look at the start.
-    for (const effect of [...state.holders(Due), ...state.holders(Pending)]) this.#follow(effect)
+    // What ran only once does not begin again; what goes on from a journal goes on ahead of what waits.
+    const goingOn = state.holders(Running).filter((effect) => this.#isResumable(effect))
+    for (const effect of [...state.holders(Due), ...goingOn, ...state.holders(Pending)]) this.#follow(effect)
   }
 
   /** Follows the tick that has just been committed. */
@@ -77,15 +80,23 @@ export class Pump {
     const { attempt, deadlineMs } = this.#world.get(effect, Effect) ?? {}
     const job = this.#jobs.get(effect)
     const dueMs = this.#world.get(effect, Due)?.atMs
-    if (this.#world.has(effect, Running)) job?.admit()
-    else if (!this.#world.has(effect, Pending)) this.#callOff(effect)
+    if (this.#world.has(effect, Running)) {
+      // Without a job it was running when the last process ended.
+      if (job !== undefined) job.admit()
+      else if (this.#isResumable(effect)) this.#start(effect)
+    } else if (!this.#world.has(effect, Pending)) this.#callOff(effect)
     else if (job?.attempt !== attempt) this.#start(effect)
     const atMs = dueMs ?? (this.#jobs.has(effect) ? deadlineMs : undefined)
     if (atMs !== undefined) this.#setTimer(effect, atMs)
   }
 
-  /** Aborts all work without settling anything. */
-  stop(): void {
+  /**
+   * Aborts all work without settling anything.
+   *
+   * @param forGood nothing of it is to begin again: sessions end as well
+   */
+  stop(forGood = false): void {
+    this.#isStopping = !forGood
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     for (const job of this.#jobs.values()) job.abort('The Runner was stopped.')
@@ -93,18 +104,22 @@ export class Pump {
     this.#finished = 0
   }
 
+  #isResumable(effect: Entity): boolean {
+    return this.#world.get(effect, Effect)?.restart === 'resumable'
+  }
+
   #start(effect: Entity): void {
     const { kind, attempt } = this.#world.read(effect, Effect)
     this.#forget(effect)
+    this.#clearTimer(effect)
     const job = new Job(effect, attempt, this.#host.clock)
     this.#jobs.set(effect, job)
     try {
-      const doing = this.#host.kind(kind)
+      const doing = this.#kindOf(kind)
       const queue = doing.queue?.(this.#world, effect)
       const work = doing.prepare(this.#world, effect)
       if (work === undefined) return
-      // A question to a person takes nobody's slot.
-      if (this.#world.has(effect, Approval)) void this.#run(job, work)
+      if (doing.isWaiting === true) void this.#run(job, work)
       else this.#host.enqueue(queue, () => this.#run(job, work))
     } catch (error) {
       this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
@@ -117,8 +132,7 @@ export class Pump {
     const { effect, attempt } = job
     const { restart, timeoutMs } = this.#world.read(effect, Effect)
     if (restart === 'once') {
-      this.#owner.post({ attempt, effect, kind: 'admitted' })
-      await job.admitted()
+      await this.#admit(job)
       if (job.isCalledOff) return
     }
     const { clock } = this.#host
@@ -130,9 +144,17 @@ export class Pump {
     })
   }
 
+  async #admit(job: Job): Promise<void> {
+    const { effect, attempt } = job
+    if (job.isCalledOff || this.#world.has(effect, Running)) return
+    this.#owner.post({ attempt, effect, kind: 'admitted' })
+    await job.admitted()
+  }
+
   async #do(job: Job, work: Work): Promise<void> {
     const { clock } = this.#host
     const { effect, attempt } = job
+    const isStopping = (): boolean => this.#isStopping
     const context: EffectContext = {
       effect,
       attempt,
@@ -140,7 +162,12 @@ export class Pump {
       get signal() {
         return job.signal
       },
+      get isStopping() {
+        return isStopping()
+      },
       sleep: (durationMs) => sleep(clock, durationMs, job),
+      admit: () => outside(job, this.#admit(job)),
+      wait: (promise) => outside(job, promise),
       tell: (event) => {
         // Of work that is called off nothing counts any more, and that is the one thing still to be said.
         if (!job.isOver || (job.isCalledOff && event.type === 'model-discarded')) this.#owner.tell(event)
@@ -190,5 +217,15 @@ export class Pump {
 
   #fire(effect: Entity, attempt: number): void {
     this.#owner.post({ attempt, effect, kind: 'due' })
+  }
+}
+
+/** What goes on outside a job is no reason for the clock to wait. */
+async function outside<T>(job: Job, promise: Promise<T>): Promise<T> {
+  job.end()
+  try {
+    return await promise
+  } finally {
+    job.begin()
   }
 }

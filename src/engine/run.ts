@@ -1,5 +1,6 @@
 import type { World } from '../world/world.ts'
-import { Runner, type RunnerStats } from './runner.ts'
+import type { RunnerStats } from './drive.ts'
+import { Runner } from './runner.ts'
 import type { RunnerOptions } from './runner-options.ts'
 
 /**

@@ -2,7 +2,8 @@ import type { Store } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { System, World } from '../world/world.ts'
-import { Host, type HostOptions, hostOptionNames } from './host.ts'
+import { Host } from './host.ts'
+import { type HostOptions, hostOptionNames } from './host-options.ts'
 
 export interface RunnerOptions extends HostOptions {
   /** A Host that several Runners share; instead of the options of one. */

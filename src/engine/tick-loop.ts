@@ -1,6 +1,7 @@
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Step } from '../world/journal.ts'
+import type { Input } from '../world/input.ts'
 import { deltaOf, runTick, type Ticked } from '../world/tick.ts'
 import type { World } from '../world/world.ts'
 import type { Clock } from './clock.ts'
@@ -19,6 +20,10 @@ export interface TickLoopParts {
   readonly pump: Pump
   readonly listeners: Listeners
   readonly keeper: Keeper | undefined
+  /** Called after each tick, once it is committed. */
+  readonly committed?: (() => void) | undefined
+  /** Called when the loop fails. */
+  readonly failed?: ((error: EntiaError) => void) | undefined
 }
 
 /**
@@ -50,6 +55,11 @@ export class TickLoop {
     return this.#startMs - this.#startNowMs
   }
 
+  /** World time. Instants are made of sums that may fall short of a whole millisecond by a rounding error. */
+  get #nowMs(): number {
+    return Math.floor(this.#parts.clock.now() - this.offsetMs + 1e-6)
+  }
+
   get isIdle(): boolean {
     const { inbox, pump } = this.#parts
     return !this.#isTicking && !this.#wantsTick && inbox.size === 0 && pump.isIdle
@@ -75,18 +85,36 @@ export class TickLoop {
     await new Promise<void>((resolve, reject) => this.#idleWaiters.push({ resolve, reject }))
   }
 
-  /** Ticks no more; resolves once a commit under way has ended. */
-  async halt(): Promise<void> {
+  /**
+   * Ticks no more; resolves once a commit under way has ended.
+   *
+   * @param last an input for one more tick, with which nothing begins
+   * @param isUnderWay something waits for a time: what has passed since the last tick is to count, so there is one more tick
+   */
+  async halt(last: Input | undefined, isUnderWay: boolean): Promise<void> {
     this.#isStopped = true
     clearImmediate(this.#turn)
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
+    const isLate = isUnderWay && this.#nowMs > this.#parts.world.nowMs
+    if ((last !== undefined || isLate) && this.failure === undefined) {
+      await this.#take({ change: undefined, entries: last === undefined ? [] : [{ input: last }] })
+    }
     this.#rest()
     for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
   }
 
   async #tick(): Promise<void> {
     this.#isTicking = true
-    const intake = this.#parts.inbox.take()
+    await this.#take(this.#parts.inbox.take())
+    this.#isTicking = false
+    this.#haltWaiter?.()
+    if (this.#isStopped) return
+    if (this.#parts.inbox.size > 0 || this.#wantsTick) return this.wake()
+    this.#rest()
+    if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+  }
+
+  async #take(intake: Intake): Promise<void> {
     try {
       const result = this.#run(intake)
       if (result !== undefined) {
@@ -97,24 +125,16 @@ export class TickLoop {
     } catch (error) {
       this.#fail(error as EntiaError, intake)
     }
-    this.#isTicking = false
-    this.#haltWaiter?.()
-    if (this.#isStopped) return
-    if (this.#parts.inbox.size > 0 || this.#wantsTick) return this.wake()
-    this.#rest()
-    if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
   }
 
   /** `undefined` if a change from outside threw: then the rest of the intake goes into the next tick. */
   #run({ change, entries }: Intake): Ticked | undefined {
-    const { world, clock, inbox } = this.#parts
-    // Instants are made of sums that may fall short of a whole millisecond by a rounding error.
-    const nowMs = Math.floor(clock.now() - this.offsetMs + 1e-6)
+    const { world, inbox } = this.#parts
     try {
       return runTick(
         world,
         entries.map((entry) => entry.input),
-        { nowMs, change: change?.make, driver: world.core.driver },
+        { nowMs: this.#nowMs, change: change?.make, driver: world.core.driver },
       )
     } catch (error) {
       if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
@@ -157,6 +177,7 @@ export class TickLoop {
     events.forEach((event, index) => {
       if (listeners.has(event.type)) listeners.tell({ ...event, world: world.name, tick: world.tick, index })
     })
+    this.#parts.committed?.()
   }
 
   #fail(error: EntiaError, { change, entries }: Intake): void {
@@ -169,6 +190,7 @@ export class TickLoop {
     for (const { waiter } of entries) waiter?.reject(error)
     for (const waiter of [...inbox.drain(), ...this.#idleWaiters.splice(0)]) waiter.reject(error)
     this.#rest()
+    this.#parts.failed?.(error)
   }
 
   #rest(): void {

@@ -1,10 +1,5 @@
 import type { Clock } from './clock.ts'
-
-interface Timer {
-  readonly instantMs: number
-  readonly sequence: number
-  readonly fire: () => void
-}
+import { type Timer, TimerHeap } from './timer-heap.ts'
 
 export interface VirtualClockOptions {
   /** Unix time at the start. @default 0 */
@@ -20,9 +15,8 @@ export interface VirtualClockOptions {
 export class VirtualClock implements Clock {
   readonly #dateMs: number
   readonly #auto: boolean
-  readonly #timers = new Set<Timer>()
+  readonly #timers = new TimerHeap()
   #nowMs = 0
-  #sequence = 0
   #working = 0
   #considering = false
 
@@ -40,12 +34,9 @@ export class VirtualClock implements Clock {
   }
 
   at(instantMs: number, fire: () => void): () => void {
-    const timer = { instantMs, sequence: this.#sequence++, fire }
-    this.#timers.add(timer)
+    const cancel = this.#timers.add(instantMs, fire)
     this.#consider()
-    return () => {
-      this.#timers.delete(timer)
-    }
+    return cancel
   }
 
   begin(): void {
@@ -60,8 +51,8 @@ export class VirtualClock implements Clock {
   /** Lets so much time pass, firing what comes due on the way, in order. */
   advance(durationMs: number): void {
     const endMs = this.#nowMs + durationMs
-    for (let timer = this.#next(); timer !== undefined && timer.instantMs <= endMs; timer = this.#next())
-      this.#fire(timer)
+    const isDue = (): boolean => this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= endMs
+    while (isDue()) this.#fire()
     this.#nowMs = endMs
   }
 
@@ -71,24 +62,16 @@ export class VirtualClock implements Clock {
     this.#considering = true
     setImmediate(() => {
       this.#considering = false
-      const timer = this.#next()
-      if (this.#working > 0 || timer === undefined) return
-      this.#fire(timer)
+      if (this.#working > 0 || this.#timers.size === 0) return
+      this.#fire()
       this.#consider()
     })
   }
 
-  #fire(timer: Timer): void {
-    this.#timers.delete(timer)
+  #fire(): void {
+    const timer = this.#timers.take()
+    if (timer === undefined) return
     this.#nowMs = Math.max(this.#nowMs, timer.instantMs)
     timer.fire()
-  }
-
-  #next(): Timer | undefined {
-    let first: Timer | undefined
-    for (const timer of this.#timers) {
-      if (first === undefined || timer.instantMs < first.instantMs) first = timer
-    }
-    return first
   }
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../world/json.ts'
 import type { AnthropicOptions } from './anthropic/client.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
@@ -13,5 +14,16 @@ export type { AnthropicOptions } from './anthropic/client.ts'
  */
 export function anthropic(options: AnthropicOptions = {}): ModelProvider {
   refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch'])
-  return providerOnDemand(async () => (await import('./anthropic/provider.ts')).messagesProvider(options))
+  return providerOnDemand(
+    async () => (await import('./anthropic/provider.ts')).messagesProvider(options),
+    settingsOf(options),
+  )
+}
+
+/** Headers of the API's own, such as `anthropic-beta`, change what it makes of a request. */
+function settingsOf({ headers = {} }: AnthropicOptions): JsonObject | undefined {
+  const own = Object.entries(headers)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name]) => name.startsWith('anthropic-'))
+  return own.length === 0 ? undefined : Object.fromEntries(own)
 }

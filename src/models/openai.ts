@@ -1,3 +1,4 @@
+import type { JsonObject } from '../world/json.ts'
 import type { ThinkingField } from './openai/chat-request.ts'
 import type { ServerOptions } from './openai/client.ts'
 import { refuseUnknownOptions } from './known-options.ts'
@@ -20,13 +21,19 @@ export interface CompatibleOptions extends ServerOptions {
 /** What the options of a preset may change. */
 export type PresetOptions = Partial<Omit<CompatibleOptions, 'name' | 'apiKeyEnv' | 'thinkingField'>>
 
+const defaultThinkingField: ThinkingField = 'reasoning_content'
 const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch']
 
 /** OpenAI's models, by the Responses API; nothing is stored there. The SDK is loaded at the first call. */
 export function openai(options: OpenAIOptions = {}): ModelProvider {
   refuseUnknownOptions('openai()', options, serverOptions)
-  const server = { ...options, name: options.name ?? 'openai', apiKeyEnv: 'OPENAI_API_KEY' }
-  return providerOnDemand(async () => (await import('./openai/providers.ts')).responsesProvider(server))
+  const { name = 'openai' } = options
+  const server = { ...options, name, apiKeyEnv: 'OPENAI_API_KEY' }
+  return providerOnDemand(
+    async () => (await import('./openai/providers.ts')).responsesProvider(server),
+    // The name decides whose thinking goes back.
+    options.name === undefined ? undefined : { name },
+  )
 }
 
 /**
@@ -34,14 +41,23 @@ export function openai(options: OpenAIOptions = {}): ModelProvider {
  * call.
  */
 export function openaiCompatible(options: CompatibleOptions): ModelProvider {
+  const { name, thinkingField = defaultThinkingField } = options
+  return chat(options, { name, thinkingField })
+}
+
+/** @param settings what of the options changes requests; a preset's are always the same */
+function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider {
   refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
-  const { thinkingField = 'reasoning_content', ...server } = options
-  return providerOnDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField))
+  const { thinkingField = defaultThinkingField, ...server } = options
+  return providerOnDemand(
+    async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField),
+    settings,
+  )
 }
 
 /** Models that Ollama serves on this machine. No key. */
 export function ollama(options: PresetOptions = {}): ModelProvider {
-  return openaiCompatible({
+  return chat({
     baseURL: 'http://localhost:11434/v1',
     ...options,
     name: 'ollama',
@@ -51,7 +67,7 @@ export function ollama(options: PresetOptions = {}): ModelProvider {
 
 /** Kimi, at Moonshot. The key is by default the environment variable `MOONSHOT_API_KEY`. */
 export function moonshot(options: PresetOptions = {}): ModelProvider {
-  return openaiCompatible({
+  return chat({
     baseURL: 'https://api.moonshot.ai/v1',
     ...options,
     name: 'moonshot',

@@ -69,6 +69,8 @@ export type ModelOutcome =
 export interface ModelProvider {
   /** Policy for calls that fail; `false` means none. Absent: the standard policy. */
   readonly retry?: RetryPolicy | false | undefined
+  /** What of its own it adds to requests, so that a change of it is seen. Absent: nothing, or always the same. */
+  readonly settings?: JsonObject | undefined
   call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>
   /** Lists the models that can be had, where the provider can tell. */
   readonly models?: (() => Promise<readonly string[]>) | undefined

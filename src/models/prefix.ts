@@ -1,22 +1,31 @@
 import type { z } from 'zod'
 import { Conversation } from '../../components/conversation.ts'
-import { Llm } from '../../components/llm.ts'
+import { HostFacts } from '../../components/host-facts.ts'
+import { Llm, type LlmData } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
-import type { Prefix } from '../../components/prefix.ts'
+import { Prefix } from '../../components/prefix.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import type { Entity } from '../world/component.ts'
 import { fingerprint } from '../world/random.ts'
 import type { World } from '../world/world.ts'
+import { parseModel } from './model-name.ts'
 import { systemText } from './project.ts'
 
 type PrefixData = z.infer<typeof Prefix.schema>
 
+/** The chain over the first so many messages of a log. */
+interface Link {
+  readonly count: number
+  readonly hash: number
+}
+
 /**
- * Up to where a conversation's messages are known to be those of its agent's `Prefix`. Only a shortcut: a log's array only
- * grows, and a rewrite makes another one.
+ * What is known of a log's messages: the newest first, one for the log's own agent and one for the forks of it. Only a
+ * shortcut: a log's array only grows, and a rewrite makes another one.
  */
-const chained = new WeakMap<readonly Message[], number>()
+const links = new WeakMap<readonly Message[], readonly Link[]>()
+const maxLinks = 2
 const digests = new WeakMap<object, number>()
 const textDigests = new Map<string, number>()
 /** So many system prompts are remembered before all are forgotten. */
@@ -34,17 +43,60 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   const isSame = last !== undefined && last.count <= count && beginsAs(messages, last)
   const prefix = {
     count,
-    llm: short(JSON.stringify(world.read(agent, Llm))),
+    llm: llmDigest(world, agent),
     messages: isSame ? chain(messages, last.count, count, last.messages) : chain(messages, 0, count, 0),
     system: textDigest(systemText(world, agent)),
     tools: digest(world.get(agent, ToolRegistry)),
   }
-  chained.set(messages, count)
+  remember(messages, { count, hash: prefix.messages })
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, isSame) }
 }
 
-function beginsAs(messages: readonly Message[], last: PrefixData): boolean {
-  return chained.get(messages) === last.count || chain(messages, 0, last.count, 0) === last.messages
+/** What another agent's request has to begin with to share the first so many messages of this one's. */
+export function prefixAt(world: World, agent: Entity, count: number): PrefixData {
+  return nextPrefix(world, agent, world.get(agent, Prefix), count).prefix
+}
+
+/**
+ * Lets a log that begins with the very same messages as another know of the first so many what is known of the other, so
+ * that its agent's first request is not walked through. Of the other it is found out once, for all that come after it.
+ */
+export function adoptPrefix(from: readonly Message[], to: readonly Message[], count: number): void {
+  if (from.length < count) return
+  for (let index = 0; index < count; index++) if (from[index] !== to[index]) return
+  const known = links.get(from)?.find((link) => link.count === count)
+  const link = known ?? { count, hash: chain(from, 0, count, 0) }
+  remember(from, link)
+  remember(to, link)
+}
+
+/** What of an agent's `Llm` is part of its requests: how long one may take, and how often, is not. */
+export function askedOf(llm: LlmData): Omit<LlmData, 'retry' | 'timeoutMs'> {
+  const { retry: _, timeoutMs: __, ...asked } = llm
+  return asked
+}
+
+/** What the Host's provider adds to an agent's requests of its own accord, as a hash; `undefined`: nothing that is known. */
+export function providerSettings(world: World, agent: Entity): number | undefined {
+  const [host] = world.query(HostFacts)
+  const settings = host === undefined ? undefined : world.read(host, HostFacts).settings
+  return settings?.[parseModel(world.read(agent, Llm).model).provider]
+}
+
+function llmDigest(world: World, agent: Entity): number {
+  const asked = JSON.stringify(askedOf(world.read(agent, Llm)))
+  const settings = providerSettings(world, agent)
+  return short(settings === undefined ? asked : `${asked} ${settings}`)
+}
+
+function beginsAs(messages: readonly Message[], { count, messages: hash }: PrefixData): boolean {
+  const isKnown = links.get(messages)?.some((link) => link.count === count && link.hash === hash)
+  return isKnown === true || chain(messages, 0, count, 0) === hash
+}
+
+function remember(messages: readonly Message[], link: Link): void {
+  const others = links.get(messages)?.filter(({ count }) => count !== link.count) ?? []
+  links.set(messages, [link, ...others.slice(0, maxLinks - 1)])
 }
 
 function difference(last: PrefixData, next: PrefixData, isSame: boolean): string | undefined {

@@ -2,11 +2,13 @@ import { Conversation } from '../../components/conversation.ts'
 import { Llm } from '../../components/llm.ts'
 import { OutputSchema } from '../../components/output-schema.ts'
 import { RenderedPrompt } from '../../components/rendered-prompt.ts'
+import { Skills } from '../../components/skills.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import type { Entity } from '../world/component.ts'
 import { LogView } from '../world/log-view.ts'
 import type { World } from '../world/world.ts'
+import { fullPrompt } from './full-prompt.ts'
 import { parseModel } from './model-name.ts'
 import type { ModelRequest } from './port.ts'
 
@@ -29,8 +31,10 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
   }
 }
 
-/** An agent's system prompt as its model sees it; empty when it has none. */
+/** An agent's system prompt as its model sees it, rendered or not; empty when it has none. */
 export function systemText(world: World, agent: Entity): string {
   const prompt = world.get(agent, SystemPrompt)
-  return prompt === undefined ? '' : (world.get(agent, RenderedPrompt)?.text ?? prompt.template)
+  if (prompt === undefined && !world.has(agent, Skills)) return ''
+  const rendered = world.get(agent, RenderedPrompt) ?? fullPrompt(world, agent)
+  return rendered?.text ?? prompt?.template ?? ''
 }

@@ -2,6 +2,7 @@ import type { Failure, FailureKind } from '../../components/failure.ts'
 import type { AssistantMessage, Message, ToolCallBlock } from '../../components/message.ts'
 import type { RetryPolicy } from '../../components/retry-policy.ts'
 import type { TokenUsage } from '../../components/usage.ts'
+import type { JsonObject } from '../world/json.ts'
 import { failed } from './failed.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
@@ -48,6 +49,8 @@ export interface ScriptedOptions {
   readonly usage?: TokenUsage | ((request: ModelRequest) => TokenUsage) | undefined
   /** @default false */
   readonly retry?: RetryPolicy | false | undefined
+  /** Stands for what a provider adds to requests of its own. @default nothing */
+  readonly settings?: JsonObject | undefined
   /** Whether answers are streamed to listeners before they are complete. @default true */
   readonly stream?: boolean | undefined
 }
@@ -84,10 +87,11 @@ const replyFields = ['text', 'thinking', 'toolCalls', 'stop', 'usage']
  * Fails with: what `fail` says; `internal` when the behaviour throws or answers with something else; `cancelled`.
  */
 export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions = {}): ModelProvider {
-  refuseUnknownOptions('scripted()', options, ['latencyMs', 'usage', 'retry', 'stream'])
-  const { latencyMs = 0, usage, retry = false, stream = true } = options
+  refuseUnknownOptions('scripted()', options, ['latencyMs', 'usage', 'retry', 'settings', 'stream'])
+  const { latencyMs = 0, usage, retry = false, settings, stream = true } = options
   return {
     retry,
+    settings,
     async call(request, context) {
       const waitMs = typeof latencyMs === 'number' ? latencyMs : drawn(latencyMs, request, context.attempt)
       let reply: ScriptedReply

@@ -10,6 +10,12 @@ export interface Write {
   readonly record: boolean
 }
 
+/** A text that is kept beside the worlds of a root. */
+export interface KeptText {
+  readonly key: string
+  readonly text: string
+}
+
 /** What is known of a written world without reading it. */
 export interface JournalHead {
   /** Tick of the oldest snapshot kept. */
@@ -26,10 +32,11 @@ export interface Database {
   /** `undefined` for a world that has never been written. */
   head(world: string): JournalHead | undefined
   /** Writes all or, if it throws, nothing. */
-  write(writes: readonly Write[]): void
+  write(writes: readonly Write[], texts: readonly KeptText[]): void
   /** The world from its newest or its oldest snapshot on. */
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
-  /** Removes what is kept of one world; `false` if that is nothing. */
+  text(key: string): string | undefined
+  /** Removes what is kept of one world, texts aside; `false` if that is nothing. */
   remove(world: string): boolean
   list(): readonly WorldInfo[]
   close(): void

@@ -1,5 +1,5 @@
 import type { JournalRow, Store, StoredWorld, WorldInfo } from './port.ts'
-import type { Database, JournalHead, Medium, Write } from './medium.ts'
+import type { Database, JournalHead, KeptText, Medium, Write } from './medium.ts'
 import { storeOnDemand } from './store-on-demand.ts'
 
 /** A store that lasts as long as the object. It keeps text, so that what is loaded is what was committed. */
@@ -43,6 +43,7 @@ class MemoryDatabase implements Database {
   readonly place = 'memory'
   readonly #root: string
   readonly #worlds = new Map<string, Kept>()
+  readonly #texts = new Map<string, string>()
 
   constructor(root: string) {
     this.#root = root
@@ -57,18 +58,23 @@ class MemoryDatabase implements Database {
     return { oldestSnapshot: oldest.tick, newestSnapshot: newest.tick, tick }
   }
 
-  write(writes: readonly Write[]): void {
+  write(writes: readonly Write[], texts: readonly KeptText[]): void {
     for (const { world, rows, snapshot, record } of writes) {
       const kept = this.#worlds.get(world) ?? { snapshots: [], rows: [] }
       for (const row of rows) kept.rows.push(row)
       this.#worlds.set(world, snapshot ? replaced(kept, snapshot, record) : kept)
     }
+    for (const { key, text } of texts) this.#texts.set(key, text)
   }
 
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined {
     const kept = this.#worlds.get(world)
     const snapshot = kept?.snapshots.at(from === 'newest' ? -1 : 0)
     return kept && snapshot && { snapshot, rows: kept.rows.filter((row) => row.tick > snapshot.tick) }
+  }
+
+  text(key: string): string | undefined {
+    return this.#texts.get(key)
   }
 
   remove(world: string): boolean {

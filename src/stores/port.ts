@@ -84,7 +84,20 @@ export interface Store {
   open(world: string, options?: OpenOptions): Promise<WorldJournal>
   list(): Promise<readonly WorldInfo[]>
   /**
-   * Removes a world and everything kept of it; of a root, its children's worlds too.
+   * Keeps a text beside a root world, under a key that is the root's own; what was under it is replaced. Resolves once
+   * it is durable. The world need not be there or open; while it is held by this store, the text shares a transaction
+   * with what is committed in the same turn. Its bytes are in no `sizeBytes`.
+   * @throws `invalid-argument` for an empty key and for text that is not well-formed, `world-locked` when the root is
+   * held elsewhere
+   */
+  putText(root: string, key: string, text: string): Promise<void>
+  /**
+   * The text as it was put before the call; `undefined` if none was.
+   * @throws `world-locked` when the root is held elsewhere
+   */
+  getText(root: string, key: string): Promise<string | undefined>
+  /**
+   * Removes a world and everything kept of it; of a root, its children's worlds and its texts too.
    * @throws `no-such-world`, `world-locked` when it or one of those is held
    */
   delete(world: string): Promise<void>

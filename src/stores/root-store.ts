@@ -31,9 +31,29 @@ export class RootStore implements Store {
     return worlds.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
+  async putText(root: string, key: string, text: string): Promise<void> {
+    assertName(root)
+    assertKey(key)
+    assertWellFormed('text', text)
+    this.#assertOpen()
+    const shelf = this.#shelves.get(root)
+    if (shelf) return shelf.putText({ key, text })
+    this.#look(root, (database) => database.write([], [{ key, text }]))
+  }
+
+  async getText(root: string, key: string): Promise<string | undefined> {
+    assertName(root)
+    assertKey(key)
+    this.#assertOpen()
+    await this.#shelves.get(root)?.settled()
+    return this.#medium.has(root) ? this.#look(root, (database) => database.text(key)) : undefined
+  }
+
   async delete(world: string): Promise<void> {
     assertName(world)
     this.#assertOpen()
+    // Texts that are under way keep a database open that nobody holds any more.
+    await this.#shelves.get(world)?.settled()
     for (const shelf of this.#shelves.values()) shelf.assertFree(world)
     if (this.#medium.has(world)) {
       this.#shelves.get(world)?.assertFree()
@@ -106,5 +126,20 @@ function assertName(name: string): void {
   throw new EntiaError(
     'invalid-argument',
     `The name of a world has to be a text that is not empty; ${typeof name} came.`,
+  )
+}
+
+function assertKey(key: string): void {
+  assertWellFormed('key', key)
+  if (key === '') throw new EntiaError('invalid-argument', 'The key of a text has to be a text that is not empty.')
+}
+
+/** Refuses what could not come back as it was given. */
+function assertWellFormed(what: 'key' | 'text', value: string): void {
+  if (typeof value === 'string' && value.isWellFormed()) return
+  const came = typeof value === 'string' ? 'half a surrogate pair is in it' : `${typeof value} came`
+  throw new EntiaError(
+    'invalid-argument',
+    `The ${what} of a text that is kept has to be well-formed text; ${came}. value.toWellFormed() makes it so.`,
   )
 }

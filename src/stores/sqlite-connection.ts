@@ -17,7 +17,6 @@ export interface ConnectionOptions {
 
 /** 'Enti', so that no other program's database is taken for one of ours. */
 const applicationId = 0x456e7469
-const schemaVersion = 1
 const pageSizeBytes = 4096
 /** To this the write-ahead log is cut back after a snapshot has made it longer. */
 const maxIdleLogBytes = 4 * 1024 * 1024
@@ -25,10 +24,12 @@ const maxIdleLogBytes = 4 * 1024 * 1024
 const lockTimeoutMs = 50
 
 /**
- * World 0 is the root; it is entered when the database is made. Names are encoded, since not every string is UTF-8. The
- * tables have row ids: without them the lines would lie in the index, and each search in it would read whole lines.
+ * What makes each schema version of the one before it. World 0 is the root; it is entered when the database is made.
+ * Names are encoded, since not every string is UTF-8. The tables have row ids: without them the lines would lie in the
+ * index, and each search in it would read whole lines.
  */
-const schema = `
+const schemaSteps = [
+  `
   CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE rows (
     world INTEGER NOT NULL, tick INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (world, tick)
@@ -38,8 +39,10 @@ const schema = `
     PRIMARY KEY (world, tick, seq)
   ) STRICT;
   PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${schemaVersion};
-`
+  `,
+  'CREATE TABLE texts (key TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT',
+]
+const schemaVersion = schemaSteps.length
 
 /**
  * Opens a root world's database and takes its lock, which the operating system frees when this process ends.
@@ -109,7 +112,7 @@ function createPrivately(file: string): void {
 
 function prepareSchema(db: DatabaseSync, file: string, root: string): void {
   if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined && pragma(db, 'user_version') === 0) {
-    db.exec(schema)
+    buildSchema(db, 0)
     db.prepare('INSERT INTO worlds VALUES (0, ?)').run(encodeName(root))
     return
   }
@@ -129,9 +132,15 @@ function prepareSchema(db: DatabaseSync, file: string, root: string): void {
       { file, version },
     )
   }
-  if (version < schemaVersion) throw damaged(file, `its schema version is ${version}, which there never was`)
+  if (version < 1) throw damaged(file, `its schema version is ${version}, which there never was`)
   const name = decodeName(String(db.prepare('SELECT name FROM worlds WHERE id = 0').get()?.['name']))
   if (name !== root) throw damaged(file, `it holds the world '${name}' and not '${root}'; was it renamed?`)
+  if (version < schemaVersion) buildSchema(db, version)
+}
+
+function buildSchema(db: DatabaseSync, from: number): void {
+  for (const step of schemaSteps.slice(from)) db.exec(step)
+  db.exec(`PRAGMA user_version = ${schemaVersion}`)
 }
 
 function pragma(db: DatabaseSync, name: 'application_id' | 'user_version'): number {

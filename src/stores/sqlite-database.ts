@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import type { JournalRow, StoredWorld, WorldInfo } from './port.ts'
 import { decodeName, encodeName } from './file-name.ts'
-import type { Database, JournalHead, Write } from './medium.ts'
+import type { Database, JournalHead, KeptText, Write } from './medium.ts'
 import { damaged, explained } from './sqlite-connection.ts'
 
 /** A root world's database file. What a commit runs are index searches, so none costs more as worlds grow. */
@@ -30,9 +30,10 @@ export class SqliteDatabase implements Database {
     return this.#explain(() => this.#find(world).head)
   }
 
-  write(writes: readonly Write[]): void {
+  write(writes: readonly Write[], texts: readonly KeptText[]): void {
     this.#transaction(() => {
       for (const write of writes) this.#write(write)
+      for (const { key, text } of texts) this.#statements.putText.run(key, text)
     })
   }
 
@@ -52,6 +53,10 @@ export class SqliteDatabase implements Database {
       }
       return { snapshot: { tick, lines }, rows }
     })
+  }
+
+  text(key: string): string | undefined {
+    return this.#explain(() => this.#statements.text.get(key)?.['text'] as string | undefined)
   }
 
   remove(world: string): boolean {
@@ -175,6 +180,8 @@ function prepare(db: DatabaseSync) {
     addWorld: db.prepare('INSERT INTO worlds (name) VALUES (?)'),
     addRow: db.prepare('INSERT INTO rows VALUES (?, ?, ?)'),
     addSnapshotLine: db.prepare('INSERT INTO snapshots VALUES (?, ?, ?, ?)'),
+    text: db.prepare('SELECT text FROM texts WHERE key = ?'),
+    putText: db.prepare('INSERT INTO texts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET text = excluded.text'),
     dropWorld: db.prepare('DELETE FROM worlds WHERE id = ?'),
     dropRows: db.prepare('DELETE FROM rows WHERE world = ? AND tick <= ?'),
     dropSnapshots: db.prepare('DELETE FROM snapshots WHERE world = ? AND tick > ? AND tick <= ?'),

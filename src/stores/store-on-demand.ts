@@ -12,6 +12,8 @@ export function storeOnDemand(open: () => Promise<Medium>): Store {
   return {
     open: async (world, options) => (await loaded()).open(world, options),
     list: async () => (await loaded()).list(),
+    putText: async (root, key, text) => (await loaded()).putText(root, key, text),
+    getText: async (root, key) => (await loaded()).getText(root, key),
     delete: async (world) => (await loaded()).delete(world),
     close: async () => (await loaded()).close(),
   }

@@ -12,6 +12,7 @@ export class Column {
   readonly touched = new Touched()
   #values: (Json | undefined)[] = []
   #firstRow = 0
+  #count = 0
 
   constructor(token: Component) {
     this.token = token
@@ -22,6 +23,11 @@ export class Column {
     return this.#values.length
   }
 
+  /** How many rows have a value. */
+  get count(): number {
+    return this.#count
+  }
+
   get(row: number): Json | undefined {
     return row < this.#firstRow ? undefined : this.#values[row - this.#firstRow]
   }
@@ -29,13 +35,21 @@ export class Column {
   set(row: number, value: Json | undefined): void {
     if (this.#values.length === 0) this.#firstRow = row
     else if (row < this.#firstRow) this.#makeRoom(row)
-    while (this.#values.length < row - this.#firstRow) this.#values.push(undefined)
-    this.#values[row - this.#firstRow] = value
+    const place = row - this.#firstRow
+    while (this.#values.length <= place) this.#values.push(undefined)
+    if (this.#values[place] !== undefined) this.#count--
+    if (value !== undefined) this.#count++
+    this.#values[place] = value
   }
 
   /** The rows that have a value, ascending. */
   rows(): number[] {
-    return this.#values.flatMap((value, index) => (value === undefined ? [] : index + this.#firstRow))
+    const found: number[] = []
+    if (this.#count === 0) return found
+    for (let place = 0; place < this.#values.length; place++) {
+      if (this.#values[place] !== undefined) found.push(place + this.#firstRow)
+    }
+    return found
   }
 
   /** More than is asked for, so that rows that come in descending order do not move everything each time. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { canonical } from './canonical.ts'
-import { EntiaError } from './entia-error.ts'
+import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
 import type { Json } from './json.ts'
 import { lazily } from './lazily.ts'
 
@@ -32,6 +32,8 @@ interface Token {
   /** Of its schema. A saved value of an older version is migrated when it is restored. @default 1 */
   readonly version: number
   readonly migrate: Migrate | undefined
+  /** Code of the error that a wrong value throws. @default 'invalid-value' */
+  readonly refusedWith: EntiaErrorCode
 }
 
 /** Turns a value saved under an older version into one of the present version. A log's items are migrated one by one. */
@@ -45,6 +47,13 @@ export interface Value<T = unknown> extends Token {
   readonly ref: string | undefined
   /** Despawned together with the entity that `ref` names; otherwise only the component goes. */
   readonly cascade: boolean
+  /** Why a value may not take another one's place, if it may not. */
+  readonly refusal: ((before: Json, after: Json) => Refusal | undefined) | undefined
+}
+
+export interface Refusal {
+  readonly code: EntiaErrorCode
+  readonly reason: string
 }
 
 /** A component that is an append-only list. */
@@ -81,6 +90,8 @@ export interface Marks {
 export interface ComponentOptions {
   readonly version?: number
   readonly migrate?: Migrate
+  /** Code of the error that a wrong value throws. @default 'invalid-value' */
+  readonly refusedWith?: 'invalid-value' | 'invalid-argument'
 }
 
 /**
@@ -90,11 +101,16 @@ export interface ComponentOptions {
 export function defineComponent<S extends z.ZodType>(
   name: string,
   schema: S | (() => S),
-  options: ComponentOptions & { readonly ref?: keyof z.output<S> & string; readonly cascade?: boolean } = {},
+  options: ComponentOptions & {
+    readonly ref?: keyof z.output<S> & string
+    readonly cascade?: boolean
+    /** Why a value may not take another one's place: the write is refused then. */
+    readonly refusal?: (before: DeepReadonly<z.output<S>>, after: DeepReadonly<z.output<S>>) => Refusal | undefined
+  } = {},
 ): ValueComponent<z.output<S>, z.input<S>> {
   const token = (value: DeepReadonly<z.input<S>>): Initial => {
     const result = made.schema.safeParse(value)
-    if (!result.success) throw invalidValue(`component ${name}`, result.error)
+    if (!result.success) throw invalidValue(`component ${name}`, result.error, made.refusedWith)
     const whose = (): string => `component ${name}`
     // Zod gives a copy, which may be adopted. Frozen parts that many agents share, such as tools, are not copied at all.
     if (hasFrozenParts(value) && isSame(value, result.data)) return { token: made, initial: canonical(value, whose) }
@@ -104,6 +120,7 @@ export function defineComponent<S extends z.ZodType>(
     kind: 'value' as const,
     ref: options.ref,
     cascade: options.cascade ?? false,
+    refusal: options.refusal,
   }) as ValueComponent<z.output<S>, z.input<S>>
   return made
 }
@@ -136,12 +153,12 @@ export function defineTag(name: string): TagComponent {
 }
 
 /** What a wrong value says: whose it is, where, what was expected. */
-export function invalidValue(whose: string, error: z.ZodError): EntiaError {
+export function invalidValue(whose: string, error: z.ZodError, code: EntiaErrorCode = 'invalid-value'): EntiaError {
   const reasons = error.issues.map((issue) => {
     const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
     return `${at}: ${issue.message}`
   })
-  return new EntiaError('invalid-value', `${whose}${reasons.join('; ')}. The write was refused.`, {
+  return new EntiaError(code, `${whose}${reasons.join('; ')}. The write was refused.`, {
     issues: error.issues,
   })
 }
@@ -176,12 +193,12 @@ let nextIndex = 0
 function finish<F extends (...parts: never[]) => Initial, P extends object>(
   token: F,
   name: string,
-  { version = 1, migrate }: ComponentOptions,
+  { version = 1, migrate, refusedWith = 'invalid-value' }: ComponentOptions,
   properties: P,
 ): F & P & Token {
   if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) {
     throw new EntiaError('invalid-argument', `A component's name is a singular noun in PascalCase; came '${name}'.`)
   }
   Object.defineProperty(token, 'name', { value: name })
-  return Object.assign(token, properties, { index: nextIndex++, version, migrate }) as F & P & Token
+  return Object.assign(token, properties, { index: nextIndex++, version, migrate, refusedWith }) as F & P & Token
 }

@@ -157,10 +157,27 @@ export class Core {
     if (token.kind === 'tag' && this.state.get(entity, token) !== undefined) return this.guard()
     this.note(token)
     this.checkReference(entity, token, value)
+    this.#checkChange(entity, token, value)
     const log = token.kind === 'log' ? (this.state.get(entity, token) as readonly Json[] | undefined) : undefined
     if (log === undefined) this.state.put(entity, token, value)
     else this.state.splice(entity, token as Log, [0, log.length, value as readonly Json[]])
     if (token.kind === 'log') this.mark(entity, token)
+  }
+
+  /** Sets a log to the first so many items of another, whose items are neither copied nor checked. @throws `invalid-argument` */
+  share(entity: Entity, token: Log, items: readonly unknown[], count: number, source: Log): void {
+    if (token.schema !== source.schema) {
+      const what = `entity ${entity}, component ${token.name}: cannot share items of ${source.name}`
+      throw new EntiaError(
+        'invalid-argument',
+        `${what}: the two have different schemas. Define them with the same one.`,
+      )
+    }
+    if (!Number.isInteger(count) || count < 0 || count > items.length) {
+      const what = `entity ${entity}, component ${token.name}: cannot share ${count} items of ${source.name}`
+      throw new EntiaError('invalid-argument', `${what}: the log has ${items.length}.`)
+    }
+    this.put(entity, token, items.slice(0, count) as readonly Json[])
   }
 
   /** A value or a log's item, canonical and valid. @throws `not-json`, `invalid-value` */
@@ -168,7 +185,7 @@ export class Core {
     const whose = (): string => `entity ${entity}, component ${token.name}`
     const stored = canonical(value, whose)
     const result = token.schema.safeParse(stored)
-    if (!result.success) throw invalidValue(whose(), result.error)
+    if (!result.success) throw invalidValue(whose(), result.error, token.refusedWith)
     return stored
   }
 
@@ -181,6 +198,16 @@ export class Core {
 
   apply(changes: Changes): void {
     this.state.apply(changes, (name) => this.token(name))
+  }
+
+  /** @throws what the component has against this value in the place of that */
+  #checkChange(entity: Entity, token: Component, value: Json): void {
+    if (token.kind !== 'value' || token.refusal === undefined) return
+    const before = this.state.get(entity, token)
+    const refusal = before === undefined ? undefined : token.refusal(before, value)
+    if (refusal === undefined) return
+    const what = `entity ${entity}, component ${token.name}: ${refusal.reason} The write was refused.`
+    throw new EntiaError(refusal.code, what, { entity, component: token.name })
   }
 
   /** @throws `unknown-entity` for a reference to nobody */

@@ -9,6 +9,7 @@ import {
   removeComponent,
   removeEntity,
 } from 'bitecs'
+import type { Column } from './column.ts'
 import type { Component, Entity } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 
@@ -29,16 +30,43 @@ export type QueryTerm = Component | NotTerm
 
 type Query = ReturnType<typeof registerQuery>
 
-/** Queries by their terms, one level a term. */
+/** What a list of terms asks for. There is one a list, for all worlds: they are many, and ask for the same. */
+interface Shape {
+  readonly wanted: readonly Component[]
+  readonly unwanted: readonly Component[]
+}
+
+/** Shapes by their terms, one level a term. */
 interface Known {
-  query: Query | undefined
-  readonly next: Map<QueryTerm, Known>
+  shape: Shape | undefined
+  readonly next: WeakMap<QueryTerm, Known>
+}
+
+const shapes: Known = { shape: undefined, next: new WeakMap() }
+
+function shapeOf(terms: readonly QueryTerm[]): Shape {
+  let known = shapes
+  for (const term of terms) {
+    let next = known.next.get(term)
+    if (next === undefined) known.next.set(term, (next = { shape: undefined, next: new WeakMap() }))
+    known = next
+  }
+  return (known.shape ??= newShape(terms))
+}
+
+function newShape(terms: readonly QueryTerm[]): Shape {
+  const wanted = terms.filter((term): term is Component => !('not' in term))
+  const unwanted = terms.filter((term) => 'not' in term).map((term) => term.not)
+  if (wanted.length > 0) return { wanted, unwanted }
+  throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
 }
 
 const none: readonly Entity[] = Object.freeze([])
 /** Bounds of how many dead private ids rest before one is used again. */
 const minResting = 16
 const maxResting = 4_096
+/** In a world with so few rows, a query looks at them: one that bitECS keeps weighs more than all else there. */
+const maxSearched = 32
 /** How many times as many as are wanted are looked at between two merges. */
 const chunkOf = 8
 
@@ -51,17 +79,17 @@ export class Entities {
   readonly #bits = createWorld(this.#index)
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
-  readonly #queries: Known = { query: undefined, next: new Map() }
+  readonly #queries = new Map<Shape, Query>()
   readonly #queried = new Set<Component>()
-  readonly #rowsWith: (token: Component) => readonly number[]
+  readonly #column: (token: Component) => Column | undefined
   #resting: number[] = []
   #nextResting = 0
   #lastEntity: Entity = 0
   #lastRow = 0
 
-  /** @param rowsWith the rows that have a component: bitECS learns of it only when a query first names it */
-  constructor(rowsWith: (token: Component) => readonly number[]) {
-    this.#rowsWith = rowsWith
+  /** @param column the values of a component: bitECS learns of it only when a query that is kept there names it */
+  constructor(column: (token: Component) => Column | undefined) {
+    this.#column = column
   }
 
   get size(): number {
@@ -123,16 +151,13 @@ export class Entities {
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
   query(terms: readonly QueryTerm[]): readonly Entity[] {
-    const { dense } = this.#dense(terms)
-    if (dense.length === 0) return none
-    const found = Array.from(dense, (row) => this.#entityOf[row] as Entity)
-    return found.length === 1 ? found : found.sort((a, b) => a - b)
+    return this.#ascending(this.#rows(terms))
   }
 
   /** The first so many of them. Costs a look at each, but no sorting of all. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
-    const { dense } = this.#dense(terms)
-    if (dense.length <= count) return this.query(terms)
+    const rows = this.#rows(terms)
+    if (rows.length <= count) return this.#ascending(rows)
     // The lowest numbers so far, in order; an entity that is above them all is none of the first.
     let lowest: Entity[] = []
     let chunk: Entity[] = []
@@ -140,7 +165,7 @@ export class Entities {
       lowest = [...lowest, ...chunk].sort((a, b) => a - b).slice(0, count)
       chunk = []
     }
-    for (const row of dense) {
+    for (const row of rows) {
       const entity = this.#entityOf[row] as Entity
       if (lowest.length === count && entity > (lowest[count - 1] as Entity)) continue
       if (chunk.push(entity) >= chunkOf * count) merge()
@@ -149,32 +174,48 @@ export class Entities {
     return lowest
   }
 
-  #dense(terms: readonly QueryTerm[]): Query {
-    let known = this.#queries
-    for (const term of terms) {
-      let next = known.next.get(term)
-      if (next === undefined) known.next.set(term, (next = { query: undefined, next: new Map() }))
-      known = next
-    }
-    known.query ??= this.#register(terms)
-    commitRemovals(this.#bits)
-    return known.query
+  #ascending(rows: readonly number[]): readonly Entity[] {
+    if (rows.length === 0) return none
+    const found = Array.from(rows, (row) => this.#entityOf[row] as Entity)
+    return found.length === 1 ? found : found.sort((a, b) => a - b)
   }
 
-  #register(terms: readonly QueryTerm[]): Query {
-    const wanted = terms.filter((term): term is Component => !('not' in term))
-    const unwanted = terms.filter((term) => 'not' in term).map((term) => term.not)
-    if (wanted.length === 0) {
-      throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
+  /** The rows that a query finds. What nobody has is found nowhere, whatever else is asked for. */
+  #rows(terms: readonly QueryTerm[]): readonly number[] {
+    for (const term of terms) if (!('not' in term) && (this.#column(term)?.count ?? 0) === 0) return none
+    const shape = shapeOf(terms)
+    let query = this.#queries.get(shape)
+    if (query === undefined) {
+      if (this.#entityOf.length - 1 <= maxSearched) return this.#search(shape)
+      this.#queries.set(shape, (query = this.#register(shape)))
     }
-    for (const token of [...wanted, ...unwanted]) this.#follow(token)
-    return registerQuery(this.#bits, unwanted.length === 0 ? wanted : [...wanted, Not(...unwanted)])
+    commitRemovals(this.#bits)
+    return query.dense as readonly number[]
+  }
+
+  #search({ wanted, unwanted }: Shape): readonly number[] {
+    let found: readonly number[] | undefined
+    for (const token of wanted) {
+      const column = this.#column(token) as Column
+      found = found === undefined ? column.rows() : found.filter((row) => column.get(row) !== undefined)
+    }
+    for (const token of unwanted) {
+      const column = this.#column(token)
+      if (column !== undefined) found = found?.filter((row) => column.get(row) === undefined)
+    }
+    return found ?? none
+  }
+
+  #register({ wanted, unwanted }: Shape): Query {
+    for (const token of wanted) this.#follow(token)
+    for (const token of unwanted) this.#follow(token)
+    return registerQuery(this.#bits, unwanted.length === 0 ? [...wanted] : [...wanted, Not(...unwanted)])
   }
 
   #follow(token: Component): void {
     if (this.#queried.has(token)) return
     this.#queried.add(token)
-    for (const row of this.#rowsWith(token)) addComponent(this.#bits, row, token)
+    for (const row of this.#column(token)?.rows() ?? []) addComponent(this.#bits, row, token)
   }
 
   /**

@@ -12,11 +12,12 @@ import { Tracking } from './tracking.ts'
  * undone. Knows nothing of schemas, time or systems.
  */
 export class State {
-  readonly entities = new Entities((token) => this.#rowsWith(token))
+  readonly entities = new Entities((token) => this.#columns[token.index])
   readonly references = new References()
   /** By the components' indices. */
   readonly #columns: (Column | undefined)[] = []
-  #byName: readonly Column[] = []
+  /** Made anew when it is asked for after a component has come up: in a young world they come in a row. */
+  #byName: readonly Column[] | undefined
   readonly #tracking = new Tracking(this.entities)
 
   /** @throws `unknown-entity` */
@@ -36,13 +37,16 @@ export class State {
       column = new Column(token)
       while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
-      this.#byName = [...this.#byName, column].sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
+      this.#byName = undefined
     }
     return column
   }
 
   /** By name. */
   columns(): readonly Column[] {
+    this.#byName ??= this.#columns
+      .filter((column) => column !== undefined)
+      .sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
     return this.#byName
   }
 
@@ -60,7 +64,7 @@ export class State {
   componentsOf(entity: Entity): Component[] {
     const row = this.row(entity)
     const found: Component[] = []
-    for (const column of this.#byName) if (column.get(row) !== undefined) found.push(column.token)
+    for (const column of this.columns()) if (column.get(row) !== undefined) found.push(column.token)
     return found
   }
 
@@ -85,7 +89,7 @@ export class State {
   /** Removes an entity alone. */
   erase(entity: Entity): void {
     const row = this.row(entity)
-    for (const column of this.#byName) {
+    for (const column of this.columns()) {
       if (column.get(row) === undefined) continue
       this.#tracking.touch(column, entity, row)
       this.#unlink(entity, column, row)
@@ -164,7 +168,7 @@ export class State {
 
   /** What has changed since `begin`. */
   changes(): Changes {
-    return this.#tracking.changes(this.#byName)
+    return this.#tracking.changes(this.columns())
   }
 
   /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */

@@ -26,6 +26,8 @@ export interface RestoreOptions {
   readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
   /** Ticks that came after the snapshot, oldest first. */
   readonly deltas?: Iterable<Delta>
+  /** Of the world that is made, where it is a copy that goes its own way. @default the saved one's */
+  readonly name?: string | undefined
 }
 
 /**
@@ -70,10 +72,13 @@ export class World {
    *
    * @throws `corrupt-snapshot`, `corrupt-journal`, `newer-version`, `unknown-component`, `unknown-entity`, `invalid-value`
    */
-  static restore(lines: Iterable<string>, { systems = [], components = [], deltas = [] }: RestoreOptions = {}): World {
+  static restore(
+    lines: Iterable<string>,
+    { systems = [], components = [], deltas = [], name }: RestoreOptions = {},
+  ): World {
     const saved = readSnapshot(lines)
-    const { name, seed } = saved.head
-    const world = new World({ name, seed, systems, components: tokensOf(components) })
+    const { seed } = saved.head
+    const world = new World({ name: name ?? saved.head.name, seed, systems, components: tokensOf(components) })
     fill(world.core, saved, [...deltas])
     return world
   }
@@ -230,6 +235,15 @@ export class World {
   rewrite<T>(entity: Entity, token: Log<T>, items: readonly DeepReadonly<T>[]): void {
     const stored = items.map((item) => this.core.check(entity, token, item))
     this.core.put(entity, token, stored)
+  }
+
+  /**
+   * Gives an entity a log of the first so many items of another's log. The items are shared, neither copied nor checked.
+   *
+   * @throws `missing-component`; `invalid-argument` for a count outside the log, or for logs of different schemas
+   */
+  share<T>(from: Entity, source: Log<T>, to: Entity, target: Log<T>, count: number): void {
+    this.core.share(to, target, this.read(from, source), count, source)
   }
 
   /** Entities that have all of these components and none of the `not(…)` ones, ascending. */

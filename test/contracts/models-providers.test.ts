@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { anthropic } from '../../src/models/anthropic.ts'
 import { parseModel } from '../../src/models/model-name.ts'
+import { openai, openaiCompatible } from '../../src/models/openai.ts'
+import type { ModelProvider } from '../../src/models/port.ts'
 import { builtInProviders } from '../../src/models/providers.ts'
 
 const run = promisify(execFile)
@@ -31,6 +34,40 @@ describe('the built-in providers', () => {
     expect(before).toBe('')
     expect(after).toContain('@anthropic-ai/sdk')
     expect(after).not.toContain('openai')
+  })
+})
+
+describe('the settings of a provider', () => {
+  const baseURL = 'http://127.0.0.1:1'
+
+  it.each<[string, ModelProvider, ModelProvider['settings']]>([
+    [
+      'the headers by which the API of Claude is changed',
+      anthropic({ headers: { 'Anthropic-Beta': 'x', via: 'y' } }),
+      { 'anthropic-beta': 'x' },
+    ],
+    ['the name by which thinking is told apart', openai({ name: 'proxy', apiKey: 'k', baseURL }), { name: 'proxy' }],
+    [
+      'the field of thinking',
+      openaiCompatible({ name: 'vllm', baseURL }),
+      { name: 'vllm', thinkingField: 'reasoning_content' },
+    ],
+    [
+      'the field that was chosen',
+      openaiCompatible({ name: 'v', baseURL, thinkingField: 'reasoning' }),
+      { name: 'v', thinkingField: 'reasoning' },
+    ],
+  ])('are %s', (_, { settings }, expected) => {
+    expect(settings).toEqual(expected)
+  })
+
+  it('are none where its options say only where and as whom to call', () => {
+    const all = [
+      ...Object.values(builtInProviders()),
+      anthropic({ apiKey: 'k', baseURL }),
+      openai({ apiKey: 'k', baseURL }),
+    ]
+    expect(all.map(({ settings }) => settings)).toEqual(all.map(() => undefined))
   })
 })
 

@@ -121,6 +121,11 @@ describe('a scripted model', () => {
     expect(failure).toMatchObject({ kind: 'internal', message: expect.stringContaining(named) })
   })
 
+  it('has the settings that it is said to have', () => {
+    expect(scripted(() => 'Hi.', { settings: { seed: 7 } }).settings).toEqual({ seed: 7 })
+    expect(scripted(() => 'Hi.').settings).toBeUndefined()
+  })
+
   it('with an option that nobody knows is refused when it is made', () => {
     expect(() => scripted(() => 'Hi.', { stream: true, ...{ latency: 20 } })).toThrow(/"latency".*latencyMs/)
   })

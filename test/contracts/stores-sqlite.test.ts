@@ -290,6 +290,94 @@ describe('a commit to a file', () => {
   })
 })
 
+describe('a text in a file', () => {
+  it('is there for the next store, in the database of its root, for its owner alone', async () => {
+    const store = storeHere()
+    await store.putText('a', 'key', 'text')
+    await store.close()
+    expect(readdirSync(folder)).toEqual(['a.sqlite'])
+    expect(statSync(file('a.sqlite')).mode & 0o777).toBe(0o600)
+    expect(await storeHere().getText('a', 'key')).toBe('text')
+  })
+
+  it('makes no file by being asked for', async () => {
+    expect(await storeHere().getText('a', 'key')).toBeUndefined()
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  it('shares one transaction with what is committed in its turn', async () => {
+    const store = storeHere()
+    const journal = await store.open('a')
+    await journal.commit({ snapshot: snapshot(0) })
+    const before = transactionsInLog('a')
+    await Promise.all([
+      journal.commit({ rows: rows(1, 1) }),
+      ...Array.from({ length: 50 }, (_, index) => store.putText('a', `key ${index}`, 'text')),
+      journal.commit({ rows: rows(2, 2) }),
+    ])
+    expect(transactionsInLog('a')).toBe(before + 1)
+  })
+
+  it('that is under way keeps the file from being closed under it, and no longer', async () => {
+    const store = storeHere()
+    const journal = await store.open('a')
+    const put = store.putText('a', 'key', 'text')
+    await journal.close()
+    await put
+    expect(readdirSync(folder)).toEqual(['a.sqlite'])
+    const again = await store.open('a')
+    const last = store.putText('a', 'key', 'last text')
+    await again.close()
+    await store.close()
+    expect(readdirSync(folder)).toEqual(['a.sqlite'])
+    await last
+    expect(await storeHere().getText('a', 'key')).toBe('last text')
+  })
+
+  it('is refused with the name of the holder while another store has its root', async () => {
+    const journal = await storeHere().open('a', { holder: 'the first' })
+    const other = storeHere()
+    const refused = { code: 'world-locked', details: { holder: 'the first' } }
+    await expect(other.putText('a', 'key', 'text')).rejects.toMatchObject(refused)
+    await expect(other.getText('a', 'key')).rejects.toMatchObject(refused)
+    await journal.close()
+    await other.putText('a', 'key', 'text')
+    expect(await other.getText('a', 'key')).toBe('text')
+  })
+
+  it('rejects when the disk is full, held or not, and leaves what was there', async () => {
+    const store = storeHere({ maxSizeBytes: 200_000 })
+    await store.putText('a', 'key', 'small')
+    const full = {
+      code: 'store-failed',
+      message: expect.stringMatching(/a\.sqlite: database or disk is full.*Nothing was changed/) as string,
+    }
+    await expect(store.putText('a', 'key', 'x'.repeat(400_000))).rejects.toMatchObject(full)
+    const journal = await store.open('a')
+    await journal.commit({ snapshot: snapshot(0) })
+    await expect(store.putText('a', 'key', 'x'.repeat(400_000))).rejects.toMatchObject(full)
+    expect(await store.getText('a', 'key')).toBe('small')
+    await journal.commit({ rows: rows(1, 1) })
+    expect(lastTick(await journal.load())).toBe(1)
+  })
+
+  it('can be put into a database of the first schema, whose worlds stay as they are', async () => {
+    await writeWorld()
+    await writeWorld('child', { root: 'a' })
+    tamper('DROP TABLE texts; PRAGMA user_version = 1')
+    const store = storeHere()
+    const journal = await store.open('a')
+    expect(lastTick(await journal.load())).toBe(100)
+    await store.putText('a', 'key', 'text')
+    await journal.commit({ rows: rows(101, 101) })
+    await store.close()
+    const again = storeHere()
+    expect(await again.getText('a', 'key')).toBe('text')
+    expect(lastTick(await (await again.open('a')).load())).toBe(101)
+    expect((await again.list()).map(({ name }) => name)).toEqual(['a', 'child'])
+  })
+})
+
 describe('a damaged file', () => {
   it.each([
     ['cut in half', () => truncateSync(file('a.sqlite'), statSync(file('a.sqlite')).size / 2)],
@@ -297,6 +385,8 @@ describe('a damaged file', () => {
     ['with another header', () => overwrite(0, 'This is no database')],
     ['with garbage behind its header', () => overwrite(4096, '\u0007garbage'.repeat(10_000))],
     ['without its tables', () => tamper('DROP TABLE rows')],
+    ['without its texts', () => tamper('DROP TABLE texts')],
+    ['of a schema that there never was', () => tamper('PRAGMA user_version = 0')],
   ])('%s is refused as corrupt, saying what to do', async (_, damage) => {
     await writeWorld()
     damage()
@@ -332,11 +422,11 @@ describe('a damaged file', () => {
 
   it('of a newer schema is refused as such', async () => {
     await writeWorld()
-    tamper('PRAGMA user_version = 2')
+    tamper('PRAGMA user_version = 3')
     await expect(storeHere().open('a')).rejects.toMatchObject({
       code: 'newer-version',
       message: expect.stringContaining('Update entia'),
-      details: { version: 2 },
+      details: { version: 3 },
     })
   })
 

@@ -372,6 +372,147 @@ describe.each(stores)('a store in $name', ({ make }) => {
     })
   })
 
+  describe('a text', () => {
+    const key = 'scratchbook/records/subagent/subagent_0f'
+
+    it('comes back under its root and its key, and under no other', async () => {
+      await store.putText('root', key, 'one')
+      await store.putText('root', `${key}1`, 'two')
+      await store.putText('another', key, 'three')
+      expect(await store.getText('root', key)).toBe('one')
+      expect(await store.getText('root', `${key}1`)).toBe('two')
+      expect(await store.getText('another', key)).toBe('three')
+      expect(await store.getText('root', key.toUpperCase())).toBeUndefined()
+      expect(await store.getText('nobody', key)).toBeUndefined()
+      expect((await store.list()).map(({ name }) => name)).not.toContain('nobody')
+    })
+
+    it('is replaced by a later one under its key, and kept as it is by the same again', async () => {
+      for (const text of ['first', 'second', 'second', '']) {
+        await store.putText('root', key, text)
+        expect(await store.getText('root', key)).toBe(text)
+      }
+    })
+
+    it('may be 10 MB long', async () => {
+      const text = 'ten bytes\n'.repeat(1_000_000)
+      await store.putText('root', key, text)
+      expect((await store.getText('root', key)) === text).toBe(true)
+    })
+
+    it('and its key may be any well-formed text', async () => {
+      const someText = fc.string({ unit: 'binary' })
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), someText, async (anyKey, text) => {
+          await store.putText('root', anyKey, text)
+          expect(await store.getText('root', anyKey)).toBe(text)
+        }),
+        { numRuns: 30 },
+      )
+    })
+
+    it.each([
+      ['an empty key', '', 'text'],
+      ['a key with half a surrogate pair', '\ud800', 'text'],
+      ['half a surrogate pair', key, 'a\udc00'],
+      ['what is no text', key, JSON.parse('5') as string],
+    ])('is refused with %s, and takes nothing else with it', async (_, badKey, text) => {
+      const journal = await openWritten('root')
+      const outcomes = await Promise.allSettled([
+        store.putText('root', badKey, text),
+        journal.commit({ rows: rows(4, 4) }),
+        store.putText('root', 'good', 'text'),
+      ])
+      expect(outcomes).toMatchObject([
+        { status: 'rejected', reason: { name: 'EntiaError', code: 'invalid-argument' } },
+        { status: 'fulfilled' },
+        { status: 'fulfilled' },
+      ])
+      await expect(store.putText('', key, 'text')).rejects.toMatchObject({ code: 'invalid-argument' })
+      await expect(store.getText('root', '')).rejects.toMatchObject({ code: 'invalid-argument' })
+    })
+
+    it('can be put and read while its root is held, awaited or not, and after', async () => {
+      const journal = await openWritten('root')
+      const put = store.putText('root', key, 'while held')
+      expect(await store.getText('root', key)).toBe('while held')
+      await Promise.all([put, journal.commit({ rows: rows(4, 4) })])
+      expect((await journal.load())?.rows).toEqual(rows(1, 4))
+      await journal.close()
+      expect(await store.getText('root', key)).toBe('while held')
+      const again = await store.open('root')
+      expect(await store.getText('root', key)).toBe('while held')
+      expect((await again.load())?.rows).toEqual(rows(1, 4))
+    })
+
+    it('is no world: neither it nor its bytes are listed, and a world of its root is new', async () => {
+      await store.putText('root', key, 'text')
+      expect(await store.list()).toEqual([])
+      const journal = await store.open('root')
+      expect(await journal.load()).toBeUndefined()
+      await journal.commit({ snapshot: snapshot(0) })
+      const [listed] = await store.list()
+      await store.putText('root', key, 'more text')
+      expect(await store.list()).toEqual([listed])
+    })
+
+    it('of a hundred that are put at once is kept like every other, the last one under each key', async () => {
+      await openWritten('root')
+      const puts = (text: string) =>
+        Array.from({ length: 100 }, (_, index) => store.putText('root', `${key}${index}`, `${text} ${index}`))
+      await Promise.all([...puts('early'), ...puts('late')])
+      for (let index = 0; index < 100; index++) {
+        expect(await store.getText('root', `${key}${index}`)).toBe(`late ${index}`)
+      }
+    })
+
+    it('that is put while the last world of its root is being closed is kept', async () => {
+      const journal = await openWritten('root')
+      const early = store.putText('root', `${key}0`, 'early')
+      const closing = journal.close()
+      const late = store.putText('root', `${key}1`, 'late')
+      await closing
+      await Promise.all([early, late])
+      expect(await store.getText('root', `${key}0`)).toBe('early')
+      expect(await store.getText('root', `${key}1`)).toBe('late')
+      await store.open('root')
+    })
+
+    it('that is under way is waited for when the store is closed, and what comes after is refused', async () => {
+      await openWritten('root')
+      const put = store.putText('root', key, 'late')
+      await store.close()
+      await put
+      await expect(store.putText('root', key, 'later')).rejects.toMatchObject({ code: 'store-closed' })
+      await expect(store.getText('root', key)).rejects.toMatchObject({ code: 'store-closed' })
+    })
+
+    it('goes with its root, and stays when a child goes', async () => {
+      await (await openWritten('root')).close()
+      await (await openWritten('child', { root: 'root' })).close()
+      await store.putText('root', key, 'text')
+      await store.delete('child')
+      expect(await store.getText('root', key)).toBe('text')
+      await store.delete('root')
+      expect(await store.getText('root', key)).toBeUndefined()
+      await (await openWritten('root')).close()
+      expect(await store.getText('root', key)).toBeUndefined()
+    })
+
+    it('goes with its root where there is no world, or where it is under way', async () => {
+      await store.putText('root', key, 'text')
+      await store.delete('root')
+      expect(await store.getText('root', key)).toBeUndefined()
+      const journal = await openWritten('root')
+      const put = store.putText('root', key, 'late')
+      await journal.close()
+      await store.delete('root')
+      await put
+      expect(await store.getText('root', key)).toBeUndefined()
+      await expect(store.delete('root')).rejects.toMatchObject({ code: 'no-such-world' })
+    })
+  })
+
   describe('a name', () => {
     const odd = ['../up', 'a/b\\c', 'A', 'a', '.', 'con', 'a.sqlite', 'é', 'e\u0301', ' ', '\0', '\ud800', 'x~y', '%61']
     const long = ['l'.repeat(1000), 'L'.repeat(1000), `${'l'.repeat(999)}m`, '世'.repeat(300)]

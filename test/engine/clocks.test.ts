@@ -1,7 +1,36 @@
+import fc from 'fast-check'
 import { LastTurn, realClock, VirtualClock } from 'entia'
 import { describe, expect, it, vi } from 'vitest'
 import { behaving, calling, driven, settled, turns, worldWith } from './driving.ts'
 import { tool, wait } from './tools.ts'
+
+/** A clock that is slow and simple. */
+class ListClock {
+  #timers: { readonly instantMs: number; readonly fire: () => void }[] = []
+  #nowMs = 0
+
+  now(): number {
+    return this.#nowMs
+  }
+
+  at(instantMs: number, fire: () => void): () => void {
+    const timer = { instantMs, fire }
+    this.#timers.push(timer)
+    return () => void (this.#timers = this.#timers.filter((each) => each !== timer))
+  }
+
+  advance(durationMs: number): void {
+    const endMs = this.#nowMs + durationMs
+    for (;;) {
+      const [next] = this.#timers.toSorted((a, b) => a.instantMs - b.instantMs)
+      if (next === undefined || next.instantMs > endMs) break
+      this.#timers = this.#timers.filter((each) => each !== next)
+      this.#nowMs = next.instantMs
+      next.fire()
+    }
+    this.#nowMs = endMs
+  }
+}
 
 describe('a virtual clock', () => {
   it('jumps from timer to timer while nothing is at work, in order, equal ones in order of setting', async () => {
@@ -56,6 +85,32 @@ describe('a virtual clock', () => {
     expect([fired, clock.now()]).toEqual([[15], 50])
     clock.advance(40)
     expect(fired).toEqual([15, 90])
+  })
+
+  it('fires the same as a list that is looked through each time', () => {
+    const deed = fc.record({
+      does: fc.constantFrom('set', 'set', 'set', 'cancel', 'cancel', 'pass'),
+      n: fc.nat(60),
+      more: fc.nat(3),
+    })
+    const property = fc.property(fc.array(deed, { maxLength: 200, size: 'max' }), (deeds) => {
+      const clock = new VirtualClock({ auto: false })
+      const list = new ListClock()
+      const both = [clock, list].map((each) => ({ clock: each, fired: [] as unknown[], cancels: [] as (() => void)[] }))
+      for (const [name, { does, n, more }] of deeds.entries()) {
+        for (const { clock: each, fired, cancels } of both) {
+          const note = (): void => void fired.push([name, each.now()])
+          // What fires sets another timer, or calls one off, in the midst of the passing of time.
+          const act = [note, note, () => (note(), each.at(each.now() + n, note)), () => (note(), cancels[n]?.())][more]
+          if (does === 'set') cancels.push(each.at(each.now() + n, act ?? note))
+          else if (does === 'cancel') cancels[n]?.()
+          else each.advance(n / 10)
+        }
+        expect(both[0]?.fired).toEqual(both[1]?.fired)
+        expect(clock.now()).toBe(list.now())
+      }
+    })
+    fc.assert(property)
   })
 
   it('waits for no work that has ended, whatever of it sleeps on', async () => {

@@ -18,6 +18,8 @@ export interface StoreHooks {
 export function watchedStore(inner: Store, { before, after }: StoreHooks): Store {
   return {
     list: () => inner.list(),
+    putText: (root, key, text) => inner.putText(root, key, text),
+    getText: (root, key) => inner.getText(root, key),
     delete: (name) => inner.delete(name),
     close: () => inner.close(),
     async open(name, options) {
@@ -46,6 +48,7 @@ export function mortalStore(inner: Store): { readonly store: Store; readonly die
   return {
     store: {
       ...store,
+      putText: (...put) => (isDead ? new Promise<never>(() => undefined) : store.putText(...put)),
       async open(name, options) {
         const journal = await store.open(name, options)
         journals.push(journal)

@@ -23,9 +23,11 @@ export function cuttingStore(
   settleEffects: () => Promise<void>,
 ): CuttingStore {
   let count = 0
+  let isDead = false
   let journal: WorldJournal | undefined
   const { promise: dead, resolve } = Promise.withResolvers<void>()
   const kill = async (): Promise<void> => {
+    isDead = true
     await journal?.close()
     resolve()
   }
@@ -35,6 +37,7 @@ export function cuttingStore(
   }
   const store: Store = {
     ...inner,
+    putText: (...put) => (isDead ? new Promise<never>(() => undefined) : inner.putText(...put)),
     async open(world, options) {
       const opened = await inner.open(world, options)
       journal = opened

@@ -23,7 +23,7 @@ describe('an agent that is cancelled', () => {
       endedAtMs: 30,
       failure: { kind: 'cancelled', message: 'The turn was cancelled.' },
     })
-    expect(told(result)).toEqual(['turn-ended'])
+    expect(told(result)).toEqual(['work-cancelled', 'turn-ended'])
   })
 
   it('while its call waits for another try has no such call any more', () => {
@@ -112,7 +112,11 @@ describe('a cancel', () => {
   it('that comes twice cancels once', () => {
     const world = worldOf(cancellation)
     const { agent } = thinker(world)
-    expect(told(tickAt(world, 0, cancel(agent), cancel(agent)))).toEqual(['turn-ended', 'input-refused'])
+    expect(told(tickAt(world, 0, cancel(agent), cancel(agent)))).toEqual([
+      'work-cancelled',
+      'turn-ended',
+      'input-refused',
+    ])
     expect(transcript(world, agent)).toEqual(['user: Hello', 'assistant: [turn cancelled]'])
   })
 })

@@ -4,8 +4,8 @@ import { restart } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { tickAt, worldOf } from './one-tick.ts'
 
-function started(retry: Record<string, RetryPolicy | false> = {}) {
-  return { kind: 'started', dateMs: 1_000_000, retry }
+function started(retry?: Record<string, RetryPolicy | false>) {
+  return { kind: 'started', dateMs: 1_000_000, ...(retry && { host: { retry } }) }
 }
 
 describe('a world that is taken up', () => {
@@ -35,13 +35,14 @@ describe('a world that is taken up', () => {
     expect(world.dateMs).toBe(1_000_060)
   })
 
-  it('knows the retry policies of its host, as of the last start', () => {
+  it('knows the retry policies of its host, as it was last told', () => {
     const world = worldOf(restart)
     tickAt(world, 0, started({ a: standardRetry }))
     const [facts = 0] = world.query(HostFacts)
     expect(world.read(facts, HostFacts)).toEqual({ retry: { a: standardRetry } })
     expect(tickAt(world, 0, started({ a: standardRetry })).delta.set).toBeUndefined()
     tickAt(world, 0, started({ b: false }))
+    tickAt(world, 0, started({}))
     tickAt(world, 0, started())
     expect(world.query(HostFacts)).toEqual([facts])
     expect(world.read(facts, HostFacts)).toEqual({ retry: {} })

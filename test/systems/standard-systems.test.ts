@@ -14,20 +14,27 @@ describe('the standard systems', () => {
       'reply',
       'turn-end',
       'tool-results',
+      'subagent-scheduler',
+      'wait',
+      'subagent-tools',
       'limits',
       'prompt-rendering',
       'reasoning',
       'tool-execution',
+      'session-end',
+      'slots',
     ])
     const priorities = systems.map(({ priority }) => priority)
-    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -3, -2, 0, 5])
+    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -30, -5, -4, -3, -2, 0, 5, 10, 12])
   })
 
   it.each([
-    [{ maxStartsPerTick: 0 }, 'came 0'],
-    [{ maxStartsPerTick: 1.5 }, 'came 1.5'],
-    [{ maxStartsPerTick: Number.NaN }, 'came NaN'],
-    [{ maxStart: 3 }, 'came option maxStart'],
+    [{ maxStartsPerTick: 0 }, 'maxStartsPerTick: '],
+    [{ maxStartsPerTick: 1.5 }, 'maxStartsPerTick: '],
+    [{ maxStartsPerTick: Number.NaN }, 'maxStartsPerTick: '],
+    [{ maxStart: 3 }, 'maxStart: no such field is known'],
+    [{ defaultTimeoutMs: 0 }, 'defaultTimeoutMs: '],
+    [{ allowUnregisteredSubagents: 'yes' }, 'allowUnregisteredSubagents: '],
   ])('refuse %j', (options: object, came) => {
     expect(() => standardSystems(options)).toThrow(EntiaError)
     expect(() => standardSystems(options)).toThrow(came)

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { defineLog } from '../../src/world/component.ts'
 import { tick } from '../../src/world/tick.ts'
 import { type System, World } from '../../src/world/world.ts'
 import { Asleep, Diary, doing, entry, family, Fresh, Person, refusal } from './family.ts'
@@ -204,5 +206,101 @@ describe('a log', () => {
     expect(world.read(1, Diary)).toBe(held)
     expect(held).toHaveLength(3)
     expect(world.query(Diary)).toEqual([1, 2])
+  })
+})
+
+/** Another log of the same entries. */
+const Memoir = defineLog('Memoir', Diary.schema)
+
+describe('a log that shares the items of another', () => {
+  it('is the first so many of them: the very same, neither copied nor checked', () => {
+    const { world, one } = writer('a', 'b', 'c')
+    const two = world.spawn()
+    const check = vi.spyOn(Diary.schema, 'safeParse')
+    world.share(one, Diary, two, Memoir, 2)
+    expect(check).not.toHaveBeenCalled()
+    check.mockRestore()
+    const [diary, memoir] = [world.read(one, Diary), world.read(two, Memoir)]
+    expect(memoir).toHaveLength(2)
+    memoir.forEach((item, index) => expect(item).toBe(diary[index]))
+  })
+
+  it('goes on by itself, as the other does', () => {
+    const { world, one } = writer('a', 'b')
+    const two = world.spawn()
+    world.share(one, Diary, two, Diary, 2)
+    world.append(one, Diary, entry('one'))
+    world.append(two, Diary, entry('two'))
+    expect([texts(world, one), texts(world, two)]).toEqual([
+      ['a', 'b', 'one'],
+      ['a', 'b', 'two'],
+    ])
+    world.despawn(one)
+    expect(texts(world, two)).toEqual(['a', 'b', 'two'])
+  })
+
+  it('may be shared further, be empty, and take the place of what was there', () => {
+    const { world, one } = writer('a', 'b', 'c')
+    const two = world.spawn(Diary([entry('x')]))
+    const held = world.read(two, Diary)
+    world.share(one, Diary, two, Diary, 3)
+    world.share(two, Diary, two, Diary, 1)
+    world.share(one, Diary, one, Memoir, 0)
+    expect([texts(world, two), world.read(one, Memoir), held]).toEqual([['a'], [], [entry('x')]])
+  })
+
+  it('is told whole, and is the same in a restored world', () => {
+    const { delta } = told((world) => {
+      world.share(1, Diary, world.spawn(), Diary, 2)
+      world.append(1, Diary, entry('d'))
+    })
+    expect(delta.set?.['Diary']).toEqual([[2, ['a', 'b'].map(entry)]])
+    expect(delta.appended?.['Diary']).toEqual([[1, [entry('d')]]])
+  })
+
+  it('is told as an edit where it takes the place of another', () => {
+    const { delta } = told((world) => world.share(1, Diary, 1, Diary, 1))
+    expect(delta.spliced?.['Diary']).toEqual([[1, [[0, 3, [entry('a')]]]]])
+  })
+
+  it('gives its entity the tag that its last item calls for', () => {
+    const { world, one } = writer('a')
+    world.append(one, Diary, { text: 's', secret: true })
+    const [two, three] = [world.spawn(), world.spawn()]
+    world.share(one, Diary, two, Diary, 1)
+    world.share(one, Diary, three, Diary, 2)
+    expect([world.has(two, Fresh), world.has(three, Fresh)]).toEqual([true, false])
+  })
+
+  it('is undone with a tick that fails', () => {
+    const fails = doing((world) => {
+      world.share(1, Diary, 2, Diary, 1)
+      world.share(1, Diary, 3, Diary, 2)
+      world.append(3, Diary, entry('more'))
+      throw new Error('no')
+    })
+    const world = new World({ systems: [fails], components: family })
+    world.spawn(Diary(['a', 'b'].map(entry)))
+    world.spawn(Diary([entry('z')]))
+    world.spawn(Asleep)
+    const before = world.hash()
+    expect(() => tick(world)).toThrow(refusal('system-failed', 'no'))
+    expect(world.hash()).toBe(before)
+    expect(world.query(Diary)).toEqual([1, 2])
+  })
+
+  it('is refused for more items than there are, for a log that is not there, and for other items', () => {
+    const { world, one } = writer('a', 'b')
+    const two = world.spawn()
+    for (const count of [-1, 3, 0.5]) {
+      const refused = refusal('invalid-argument', 'component Memoir', `${count} items of Diary`, 'the log has 2')
+      expect(() => world.share(one, Diary, two, Memoir, count)).toThrow(refused)
+    }
+    expect(() => world.share(two, Diary, one, Memoir, 0)).toThrow(refusal('missing-component', 'has no Diary'))
+    expect(() => world.share(one, Diary, 99, Memoir, 1)).toThrow(refusal('unknown-entity', '99'))
+    expect(() => world.share(99, Diary, one, Memoir, 1)).toThrow(refusal('unknown-entity', '99'))
+    const Poems = defineLog('Poems', z.strictObject({ text: z.string() }))
+    expect(() => world.share(one, Diary, two, Poems, 1)).toThrow(refusal('invalid-argument', 'different schemas'))
+    expect(world.componentsOf(two)).toEqual([])
   })
 })

@@ -1,6 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { defineTag } from '../../src/world/component.ts'
+import { not } from '../../src/world/entities.ts'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
 import { Asleep, ChildOf, Diary, doing, entry, family, Likes, Person } from './family.ts'
@@ -57,6 +59,11 @@ describe('the memory of a world', () => {
     expect(world.core.state.column(Person).size).toBe(1)
     world.add(1, Person({ name: 'Bo' }))
     expect(world.query(Person).map((entity) => world.read(entity, Person).name)).toEqual(['Bo', 'Ada'])
+    world.set(ada, Person, { name: 'Ada', age: 36 })
+    expect(world.core.state.column(Person).count).toBe(2)
+    world.remove(1, Person)
+    world.remove(1, Person)
+    expect(world.core.state.column(Person).count).toBe(1)
     expect(world.read(ada, Person).name).toBe('Ada')
   })
 
@@ -66,6 +73,32 @@ describe('the memory of a world', () => {
     for (const entity of crowd.toReversed()) world.add(entity, Person({ name: String(entity) }))
     expect(world.core.state.column(Person).size).toBeLessThanOrEqual(1_001)
     for (const entity of crowd) expect(world.read(entity, Person).name).toBe(String(entity))
+  })
+
+  it('is that of what it holds, however much is asked of it that nobody has, or few', () => {
+    const tokens = Array.from({ length: 30 }, (_, index) => defineTag(`Asked${index}`))
+    const many = 500
+    const worlds = (ask: (world: World) => void): World[] =>
+      Array.from({ length: many }, () => {
+        const world = new World()
+        world.spawn(Person({ name: 'Ada' }), Diary([entry('a')]))
+        ask(world)
+        return world
+      })
+    const weigh = (ask: (world: World) => void): number => {
+      worlds(ask)
+      const before = heapAfter(() => undefined)
+      let kept: World[] = []
+      const after = heapAfter(() => (kept = worlds(ask)))
+      return (after - before) / kept.length
+    }
+    const plain = weigh(() => undefined)
+    const asked = weigh((world) => {
+      for (const token of tokens) expect(world.query(token, Person)).toEqual([])
+      expect(world.query(Person, Diary, ...tokens.map(not))).toEqual([1])
+    })
+    expect(asked - plain).toBeLessThan(500)
+    expect(asked).toBeLessThan(10_000)
   })
 
   it('holds nothing of ticks that are done', () => {

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { defineComponent, defineTag } from '../src/world/component.ts'
+import { failureKinds } from './failure.ts'
+import { sessionKinds } from './subagent-session.ts'
+
+/** Makes an agent the one agent of a session's World: the sessions above it, outermost first, its own last. */
+export const Ancestry = defineComponent('Ancestry', () =>
+  z.strictObject({
+    sessions: z.array(z.strictObject({ kind: z.enum(sessionKinds), sessionId: z.string() })),
+  }),
+)
+
+/** How the session of this agent ended. Taken away when the session is asked a further question. */
+export const SessionEnd = defineComponent('SessionEnd', () =>
+  z.discriminatedUnion('ok', [
+    z.strictObject({ ok: z.literal(true), text: z.string() }),
+    z.strictObject({ error: z.string(), kind: z.enum(failureKinds), ok: z.literal(false) }),
+  ]),
+)
+
+/** The agent only waits for its own sessions and has given its slot back: it begins nothing until it has one again. */
+export const SlotReleased = defineTag('SlotReleased')
+
+/** The effect whose outcome is a slot for this world's agent. */
+export const SlotRequest = defineTag('SlotRequest')
+
+/**
+ * What an agent may run at most, below a fork: other tools are declared to it all the same. `fork`: it is the fork itself.
+ */
+export const ToolCeiling = defineComponent('ToolCeiling', () =>
+  z.strictObject({ allowed: z.array(z.string()), fork: z.boolean() }),
+)

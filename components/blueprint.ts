@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { type DataOf, defineComponent, defineLog } from '../src/world/component.ts'
+import { entity } from './entity.ts'
+import { Llm } from './llm.ts'
+import { Message } from './message.ts'
+import { Permissions } from './permissions.ts'
+import { Prefix } from './prefix.ts'
+import { Skill } from './skills.ts'
+import { GrantLimits, SubagentRegistry } from './subagent-registry.ts'
+import { ToolCeiling } from './ancestry.ts'
+import { ToolDeclaration } from './tool-declaration.ts'
+
+/**
+ * What a session's agent is made of, as it was in the tick of the launch. Sessions that are to be made of the same share
+ * one; it goes with the last session that could still begin from it.
+ */
+export const Blueprint = defineComponent('Blueprint', () =>
+  z.strictObject({
+    /** Of a fork: results of open calls, behind the shared history. */
+    behind: z.array(Message()).optional(),
+    ceiling: ToolCeiling.schema.optional(),
+    /** Literal text at the end of the system prompt. */
+    ending: z.string().optional(),
+    /** Of the rest, by which equal ones are found. */
+    hash: z.string(),
+    /** Skills of the Host's catalogue, by name, to be installed behind `skills`. */
+    hostSkills: z.array(z.string()),
+    /** Tools of the Host, by name; they stand before `tools`. */
+    hostTools: z.array(z.string()),
+    limits: GrantLimits().optional(),
+    llm: Llm.schema,
+    maxSteps: z.number().int().min(1),
+    permissions: Permissions.schema.optional(),
+    /** Of a fork: what its first request has to begin with. */
+    prefix: Prefix.schema.optional(),
+    registry: SubagentRegistry.schema.optional(),
+    skills: z.array(Skill()),
+    /** The template of its system prompt. */
+    template: z.string(),
+    tools: z.array(ToolDeclaration()),
+  }),
+)
+export type BlueprintData = DataOf<() => typeof Blueprint.schema>
+
+/** Of a fork: the messages that its conversation begins with. On the blueprint. */
+export const SharedHistory = defineLog('SharedHistory', Message)
+
+/** The blueprint that a session's agent is made from. */
+export const MadeFrom = defineComponent('MadeFrom', () => z.strictObject({ blueprint: entity() }), { ref: 'blueprint' })

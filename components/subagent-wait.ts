@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineComponent, defineTag } from '../src/world/component.ts'
+import { entity } from './entity.ts'
+
+/** The agent sleeps until sessions of its have ended: no step begins. */
+export const SubagentWait = defineComponent('SubagentWait', () =>
+  z.strictObject({
+    deadlineMs: z.number().nullable(),
+    /** Awaited sessions that have ended since it began, in order. */
+    ended: z.array(entity()).optional(),
+    mode: z.enum(['any', 'all']),
+    /** Those named, or `null`: the agent's background sessions. */
+    sessions: z.array(entity()).nullable(),
+    startedAtMs: z.number(),
+    /** Of a wait for all that names none: those that were active when it began. */
+    watched: z.array(entity()).optional(),
+    timeoutMs: z.number().nullable(),
+  }),
+)
+
+/** The effect whose deadline ends its owner's wait. */
+export const WaitDeadline = defineTag('WaitDeadline')
+
+/** Something has ended that the agent is to be told of: when it wakes, before its next step, or at once. */
+export const Notified = defineTag('Notified')

@@ -1,0 +1,136 @@
+import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/ancestry.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { DelegationLimits, type DelegationLimitsData } from '../../components/delegation-limits.ts'
+import type { StandardInput } from '../../components/input.ts'
+import type { Message } from '../../components/message.ts'
+import { systemText } from '../models/project.ts'
+import type { DeepReadonly, Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import type { Lineage } from './lineage.ts'
+import type { SessionSlot } from './session-slot.ts'
+import type { SessionUsage } from '../../components/subagent-session.ts'
+import type { Input } from '../world/input.ts'
+
+/** How a session's World has ended. */
+export type SessionEndData = DeepReadonly<(typeof SessionEnd)['schema']['_output']>
+
+/** What a child run needs of a Runner. */
+export interface ChildRunner {
+  readonly world: World
+  prepare(): Promise<void>
+  start(first?: readonly Input[]): Promise<void>
+  post(input: StandardInput, id?: string): Promise<void>
+  end(last?: Input): Promise<void>
+  usageOf(agent: Entity): SessionUsage
+}
+
+/** A Runner for a World, made with ties to a parent. */
+export type MakeChildRunner = (lineage: Pick<Lineage, 'committed' | 'failed' | 'slot'>) => ChildRunner
+
+/** What a session's agent was last asked with. */
+export interface Transcript {
+  readonly systemPrompt: string
+  readonly messages: readonly Message[]
+}
+
+/** A session's World while it is driven: from its first tick, or from where it was left, until it has ended. */
+export class ChildRun {
+  readonly #runner: ChildRunner
+  readonly #slot: SessionSlot | undefined
+  readonly #agent: Entity
+  readonly #ended: Promise<SessionEndData>
+  #settle: ((end: SessionEndData) => void) | undefined
+  #isAwaited = false
+  #isStopped = false
+
+  /** @param slot given back while the session only waits. Absent: it needs none */
+  constructor(makeRunner: MakeChildRunner, slot: SessionSlot | undefined) {
+    this.#slot = slot
+    this.#ended = new Promise((resolve) => (this.#settle = resolve))
+    this.#runner = makeRunner({
+      slot,
+      committed: () => this.#look(),
+      failed: (error) => this.#settle?.({ ok: false, error: error.message, kind: 'internal' }),
+    })
+    this.#agent = agentOf(this.#runner.world)
+  }
+
+  get world(): World {
+    return this.#runner.world
+  }
+
+  /** Writes the World down, so that it is there before anything of it has happened. */
+  async prepare(): Promise<void> {
+    await this.#runner.prepare()
+  }
+
+  /**
+   * Drives the World.
+   *
+   * @param limits what the agent may spend, if it has not been told
+   */
+  async start(limits?: DelegationLimitsData): Promise<void> {
+    const { world } = this.#runner
+    const isTold = limits === undefined || world.has(this.#agent, DelegationLimits)
+    await this.#runner.start(isTold ? [] : [{ kind: 'granted', limits }])
+  }
+
+  /** Puts a further question to the agent, once under an id. */
+  async ask(prompt: string, id: string): Promise<void> {
+    const message = { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }
+    await this.#runner.post({ kind: 'message', agent: this.#agent, message }, id)
+  }
+
+  /** Resolves once the session has ended, or its Runner has failed. */
+  ended(): Promise<SessionEndData> {
+    // An end from before a question that was put is none.
+    this.#isAwaited = true
+    this.#look()
+    return this.#ended
+  }
+
+  get usage(): SessionUsage {
+    return this.#runner.usageOf(this.#agent)
+  }
+
+  get transcript(): Transcript {
+    const { world } = this.#runner
+    return transcriptOf(world)
+  }
+
+  /** Stops all work and lets go of the World, which can go on from there. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#runner.end()
+  }
+
+  /** Stops all work; sessions below end as cancelled, and tell so. */
+  async cancel(reason: string): Promise<void> {
+    this.#isStopped = true
+    await this.#runner.end({ kind: 'session-stopped', reason })
+  }
+
+  #look(): void {
+    if (this.#isStopped) return
+    const { world } = this.#runner
+    const end = world.get(this.#agent, SessionEnd)
+    if (end !== undefined) {
+      if (this.#isAwaited) this.#settle?.(end)
+    } else if (world.has(this.#agent, SlotReleased) && !isAskingForSlot(world)) this.#slot?.leave()
+  }
+}
+
+/** The agent of a session's World. */
+export function agentOf(world: World): Entity {
+  return world.core.state.holders(Ancestry)[0] as Entity
+}
+
+/** What the agent of a session's World was last asked with. */
+export function transcriptOf(world: World): Transcript {
+  const agent = agentOf(world)
+  return { systemPrompt: systemText(world, agent), messages: [...(world.get(agent, Conversation) ?? [])] }
+}
+
+function isAskingForSlot(world: World): boolean {
+  return world.core.state.holders(SlotRequest).length > 0
+}

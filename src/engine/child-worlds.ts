@@ -1,0 +1,152 @@
+import * as standard from '../../components/index.ts'
+import { Blueprint, type BlueprintData, SharedHistory } from '../../components/blueprint.ts'
+import type { HostFactsData } from '../../components/host-facts.ts'
+import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import type { Store } from '../stores/port.ts'
+import { childWorld } from '../subagents/child-world.ts'
+import { reviveSession } from '../subagents/revive-session.ts'
+import type { Component, Entity } from '../world/component.ts'
+import { tokensOf } from '../world/restore.ts'
+import type { World } from '../world/world.ts'
+import { type System } from '../world/world.ts'
+import type { ChildRunner, MakeChildRunner } from './child-run.ts'
+import type { Host } from './host.ts'
+import { Keeper } from './keeper.ts'
+import type { Lineage } from './lineage.ts'
+
+/** Makes a Runner for the World of a session. */
+export type MakeRunner = (
+  world: World,
+  sessionId: string,
+  ties: Pick<Lineage, 'committed' | 'failed' | 'slot'>,
+  keeper: Keeper | undefined,
+) => ChildRunner
+
+/** Where the Worlds of sessions come from. */
+export interface ChildWorldsParts {
+  readonly host: Host
+  readonly store: Store | undefined
+  readonly root: string
+  readonly systems: readonly System[]
+  readonly makeRunner: MakeRunner
+}
+
+/** What a session is begun from. */
+export interface Beginning {
+  readonly session: SubagentSessionData
+  readonly above: readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
+  readonly blueprint: BlueprintData
+  readonly history: Parameters<typeof childWorld>[0]['history']
+  readonly facts: HostFactsData
+  readonly components: Iterable<Component>
+}
+
+/** Without a store, so many ended Worlds are kept in memory, the newest, so that they can be asked further questions. */
+const maxKept = 32
+
+/** The Worlds of sessions: made, restored from the Store, or, without one, kept for a while. */
+export class ChildWorlds {
+  readonly #parts: ChildWorldsParts
+  readonly #kept = new Map<string, World>()
+
+  constructor(parts: ChildWorldsParts) {
+    this.#parts = parts
+  }
+
+  /** A Runner for a session that begins: anew, or from where another one was left that it goes on with. A text: what the Host lacks. */
+  async begin(beginning: Beginning): Promise<MakeChildRunner | string> {
+    const { session } = beginning
+    const { sessionId, resumedFrom } = session
+    const continued = resumedFrom === undefined ? undefined : await this.#copy(resumedFrom, beginning)
+    const made = continued ?? this.#make(beginning)
+    if ('problem' in made) return made.problem
+    const keeper = await this.#openFresh(sessionId)
+    return (ties) => this.#parts.makeRunner(made.world, sessionId, ties, keeper)
+  }
+
+  /** A Runner for a session whose World is there already; `undefined` if it is not. */
+  async goOn(sessionId: string, components: Iterable<Component>): Promise<MakeChildRunner | undefined> {
+    const { store, makeRunner } = this.#parts
+    if (store === undefined) {
+      const world = this.#kept.get(sessionId)
+      return world && ((ties) => makeRunner(world, sessionId, ties, undefined))
+    }
+    const keeper = await Keeper.open(sessionId, { store, root: this.#parts.root })
+    try {
+      const found = await keeper.restore({ systems: this.#parts.systems, components: this.#tokens(components) })
+      if (found !== undefined) return (ties) => makeRunner(found.world, sessionId, ties, keeper)
+    } catch (error) {
+      await keeper.close()
+      throw error
+    }
+    await keeper.close()
+    return undefined
+  }
+
+  /** Keeps a World that is not driven any more, if there is no store that has it. */
+  keep(sessionId: string, world: World): void {
+    if (this.#parts.store !== undefined) return
+    this.#kept.delete(sessionId)
+    this.#kept.set(sessionId, world)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  /** A World as it was last committed, to be looked at. */
+  async look(sessionId: string): Promise<World | undefined> {
+    return this.#kept.get(sessionId) ?? (await this.#stored(sessionId, []))
+  }
+
+  async close(): Promise<void> {
+    this.#kept.clear()
+  }
+
+  #make(beginning: Beginning) {
+    const { host, systems } = this.#parts
+    return childWorld({ ...beginning, systems, catalogue: host })
+  }
+
+  /** A copy of another session's World, under the name of the one that goes on with it. */
+  async #copy(from: string, { session, above, components }: Beginning): Promise<{ readonly world: World } | undefined> {
+    try {
+      const world = await this.#stored(from, components, session.sessionId)
+      if (world !== undefined) reviveSession(world, session, above)
+      return world && { world }
+    } catch {
+      // A journal that cannot be read is as good as none: the session starts over.
+      return undefined
+    }
+  }
+
+  async #stored(sessionId: string, components: Iterable<Component>, name?: string): Promise<World | undefined> {
+    const { store, systems, root } = this.#parts
+    if (store === undefined) return undefined
+    const keeper = await Keeper.open(sessionId, { store, root })
+    try {
+      const found = await keeper.restore({ systems, components: this.#tokens(components), name })
+      return found?.world
+    } finally {
+      await keeper.close()
+    }
+  }
+
+  /** What is there of a session that has not begun is left of a process that ended before it could. */
+  async #openFresh(sessionId: string): Promise<Keeper | undefined> {
+    const { store, root } = this.#parts
+    if (store === undefined) return undefined
+    const keeper = await Keeper.open(sessionId, { store, root })
+    if (!(await keeper.isTaken())) return keeper
+    await keeper.close()
+    await store.delete(sessionId)
+    return Keeper.open(sessionId, { store, root })
+  }
+
+  #tokens(components: Iterable<Component>): Component[] {
+    return [...new Set([...tokensOf(standard), ...components])]
+  }
+}
+
+/** What a session that has not begun is made from, as its parent's World has it. */
+export function beginningOf(world: World, blueprint: Entity): Pick<Beginning, 'blueprint' | 'history'> {
+  return { blueprint: world.read(blueprint, Blueprint), history: world.get(blueprint, SharedHistory) ?? [] }
+}

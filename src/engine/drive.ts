@@ -1,0 +1,284 @@
+import type { StandardInput } from '../../components/input.ts'
+import { SeenInputs } from '../../components/seen-inputs.ts'
+import type { SessionUsage } from '../../components/subagent-session.ts'
+import { canonical } from '../world/canonical.ts'
+import type { Entity } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { Input, WorldEvent } from '../world/input.ts'
+import { lazily } from '../world/lazily.ts'
+import type { World } from '../world/world.ts'
+import { checkParts } from './check-parts.ts'
+import type { MakeRunner } from './child-worlds.ts'
+import type { EffectKind } from './effect-kind.ts'
+import type { EventPlace } from './events.ts'
+import type { Host } from './host.ts'
+import { newFacts } from './host-facts.ts'
+import { Inbox, type Waiter } from './inbox.ts'
+import type { Keeper } from './keeper.ts'
+import type { Lineage } from './lineage.ts'
+import { Listeners } from './listeners.ts'
+import { postedInput, takeEarly } from './posted-input.ts'
+import { Pump } from './pump.ts'
+import { defaultMaxInputsPerTick, hostOf, type RunnerOptions } from './runner-options.ts'
+import { isSessionEffect, sessionKind } from './session-kinds.ts'
+import { SessionNews } from './session-news.ts'
+import { usageOf } from './session-usage.ts'
+import { Sessions } from './sessions.ts'
+import { beginKeeping } from './stored-world.ts'
+import { TickLoop } from './tick-loop.ts'
+
+/** Counts since the Runner started. */
+export interface RunnerStats {
+  readonly ticks: number
+  /** Outcomes that came too late, and inputs that came twice. */
+  readonly dropped: number
+  readonly inFlight: number
+}
+
+/** What holds a world already that is to be driven, and what ties it to a parent. */
+export interface DriveTies {
+  readonly lineage?: Lineage
+  readonly keeper?: Keeper | undefined
+  readonly told?: readonly WorldEvent[]
+}
+
+/** How one world is driven on one host: what stands behind a Runner, and behind each session of it. */
+export class Drive {
+  readonly world: World
+  readonly host: Host
+  readonly #options: RunnerOptions
+  readonly listeners: Listeners
+  readonly #inbox: Inbox
+  readonly #pump: Pump
+  /** What is told of the world's sessions. */
+  readonly news: () => SessionNews
+  #sessions: Sessions | undefined
+  readonly #lineage: Lineage | undefined
+  readonly #told: readonly WorldEvent[]
+  #keeper: Keeper | undefined
+  #loop: TickLoop | undefined
+  #isStopped = false
+  #dropped = 0
+
+  /** @param ties what ties it to a store that holds its world already, and to a parent. The engine's own */
+  constructor(world: World, options: RunnerOptions = {}, ties: DriveTies = {}) {
+    this.world = world
+    this.#options = options
+    this.#lineage = ties.lineage
+    this.#keeper = ties.keeper
+    this.#told = ties.told ?? []
+    this.host = hostOf(options)
+    this.listeners = new Listeners(world.name, ties.lineage)
+    this.#inbox = new Inbox(options.maxInputsPerTick ?? defaultMaxInputsPerTick)
+    const owner = {
+      post: (input: StandardInput) => this.#enter(input),
+      tell: (event: Parameters<Listeners['tell']>[0]) => this.listeners.tell(event),
+      dropped: () => void this.#dropped++,
+    }
+    this.news = lazily(() => new SessionNews(this.listeners))
+    const kindOf = (name: string): EffectKind =>
+      isSessionEffect(name) ? sessionKind(name, this.sessions, ties.lineage?.slot) : this.host.kind(name)
+    this.#pump = new Pump(world, this.host, owner, kindOf)
+  }
+
+  get stats(): RunnerStats {
+    return { ticks: this.#loop?.ticks ?? 0, dropped: this.#dropped, inFlight: this.#pump.inFlight }
+  }
+
+  /**
+   * Takes the world up. From here on it is driven: it ticks whenever something comes in.
+   *
+   * @throws before anything has run: `missing-handler`, `unknown-provider`, `world-driven`, `world-exists`, `world-locked`
+   */
+  async start(first: readonly Input[] = []): Promise<void> {
+    if (this.#loop !== undefined || this.#isStopped) {
+      throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${this.world.name}'.`)
+    }
+    checkParts(this.world, this.host)
+    const { core } = this.world
+    // Kept out of the store's snapshot, which would bring them in again after a crash.
+    const early = takeEarly(this.world)
+    core.drive({
+      name: 'a Runner',
+      post: (input) => {
+        const posted = postedInput(input)
+        if (this.#loop === undefined) early.push(posted)
+        else this.#enterPosted(posted)
+      },
+    })
+    const written = core.unwatch()
+    try {
+      await this.#openStore()
+    } catch (error) {
+      core.drive(undefined)
+      core.watch(written)
+      for (const input of early) core.inbox.push(input)
+      throw error
+    }
+    const { world, host } = this
+    const { clock } = host
+    this.#loop = new TickLoop({
+      world,
+      clock,
+      inbox: this.#inbox,
+      pump: this.#pump,
+      listeners: this.listeners,
+      keeper: this.#keeper,
+      committed: this.#lineage?.committed,
+      failed: this.#lineage?.failed,
+    })
+    this.#inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
+    this.#tellAgain()
+    this.listeners.on('input-dropped', ({ path }: EventPlace) => void (this.#dropped += path === undefined ? 1 : 0))
+    if (written !== undefined) this.#inbox.push(written)
+    const facts = newFacts(world, host.facts(this.#options.store !== undefined))
+    this.#enter({ kind: 'started', dateMs: clock.date(), ...(facts && { host: facts }) })
+    for (const input of first) this.#enter(input)
+    for (const input of early) this.#enterPosted(input)
+    this.#pump.takeUp(this.#loop.offsetMs)
+  }
+
+  /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
+  async idle(): Promise<void> {
+    await this.#running().idle()
+  }
+
+  /**
+   * Puts an input in. Resolves once it is committed, or dropped because its id was seen before.
+   *
+   * @throws `invalid-input`, `not-json`; what the Runner fails with before that
+   */
+  async post(input: StandardInput | Input, id?: string): Promise<void> {
+    this.#running()
+    const stored = postedInput(input, id)
+    if (this.#isRepeated(stored)) return
+    await this.#committed((waiter) => this.#inbox.push(stored, waiter))
+  }
+
+  /**
+   * Changes the world at the next tick, as one recorded input. Resolves with what the function gives once that is committed.
+   * If it throws, nothing has changed, and this rejects with the same.
+   */
+  async change<T>(change: (world: World) => T): Promise<T> {
+    this.#running()
+    const results: T[] = []
+    const make = (world: World): void => void results.push(synchronous(change(world)))
+    await this.#committed((waiter) => this.#inbox.pushChange(make, waiter))
+    return results.at(-1) as T
+  }
+
+  /** Writes the world down before it is driven. */
+  async prepare(): Promise<void> {
+    await this.#openStore()
+  }
+
+  /** What an agent and its sessions have used. */
+  usageOf(agent: Entity): SessionUsage {
+    return usageOf(this.world, agent, this.#sessions?.live ?? [])
+  }
+
+  /** The world's sessions as they are run. */
+  get sessions(): Sessions {
+    return (this.#sessions ??= this.#makeSessions())
+  }
+
+  /**
+   * Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent.
+   *
+   * @param last an input for one more tick: nothing is to go on after it, sessions end as well
+   */
+  async end(last?: Input): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    const isUnderWay = !this.#pump.isIdle
+    this.#pump.stop(last !== undefined)
+    if (this.#options.host === undefined) this.host.close()
+    await this.#loop?.halt(last, isUnderWay)
+    await this.#sessions?.closed()
+    this.news().close(this.world.name)
+    await this.#keeper?.close()
+    for (const waiter of this.#inbox.drain()) waiter.reject(this.#refusal('was stopped before this was committed'))
+    // A world whose last tick could not be committed is not the world any more: it stays closed.
+    if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
+    this.world.core.drive(undefined)
+    this.world.core.watch()
+  }
+
+  async #openStore(): Promise<void> {
+    const { store, record } = this.#options
+    if (store === undefined) return
+    const keeper = await beginKeeping(this.world, this.#keeper, { store, record, root: this.#lineage?.root })
+    if (!this.#isStopped) this.#keeper = keeper
+    else {
+      if (this.#keeper === undefined) await keeper.close()
+      throw this.#refusal('was stopped before it had started')
+    }
+  }
+
+  #makeSessions(): Sessions {
+    const { host, world } = this
+    const { store, record } = this.#options
+    const { root = world.name, path = [] } = this.#lineage ?? {}
+    const makeRunner: MakeRunner = (child, sessionId, ties, keeper) => {
+      const lineage = { root, path: [...path, sessionId], listeners: this.listeners, ...ties }
+      const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
+      return new Drive(child, { host, ...kept }, { lineage, keeper })
+    }
+    const spent = (session: Entity, usage: SessionUsage): void => this.#enter({ kind: 'session-spent', session, usage })
+    return new Sessions({ world, host, store, root, makeRunner, spent })
+  }
+
+  /** What the newest committed tick told may not have been heard before the last process ended. */
+  #tellAgain(): void {
+    const { name, tick } = this.world
+    this.#told.forEach((event, index) => this.listeners.tell({ ...event, world: name, tick, index }))
+  }
+
+  #running(): TickLoop {
+    if (this.#loop?.failure !== undefined) throw this.#loop.failure
+    if (this.#loop !== undefined && !this.#isStopped) return this.#loop
+    throw this.#refusal(this.#isStopped ? 'was stopped' : 'is not running: call start() first')
+  }
+
+  #refusal(what: string): EntiaError {
+    return new EntiaError('world-driven', `The Runner of world '${this.world.name}' ${what}.`)
+  }
+
+  async #committed(enter: (waiter: Waiter) => void): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      enter({ resolve, reject })
+      this.#loop?.wake()
+    })
+  }
+
+  /** Nobody waits for it: if the Runner is stopped before it is taken, it is in the world's inbox again. */
+  #enterPosted(input: Input): void {
+    const loop = this.#running()
+    if (this.#isRepeated(input)) return
+    const reject = (): void => {
+      if (loop.failure === undefined) this.world.core.inbox.push(input)
+    }
+    this.#inbox.push(input, { resolve: () => undefined, reject })
+    loop.wake()
+  }
+
+  /** Drops and counts what comes under an id for a second time. */
+  #isRepeated({ id }: Input): boolean {
+    if (typeof id !== 'string' || this.#inbox.isNew(id)) return false
+    this.#dropped++
+    return true
+  }
+
+  #enter(input: StandardInput | Input): void {
+    if (this.#isStopped || this.#loop === undefined || this.#loop.failure !== undefined) return
+    this.#inbox.push(canonical(input, () => 'an input') as Input)
+    this.#loop.wake()
+  }
+}
+
+function synchronous<T>(result: T): T {
+  if (!(result instanceof Promise)) return result
+  result.catch(() => undefined)
+  const what = 'runner.change: the function has to be synchronous, it gave a promise.'
+  throw new EntiaError('invalid-argument', what)
+}

@@ -1,0 +1,52 @@
+import type { ModelProvider } from '../models/port.ts'
+import type { Price } from '../models/prices.ts'
+import type { SessionPool } from '../subagents/pool.ts'
+import type { SkillDefinition } from '../subagents/port.ts'
+import type { Tool } from '../tools/port.ts'
+import type { Approve } from './approval-effect.ts'
+import type { Clock } from './clock.ts'
+import type { EffectKind } from './effect-kind.ts'
+
+export interface HostOptions {
+  /** Providers by name, the part of a model's name before the slash. The built-in ones are there besides. */
+  readonly models?: Readonly<Record<string, ModelProvider>>
+  readonly tools?: readonly Tool[]
+  /** The catalogue that subagents get skills from. @default none */
+  readonly skills?: readonly SkillDefinition[]
+  /** Asks a person; `by-input`: answers are posted as inputs. Absent: nobody is there, and no tool that needs approval runs. */
+  readonly approve?: Approve | 'by-input'
+  /** Kinds of effects besides the built-in ones. */
+  readonly effects?: Readonly<Record<string, EffectKind>>
+  /** @default real time */
+  readonly clock?: Clock
+  /** Most effects at work at once, approvals and sessions aside. @default 1024 */
+  readonly maxInFlight?: number
+  /** Most calls at work at once per provider; by name, or for each. @default as many as in all */
+  readonly maxInFlightPerProvider?: number | Readonly<Record<string, number>>
+  /** Most sessions at once in the pool that all Hosts of the process share; they have to agree. @default 5 */
+  readonly maxSessions?: number
+  /** A pool of its own, instead of the process's. */
+  readonly sessionPool?: SessionPool
+  /** Folder in which the results of sessions are kept as files. Absent: they are kept in the Store. */
+  readonly artifacts?: string
+  /** What models cost, by `provider/model`. A model that has no price here costs nothing that is known. @default none */
+  readonly prices?: Readonly<Record<string, Price>>
+}
+
+/** Names of the options of a Host, by which others tell theirs apart. */
+export const hostOptionNames: readonly (keyof HostOptions)[] = [
+  'models',
+  'tools',
+  'skills',
+  'approve',
+  'effects',
+  'clock',
+  'maxInFlight',
+  'maxInFlightPerProvider',
+  'maxSessions',
+  'sessionPool',
+  'artifacts',
+  'prices',
+]
+
+export const hostDefaults = { maxInFlight: 1_024 } as const

@@ -1,0 +1,64 @@
+import { SessionQuery } from '../../components/session-call.ts'
+import type { OutcomeData } from '../../components/outcome.ts'
+import { parseEnvelope } from '../subagents/envelope.ts'
+import { usageSince } from '../subagents/grants.ts'
+import type { QueryOutcome } from '../subagents/session-outcome.ts'
+import { cutText } from '../tools/cut-text.ts'
+import type { Json } from '../world/json.ts'
+import { ChildRun } from './child-run.ts'
+import type { EffectContext, EffectKind } from './effect-kind.ts'
+import { maxAnswerChars } from './session-records.ts'
+import type { Sessions } from './sessions.ts'
+
+/** Further questions to sessions that have succeeded: each a turn of the session's World, which needs no slot for it. */
+export function queryEffect(sessions: Sessions): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, effect) {
+      const { id, prompt, session } = world.read(effect, SessionQuery)
+      const { sessionId } = sessions.record(session)
+      return (context) => ask(sessions, { id, prompt, sessionId }, context)
+    },
+  }
+}
+
+interface Question {
+  readonly id: string
+  readonly prompt: string
+  readonly sessionId: string
+}
+
+async function ask(
+  sessions: Sessions,
+  { id, prompt, sessionId }: Question,
+  context: EffectContext,
+): Promise<OutcomeData> {
+  const maker = await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
+  if (maker === undefined) {
+    const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
+    return { ok: false, failure: { kind: 'interrupted', message } }
+  }
+  const run = new ChildRun(maker, undefined)
+  const before = run.usage
+  const { signal } = context
+  const aborted = new Promise<undefined>((resolve) =>
+    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
+  )
+  const held = Promise.withResolvers<void>()
+  sessions.hold(held.promise)
+  try {
+    await run.start()
+    if (!signal.aborted) await run.ask(prompt, id)
+    const end = signal.aborted ? undefined : await context.wait(Promise.race([run.ended(), aborted]))
+    const usage = usageSince(before, run.usage)
+    await run.stop()
+    sessions.worlds.keep(sessionId, run.world)
+    if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
+    const outcome: QueryOutcome = end.ok
+      ? { ok: true, text: cutText(parseEnvelope(end.text).result, maxAnswerChars), usage }
+      : { ok: false, error: end.error, usage }
+    return { ok: true, value: outcome as Json }
+  } finally {
+    held.resolve()
+  }
+}

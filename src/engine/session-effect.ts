@@ -1,0 +1,179 @@
+import { MadeFrom } from '../../components/blueprint.ts'
+import type { DelegationLimitsData } from '../../components/delegation-limits.ts'
+import { defaultDelegation, DelegationLimits } from '../../components/delegation-limits.ts'
+import type { OutcomeData } from '../../components/outcome.ts'
+import { Running } from '../../components/running.ts'
+import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import type { SessionOutcome } from '../subagents/session-outcome.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
+import type { Entity } from '../world/component.ts'
+import type { Json } from '../world/json.ts'
+import { ChildRun, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import { beginningOf } from './child-worlds.ts'
+import type { EffectContext, EffectKind } from './effect-kind.ts'
+import { keepPrompt, keepResult, wholePrompt } from './session-records.ts'
+import type { Sessions } from './sessions.ts'
+
+/** The error of a session that was running when its world was saved, and whose own World is nowhere. */
+const lostError = 'restored_without_live_task_handle'
+
+/**
+ * Sessions: each waits for a slot, has its World made and written down, is admitted, and runs until its World has ended.
+ * One that was running when the last process ended goes on from its own journal.
+ */
+export function sessionEffect(sessions: Sessions): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, effect) {
+      const record = sessions.record(effect)
+      const isRunning = world.has(effect, Running)
+      const slot = sessions.slot(record.sessionId)
+      // The place in line is that of the launch, whatever comes first.
+      const hasSlot = slot.enter(isRunning ? 'return' : 'first')
+      return (context) => runSession(sessions, effect, hasSlot, context)
+    },
+  }
+}
+
+async function runSession(
+  sessions: Sessions,
+  session: Entity,
+  hasSlot: Promise<boolean>,
+  context: EffectContext,
+): Promise<OutcomeData> {
+  const { sessionId } = sessions.record(session)
+  const { signal } = context
+  const letGo = (): void => sessions.forget(sessionId)
+  signal.addEventListener('abort', letGo, { once: true })
+  if (signal.aborted) letGo()
+  try {
+    if (!(await context.wait(hasSlot)) || signal.aborted) return calledOff()
+    const run = await begun(sessions, session, context)
+    if (typeof run === 'string') return failed(run)
+    return run === undefined ? calledOff() : await followed(sessions, session, run, context)
+  } finally {
+    signal.removeEventListener('abort', letGo)
+    letGo()
+  }
+}
+
+/** The session's run, admitted and driven. A text: why it cannot be; `undefined`: it was called off before it began. */
+async function begun(
+  sessions: Sessions,
+  session: Entity,
+  context: EffectContext,
+): Promise<ChildRun | string | undefined> {
+  const { world } = sessions
+  const record = sessions.record(session)
+  const { sessionId } = record
+  const wasRunning = world.has(session, Running)
+  const maker = wasRunning ? await lastRun(sessions, sessionId) : await newRun(sessions, session, record)
+  if (maker === undefined) return lostError
+  if (typeof maker === 'string') return maker
+  const run = new ChildRun(maker, sessions.slot(sessionId))
+  const { signal } = context
+  if (!wasRunning && !signal.aborted) {
+    await run.prepare()
+    await context.admit()
+  }
+  if (signal.aborted) {
+    await run.stop()
+    return undefined
+  }
+  sessions.enliven(sessionId, run)
+  await run.start(wasRunning ? undefined : grantedTo(sessions, session))
+  return run
+}
+
+/** Waits for the end of a session that is driven, or stops it when it is called off. */
+async function followed(
+  sessions: Sessions,
+  session: Entity,
+  run: ChildRun,
+  context: EffectContext,
+): Promise<OutcomeData> {
+  const record = sessions.record(session)
+  const { signal } = context
+  let closed: Promise<void> | undefined
+  const close = (): void => {
+    closed ??= context.isStopping ? run.stop() : cancelled(sessions, session, run)
+    sessions.hold(closed)
+  }
+  signal.addEventListener('abort', close, { once: true })
+  if (signal.aborted) close()
+  const aborted = new Promise<undefined>((resolve) =>
+    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
+  )
+  const end = await context.wait(Promise.race([run.ended(), aborted]))
+  if (end === undefined || signal.aborted) {
+    await closed
+    return calledOff()
+  }
+  signal.removeEventListener('abort', close)
+  const { usage } = run
+  await run.stop()
+  sessions.worlds.keep(record.sessionId, run.world)
+  return { ok: true, value: (await outcomeOf(sessions, record, end, usage)) as Json }
+}
+
+async function outcomeOf(
+  sessions: Sessions,
+  record: SubagentSessionData,
+  end: SessionEndData,
+  usage: SessionOutcome['usage'],
+): Promise<SessionOutcome> {
+  const { sessionId, mode } = record
+  const kept = { world: sessions.world.name, sessionId, isBackground: mode === 'background' }
+  const outcome = end.ok ? await keepResult(sessions.records, kept, end.text, usage) : { ...end, usage }
+  return { ...outcome, ...(await keepPrompt(sessions.records, record)) }
+}
+
+/** The session is over for its parent already: its World stops, and what it has spent is told. */
+async function cancelled(sessions: Sessions, session: Entity, run: ChildRun): Promise<void> {
+  await run.cancel('The session was ended by its parent.')
+  sessions.worlds.keep(run.world.name, run.world)
+  sessions.spent(session, run.usage)
+}
+
+async function newRun(
+  sessions: Sessions,
+  session: Entity,
+  record: SubagentSessionData,
+): Promise<MakeChildRunner | string | undefined> {
+  const { world, host } = sessions
+  const blueprint = world.get(session, MadeFrom)?.blueprint
+  if (blueprint === undefined) return undefined
+  return sessions.worlds.begin({
+    session: { ...record, prompt: await wholePrompt(sessions.records, record) },
+    above: sessions.above(record.parent),
+    ...beginningOf(world, blueprint),
+    facts: host.facts(sessions.isKept),
+    components: world.core.tokens.values(),
+  })
+}
+
+async function lastRun(sessions: Sessions, sessionId: string): Promise<MakeChildRunner | undefined> {
+  try {
+    return await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
+  } catch (error) {
+    // One that cannot be read is as good as none; the store says why in its own words.
+    process.emitWarning(`Session ${sessionId} cannot go on: ${thrownMessage(error)}`, 'EntiaWarning')
+    return undefined
+  }
+}
+
+/** What its World is told that the session may spend. */
+function grantedTo(sessions: Sessions, session: Entity): DelegationLimitsData {
+  const { grant = {}, parent } = sessions.record(session)
+  const { depth = defaultDelegation.depth } = sessions.world.get(parent, DelegationLimits) ?? {}
+  return { ...grant, depth: depth - 1 }
+}
+
+function failed(message: string): OutcomeData {
+  return { ok: false, failure: { kind: message === lostError ? 'interrupted' : 'internal', message } }
+}
+
+/** Nobody hears of it: the effect is settled without it. */
+function calledOff(): OutcomeData {
+  return { ok: false, failure: { kind: 'cancelled', message: 'The session was called off.' } }
+}

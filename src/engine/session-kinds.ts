@@ -1,0 +1,34 @@
+import type { EffectKind } from './effect-kind.ts'
+import { queryEffect } from './query-effect.ts'
+import { queuePositionEffect, recordEffect, slotEffect } from './session-answers.ts'
+import { sessionEffect } from './session-effect.ts'
+import type { SessionSlot } from './session-slot.ts'
+import type { Sessions } from './sessions.ts'
+
+/** Kinds of effects that only the Runner of a world can do, since they are about other worlds. */
+const kinds = ['session', 'query', 'record', 'queue-position', 'slot'] as const
+export type SessionEffectKind = (typeof kinds)[number]
+
+export function isSessionEffect(kind: string): kind is SessionEffectKind {
+  return (kinds as readonly string[]).includes(kind)
+}
+
+/**
+ * How an effect is done that sessions are made of.
+ *
+ * @param slot the world's own place in the pool, where it is a session's
+ */
+export function sessionKind(kind: SessionEffectKind, sessions: Sessions, slot: SessionSlot | undefined): EffectKind {
+  switch (kind) {
+    case 'session':
+      return sessionEffect(sessions) // the run of a session
+    case 'query':
+      return queryEffect(sessions) // a further question to one that has succeeded
+    case 'record':
+      return recordEffect(sessions) // a text that is read back
+    case 'queue-position':
+      return queuePositionEffect(sessions) // a session's place in the queue
+    case 'slot':
+      return slotEffect(slot) // a slot for a session that gave its own back
+  }
+}

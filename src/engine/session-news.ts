@@ -1,0 +1,77 @@
+import { EntiaError, type EntiaErrorCode } from '../world/entia-error.ts'
+import type { Entity } from '../world/component.ts'
+import type { EventsByType } from './events.ts'
+import type { Listeners } from './listeners.ts'
+
+/** What became of a launch. */
+export type Launched =
+  | { readonly ok: true; readonly session: Entity; readonly sessionId: string; readonly sequence: number }
+  | { readonly ok: false; readonly code: EntiaErrorCode; readonly reason: string }
+
+interface Waiting {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Lets programs wait for what happens to the sessions of one world, however many they are. */
+export class SessionNews {
+  readonly #waiting = new Map<string, Waiting[]>()
+  #launches = 0
+
+  constructor(listeners: Listeners) {
+    listeners.on('session-queued', ({ path, correlationId, ...facts }: Told<'session-queued'>) => {
+      if (path === undefined) this.#tell(`launch ${correlationId}`, { ok: true, ...facts })
+    })
+    listeners.on('session-refused', ({ path, correlationId, code, reason }: Told<'session-refused'>) => {
+      if (path === undefined) this.#tell(`launch ${correlationId}`, { ok: false, code, reason })
+    })
+    listeners.on('session-ended', ({ path, session }: Told<'session-ended'>) => {
+      if (path === undefined) this.#tell(`end ${session}`, true)
+    })
+    listeners.on('query-answered', ({ path, query }: Told<'query-answered'>) => {
+      if (path === undefined) this.#tell(`query ${query}`, true)
+    })
+  }
+
+  /** An id that no other request of this world has, as long as the tick is committed with it. */
+  requestId(tick: number): string {
+    return `program-${tick}-${++this.#launches}`
+  }
+
+  launched(correlationId: string): Promise<Launched> {
+    return this.#next(`launch ${correlationId}`)
+  }
+
+  ended(session: Entity): Promise<true> {
+    return this.#next(`end ${session}`)
+  }
+
+  answered(query: string): Promise<true> {
+    return this.#next(`query ${query}`)
+  }
+
+  /** Nothing is told any more. */
+  close(world: string): void {
+    const error = new EntiaError('world-driven', `The Runner of world '${world}' ended before this was known.`)
+    for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(error)
+    this.#waiting.clear()
+  }
+
+  #next<T>(what: string): Promise<T> {
+    const promise = new Promise<T>((resolve, reject) => {
+      const known = this.#waiting.get(what)
+      if (known === undefined) this.#waiting.set(what, [{ resolve, reject }])
+      else known.push({ resolve, reject })
+    })
+    // Who does not wait any more need not hear of it.
+    promise.catch(() => undefined)
+    return promise
+  }
+
+  #tell(what: string, value: unknown): void {
+    for (const { resolve } of this.#waiting.get(what) ?? []) resolve(value as never)
+    this.#waiting.delete(what)
+  }
+}
+
+type Told<K extends keyof EventsByType> = { readonly type: K } & EventsByType[K]

@@ -1,0 +1,29 @@
+import { Delegated } from '../../components/delegation-limits.ts'
+import type { SessionUsage } from '../../components/subagent-session.ts'
+import { Usage } from '../../components/usage.ts'
+import { nothingDelegated, tokensOf } from '../subagents/grants.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+
+/** What an agent has used, and its sessions: those that have ended, and those that run. */
+export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly usage: SessionUsage }>): SessionUsage {
+  const own = world.get(agent, Usage) ?? { calls: 0 }
+  const { launched, spentTokens, spentCostNanoUsd, spentSessions } = world.get(agent, Delegated) ?? nothingDelegated
+  let tokens = spentTokens
+  let sessions = launched + spentSessions
+  let cost = own.costNanoUsd ?? 0
+  let isPriced = own.costNanoUsd !== undefined || spentCostNanoUsd > 0
+  cost += spentCostNanoUsd
+  for (const { usage } of live) {
+    tokens += tokensOf(usage) + (usage.delegatedTokens ?? 0)
+    sessions += usage.sessions
+    cost += usage.costNanoUsd ?? 0
+    isPriced ||= usage.costNanoUsd !== undefined
+  }
+  return {
+    ...own,
+    ...(isPriced && { costNanoUsd: cost }),
+    ...(tokens > 0 && { delegatedTokens: tokens }),
+    sessions,
+  }
+}

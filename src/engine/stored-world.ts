@@ -1,0 +1,68 @@
+import type { Store } from '../stores/port.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { WorldEvent } from '../world/input.ts'
+import { tokensOf } from '../world/restore.ts'
+import type { World } from '../world/world.ts'
+import { Keeper, type KeeperOptions } from './keeper.ts'
+import type { OpenRunnerOptions } from './runner-options.ts'
+
+/** A world to be driven, with what keeps it. */
+export interface StoredWorldHeld {
+  readonly world: World
+  readonly keeper: Keeper
+  /** What the newest tick told, which may not have been heard. */
+  readonly told: readonly WorldEvent[]
+}
+
+/** The world of a name as its store has it, or made anew, and held. @throws `no-such-world`, `world-locked`, and what restoring throws */
+export async function openStored({
+  store,
+  name,
+  systems,
+  components,
+  create,
+  record,
+}: OpenRunnerOptions): Promise<StoredWorldHeld> {
+  const keeper = await Keeper.open(name, { store, record })
+  try {
+    const found = await keeper.restore({ systems, components: tokensOf(components) })
+    const world = found?.world ?? create?.()
+    if (world === undefined) {
+      throw new EntiaError('no-such-world', `The store has no world '${name}'. Pass 'create', or check the name.`)
+    }
+    if (world.name !== name) {
+      const expected = `expected a world named '${name}'`
+      throw new EntiaError('invalid-argument', `Runner.open: ${expected}, 'create' made one named '${world.name}'.`)
+    }
+    if (found !== undefined) world.core.watch()
+    return { world, keeper, told: found?.told ?? [] }
+  } catch (error) {
+    await keeper.close()
+    throw error
+  }
+}
+
+/**
+ * Writes a world down that is new to its store, or taken from it, and gives what keeps it from then on.
+ *
+ * @param held what keeps it already
+ * @throws `world-exists`, `world-locked`, `store-failed`
+ */
+export async function beginKeeping(
+  world: World,
+  held: Keeper | undefined,
+  options: KeeperOptions & { readonly store: Store },
+): Promise<Keeper> {
+  const keeper = held ?? (await Keeper.open(world.name, options))
+  try {
+    if (held === undefined && (await keeper.isTaken())) {
+      const advice = `Resume it with Runner.open({ store, name: '${world.name}', … }), or delete it from the store.`
+      throw new EntiaError('world-exists', `The store has a world '${world.name}' already. ${advice}`)
+    }
+    await keeper.begin(world)
+    return keeper
+  } catch (error) {
+    if (held === undefined) await keeper.close()
+    throw error
+  }
+}

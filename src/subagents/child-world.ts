@@ -1,0 +1,81 @@
+import { Ancestry, ToolCeiling } from '../../components/ancestry.ts'
+import type { BlueprintData } from '../../components/blueprint.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
+import { Limits } from '../../components/limits.ts'
+import { Llm } from '../../components/llm.ts'
+import type { Message } from '../../components/message.ts'
+import { Permissions } from '../../components/permissions.ts'
+import { Prefix } from '../../components/prefix.ts'
+import { Skills } from '../../components/skills.ts'
+import { SubagentRegistry } from '../../components/subagent-registry.ts'
+import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
+import { adoptPrefix } from '../models/prefix.ts'
+import { canonical } from '../world/canonical.ts'
+import type { Component, Entity } from '../world/component.ts'
+import type { Json } from '../world/json.ts'
+import { hashText } from '../world/random.ts'
+import { type System, World } from '../world/world.ts'
+import { forkDirective } from './fork-directive.ts'
+import { installedParts } from './installed-parts.ts'
+import type { Catalogue } from './port.ts'
+
+/** What the World of a session is made from. */
+export interface ChildParts {
+  readonly session: Pick<SubagentSessionData, 'kind' | 'prompt' | 'sessionId'>
+  /** The sessions above, outermost first. */
+  readonly above: readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
+  readonly blueprint: BlueprintData
+  /** Of a fork: what it shares with its parent. */
+  readonly history: readonly Message[]
+  readonly systems: readonly System[]
+  readonly facts: HostFactsData
+  readonly catalogue: Catalogue
+}
+
+/** The World of a session before its first tick, and its agent; or what the Host lacks for it. */
+export function childWorld(
+  parts: ChildParts,
+): { readonly world: World; readonly agent: Entity; readonly problem?: undefined } | { readonly problem: string } {
+  const { session, above, blueprint, systems, facts, catalogue } = parts
+  const installed = installedParts(blueprint, catalogue)
+  if ('problem' in installed) return installed
+  const { kind, sessionId } = session
+  const world = new World({ name: sessionId, seed: hashText(sessionId), systems })
+  const agent = world.spawn()
+  const put = (token: Component, value: Json | undefined): void => {
+    if (value !== undefined) world.core.put(agent, token, value)
+  }
+  // What comes from the parent's World was checked there, and is shared as it is.
+  put(Llm, blueprint.llm)
+  put(Limits, fresh({ maxSteps: blueprint.maxSteps }))
+  put(Ancestry, fresh({ sessions: [...above, { kind, sessionId }] }))
+  const { ending, template } = blueprint
+  if (template !== '' || ending !== undefined) put(SystemPrompt, fresh({ ending, template }))
+  if (installed.tools.length > 0) put(ToolRegistry, fresh({ tools: installed.tools }))
+  if (installed.skills.length > 0) put(Skills, fresh({ installed: installed.skills }))
+  put(Permissions, blueprint.permissions)
+  put(SubagentRegistry, blueprint.registry)
+  put(ToolCeiling, blueprint.ceiling)
+  put(Prefix, blueprint.prefix)
+  put(Conversation, conversation(parts))
+  const {
+    history,
+    blueprint: { prefix },
+  } = parts
+  if (prefix !== undefined) adoptPrefix(history, world.read(agent, Conversation), prefix.count)
+  world.core.put(world.spawn(), HostFacts, facts)
+  return { world, agent }
+}
+
+function conversation({ session: { kind, prompt }, history, blueprint: { behind = [] } }: ChildParts): Json {
+  const first = kind === 'fork' ? forkDirective(prompt) : { content: [{ text: prompt, type: 'text' }], role: 'user' }
+  // Frozen messages are taken as they are; the list of them is the World's own.
+  return Object.freeze([...history, ...behind, fresh(first)]) as Json
+}
+
+function fresh(value: unknown): Json {
+  return canonical(value, () => 'a part of a session')
+}

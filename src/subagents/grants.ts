@@ -1,0 +1,138 @@
+import { defaultDelegation, type DelegatedData, type DelegationLimitsData } from '../../components/delegation-limits.ts'
+import type { SessionUsage } from '../../components/subagent-session.ts'
+import type { TokenUsage } from '../../components/usage.ts'
+
+const nanoUsd = 1_000_000_000
+
+/** What an agent that has delegated nothing has delegated. */
+export const nothingDelegated: DelegatedData = {
+  finished: 0,
+  launched: 0,
+  reservedCostNanoUsd: 0,
+  reservedSessions: 0,
+  reservedTokens: 0,
+  spentCostNanoUsd: 0,
+  spentSessions: 0,
+  spentTokens: 0,
+}
+
+/** A part of a budget. Absent: without limit. */
+export interface Allowance {
+  readonly sessions: number
+  readonly tokens?: number
+  readonly costNanoUsd?: number
+}
+
+/** What an agent has used itself, where its own use counts: in a session. */
+export interface OwnUse {
+  readonly tokens: number
+  readonly costNanoUsd: number
+}
+
+/** What an agent may still delegate. */
+export function leftOf(
+  limits: DelegationLimitsData | undefined,
+  delegated: DelegatedData,
+  own: OwnUse = { tokens: 0, costNanoUsd: 0 },
+): Allowance {
+  const { sessions = defaultDelegation.sessions, tokens, costUsd } = limits ?? {}
+  const { launched, reservedSessions, spentSessions } = delegated
+  return {
+    sessions: atLeastNone(sessions - launched - reservedSessions - spentSessions),
+    ...(tokens !== undefined && {
+      tokens: atLeastNone(tokens - own.tokens - delegated.reservedTokens - delegated.spentTokens),
+    }),
+    ...(costUsd !== undefined && {
+      costNanoUsd: atLeastNone(
+        toNanoUsd(costUsd) - own.costNanoUsd - delegated.reservedCostNanoUsd - delegated.spentCostNanoUsd,
+      ),
+    }),
+  }
+}
+
+/** What is used up so that nothing can be launched, if anything. */
+export function exhausted({ sessions, tokens, costNanoUsd }: Allowance, depth: number): string | undefined {
+  if (depth <= 0) return 'depth'
+  if (sessions <= 0) return 'sessions'
+  if (tokens !== undefined && tokens <= 0) return 'tokens'
+  return costNanoUsd !== undefined && costNanoUsd <= 0 ? 'cost' : undefined
+}
+
+/** What a config asks to be granted. */
+export interface Wanted {
+  readonly sessions?: number | undefined
+  readonly tokens?: number | undefined
+  readonly costUsd?: number | undefined
+}
+
+/**
+ * What a session is granted of what is left: what its config names, else a quarter; of sessions none, if it cannot delegate.
+ *
+ * @returns the name of what there is not enough of, if there is not
+ */
+export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate: boolean): Allowance | string {
+  const sessions = canDelegate ? (wanted?.sessions ?? quarter(left.sessions)) : 0
+  if (sessions > left.sessions) return 'sessions'
+  const tokens = share(left.tokens, wanted?.tokens)
+  if (tokens === 'short') return 'tokens'
+  const costNanoUsd = share(left.costNanoUsd, wanted?.costUsd === undefined ? undefined : toNanoUsd(wanted.costUsd))
+  if (costNanoUsd === 'short') return 'cost'
+  return { sessions, ...(tokens !== undefined && { tokens }), ...(costNanoUsd !== undefined && { costNanoUsd }) }
+}
+
+/** A part of what may be without limit. Nothing left, or less than is wanted, is too little. */
+function share(left: number | undefined, wanted: number | undefined): number | 'short' | undefined {
+  if (left === undefined) return wanted
+  if (left <= 0 || (wanted !== undefined && wanted > left)) return 'short'
+  return wanted ?? quarter(left)
+}
+
+/** All tokens of a use. What is not known adds nothing. */
+export function tokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: TokenUsage): number {
+  return input + cacheRead + cacheWrite + output
+}
+
+/** What a session has used, as its parent counts it. */
+export function spentBy(usage: SessionUsage | undefined): { tokens: number; costNanoUsd: number; sessions: number } {
+  if (usage === undefined) return { tokens: 0, costNanoUsd: 0, sessions: 0 }
+  return {
+    tokens: tokensOf(usage) + (usage.delegatedTokens ?? 0),
+    costNanoUsd: usage.costNanoUsd ?? 0,
+    sessions: usage.sessions,
+  }
+}
+
+/** What was used between two looks at the same session. */
+export function usageSince(before: SessionUsage, after: SessionUsage): SessionUsage {
+  return {
+    cacheRead: more(before.cacheRead, after.cacheRead),
+    cacheWrite: more(before.cacheWrite, after.cacheWrite),
+    calls: after.calls - before.calls,
+    costNanoUsd: more(before.costNanoUsd, after.costNanoUsd),
+    delegatedTokens: more(before.delegatedTokens, after.delegatedTokens),
+    input: more(before.input, after.input),
+    output: more(before.output, after.output),
+    sessions: after.sessions - before.sessions,
+  }
+}
+
+function more(from: number | undefined, to: number | undefined): number | undefined {
+  return to === undefined ? undefined : to - (from ?? 0)
+}
+
+/** US dollars in whole billionths. */
+export function toNanoUsd(usd: number): number {
+  return Math.round(usd * nanoUsd)
+}
+
+export function toUsd(nano: number): number {
+  return nano / nanoUsd
+}
+
+function quarter(amount: number): number {
+  return Math.floor(amount / 4)
+}
+
+function atLeastNone(amount: number): number {
+  return Math.max(0, amount)
+}

@@ -1,0 +1,121 @@
+import type { BlueprintData } from '../../components/blueprint.ts'
+import type { HostFactsData } from '../../components/host-facts.ts'
+import { defaultInheritance, type InheritancePolicy } from '../../components/inheritance-policy.ts'
+import type { LlmData } from '../../components/llm.ts'
+import type { PermissionsData } from '../../components/permissions.ts'
+import type { Skill } from '../../components/skills.ts'
+import { type SubagentConfig, subagentDefaults, type SubagentRegistryData } from '../../components/subagent-registry.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import type { DeepReadonly } from '../world/component.ts'
+import { findSkills, inheritedSkills } from './child-skills.ts'
+import { childTemplate } from './child-template.ts'
+import { envelopeInstruction } from './envelope.ts'
+import { findTools, type FoundTools } from './find-tools.ts'
+import { settleTools } from './settle-tools.ts'
+
+/** What there is to inherit: an agent's components. */
+export interface ParentView {
+  readonly llm: LlmData | undefined
+  /** Of its system prompt; empty if it has none. */
+  readonly template: string
+  readonly tools: readonly ToolDeclaration[]
+  readonly skills: readonly Skill[]
+  readonly permissions: PermissionsData | undefined
+  readonly registry: DeepReadonly<SubagentRegistryData> | undefined
+  readonly ceiling: BlueprintData['ceiling'] | undefined
+}
+
+/** What a subagent is asked for with. */
+export interface ChildRequest {
+  readonly config: SubagentConfig
+  /** Names of skills to install behind those of the config. */
+  readonly loadSkills: readonly string[]
+  readonly isBackground: boolean
+}
+
+/** What a subagent is to be made of, with what it goes without, or why there is to be none. */
+export type ChildPlan =
+  | { readonly ok: true; readonly blueprint: Omit<BlueprintData, 'hash'>; readonly warnings: readonly string[] }
+  | {
+      readonly ok: false
+      readonly code: 'tool-conflict' | 'missing-skill' | 'invalid-argument'
+      readonly message: string
+    }
+
+/** Decides what a subagent is made of, from its config and what its policy lets it have of its parent. */
+export function planChild(parent: ParentView, request: ChildRequest, facts: HostFactsData | undefined): ChildPlan {
+  const { config, loadSkills, isBackground } = request
+  const llm = childLlm(parent.llm, config)
+  if (llm === undefined) {
+    const message = `Unknown subagent '${config.name}' cannot be created without a parent model`
+    return { ok: false, code: 'invalid-argument', message }
+  }
+  const policy = wholePolicy(config.inheritancePolicy)
+  const { template, tools, skills, permissions, registry } = policy.enabled ? parent : bare
+  const listed = policy.enabled ? policy.inheritTools : []
+  const asked = findSkills([...(config.skills ?? []), ...loadSkills], skills, facts)
+  const source = { tools, skills, delegates: registry !== undefined }
+  const wanted = findTools(listed, source, asked, facts)
+  const own = { tools: config.tools ?? [], skills: asked.ofHost }
+  const settled = settleTools(own, wanted.found, policy.toolConflictPolicy, facts)
+  const missing = new Set([...asked.missing, ...wanted.missingSkills])
+  const refusal = refusalOf(policy, settled.conflicts, missing)
+  if (refusal !== undefined) return refusal
+  const blueprint: Omit<BlueprintData, 'hash'> = {
+    ceiling: parent.ceiling && { allowed: parent.ceiling.allowed, fork: false },
+    ending: isBackground ? envelopeInstruction : undefined,
+    hostSkills: asked.ofHost,
+    hostTools: settled.hostTools,
+    limits: config.limits,
+    llm,
+    maxSteps: config.maxSteps ?? subagentDefaults.maxSteps,
+    permissions: policy.inheritPermissions ? permissions : undefined,
+    registry: listed.includes('subagent') ? registry : undefined,
+    skills: inheritedSkills(asked.ofParent, skills, settled.inherited, listed),
+    template: childTemplate(config.systemPrompt ?? '', policy.inheritSystemPrompt ? template : ''),
+    tools: settled.tools,
+  }
+  return { ok: true, blueprint, warnings: [...warningsOf(config.name, wanted), ...[...missing].map(missingSkill)] }
+}
+
+/** A parent of whom nothing is inherited. */
+const bare = { template: '', tools: [], skills: [], permissions: undefined, registry: undefined }
+
+/** A model of its own comes with no options of the parent's; tries are never those of the parent. */
+function childLlm(parent: LlmData | undefined, { model, retry }: SubagentConfig): LlmData | undefined {
+  if (model !== undefined) return { model, retry }
+  return parent && { ...parent, retry }
+}
+
+function wholePolicy(policy: InheritancePolicy | undefined) {
+  return {
+    enabled: policy?.enabled ?? defaultInheritance.enabled,
+    inheritPermissions: policy?.inheritPermissions ?? defaultInheritance.inheritPermissions,
+    inheritSystemPrompt: policy?.inheritSystemPrompt ?? defaultInheritance.inheritSystemPrompt,
+    inheritTools: policy?.inheritTools ?? defaultInheritance.inheritTools,
+    missingSkillPolicy: policy?.missingSkillPolicy ?? defaultInheritance.missingSkillPolicy,
+    toolConflictPolicy: policy?.toolConflictPolicy ?? defaultInheritance.toolConflictPolicy,
+  }
+}
+
+function refusalOf(
+  policy: ReturnType<typeof wholePolicy>,
+  [conflict]: readonly string[],
+  [skill]: Iterable<string>,
+): ChildPlan | undefined {
+  if (policy.toolConflictPolicy === 'error' && conflict !== undefined) {
+    return { ok: false, code: 'tool-conflict', message: `Tool inheritance conflict for '${conflict}'` }
+  }
+  if (policy.missingSkillPolicy === 'error' && skill !== undefined) {
+    return { ok: false, code: 'missing-skill', message: missingSkill(skill) }
+  }
+  return undefined
+}
+
+function missingSkill(name: string): string {
+  return `Missing skill '${name}'`
+}
+
+function warningsOf(subagent: string, { leftOut }: FoundTools): readonly string[] {
+  return leftOut.map(([tool, reason]) => `Subagent '${subagent}' does not inherit the tool '${tool}': ${reason}`)
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { failureKinds } from '../../components/failure.ts'
+import { SessionUsage } from '../../components/subagent-session.ts'
+import type { DataOf } from '../world/component.ts'
+import { lazily } from '../world/lazily.ts'
+
+/** Longest text of a result that an answer holds and that listeners are told, in bytes. */
+export const maxInlineBytes = 8_192
+
+/** The beginning of a prompt, and where the whole of it lies. */
+const cutPrompt = () => ({ prompt: z.string().optional(), promptRecord: z.string().optional() })
+
+/** What the effect of a session comes back with: how its World has ended, and what the parent's record is to hold of it. */
+export const SessionOutcome = lazily(() =>
+  z.discriminatedUnion('ok', [
+    z.strictObject({
+      ok: z.literal(true),
+      artifactId: z.string(),
+      /** The result, where it is short. */
+      inlineContent: z.string().optional(),
+      ...cutPrompt(),
+      recordPath: z.string(),
+      resultBytes: z.number().int().nonnegative(),
+      resultExcerpt: z.string(),
+      summary: z.union([z.string(), z.literal(true)]).optional(),
+      /** For a call that waits and for listeners; cut where it is very long. */
+      text: z.string(),
+      usage: SessionUsage(),
+    }),
+    z.strictObject({
+      ok: z.literal(false),
+      error: z.string(),
+      kind: z.enum(failureKinds),
+      ...cutPrompt(),
+      usage: SessionUsage(),
+    }),
+  ]),
+)
+export type SessionOutcome = DataOf<typeof SessionOutcome>
+
+/** What the effect of a query comes back with. */
+export const QueryOutcome = lazily(() =>
+  z.discriminatedUnion('ok', [
+    z.strictObject({ ok: z.literal(true), text: z.string(), usage: SessionUsage() }),
+    z.strictObject({ ok: z.literal(false), error: z.string(), usage: SessionUsage() }),
+  ]),
+)
+export type QueryOutcome = DataOf<typeof QueryOutcome>

@@ -1,0 +1,84 @@
+import { ToolCeiling } from '../../components/ancestry.ts'
+import { Blueprint, type BlueprintData, MadeFrom, SharedHistory } from '../../components/blueprint.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { HostFacts } from '../../components/host-facts.ts'
+import { Llm } from '../../components/llm.ts'
+import { Permissions } from '../../components/permissions.ts'
+import { Skills } from '../../components/skills.ts'
+import { type SubagentConfig, SubagentRegistry } from '../../components/subagent-registry.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
+import { adoptPrefix } from '../../src/models/prefix.ts'
+import { blueprintHash } from '../../src/subagents/blueprint-hash.ts'
+import { planChild } from '../../src/subagents/plan-child.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import type { Refusal } from './refusal.ts'
+
+/** What a session that is asked for is to be made of. */
+export interface ChildRequest {
+  readonly config: SubagentConfig
+  readonly loadSkills: readonly string[]
+  readonly isBackground: boolean
+}
+
+/** The blueprint for a subagent of an agent as both are now, made or found, and what is to be warned of. */
+export function blueprintFor(
+  world: World,
+  agent: Entity,
+  request: ChildRequest,
+): { readonly blueprint: Entity; readonly warnings: readonly string[] } | Refusal {
+  const [facts] = world.query(HostFacts)
+  const plan = planChild(
+    {
+      llm: world.get(agent, Llm),
+      template: world.get(agent, SystemPrompt)?.template ?? '',
+      tools: world.get(agent, ToolRegistry)?.tools ?? [],
+      skills: world.get(agent, Skills)?.installed ?? [],
+      permissions: world.get(agent, Permissions),
+      registry: world.get(agent, SubagentRegistry),
+      ceiling: world.get(agent, ToolCeiling),
+    },
+    request,
+    facts === undefined ? undefined : world.read(facts, HostFacts),
+  )
+  if (!plan.ok) return plan
+  const hash = blueprintHash(plan.blueprint)
+  return { blueprint: existing(world, hash) ?? spawn(world, { ...plan.blueprint, hash }), warnings: plan.warnings }
+}
+
+/** A blueprint with so many messages of that agent's conversation as its history, whose hash is that. */
+export function forkBlueprint(
+  world: World,
+  agent: Entity,
+  data: Omit<BlueprintData, 'hash'>,
+  { shared, hash: historyHash }: { readonly shared: number; readonly hash: string },
+): Entity {
+  const hash = `${blueprintHash(data)}-${historyHash}`
+  const known = existing(world, hash)
+  if (known !== undefined) return known
+  const blueprint = spawn(world, { ...data, hash })
+  if (shared > 0) {
+    world.share(agent, Conversation, blueprint, SharedHistory, shared)
+    adoptPrefix(world.read(agent, Conversation), world.read(blueprint, SharedHistory), shared)
+  }
+  return blueprint
+}
+
+/** Lets go of the blueprint that a session was to be made from; it goes with the last that needs it. */
+export function releaseBlueprint(world: World, session: Entity): void {
+  const blueprint = world.get(session, MadeFrom)?.blueprint
+  if (blueprint === undefined) return
+  world.remove(session, MadeFrom)
+  if (world.referrers(MadeFrom, blueprint).length === 0) world.despawn(blueprint)
+}
+
+function spawn(world: World, data: BlueprintData): Entity {
+  const blueprint = world.spawn()
+  world.set(blueprint, Blueprint, data)
+  return blueprint
+}
+
+function existing(world: World, hash: string): Entity | undefined {
+  return world.query(Blueprint).find((blueprint) => world.read(blueprint, Blueprint).hash === hash)
+}

@@ -1,0 +1,109 @@
+import { Delegated } from '../../components/delegation-limits.ts'
+import type { DelegationFacts } from '../../components/event.ts'
+import { Effect } from '../../components/effect.ts'
+import { Outcome } from '../../components/outcome.ts'
+import { Pending } from '../../components/pending.ts'
+import { Running } from '../../components/running.ts'
+import { AwaitingSession } from '../../components/session-call.ts'
+import type { SessionStatus } from '../../components/session-status.ts'
+import { SubagentNotification, UnreadBy } from '../../components/subagent-notification.ts'
+import { Notified, SubagentWait } from '../../components/subagent-wait.ts'
+import {
+  ActiveFor,
+  type SessionUsage,
+  SubagentSession,
+  type SubagentSessionData,
+} from '../../components/subagent-session.ts'
+import { maxInlineBytes } from '../../src/subagents/session-outcome.ts'
+import { spentBy, toNanoUsd } from '../../src/subagents/grants.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { PatchOf, World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
+import { answerSessionCall } from './answer-session-call.ts'
+import { releaseBlueprint } from './blueprints.ts'
+import { delegatedBy } from './delegation.ts'
+import { delegationFacts } from './delegation-facts.ts'
+import { moveSession } from './move-session.ts'
+import { isAwaited } from './wait-condition.ts'
+
+/** How a session ends, and what it leaves. */
+export interface SessionEnding {
+  readonly status: Exclude<SessionStatus, 'queued' | 'running'>
+  /** What becomes part of the record. */
+  readonly fields?: PatchOf<SubagentSessionData>
+  /** The result as it is: for a call that waits for it, and for those who are told. */
+  readonly text?: string
+  /** Absent: not known yet. */
+  readonly usage?: SessionUsage | undefined
+}
+
+/** States of which an agent is told, if the session ran in the background. */
+const worthWaking: ReadonlySet<SessionStatus> = new Set(['succeeded', 'failed', 'timed_out'])
+
+/**
+ * Ends a session: its state, its notification, what its parent has left, and the answers of calls that wait for it, in
+ * one tick.
+ */
+export function endSession(world: World, session: Entity, ending: SessionEnding): void {
+  const { parent, startedAtMs } = world.read(session, SubagentSession)
+  const { status, fields, usage } = ending
+  const facts = delegationFacts(world, session)
+  const delegated = delegatedBy(world, parent)
+  const finishedSequence = delegated.finished + 1
+  world.set(parent, Delegated, { ...delegated, finished: finishedSequence })
+  moveSession(world, session, status, { ...fields, finishedAtMs: world.nowMs, finishedSequence, usage })
+  for (const token of [ActiveFor, Effect, Outcome, Pending, Running]) world.remove(session, token)
+  // What nobody knows yet stays reserved until it is told.
+  if (usage !== undefined || startedAtMs === undefined) settleGrant(world, session)
+  const { kind, mode, notify, sessionId } = world.read(session, SubagentSession)
+  if (kind !== 'fork' || status === 'succeeded') releaseBlueprint(world, session)
+  if (mode === 'background' && notify !== false && worthWaking.has(status)) {
+    world.set(session, SubagentNotification, { id: `${sessionId}:${status}`, state: 'unread' })
+    world.set(session, UnreadBy, { agent: parent })
+    world.add(parent, Notified)
+  }
+  noteForWait(world, parent, session)
+  if (startedAtMs !== undefined) tellCompleted(world, session, facts, ending)
+  tell(world, 'session-ended', { agent: parent, session, sessionId, lifecycleStatus: status })
+  for (const call of world.referrers(AwaitingSession, session)) answerSessionCall(world, call, ending.text)
+}
+
+/** A wait keeps count of what has ended in it. */
+function noteForWait(world: World, agent: Entity, session: Entity): void {
+  const wait = world.get(agent, SubagentWait)
+  if (wait === undefined || !isAwaited(world, wait, session)) return
+  world.patch(agent, SubagentWait, { ended: [...(wait.ended ?? []), session] })
+  world.add(agent, Notified)
+}
+
+/** Gives back what a session was granted and has not spent. */
+export function settleGrant(world: World, session: Entity, usage?: SessionUsage): void {
+  if (usage !== undefined) world.patch(session, SubagentSession, { usage })
+  const { grant, parent, usage: used } = world.read(session, SubagentSession)
+  if (grant === undefined) return
+  const spent = spentBy(used)
+  const { reservedCostNanoUsd, reservedSessions, reservedTokens, ...rest } = delegatedBy(world, parent)
+  world.set(parent, Delegated, {
+    ...rest,
+    reservedCostNanoUsd: reservedCostNanoUsd - toNanoUsd(grant.costUsd ?? 0),
+    reservedSessions: reservedSessions - (grant.sessions ?? 0),
+    reservedTokens: reservedTokens - (grant.tokens ?? 0),
+    spentCostNanoUsd: rest.spentCostNanoUsd + spent.costNanoUsd,
+    spentSessions: rest.spentSessions + spent.sessions,
+    spentTokens: rest.spentTokens + spent.tokens,
+  })
+  world.patch(session, SubagentSession, { grant: undefined })
+}
+
+function tellCompleted(world: World, session: Entity, facts: DelegationFacts, { status, text }: SessionEnding): void {
+  const { startedAtMs = world.nowMs, error, artifactId, resultBytes } = world.read(session, SubagentSession)
+  tell(world, 'delegation-completed', {
+    ...facts,
+    lifecycleStatus: status,
+    success: status === 'succeeded',
+    durationMs: world.nowMs - startedAtMs,
+    result: text === undefined || resultBytes === undefined || resultBytes > maxInlineBytes ? null : text,
+    error: error ?? null,
+    artifactId: artifactId ?? null,
+  })
+}

@@ -1,0 +1,11 @@
+import { OwnedBy } from '../../components/owned-by.ts'
+import { SubagentWait, WaitDeadline } from '../../components/subagent-wait.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+
+/** Ends an agent's wait, if it waits. The sessions go on. */
+export function endWait(world: World, agent: Entity): void {
+  if (!world.has(agent, SubagentWait)) return
+  world.remove(agent, SubagentWait)
+  for (const effect of world.referrers(OwnedBy, agent)) if (world.has(effect, WaitDeadline)) world.despawn(effect)
+}

@@ -1,0 +1,128 @@
+import { Blueprint, MadeFrom } from '../../components/blueprint.ts'
+import { Delegated } from '../../components/delegation-limits.ts'
+import { Effect } from '../../components/effect.ts'
+import { Pending } from '../../components/pending.ts'
+import type { SubagentConfig } from '../../components/subagent-registry.ts'
+import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { exhausted } from '../../src/subagents/grants.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
+import { blueprintFor } from './blueprints.ts'
+import { chooseSubagent } from './choose-subagent.ts'
+import { delegatedBy, depthLeft, leftToDelegate } from './delegation.ts'
+import { indexSession } from '../../src/subagents/find-session.ts'
+import { planFork } from './plan-fork.ts'
+import type { Refusal } from './refusal.ts'
+
+/** What is asked of a subagent. */
+export interface LaunchRequest {
+  readonly category?: string | undefined
+  /** Of a subagent that stands in no registry; instead of a category. */
+  readonly config?: SubagentConfig
+  readonly prompt: string
+  readonly loadSkills: readonly string[]
+  readonly mode: 'sync' | 'background'
+  readonly timeoutMs: number | undefined
+  /** @default one of its own */
+  readonly correlationId?: string
+  /** Whether its end leaves a notification, in the background. @default true */
+  readonly notify?: boolean
+  /** Of the tool call that asks. Absent: a program does. */
+  readonly callId?: string
+  readonly resumedFrom?: string
+  /** Of a resumed session whose prompt was too long for the record. */
+  readonly promptRecord?: string
+  /** Of a fork that is resumed: what it was made from. */
+  readonly captured?: { readonly blueprint: Entity; readonly from: Entity }
+}
+
+/** What a launch is decided to be, before anything of it is written. */
+interface Launch {
+  readonly kind: SubagentSessionData['kind']
+  readonly category: string
+  readonly mode: SubagentSessionData['mode']
+  readonly blueprint: Entity
+  readonly warnings: readonly string[]
+  readonly prefixHash?: string | null
+}
+
+/** Launches a session, queued, or says why not; then nothing of it is there. */
+export function launchSession(world: World, agent: Entity, request: LaunchRequest): Entity | Refusal {
+  const launch = decide(world, agent, request)
+  if ('code' in launch) return launch
+  const session = spawnSession(world, agent, request, launch)
+  for (const message of launch.warnings) tell(world, 'warning', { agent, message })
+  return session
+}
+
+function decide(world: World, agent: Entity, request: LaunchRequest): Launch | Refusal {
+  if (request.captured !== undefined) return decideResumedFork(world, agent, request.captured)
+  const { config: made } = request
+  const chosen =
+    made === undefined ? chooseSubagent(world, agent, request.category) : { kind: 'free' as const, config: made }
+  if ('code' in chosen) return chosen
+  if (chosen.kind === 'fork' && request.loadSkills.length > 0) {
+    const message = 'a fork takes no further skills: they would change the prompt that it shares'
+    return { code: 'invalid-argument', field: 'load_skills', message }
+  }
+  const short = limitReached(world, agent)
+  if (short !== undefined) return short
+  if (chosen.kind === 'fork') {
+    const fork = planFork(world, agent, request.callId)
+    return { kind: 'fork', category: 'fork', mode: 'background', warnings: [], ...fork }
+  }
+  const { config, kind } = chosen
+  const isBackground = request.mode === 'background'
+  const plan = blueprintFor(world, agent, { config, loadSkills: request.loadSkills, isBackground })
+  return 'code' in plan ? plan : { kind, category: config.name, mode: request.mode, ...plan }
+}
+
+function decideResumedFork(world: World, agent: Entity, { blueprint, from }: Required<LaunchRequest>['captured']) {
+  const { prefixHash = null } = world.read(from, SubagentSession)
+  const fork = { kind: 'fork', category: 'fork', mode: 'background', warnings: [], blueprint, prefixHash } as const
+  return limitReached(world, agent) ?? fork
+}
+
+function limitReached(world: World, agent: Entity): Refusal | undefined {
+  const short = exhausted(leftToDelegate(world, agent), depthLeft(world, agent))
+  return short === undefined ? undefined : { code: 'limit-reached', message: `Delegation limit reached: ${short}` }
+}
+
+function spawnSession(world: World, agent: Entity, request: LaunchRequest, launch: Launch): Entity {
+  const { kind, category, mode, blueprint, prefixHash } = launch
+  const { prompt, loadSkills, timeoutMs, correlationId, notify = true, promptRecord, resumedFrom } = request
+  const delegated = delegatedBy(world, agent)
+  const sequence = delegated.launched + 1
+  const sessionId = world.newId('session')
+  const session = world.spawn()
+  world.set(session, SubagentSession, {
+    category,
+    correlationId: correlationId ?? world.newId('delegation'),
+    createdAtMs: world.nowMs,
+    kind,
+    ...(loadSkills.length > 0 && { loadSkills: [...loadSkills] }),
+    mode,
+    model: world.read(blueprint, Blueprint).llm.model,
+    ...(!notify && { notify }),
+    parent: agent,
+    ...(prefixHash !== undefined && { prefixHash }),
+    prompt,
+    ...(promptRecord !== undefined && { promptRecord }),
+    ...(resumedFrom !== undefined && { resumedFrom }),
+    sequence,
+    sessionId,
+    status: 'queued',
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    updatedAtMs: world.nowMs,
+  })
+  world.set(session, ActiveFor, { agent })
+  world.set(session, MadeFrom, { blueprint })
+  world.set(session, Effect, { attempt: 1, kind: 'session', restart: 'resumable' })
+  world.add(session, Pending)
+  world.set(agent, Delegated, { ...delegated, launched: sequence })
+  indexSession(world, session, sessionId)
+  const { correlationId: correlation } = world.read(session, SubagentSession)
+  tell(world, 'session-queued', { agent, session, sessionId, sequence, correlationId: correlation })
+  return session
+}

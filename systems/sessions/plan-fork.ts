@@ -1,0 +1,84 @@
+import { ToolCeiling } from '../../components/ancestry.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { Llm } from '../../components/llm.ts'
+import { Permissions } from '../../components/permissions.ts'
+import { Prefix } from '../../components/prefix.ts'
+import { Skills } from '../../components/skills.ts'
+import { subagentDefaults, SubagentRegistry } from '../../components/subagent-registry.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
+import { prefixAt, providerSettings } from '../../src/models/prefix.ts'
+import { systemText } from '../../src/models/project.ts'
+import { builtInForkPrompt } from '../../src/subagents/fork-directive.ts'
+import { forkHistory } from '../../src/subagents/fork-history.ts'
+import { prefixHash } from '../../src/subagents/prefix-hash.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { forkBlueprint } from './blueprints.ts'
+
+/** What a fork of an agent begins with, captured as it is now. */
+export interface ForkPlan {
+  readonly blueprint: Entity
+  /** Of the request that it shares with its parent; `null` if the parent has made none. */
+  readonly prefixHash: string | null
+}
+
+/** @param callId of the tool call that asks for it; absent: a program does */
+export function planFork(world: World, agent: Entity, callId: string | undefined): ForkPlan {
+  const messages = world.get(agent, Conversation) ?? []
+  const { shared, behind } = forkHistory(messages, callId)
+  // What a model was never asked is in nobody's cache.
+  const isShared = world.has(agent, Prefix)
+  const hash = hashOf(world, agent, shared)
+  const blueprint = forkBlueprint(
+    world,
+    agent,
+    {
+      behind: [...behind],
+      hostSkills: [],
+      hostTools: [],
+      ...partsOf(world, agent, isShared),
+      ...(isShared && { prefix: prefixAt(world, agent, shared) }),
+    },
+    { shared, hash },
+  )
+  return { blueprint, prefixHash: isShared ? hash : null }
+}
+
+/** Everything that the projection of an agent reads, but for its messages. */
+function partsOf(world: World, agent: Entity, isShared: boolean) {
+  const { retry: _, ...llm } = world.read(agent, Llm)
+  const registry = world.get(agent, SubagentRegistry)
+  const permissions = world.get(agent, Permissions)
+  const prompt = world.get(agent, SystemPrompt)
+  const ceiling = ceilingOf(world, agent, registry?.fork?.allowedTools)
+  return {
+    llm,
+    maxSteps: registry?.fork?.maxSteps ?? subagentDefaults.forkMaxSteps,
+    skills: world.get(agent, Skills)?.installed ?? [],
+    template: prompt?.template ?? (isShared ? '' : builtInForkPrompt),
+    tools: world.get(agent, ToolRegistry)?.tools ?? [],
+    ...(ceiling !== undefined && { ceiling }),
+    ...(prompt?.ending !== undefined && { ending: prompt.ending }),
+    ...(permissions !== undefined && { permissions }),
+    ...(registry !== undefined && { registry }),
+  }
+}
+
+/** What may run only gets less on the way down. */
+function ceilingOf(world: World, agent: Entity, allowedTools: readonly string[] | undefined) {
+  const above = world.get(agent, ToolCeiling)?.allowed
+  const allowed = above === undefined ? allowedTools : above.filter((name) => allowedTools?.includes(name) ?? true)
+  return allowed === undefined ? undefined : { allowed: [...allowed], fork: true }
+}
+
+function hashOf(world: World, agent: Entity, shared: number): string {
+  return prefixHash({
+    llm: world.read(agent, Llm),
+    settings: providerSettings(world, agent),
+    system: systemText(world, agent),
+    tools: world.get(agent, ToolRegistry)?.tools ?? [],
+    messages: world.get(agent, Conversation) ?? [],
+    count: shared,
+  })
+}

@@ -1,0 +1,83 @@
+import { Delegated } from '../../components/delegation-limits.ts'
+import { Effect } from '../../components/effect.ts'
+import { Outcome } from '../../components/outcome.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { Pending } from '../../components/pending.ts'
+import { SessionQuery } from '../../components/session-call.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import { ToolCall } from '../../components/tool-call.ts'
+import { QueryOutcome } from '../../src/subagents/session-outcome.ts'
+import { spentBy } from '../../src/subagents/grants.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
+import { settleCall } from './answer-session-call.ts'
+import { delegatedBy } from './delegation.ts'
+
+/** A further question to a session. */
+export interface Question {
+  readonly agent: Entity
+  readonly id: string
+  readonly prompt: string
+  /** The tool call that asks. Absent: a program does. */
+  readonly call?: Entity
+}
+
+/** Why a session takes no query; `undefined` if it does. */
+export function queryProblem(world: World, session: Entity): string | undefined {
+  const { closed, sessionId, status } = world.read(session, SubagentSession)
+  if (status === 'succeeded' && closed !== true) return undefined
+  return `Subagent ${sessionId} cannot be queried: ${closed === true ? 'closed' : status}`
+}
+
+/** Puts a question to a session that takes queries. Questions to one session are answered one after another. */
+export function querySession(world: World, session: Entity, { agent, id, prompt, call }: Question): void {
+  const query = world.spawn()
+  world.set(query, SessionQuery, { agent, id, prompt, session, ...(call !== undefined && { call }) })
+  // What a call asks ends with the turn of the call.
+  if (call !== undefined) world.set(query, OwnedBy, { agent })
+  startNextQuery(world, session)
+}
+
+/** Gives the reply of a session to whoever asked, and lets the next question begin. */
+export function answerQuery(world: World, query: Entity): void {
+  const { agent, call, id, session } = world.read(query, SessionQuery)
+  const outcome = world.read(query, Outcome)
+  const end = outcome.ok ? QueryOutcome().safeParse(outcome.value).data : undefined
+  const failed = outcome.ok ? 'The query came back with an outcome that is none.' : outcome.failure.message
+  if (end !== undefined) takeSpending(world, agent, end)
+  const { sessionId } = world.read(session, SubagentSession)
+  const reply =
+    end?.ok === true ? { ok: true as const, text: end.text } : { ok: false as const, error: end?.error ?? failed }
+  if (call === undefined) {
+    for (const token of [Effect, Outcome, Pending]) world.remove(query, token)
+    world.patch(query, SessionQuery, { reply })
+  } else {
+    world.despawn(query)
+    const text = reply.ok ? reply.text : `Error: Subagent ${sessionId} failed: ${reply.error}`
+    if (world.has(call, ToolCall)) settleCall(world, call, text)
+  }
+  tell(world, 'query-answered', { agent, sessionId, query: id })
+  startNextQuery(world, session)
+}
+
+/** What a query costs is borne by who asked. */
+function takeSpending(world: World, agent: Entity, { usage }: QueryOutcome): void {
+  const spent = spentBy(usage)
+  const delegated = delegatedBy(world, agent)
+  world.set(agent, Delegated, {
+    ...delegated,
+    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
+    spentSessions: delegated.spentSessions + spent.sessions,
+    spentTokens: delegated.spentTokens + spent.tokens,
+  })
+}
+
+/** Lets the first question of those that wait begin, if none is under way. */
+export function startNextQuery(world: World, session: Entity): void {
+  const asked = world.referrers(SessionQuery, session)
+  const first = asked.find((query) => world.read(query, SessionQuery).reply === undefined)
+  if (first === undefined || world.has(first, Effect)) return
+  world.set(first, Effect, { attempt: 1, kind: 'query', restart: 'keyed' })
+  world.add(first, Pending)
+}

@@ -1,0 +1,115 @@
+import { isFinal } from '../../components/session-status.ts'
+import { SubagentNotification, UnreadBy } from '../../components/subagent-notification.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { maxInlineBytes } from '../../src/subagents/session-outcome.ts'
+import { seconds } from '../../src/subagents/seconds.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { Json, JsonObject } from '../../src/world/json.ts'
+import type { World } from '../../src/world/world.ts'
+
+/** How a result is to be read. `offset` is a byte of the full result. */
+export interface Reading {
+  readonly method: 'full' | 'summary'
+  readonly offset?: number | undefined
+}
+
+/** What has to come before an answer is whole: a session's place in the queue, or a text from the records. */
+export type Wanting =
+  | { readonly queuePositionOf: string }
+  | { readonly offset: number; readonly part: 'full' | 'summary'; readonly recordPath: string }
+
+/** An answer as far as the world knows it. */
+export interface PartialAnswer {
+  readonly answer: JsonObject
+  readonly wants?: Wanting | undefined
+}
+
+const noSummary = 'Summary not available for this session. Retry with read_method="full".'
+
+/** What `subagent_result` answers about a session, as it stands now. */
+export function resultAnswer(world: World, session: Entity, reading: Reading): PartialAnswer {
+  const record = world.read(session, SubagentSession)
+  const answer = payload(record, reading)
+  if (record.status === 'queued') return { answer, wants: { queuePositionOf: record.sessionId } }
+  if (!isFinal(record.status)) return { answer }
+  markRead(world, session)
+  if (record.status !== 'succeeded') return { answer: { ...answer, error: record.error ?? null } }
+  return reading.method === 'summary' ? summaryAnswer(record, answer) : fullAnswer(record, answer, reading.offset)
+}
+
+/** What it answers when the session has not ended in time. */
+export function timeoutAnswer(world: World, session: Entity, reading: Reading, timeoutMs: number): PartialAnswer {
+  const { answer, wants } = resultAnswer(world, session, reading)
+  return { answer: { ...answer, error: `Timeout waiting for session result after ${seconds(timeoutMs)}` }, wants }
+}
+
+/** What it answers for a name that is no session of the asking agent. */
+export function unknownAnswer(named: string, problem: string, { method, offset }: Reading): JsonObject {
+  return keys({
+    session_id: named,
+    read_method: method,
+    error: problem,
+    ...(offset !== undefined && { next_offset: null }),
+  })
+}
+
+/** An answer with the text in it that it wanted. `undefined`: the text is gone. */
+export function withText(
+  answer: JsonObject,
+  found: { readonly text: string; readonly nextOffset: number | null } | undefined,
+): JsonObject {
+  if (found === undefined) return { ...answer, status: 'error', error: 'The record of this result is gone.' }
+  const hasOffset = Object.hasOwn(answer, 'next_offset')
+  return { ...answer, inline_content: found.text, ...(hasOffset && { next_offset: found.nextOffset }) }
+}
+
+/** Marks a session's notification as read, so that the agent is not told again. */
+export function markRead(world: World, session: Entity): void {
+  world.remove(session, UnreadBy)
+  if (world.get(session, SubagentNotification)?.state === 'unread') {
+    world.patch(session, SubagentNotification, { state: 'read' })
+  }
+}
+
+function payload(record: SubagentSessionData, { method, offset }: Reading): JsonObject {
+  const hasWorked = record.status === 'succeeded'
+  return keys({
+    status: hasWorked ? 'success' : 'error',
+    session_id: record.sessionId,
+    category: record.category,
+    lifecycle_status: record.status,
+    read_method: method,
+    artifact_id: hasWorked ? (record.artifactId ?? null) : null,
+    record_path: hasWorked ? (record.recordPath ?? null) : null,
+    ...(offset !== undefined && { next_offset: null }),
+  })
+}
+
+/** The keys that every answer has. */
+function keys(known: JsonObject): JsonObject {
+  const all: Record<string, Json> = {
+    status: 'error',
+    session_id: null,
+    category: null,
+    lifecycle_status: null,
+    read_method: null,
+    artifact_id: null,
+    record_path: null,
+    inline_content: null,
+    error: null,
+  }
+  return { ...all, ...known }
+}
+
+function summaryAnswer({ summary, recordPath = '' }: SubagentSessionData, answer: JsonObject): PartialAnswer {
+  if (summary === undefined) return { answer: { ...answer, status: 'error', error: noSummary } }
+  if (summary !== true) return { answer: { ...answer, inline_content: summary } }
+  return { answer, wants: { offset: 0, part: 'summary', recordPath } }
+}
+
+function fullAnswer(record: SubagentSessionData, answer: JsonObject, offset: number | undefined): PartialAnswer {
+  const { inlineContent, recordPath = '', resultBytes = 0 } = record
+  if (offset !== undefined) return { answer, wants: { offset, part: 'full', recordPath } }
+  if (inlineContent !== undefined) return { answer: { ...answer, inline_content: inlineContent } }
+  return resultBytes > maxInlineBytes ? { answer } : { answer, wants: { offset: 0, part: 'full', recordPath } }
+}

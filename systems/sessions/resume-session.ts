@@ -1,0 +1,52 @@
+import { MadeFrom } from '../../components/blueprint.ts'
+import { HostFacts } from '../../components/host-facts.ts'
+import { isFinal } from '../../components/session-status.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { launchSession } from './launch-session.ts'
+import type { Refusal } from './refusal.ts'
+
+/** A session that goes on with another one. */
+export interface Resumed {
+  readonly session: Entity
+  /** It begins where the other one was, not anew. */
+  readonly isContinued: boolean
+}
+
+/** Launches a session that goes on with one that has failed, timed out or was cancelled. The old record stays as it is. */
+export function resumeSession(world: World, old: Entity, correlationId?: string): Resumed | Refusal {
+  const {
+    category,
+    kind,
+    loadSkills = [],
+    parent,
+    prompt,
+    promptRecord,
+    sessionId,
+    startedAtMs,
+    status,
+    timeoutMs,
+  } = world.read(old, SubagentSession)
+  if (!isFinal(status) || status === 'succeeded') {
+    const advice = 'Only failed, timed_out, or cancelled sessions can be resumed.'
+    const message = `Session ${sessionId} is not in a resumable state: ${status}. ${advice}`
+    return { code: 'invalid-argument', message }
+  }
+  const captured = kind === 'fork' ? world.get(old, MadeFrom)?.blueprint : undefined
+  const launched = launchSession(world, parent, {
+    category,
+    prompt,
+    loadSkills,
+    mode: 'background',
+    timeoutMs,
+    resumedFrom: sessionId,
+    ...(promptRecord !== undefined && { promptRecord }),
+    ...(captured !== undefined && { captured: { blueprint: captured, from: old } }),
+    ...(correlationId !== undefined && { correlationId }),
+  })
+  if (typeof launched !== 'number') return launched
+  const [facts] = world.query(HostFacts)
+  const keeps = facts !== undefined && world.read(facts, HostFacts).keepsSessions === true
+  return { session: launched, isContinued: keeps && startedAtMs !== undefined }
+}

@@ -1,0 +1,36 @@
+import { Outcome } from '../../components/outcome.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import { SessionOutcome } from '../../src/subagents/session-outcome.ts'
+import { seconds } from '../../src/subagents/seconds.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { endSession } from './end-session.ts'
+
+/** Ends a session whose effect is settled: by its World's end, by its deadline, or because it could not run. */
+export function takeOutcome(world: World, session: Entity): void {
+  const outcome = world.read(session, Outcome)
+  const { timeoutMs = 0, status } = world.read(session, SubagentSession)
+  if (!outcome.ok) {
+    const { kind, message } = outcome.failure
+    const isLate = kind === 'timed-out' && status === 'running'
+    const error = isLate ? `Subagent timeout after ${seconds(timeoutMs)}` : message
+    return endSession(world, session, { status: isLate ? 'timed_out' : 'failed', fields: { error }, ...noUse(isLate) })
+  }
+  const end = SessionOutcome().safeParse(outcome.value).data
+  if (end === undefined) {
+    const error = 'The session came back with an outcome that is none.'
+    return endSession(world, session, { status: 'failed', fields: { error } })
+  }
+  const { ok: _, usage, prompt, promptRecord, ...rest } = end
+  const cut = prompt === undefined ? {} : { prompt, promptRecord }
+  if (!('text' in rest)) {
+    return endSession(world, session, { status: 'failed', fields: { ...cut, error: rest.error }, usage })
+  }
+  const { text, ...fields } = rest
+  endSession(world, session, { status: 'succeeded', fields: { ...cut, ...fields }, text, usage })
+}
+
+/** What could not run has used nothing; what was stopped tells later what it had used. */
+function noUse(isLate: boolean) {
+  return isLate ? {} : { usage: { calls: 0, sessions: 0 } }
+}

@@ -1,0 +1,60 @@
+import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../components/ancestry.ts'
+import { Conversation } from '../components/conversation.ts'
+import { Effect } from '../components/effect.ts'
+import { Llm } from '../components/llm.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Paused } from '../components/paused.ts'
+import { Pending } from '../components/pending.ts'
+import { AwaitingReply, AwaitingSession, SessionQuery } from '../components/session-call.ts'
+import { SubagentWait, WaitDeadline } from '../components/subagent-wait.ts'
+import { Terminal } from '../components/terminal.ts'
+import { Turn } from '../components/turn.ts'
+import { Unread } from '../components/unread.ts'
+import { Busy } from '../components/busy.ts'
+import type { Entity } from '../src/world/component.ts'
+import { not } from '../src/world/entities.ts'
+import type { World } from '../src/world/world.ts'
+import { activeSessions } from './sessions/cancel-sessions.ts'
+import { tell } from './tell.ts'
+
+/**
+ * Gives the slot of a session back while its agent has nothing in flight and only waits for sessions of its own, and asks
+ * for another one when the agent can go on.
+ *
+ * Query: Ancestry. Writes: SlotReleased. Starts: slot.
+ */
+export const slots = {
+  name: 'slots',
+  priority: 12,
+  run(world: World): void {
+    for (const agent of world.query(Ancestry, not(SessionEnd))) {
+      if (!world.has(agent, SlotReleased)) {
+        if (onlyWaits(world, agent)) release(world, agent)
+      } else if (canGoOn(world, agent) && world.query(SlotRequest).length === 0) ask(world)
+    }
+  },
+}
+
+function release(world: World, agent: Entity): void {
+  world.add(agent, SlotReleased)
+  tell(world, 'slot-released', { agent })
+}
+
+function ask(world: World): void {
+  const request = world.spawn(SlotRequest, Pending)
+  world.set(request, Effect, { attempt: 1, kind: 'slot', restart: 'pure' })
+}
+
+/** A released agent is held up by nothing but the want of a slot. */
+function canGoOn(world: World, agent: Entity): boolean {
+  const isReady = [Llm, Conversation, Unread].every((token) => world.has(agent, token))
+  return isReady && ![Busy, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
+}
+
+function onlyWaits(world: World, agent: Entity): boolean {
+  if (world.has(agent, SubagentWait)) return true
+  if (!world.has(agent, Turn)) return !world.has(agent, Unread) && activeSessions(world, agent).length > 0
+  const isOther = (owned: Entity): boolean => !world.has(owned, WaitDeadline) && !world.has(owned, SessionQuery)
+  const open = world.referrers(OwnedBy, agent).filter(isOther)
+  return open.length > 0 && open.every((call) => world.has(call, AwaitingSession) || world.has(call, AwaitingReply))
+}

@@ -1,0 +1,110 @@
+import { Ancestry, SlotReleased, SlotRequest } from '../components/ancestry.ts'
+import { DelegationLimits } from '../components/delegation-limits.ts'
+import type { InputOf } from '../components/input.ts'
+import { Outcome } from '../components/outcome.ts'
+import { Answering, AwaitingSession, SessionQuery } from '../components/session-call.ts'
+import { isFinal } from '../components/session-status.ts'
+import { SubagentSession } from '../components/subagent-session.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { Input } from '../src/world/input.ts'
+import type { World } from '../src/world/world.ts'
+import { admitSession } from './sessions/admit-session.ts'
+import { answerQuery } from './sessions/query-session.ts'
+import { giveAnswer, settleCall } from './sessions/answer-session-call.ts'
+import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
+import { settleGrant } from './sessions/end-session.ts'
+import { takeOutcome } from './sessions/take-outcome.ts'
+import { takeRequest } from './sessions/take-request.ts'
+import { timeoutAnswer, withText } from './sessions/result-answer.ts'
+
+/**
+ * Moves sessions along: what programs ask for, admissions by the pool, outcomes and deadlines, in order of arrival; and
+ * answers the calls that wait for them.
+ *
+ * Query: Outcome. Writes: SubagentSession and what goes with it, Delegated, SubagentNotification. Starts: session, record,
+ * queue-position, query.
+ */
+export function subagentScheduler(defaultTimeoutMs: number | undefined) {
+  return {
+    name: 'subagent-scheduler',
+    priority: -30,
+    run(world: World): void {
+      for (const input of world.inputs) takeInput(world, input, defaultTimeoutMs)
+      for (const effect of world.query(Outcome)) takeSettled(world, effect)
+    },
+  }
+}
+
+/** Effects that were settled in this tick, sessions by their deadlines among them. */
+function takeSettled(world: World, effect: Entity): void {
+  // The one before it may have taken this one along.
+  if (!world.has(effect, Outcome)) return
+  if (world.has(effect, SubagentSession)) takeOutcome(world, effect)
+  else if (world.has(effect, AwaitingSession)) endWaiting(world, effect)
+  else if (world.has(effect, Answering)) completeAnswer(world, effect)
+  else if (world.has(effect, SessionQuery)) answerQuery(world, effect)
+  else if (world.has(effect, SlotRequest)) takeSlot(world, effect)
+}
+
+function takeInput(world: World, input: Input, defaultTimeoutMs: number | undefined): void {
+  switch (input.kind) {
+    case 'outcome': {
+      const { effect } = input as InputOf<'outcome'>
+      if (world.has(effect, SubagentSession) && world.has(effect, Outcome)) takeOutcome(world, effect)
+      return
+    }
+    case 'admitted': {
+      const { effect } = input as InputOf<'admitted'>
+      if (world.has(effect, SubagentSession)) admitSession(world, effect)
+      return
+    }
+    case 'granted':
+      for (const agent of world.query(Ancestry))
+        world.set(agent, DelegationLimits, (input as InputOf<'granted'>).limits)
+      return
+    case 'session-stopped':
+      return stopSessions(world)
+    case 'session-spent':
+      return takeSpending(world, input as InputOf<'session-spent'>)
+    default:
+      takeRequest(world, input, defaultTimeoutMs)
+  }
+}
+
+/** The session of this world was stopped from above: its own end, and the rest stands still, so that it could go on. */
+function stopSessions(world: World): void {
+  for (const agent of world.query(Ancestry)) {
+    tellCancelled(world, agent, activeSessions(world, agent), openEffects(world, agent))
+    cancelSessionsOf(world, agent)
+  }
+}
+
+function takeSpending(world: World, { session, usage }: InputOf<'session-spent'>): void {
+  const record = world.get(session, SubagentSession)
+  if (record !== undefined && isFinal(record.status)) settleGrant(world, session, usage)
+}
+
+/** The time is over for which a call was to wait for a session. */
+function endWaiting(world: World, call: Entity): void {
+  const { read = { method: 'full' as const }, session, timeoutMs = 0 } = world.read(call, AwaitingSession)
+  giveAnswer(world, call, timeoutAnswer(world, session, read, timeoutMs))
+}
+
+/** What an answer wanted has come. A place in a queue that has moved on meanwhile is left out. */
+function completeAnswer(world: World, call: Entity): void {
+  const { answer, wants } = world.read(call, Answering)
+  const outcome = world.read(call, Outcome)
+  const value = outcome.ok ? outcome.value : null
+  if ('queuePositionOf' in wants) {
+    const place = typeof value === 'number' ? { queue_position: value } : {}
+    return settleCall(world, call, JSON.stringify({ ...answer, ...place }))
+  }
+  const found = value as { readonly text: string; readonly nextOffset: number | null } | null
+  settleCall(world, call, JSON.stringify(withText(answer, found ?? undefined)))
+}
+
+/** The agent of this world has a slot again. */
+function takeSlot(world: World, effect: Entity): void {
+  world.despawn(effect)
+  for (const agent of world.query(Ancestry)) world.remove(agent, SlotReleased)
+}

@@ -1,0 +1,23 @@
+import { querySubagent } from './query-subagent.ts'
+import { spawnSubagent } from './spawn-subagent.ts'
+import { subagent } from './subagent.ts'
+import { subagentCancel } from './subagent-cancel.ts'
+import { subagentResult } from './subagent-result.ts'
+import { subagentResume } from './subagent-resume.ts'
+import { subagentStatus } from './subagent-status.ts'
+import { subagentWait } from './subagent-wait.ts'
+import type { WorldTool } from './world-tool.ts'
+
+/** The tools that change the world inside the tick, by name. */
+export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<string, WorldTool> {
+  return new Map([
+    ['subagent', subagent(defaultTimeoutMs)], //  launches a session
+    ['subagent_status', subagentStatus], //       tells how sessions stand
+    ['subagent_result', subagentResult], //       reads a session's result, or waits for it
+    ['subagent_cancel', subagentCancel], //       ends a session
+    ['subagent_wait', subagentWait], //           puts the agent to sleep until sessions have ended
+    ['subagent_resume', subagentResume], //       goes on with a session that did not succeed
+    ['spawn_subagent', spawnSubagent(defaultTimeoutMs)], // launches a worker with tools of the caller's choosing
+    ['query_subagent', querySubagent], //         puts a further question to a session that has succeeded
+  ])
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { giveAnswer } from '../sessions/answer-session-call.ts'
+import { findSession } from '../../src/subagents/find-session.ts'
+import { sessionName } from './arguments.ts'
+import { worldTool } from './world-tool.ts'
+
+const input = () => z.object({ session_id: sessionName().optional() })
+
+/** `subagent_status`: how one session stands, or a table of those in the background. */
+export const subagentStatus = worldTool('subagent_status', input, (world, { session_id: named }, { agent, call }) => {
+  if (named === undefined) {
+    const records = world.referrers(SubagentSession, agent).map((session) => world.read(session, SubagentSession))
+    return JSON.stringify(overview(records.filter(({ mode }) => mode === 'background')))
+  }
+  const found = findSession(world, agent, named)
+  if (found.problem !== undefined) {
+    return JSON.stringify({
+      status: 'error',
+      session_id: named,
+      category: null,
+      lifecycle_status: null,
+      error: found.problem,
+    })
+  }
+  const { sessionId, category, status, error = null } = world.read(found.session, SubagentSession)
+  const answer = { status: 'success', session_id: sessionId, category, lifecycle_status: status, error }
+  if (status !== 'queued') return JSON.stringify(answer)
+  giveAnswer(world, call, { answer, wants: { queuePositionOf: sessionId } })
+  return undefined
+})
+
+function overview(records: readonly SubagentSessionData[]): object {
+  if (records.length === 0) {
+    return { status: 'success', session_count: 0, summary_table: 'No active subagent sessions.' }
+  }
+  const latestFirst = records.toSorted((a, b) => b.updatedAtMs - a.updatedAtMs || a.sequence - b.sequence)
+  const rows = latestFirst.map(
+    ({ sessionId, category, status, resultExcerpt, error }) =>
+      `${sessionId} | ${category} | ${status} | ${cell(resultExcerpt ?? error ?? '')}`,
+  )
+  const table = ['Session ID | Category | Status | Last Message', ...rows].join('\n')
+  return { status: 'success', session_count: records.length, summary_table: table }
+}
+
+/** Longest cell of the table, in characters. */
+const maxCellChars = 50
+
+function cell(text: string): string {
+  const line = text.trim().split(/\r?\n/, 1)[0] ?? ''
+  return line.length > maxCellChars ? `${line.slice(0, maxCellChars - 3)}...` : line
+}

@@ -1,0 +1,235 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { DelegatedData, DelegationLimitsData } from '../../components/delegation-limits.ts'
+import {
+  type Allowance,
+  exhausted,
+  grantOf,
+  leftOf,
+  nothingDelegated,
+  spentBy,
+  tokensOf,
+  toNanoUsd,
+  toUsd,
+  usageSince,
+  type Wanted,
+} from '../../src/subagents/grants.ts'
+
+const oneCent = 10_000_000
+
+describe('what an agent may still delegate', () => {
+  it('is 200 sessions and anything else without limit where nothing is said', () => {
+    expect(leftOf(undefined, nothingDelegated)).toEqual({ sessions: 200 })
+    expect(leftOf({}, nothingDelegated)).toEqual({ sessions: 200 })
+  })
+
+  it('is less by what was launched, is reserved, and was spent', () => {
+    const delegated = {
+      ...nothingDelegated,
+      launched: 3,
+      reservedSessions: 4,
+      spentSessions: 5,
+      reservedTokens: 30,
+      spentTokens: 20,
+      reservedCostNanoUsd: oneCent,
+      spentCostNanoUsd: 2 * oneCent,
+    }
+    const limits = { sessions: 20, tokens: 100, costUsd: 0.05 }
+    expect(leftOf(limits, delegated)).toEqual({ sessions: 8, tokens: 50, costNanoUsd: 2 * oneCent })
+  })
+
+  it('is less by what the agent has used itself, where that counts', () => {
+    const own = { tokens: 40, costNanoUsd: oneCent }
+    const limits = { tokens: 100, costUsd: 0.05 }
+    expect(leftOf(limits, nothingDelegated, own)).toMatchObject({ tokens: 60, costNanoUsd: 4 * oneCent })
+  })
+
+  it('is nothing, and not less, where more was spent than was granted', () => {
+    const delegated = { ...nothingDelegated, launched: 9, spentTokens: 900, spentCostNanoUsd: 900 * oneCent }
+    const left = leftOf({ sessions: 1, tokens: 10, costUsd: 0.01 }, delegated)
+    expect(left).toEqual({ sessions: 0, tokens: 0, costNanoUsd: 0 })
+  })
+})
+
+describe('a launch', () => {
+  it.each([
+    ['depth', { sessions: 1, tokens: 1, costNanoUsd: 1 }, 0],
+    ['sessions', { sessions: 0, tokens: 1, costNanoUsd: 1 }, 1],
+    ['tokens', { sessions: 1, tokens: 0, costNanoUsd: 1 }, 1],
+    ['cost', { sessions: 1, tokens: 1, costNanoUsd: 0 }, 1],
+    [undefined, { sessions: 1, tokens: 1, costNanoUsd: 1 }, 1],
+    [undefined, { sessions: 1 }, 1],
+  ])('is kept back by %s', (expected, left, depth) => {
+    expect(exhausted(left, depth)).toBe(expected)
+  })
+})
+
+describe('a grant', () => {
+  const left = { sessions: 10, tokens: 103, costNanoUsd: 8 * oneCent }
+
+  it('is a quarter of what is left, rounded down', () => {
+    expect(grantOf(left, undefined, true)).toEqual({ sessions: 2, tokens: 25, costNanoUsd: 2 * oneCent })
+    expect(grantOf({ sessions: 3, tokens: 3 }, undefined, true)).toEqual({ sessions: 0, tokens: 0 })
+  })
+
+  it('is what a config names, of each kind by itself', () => {
+    expect(grantOf(left, { tokens: 103 }, true)).toEqual({ sessions: 2, tokens: 103, costNanoUsd: 2 * oneCent })
+    expect(grantOf(left, { sessions: 10, costUsd: 0.01 }, true)).toEqual({
+      sessions: 10,
+      tokens: 25,
+      costNanoUsd: oneCent,
+    })
+  })
+
+  it('holds no sessions for one that cannot delegate, whatever its config names', () => {
+    expect(grantOf(left, undefined, false)).toMatchObject({ sessions: 0 })
+    expect(grantOf(left, { sessions: 99 }, false)).toMatchObject({ sessions: 0 })
+  })
+
+  it('is what a config names where nothing limits the parent, and else without limit', () => {
+    expect(grantOf({ sessions: 8 }, { tokens: 500 }, true)).toEqual({ sessions: 2, tokens: 500 })
+    expect(grantOf({ sessions: 8 }, undefined, true)).toEqual({ sessions: 2 })
+  })
+
+  it.each([
+    ['sessions', left, { sessions: 11 }],
+    ['tokens', left, { tokens: 104 }],
+    ['cost', left, { costUsd: 0.0801 }],
+    ['tokens', { ...left, tokens: 0 }, undefined],
+    ['cost', { ...left, costNanoUsd: 0 }, undefined],
+    ['tokens', { ...left, tokens: 0 }, { tokens: 0 }],
+  ])('is not made where there is too little of %s', (expected, has, wanted) => {
+    expect(grantOf(has, wanted, true)).toBe(expected)
+  })
+
+  it('is made where a session limit is just used up: the launch has had its one', () => {
+    expect(grantOf({ sessions: 0 }, undefined, true)).toEqual({ sessions: 0 })
+  })
+})
+
+describe('a use', () => {
+  it('is all its tokens, those of its own sessions too, and the sessions it launched', () => {
+    const usage = { calls: 3, input: 1, cacheRead: 20, cacheWrite: 300, output: 4_000, sessions: 2 }
+    expect(tokensOf(usage)).toBe(4_321)
+    const spent = { tokens: 54_321, costNanoUsd: 7, sessions: 2 }
+    expect(spentBy({ ...usage, delegatedTokens: 50_000, costNanoUsd: 7 })).toEqual(spent)
+    expect(spentBy({ calls: 1, sessions: 0 })).toEqual({ tokens: 0, costNanoUsd: 0, sessions: 0 })
+    expect(spentBy(undefined)).toEqual({ tokens: 0, costNanoUsd: 0, sessions: 0 })
+  })
+
+  it('since an earlier look is the difference; what is unknown stays so', () => {
+    const before = { calls: 1, input: 10, output: 1, sessions: 1 }
+    const after = { calls: 3, input: 15, output: 4, costNanoUsd: 9, sessions: 2 }
+    const since = usageSince(before, after)
+    expect(since).toMatchObject({ calls: 2, input: 5, output: 3, costNanoUsd: 9, sessions: 1 })
+    expect(since.cacheRead).toBeUndefined()
+    expect(since.delegatedTokens).toBeUndefined()
+  })
+})
+
+const usd = fc.integer({ min: 0, max: 10_000_000 }).map((cents) => cents / 100)
+const limitsOf = fc.record(
+  {
+    sessions: fc.nat({ max: 40 }),
+    tokens: fc.nat({ max: 1_000_000 }),
+    costUsd: usd,
+  },
+  { requiredKeys: [] },
+)
+/** What happens to an agent's sessions: one is admitted, or ends, having spent such a share of its grant. */
+const story = fc.array(
+  fc.oneof(
+    fc.record({ admits: fc.constant(true as const), wanted: fc.option(limitsOf), canDelegate: fc.boolean() }),
+    fc.record({
+      admits: fc.constant(false as const),
+      which: fc.nat(),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  ),
+  { maxLength: 60 },
+)
+
+describe('grants, whatever is asked for and spent', () => {
+  it('never come to more than the limit, with what was spent', () => {
+    const check = (limits: DelegationLimitsData, events: typeof story extends fc.Arbitrary<infer E> ? E : never) => {
+      let delegated = nothingDelegated
+      const running: Allowance[] = []
+      for (const event of events) {
+        if (event.admits) {
+          if (exhausted(leftOf(limits, delegated), 1) !== undefined) continue
+          delegated = { ...delegated, launched: delegated.launched + 1 }
+          const grant = grantOf(leftOf(limits, delegated), event.wanted ?? undefined, event.canDelegate)
+          if (typeof grant === 'string') continue
+          expectWithin(grant, leftOf(limits, delegated))
+          expectAsAsked(grant, event.wanted ?? undefined)
+          delegated = reserved(delegated, grant, 1)
+          running.push(grant)
+        } else {
+          const [grant] = running.splice(event.which % Math.max(1, running.length), 1)
+          if (grant !== undefined) delegated = spent(reserved(delegated, grant, -1), grant, event.share)
+        }
+        expectSum(limits, delegated)
+      }
+      for (const grant of running) delegated = reserved(delegated, grant, -1)
+      expect(delegated).toMatchObject({ reservedSessions: 0, reservedTokens: 0, reservedCostNanoUsd: 0 })
+    }
+    fc.assert(fc.property(limitsOf, story, check))
+  })
+
+  it('are the same amount of money in dollars and back', () => {
+    const check = (nano: number): void => {
+      expect(toNanoUsd(toUsd(nano))).toBe(nano)
+    }
+    fc.assert(fc.property(fc.integer({ min: 0, max: 1e15 }), check))
+    expect(toNanoUsd(0.1) + toNanoUsd(0.2)).toBe(toNanoUsd(0.3))
+  })
+})
+
+/** As the scheduler keeps it, at admission (1) and at the end (-1). */
+function reserved(delegated: DelegatedData, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance, sign: 1 | -1) {
+  return {
+    ...delegated,
+    reservedSessions: delegated.reservedSessions + sign * sessions,
+    reservedTokens: delegated.reservedTokens + sign * tokens,
+    reservedCostNanoUsd: delegated.reservedCostNanoUsd + sign * costNanoUsd,
+  }
+}
+
+function spent(delegated: DelegatedData, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance, share: number) {
+  const part = (amount: number): number => Math.floor(amount * share)
+  return {
+    ...delegated,
+    spentSessions: delegated.spentSessions + part(sessions),
+    spentTokens: delegated.spentTokens + part(tokens),
+    spentCostNanoUsd: delegated.spentCostNanoUsd + part(costNanoUsd),
+  }
+}
+
+function expectWithin(grant: Allowance, left: Allowance): void {
+  for (const key of ['sessions', 'tokens', 'costNanoUsd'] as const) {
+    const granted = grant[key] ?? 0
+    expect(Number.isInteger(granted)).toBe(true)
+    expect(granted).toBeGreaterThanOrEqual(0)
+    expect(granted).toBeLessThanOrEqual(left[key] ?? Infinity)
+    if (left[key] !== undefined) expect(grant[key]).toBeDefined()
+  }
+}
+
+function expectAsAsked(grant: Allowance, wanted: Wanted | undefined): void {
+  if (wanted?.tokens !== undefined) expect(grant.tokens).toBe(wanted.tokens)
+  if (wanted?.costUsd !== undefined) expect(grant.costNanoUsd).toBe(toNanoUsd(wanted.costUsd))
+}
+
+/** What is left, reserved and spent is the whole limit, and none of it is less than nothing. */
+function expectSum(limits: DelegationLimitsData, delegated: DelegatedData): void {
+  const left = leftOf(limits, delegated)
+  const { launched, reservedSessions, spentSessions } = delegated
+  expect(left.sessions + launched + reservedSessions + spentSessions).toBe(limits.sessions ?? 200)
+  if (left.tokens !== undefined)
+    expect(left.tokens + delegated.reservedTokens + delegated.spentTokens).toBe(limits.tokens)
+  if (left.costNanoUsd !== undefined) {
+    const cost = left.costNanoUsd + delegated.reservedCostNanoUsd + delegated.spentCostNanoUsd
+    expect(cost).toBe(toNanoUsd(limits.costUsd ?? 0))
+  }
+  for (const amount of Object.values(delegated)) expect(amount).toBeGreaterThanOrEqual(0)
+}
