@@ -24,9 +24,5 @@ export const SlotReleased = defineTag('SlotReleased')
 /** The effect whose outcome is a slot for this world's agent. */
 export const SlotRequest = defineTag('SlotRequest')
 
-/**
- * What an agent may run at most, below a fork: other tools are declared to it all the same. `fork`: it is the fork itself.
- */
-export const ToolCeiling = defineComponent('ToolCeiling', () =>
-  z.strictObject({ allowed: z.array(z.string()), fork: z.boolean() }),
-)
+/** What a fork, or an agent below one, may run at most: other tools are declared to it all the same. */
+export const ToolCeiling = defineComponent('ToolCeiling', () => z.strictObject({ allowed: z.array(z.string()) }))

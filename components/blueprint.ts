@@ -11,8 +11,8 @@ import { ToolCeiling } from './ancestry.ts'
 import { ToolDeclaration } from './tool-declaration.ts'
 
 /**
- * What a session's agent is made of, as it was in the tick of the launch. Sessions that are to be made of the same share
- * one; it goes with the last session that could still begin from it.
+ * What a session's agent is made of, as it was in the tick of the launch. An agent's sessions that are to be made of the
+ * same share one; it goes with the last session that could still begin from it.
  */
 export const Blueprint = defineComponent('Blueprint', () =>
   z.strictObject({
@@ -44,6 +44,12 @@ export type BlueprintData = DataOf<() => typeof Blueprint.schema>
 
 /** Of a fork: the messages that its conversation begins with. On the blueprint. */
 export const SharedHistory = defineLog('SharedHistory', Message)
+
+/** The agent whose sessions a blueprint is for. */
+export const BlueprintOf = defineComponent('BlueprintOf', () => z.strictObject({ agent: entity() }), {
+  ref: 'agent',
+  cascade: true,
+})
 
 /** The blueprint that a session's agent is made from. */
 export const MadeFrom = defineComponent('MadeFrom', () => z.strictObject({ blueprint: entity() }), { ref: 'blueprint' })

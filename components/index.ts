@@ -1,7 +1,7 @@
 export { Ancestry, SessionEnd, SlotReleased, SlotRequest, ToolCeiling } from './ancestry.ts'
 export { Answered } from './answered.ts'
 export { Approval, ApprovalOf } from './approval.ts'
-export { Blueprint, MadeFrom, SharedHistory } from './blueprint.ts'
+export { Blueprint, BlueprintOf, MadeFrom, SharedHistory } from './blueprint.ts'
 export { Busy } from './busy.ts'
 export { Conversation } from './conversation.ts'
 export { Delegated, DelegationLimits } from './delegation-limits.ts'

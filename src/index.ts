@@ -107,6 +107,7 @@ export {
   type Initial,
   type LogComponent,
   type Migrate,
+  type PatchOf,
   type TagComponent,
   type ValueComponent,
 } from './world/component.ts'
@@ -118,4 +119,4 @@ export type { Json, JsonObject } from './world/json.ts'
 export { LogView } from './world/log-view.ts'
 export type { HashOptions } from './world/snapshot.ts'
 export { tick, type TickOptions, type TickResult } from './world/tick.ts'
-export { type PatchOf, type RestoreOptions, type System, World, type WorldOptions } from './world/world.ts'
+export { type RestoreOptions, type System, World, type WorldOptions } from './world/world.ts'

@@ -28,7 +28,7 @@ export interface StandardSystemsOptions {
   readonly maxStartsPerTick?: number
   /** Longest run of a session whose launch says nothing, in milliseconds of world time. @default no limit */
   readonly defaultTimeoutMs?: number
-  /** Agents that have tools and no `SubagentRegistry` get one in which any name may be delegated to. @default false */
+  /** Agents that have tools may delegate to any name; they get a `SubagentRegistry` if they have none. @default false */
   readonly allowUnregisteredSubagents?: boolean
 }
 

@@ -30,7 +30,8 @@ export const restart = {
 
 function noteHost(world: World, host: InputOf<'started'>['host']): void {
   if (host === undefined) return
+  const facts = HostFacts(host)
   const [known] = world.query(HostFacts)
-  if (known === undefined) world.spawn(HostFacts(host))
-  else if (JSON.stringify(world.read(known, HostFacts)) !== JSON.stringify(host)) world.set(known, HostFacts, host)
+  if (known === undefined) world.spawn(facts)
+  else if (JSON.stringify(world.read(known, HostFacts)) !== JSON.stringify(facts.initial)) world.add(known, facts)
 }

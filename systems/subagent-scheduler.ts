@@ -5,6 +5,7 @@ import { Outcome } from '../components/outcome.ts'
 import { Answering, AwaitingSession, SessionQuery } from '../components/session-call.ts'
 import { isFinal } from '../components/session-status.ts'
 import { SubagentSession } from '../components/subagent-session.ts'
+import { SessionOutcome } from '../src/subagents/session-outcome.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { Input } from '../src/world/input.ts'
 import type { World } from '../src/world/world.ts'
@@ -15,6 +16,7 @@ import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './
 import { settleGrant } from './sessions/end-session.ts'
 import { takeOutcome } from './sessions/take-outcome.ts'
 import { takeRequest } from './sessions/take-request.ts'
+import { tell } from './tell.ts'
 import { timeoutAnswer, withText } from './sessions/result-answer.ts'
 
 /**
@@ -29,7 +31,11 @@ export function subagentScheduler(defaultTimeoutMs: number | undefined) {
     name: 'subagent-scheduler',
     priority: -30,
     run(world: World): void {
-      for (const input of world.inputs) takeInput(world, input, defaultTimeoutMs)
+      const ended = new Set(world.query(Outcome))
+      for (const input of world.inputs) {
+        if (input.kind === 'outcome' || input.kind === 'due') takeEnd(world, input, ended)
+        else takeInput(world, input, defaultTimeoutMs)
+      }
       for (const effect of world.query(Outcome)) takeSettled(world, effect)
     },
   }
@@ -46,13 +52,27 @@ function takeSettled(world: World, effect: Entity): void {
   else if (world.has(effect, SlotRequest)) takeSlot(world, effect)
 }
 
+/**
+ * The end of a session, unless something that came before it has ended it: then it is dropped, and only what the session
+ * had spent still counts.
+ *
+ * @param ended effects that this tick has settled, and whose end was not taken yet
+ */
+function takeEnd(world: World, input: Input, ended: Set<Entity>): void {
+  const { effect } = input as InputOf<'due'>
+  const record = world.get(effect, SubagentSession)
+  if (record === undefined) return
+  const isNew = ended.delete(effect)
+  if (world.has(effect, Outcome)) return takeOutcome(world, effect)
+  if (isNew) tell(world, 'input-dropped', { kind: input.kind, effect, reason: 'settled' })
+  if (input.kind !== 'outcome' || record.usage !== undefined) return
+  const { outcome } = input as InputOf<'outcome'>
+  const usage = outcome.ok ? SessionOutcome().safeParse(outcome.value).data?.usage : undefined
+  if (usage !== undefined) settleGrant(world, effect, usage)
+}
+
 function takeInput(world: World, input: Input, defaultTimeoutMs: number | undefined): void {
   switch (input.kind) {
-    case 'outcome': {
-      const { effect } = input as InputOf<'outcome'>
-      if (world.has(effect, SubagentSession) && world.has(effect, Outcome)) takeOutcome(world, effect)
-      return
-    }
     case 'admitted': {
       const { effect } = input as InputOf<'admitted'>
       if (world.has(effect, SubagentSession)) admitSession(world, effect)

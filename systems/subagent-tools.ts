@@ -1,3 +1,4 @@
+import { Ancestry } from '../components/ancestry.ts'
 import { SubagentRegistry, type SubagentRegistryData } from '../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
@@ -9,7 +10,7 @@ import { tell } from './tell.ts'
 
 export interface SubagentToolsOptions {
   readonly maxStartsPerTick: number
-  /** Agents that have tools and no registry get one, with free-form on. */
+  /** Agents that have tools get a registry if they have none, and free-form is on in it. */
   readonly allowUnregisteredSubagents: boolean
 }
 
@@ -28,13 +29,22 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
     priority: -4,
     run(world: World): void {
       for (const agent of readyAgents(world, maxStartsPerTick)) {
-        if (allowUnregisteredSubagents && world.has(agent, ToolRegistry) && !world.has(agent, SubagentRegistry)) {
-          world.set(agent, SubagentRegistry, openRegistry)
-        }
+        if (allowUnregisteredSubagents) allowAnyName(world, agent)
         const registry = world.get(agent, SubagentRegistry)
         if (registry !== undefined) declareTools(world, agent, registry)
       }
     },
+  }
+}
+
+/** In a session only an agent that has inherited a registry may delegate at all. */
+function allowAnyName(world: World, agent: Entity): void {
+  const registry = world.get(agent, SubagentRegistry)
+  if (registry === undefined) {
+    const isIncluded = world.has(agent, ToolRegistry) && !world.has(agent, Ancestry)
+    if (isIncluded) world.set(agent, SubagentRegistry, openRegistry)
+  } else if (registry.freeForm?.enabled !== true) {
+    world.patch(agent, SubagentRegistry, { freeForm: { ...registry.freeForm, enabled: true } })
   }
 }
 

@@ -1,4 +1,4 @@
-import { ToolCeiling } from '../components/ancestry.ts'
+import { Ancestry, ToolCeiling } from '../components/ancestry.ts'
 import { Approval, ApprovalOf } from '../components/approval.ts'
 import { Busy } from '../components/busy.ts'
 import { Effect } from '../components/effect.ts'
@@ -88,13 +88,12 @@ function toolOf(
 ): { readonly declaration: ToolDeclaration } | { readonly problem: string } {
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
   if (declaration === undefined) return { problem: `there is no tool named ${name}.` }
-  const ceiling = world.get(agent, ToolCeiling)
-  if (ceiling?.allowed.includes(name) === false) {
-    return { problem: ceiling.fork ? `tool '${name}' is not allowed in this fork` : `tool '${name}' is not permitted.` }
-  }
   const { allowed, denied } = world.get(agent, Permissions) ?? {}
-  const isRefused = denied?.includes(name) === true || allowed?.includes(name) === false
-  return isRefused ? { problem: `tool '${name}' is not permitted.` } : { declaration }
+  const ceiling = world.get(agent, ToolCeiling)?.allowed
+  const isPermitted = denied?.includes(name) !== true && allowed?.includes(name) !== false
+  if (isPermitted && ceiling?.includes(name) !== false) return { declaration }
+  const isFork = world.get(agent, Ancestry)?.sessions.at(-1)?.kind === 'fork'
+  return { problem: isFork ? `tool '${name}' is not allowed in this fork` : `tool '${name}' is not permitted.` }
 }
 
 function problemOf(

@@ -75,6 +75,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'AwaitingReply',
     'AwaitingSession',
     'Blueprint',
+    'BlueprintOf',
     'Busy',
     'Collected',
     'Conversation',

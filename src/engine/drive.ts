@@ -1,11 +1,10 @@
 import type { StandardInput } from '../../components/input.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
-import type { SessionUsage } from '../../components/subagent-session.ts'
+import { type SessionUsage, SubagentSession } from '../../components/subagent-session.ts'
 import { canonical } from '../world/canonical.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input, WorldEvent } from '../world/input.ts'
-import { lazily } from '../world/lazily.ts'
 import type { World } from '../world/world.ts'
 import { checkParts } from './check-parts.ts'
 import type { MakeRunner } from './child-worlds.ts'
@@ -50,14 +49,15 @@ export class Drive {
   readonly listeners: Listeners
   readonly #inbox: Inbox
   readonly #pump: Pump
-  /** What is told of the world's sessions. */
-  readonly news: () => SessionNews
+  #news: SessionNews | undefined
   #sessions: Sessions | undefined
   readonly #lineage: Lineage | undefined
   readonly #told: readonly WorldEvent[]
   #keeper: Keeper | undefined
   #loop: TickLoop | undefined
   #isStopped = false
+  /** What sessions had spent that are stopped with it. */
+  readonly #late: Input[] = []
   #dropped = 0
 
   /** @param ties what ties it to a store that holds its world already, and to a parent. The engine's own */
@@ -75,7 +75,6 @@ export class Drive {
       tell: (event: Parameters<Listeners['tell']>[0]) => this.listeners.tell(event),
       dropped: () => void this.#dropped++,
     }
-    this.news = lazily(() => new SessionNews(this.listeners))
     const kindOf = (name: string): EffectKind =>
       isSessionEffect(name) ? sessionKind(name, this.sessions, ties.lineage?.slot) : this.host.kind(name)
     this.#pump = new Pump(world, this.host, owner, kindOf)
@@ -136,11 +135,18 @@ export class Drive {
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
     this.#pump.takeUp(this.#loop.offsetMs)
+    if (world.core.state.holders(SubagentSession).length > 0) this.sessions.tellUntold()
   }
 
   /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
   async idle(): Promise<void> {
-    await this.#running().idle()
+    const loop = this.#running()
+    await loop.idle()
+    // A session that was stopped tells what it had spent.
+    while (!this.#isStopped && this.#sessions?.isClosing === true) {
+      await this.#sessions.stopped()
+      await loop.idle()
+    }
   }
 
   /**
@@ -177,6 +183,11 @@ export class Drive {
     return usageOf(this.world, agent, this.#sessions?.live ?? [])
   }
 
+  /** What is told of the world's sessions. */
+  get news(): SessionNews {
+    return (this.#news ??= new SessionNews(this.listeners))
+  }
+
   /** The world's sessions as they are run. */
   get sessions(): Sessions {
     return (this.#sessions ??= this.#makeSessions())
@@ -193,9 +204,10 @@ export class Drive {
     const isUnderWay = !this.#pump.isIdle
     this.#pump.stop(last !== undefined)
     if (this.#options.host === undefined) this.host.close()
-    await this.#loop?.halt(last, isUnderWay)
+    await this.#loop?.halt()
     await this.#sessions?.closed()
-    this.news().close(this.world.name)
+    await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#late], isUnderWay)
+    this.#news?.close(this.world.name)
     await this.#keeper?.close()
     for (const waiter of this.#inbox.drain()) waiter.reject(this.#refusal('was stopped before this was committed'))
     // A world whose last tick could not be committed is not the world any more: it stays closed.
@@ -224,7 +236,11 @@ export class Drive {
       const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
       return new Drive(child, { host, ...kept }, { lineage, keeper })
     }
-    const spent = (session: Entity, usage: SessionUsage): void => this.#enter({ kind: 'session-spent', session, usage })
+    const spent = (session: Entity, usage: SessionUsage): void => {
+      const input = canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input
+      if (this.#isStopped) this.#late.push(input)
+      else this.#enter(input)
+    }
     return new Sessions({ world, host, store, root, makeRunner, spent })
   }
 

@@ -110,7 +110,7 @@ export class Runner {
   subagents(agent: Entity): Subagents {
     const { world, host, sessions, news } = this.#drive
     const post = (input: StandardInput): Promise<void> => this.post(input)
-    return new Subagents(agent, { world, clock: host.clock, sessions, news: news(), post })
+    return new Subagents(agent, { world, clock: host.clock, sessions, news, post })
   }
 
   /** Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent. */

@@ -1,16 +1,18 @@
 import { Ancestry } from '../../components/ancestry.ts'
+import { isFinal } from '../../components/session-status.ts'
 import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../components/subagent-session.ts'
 import type { Store } from '../stores/port.ts'
 import type { Records } from '../subagents/records.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { ChildRun, Transcript } from './child-run.ts'
-import { transcriptOf } from './child-run.ts'
+import { agentOf, transcriptOf } from './child-run.ts'
 import type { Host } from './host.ts'
 import { ChildWorlds } from './child-worlds.ts'
 import type { MakeRunner } from './child-worlds.ts'
 import { recordsFor } from './session-records.ts'
 import { SessionSlot } from './session-slot.ts'
+import { usageOf } from './session-usage.ts'
 
 /** What the sessions of a Runner's world are run with. */
 export interface SessionsParts {
@@ -102,10 +104,33 @@ export class Sessions {
     this.#closing.add(held)
   }
 
+  /** Are Worlds of sessions about to be let go? */
+  get isClosing(): boolean {
+    return this.#closing.size > 0
+  }
+
+  /** Resolves once those are let go. */
+  async stopped(): Promise<void> {
+    while (this.isClosing) await Promise.all(this.#closing)
+  }
+
   /** Resolves once no World of a session is driven any more. */
   async closed(): Promise<void> {
-    while (this.#closing.size > 0) await Promise.all(this.#closing)
+    await this.stopped()
     await this.worlds.close()
+  }
+
+  /** Tells of sessions that were stopped by a process that ended before it could tell what they had spent. */
+  tellUntold(): void {
+    for (const session of this.world.core.state.holders(SubagentSession)) {
+      const { grant, sessionId, status } = this.record(session)
+      if (grant !== undefined && isFinal(status)) this.hold(this.#tellSpent(session, sessionId))
+    }
+  }
+
+  async #tellSpent(session: Entity, sessionId: string): Promise<void> {
+    const world = await this.worlds.look(sessionId).catch(() => undefined)
+    this.spent(session, world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), []))
   }
 
   /** What a session's agent was last asked with; `undefined` if its World is nowhere. */

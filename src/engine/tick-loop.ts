@@ -88,16 +88,16 @@ export class TickLoop {
   /**
    * Ticks no more; resolves once a commit under way has ended.
    *
-   * @param last an input for one more tick, with which nothing begins
+   * @param last inputs for one more tick, with which nothing begins
    * @param isUnderWay something waits for a time: what has passed since the last tick is to count, so there is one more tick
    */
-  async halt(last: Input | undefined, isUnderWay: boolean): Promise<void> {
+  async halt(last: readonly Input[] = [], isUnderWay = false): Promise<void> {
     this.#isStopped = true
     clearImmediate(this.#turn)
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
     const isLate = isUnderWay && this.#nowMs > this.#parts.world.nowMs
-    if ((last !== undefined || isLate) && this.failure === undefined) {
-      await this.#take({ change: undefined, entries: last === undefined ? [] : [{ input: last }] })
+    if ((last.length > 0 || isLate) && this.failure === undefined) {
+      await this.#take({ change: undefined, entries: last.map((input) => ({ input })) })
     }
     this.#rest()
     for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()

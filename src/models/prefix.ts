@@ -46,7 +46,7 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
     llm: llmDigest(world, agent),
     messages: isSame ? chain(messages, last.count, count, last.messages) : chain(messages, 0, count, 0),
     system: textDigest(systemText(world, agent)),
-    tools: digest(world.get(agent, ToolRegistry)),
+    tools: toolsDigest(world, agent),
   }
   remember(messages, { count, hash: prefix.messages })
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, isSame) }
@@ -115,11 +115,12 @@ function chain(messages: readonly Message[], from: number, to: number, earlier: 
   return hash
 }
 
-/** Registries are frozen, mostly long, and shared by many steps: each is hashed once. */
-function digest(value: object | undefined): number {
-  if (value === undefined) return 0
-  let known = digests.get(value)
-  if (known === undefined) digests.set(value, (known = short(JSON.stringify(value))))
+/** Registries are frozen, mostly long, and shared by many steps: each is hashed once. An empty one is sent like none. */
+function toolsDigest(world: World, agent: Entity): number {
+  const registry = world.get(agent, ToolRegistry)
+  if (registry === undefined || registry.tools.length === 0) return 0
+  let known = digests.get(registry)
+  if (known === undefined) digests.set(registry, (known = short(JSON.stringify(registry))))
   return known
 }
 

@@ -23,6 +23,8 @@ export interface ParentView {
   readonly permissions: PermissionsData | undefined
   readonly registry: DeepReadonly<SubagentRegistryData> | undefined
   readonly ceiling: BlueprintData['ceiling'] | undefined
+  /** What such an agent may not run, nobody below it may. @default false */
+  readonly isBelowFork?: boolean
 }
 
 /** What a subagent is asked for with. */
@@ -62,14 +64,14 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
   const refusal = refusalOf(policy, settled.conflicts, missing)
   if (refusal !== undefined) return refusal
   const blueprint: Omit<BlueprintData, 'hash'> = {
-    ceiling: parent.ceiling && { allowed: parent.ceiling.allowed, fork: false },
+    ceiling: parent.ceiling,
     ending: isBackground ? envelopeInstruction : undefined,
     hostSkills: asked.ofHost,
     hostTools: settled.hostTools,
     limits: config.limits,
     llm,
     maxSteps: config.maxSteps ?? subagentDefaults.maxSteps,
-    permissions: policy.inheritPermissions ? permissions : undefined,
+    permissions: parent.isBelowFork === true ? parent.permissions : policy.inheritPermissions ? permissions : undefined,
     registry: listed.includes('subagent') ? registry : undefined,
     skills: inheritedSkills(asked.ofParent, skills, settled.inherited, listed),
     template: childTemplate(config.systemPrompt ?? '', policy.inheritSystemPrompt ? template : ''),

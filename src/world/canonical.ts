@@ -84,14 +84,14 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
 /** A copy key by key: for objects whose keys have to be put in order, or left out. */
 function rebuilt(
   source: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
+  given: readonly string[],
   depth: number,
   adopted: number,
 ): Visited {
-  const copy: Record<string, Json> = {}
+  const keys = given.filter((key) => source[key] !== undefined)
+  const copy = keys.length > maxGrown ? blank(keys) : {}
   for (const key of keys) {
     const item = source[key]
-    if (item === undefined) continue
     const value = visit(item, depth, adopted)
     if (value === unfit) return unfit
     assign(copy, key, value)
@@ -101,6 +101,24 @@ function rebuilt(
 
 function copyOf(source: object): Record<string, Json> {
   return { ...source }
+}
+
+/** An object that grows key by key past this becomes a hash table, of several times the size. */
+const maxGrown = 12
+const blanks = new Map<string, Record<string, Json>>()
+/** So many shapes of wide objects are remembered before all are forgotten. */
+const maxBlanks = 1_000
+
+/** A wide object with these keys, to be filled in. */
+function blank(keys: readonly string[]): Record<string, Json> {
+  const shape = keys.join('\n')
+  let known = blanks.get(shape)
+  if (known === undefined) {
+    if (blanks.size >= maxBlanks) blanks.clear()
+    known = JSON.parse(`{${keys.map((key) => `${JSON.stringify(key)}:null`).join()}}`) as Record<string, Json>
+    blanks.set(shape, known)
+  }
+  return { ...known }
 }
 
 function hasCycle(node: object, above: Set<object>): boolean {

@@ -16,6 +16,9 @@ export type DeepReadonly<T> = Json extends T
       ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
       : T
 
+/** Fields to replace; `undefined` removes an optional one. */
+export type PatchOf<T> = { readonly [K in keyof T]?: T[K] | undefined }
+
 /** The data that a schema stands for which is made lazily. */
 export type DataOf<Schema extends () => z.ZodType> = DeepReadonly<z.infer<ReturnType<Schema>>>
 

@@ -25,6 +25,11 @@ export class References {
     return known === undefined ? [] : [...known].sort((a, b) => a - b)
   }
 
+  /** Does anybody point at an entity by this component? */
+  any(token: Value, entity: Entity): boolean {
+    return this.#referrers.get(token)?.has(entity) === true
+  }
+
   /** Who points at an entity by any component, ascending. */
   all(entity: Entity): [Value, Entity][] {
     const found: [Value, Entity][] = []

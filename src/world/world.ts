@@ -1,6 +1,6 @@
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
-import type { Component, DeepReadonly, Entity, Initial, Log, Tag, Value } from './component.ts'
+import type { Component, DeepReadonly, Entity, Initial, Log, PatchOf, Tag, Value } from './component.ts'
 import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
@@ -40,9 +40,6 @@ export interface System {
   readonly run: (world: World) => void
 }
 
-/** Fields to replace; `undefined` removes an optional one. */
-export type PatchOf<T> = { readonly [K in keyof T]?: T[K] | undefined }
-
 /** Entities, components, time, dice and id counters: data that ticks. */
 export class World {
   readonly name: string
@@ -58,9 +55,8 @@ export class World {
       const known = 'name, seed, systems, components'
       throw new EntiaError('invalid-argument', `new World: unknown option ${unknown.join(', ')}. Known: ${known}.`)
     }
-    if (!Number.isSafeInteger(seed) || seed < 0) {
-      throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
-    }
+    const isSeed = Number.isSafeInteger(seed) && seed >= 0
+    if (!isSeed) throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
     this.name = name
     this.seed = seed
     this.systems = systems.toSorted((a, b) => a.priority - b.priority)
@@ -254,6 +250,11 @@ export class World {
   /** The first so many of what `query` gives, without sorting all of it. */
   first(count: number, ...terms: readonly QueryTerm[]): readonly Entity[] {
     return this.core.state.entities.first(count, terms)
+  }
+
+  /** Does the `ref` component of any entity name this one? */
+  isReferred(token: Value, entity: Entity): boolean {
+    return this.core.state.references.any(token, entity)
   }
 
   /** Entities whose `ref` component names this one, ascending. */

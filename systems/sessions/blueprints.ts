@@ -1,5 +1,5 @@
 import { ToolCeiling } from '../../components/ancestry.ts'
-import { Blueprint, type BlueprintData, MadeFrom, SharedHistory } from '../../components/blueprint.ts'
+import { Blueprint, type BlueprintData, BlueprintOf, MadeFrom, SharedHistory } from '../../components/blueprint.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { HostFacts } from '../../components/host-facts.ts'
 import { Llm } from '../../components/llm.ts'
@@ -13,6 +13,7 @@ import { blueprintHash } from '../../src/subagents/blueprint-hash.ts'
 import { planChild } from '../../src/subagents/plan-child.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { isBelowFork } from './below-fork.ts'
 import type { Refusal } from './refusal.ts'
 
 /** What a session that is asked for is to be made of. */
@@ -38,13 +39,15 @@ export function blueprintFor(
       permissions: world.get(agent, Permissions),
       registry: world.get(agent, SubagentRegistry),
       ceiling: world.get(agent, ToolCeiling),
+      isBelowFork: isBelowFork(world, agent),
     },
     request,
     facts === undefined ? undefined : world.read(facts, HostFacts),
   )
   if (!plan.ok) return plan
   const hash = blueprintHash(plan.blueprint)
-  return { blueprint: existing(world, hash) ?? spawn(world, { ...plan.blueprint, hash }), warnings: plan.warnings }
+  const blueprint = existing(world, agent, hash) ?? spawn(world, agent, { ...plan.blueprint, hash })
+  return { blueprint, warnings: plan.warnings }
 }
 
 /** A blueprint with so many messages of that agent's conversation as its history, whose hash is that. */
@@ -55,9 +58,9 @@ export function forkBlueprint(
   { shared, hash: historyHash }: { readonly shared: number; readonly hash: string },
 ): Entity {
   const hash = `${blueprintHash(data)}-${historyHash}`
-  const known = existing(world, hash)
+  const known = existing(world, agent, hash)
   if (known !== undefined) return known
-  const blueprint = spawn(world, { ...data, hash })
+  const blueprint = spawn(world, agent, { ...data, hash })
   if (shared > 0) {
     world.share(agent, Conversation, blueprint, SharedHistory, shared)
     adoptPrefix(world.read(agent, Conversation), world.read(blueprint, SharedHistory), shared)
@@ -70,15 +73,15 @@ export function releaseBlueprint(world: World, session: Entity): void {
   const blueprint = world.get(session, MadeFrom)?.blueprint
   if (blueprint === undefined) return
   world.remove(session, MadeFrom)
-  if (world.referrers(MadeFrom, blueprint).length === 0) world.despawn(blueprint)
+  if (!world.isReferred(MadeFrom, blueprint)) world.despawn(blueprint)
 }
 
-function spawn(world: World, data: BlueprintData): Entity {
-  const blueprint = world.spawn()
+function spawn(world: World, agent: Entity, data: BlueprintData): Entity {
+  const blueprint = world.spawn(BlueprintOf({ agent }))
   world.set(blueprint, Blueprint, data)
   return blueprint
 }
 
-function existing(world: World, hash: string): Entity | undefined {
-  return world.query(Blueprint).find((blueprint) => world.read(blueprint, Blueprint).hash === hash)
+function existing(world: World, agent: Entity, hash: string): Entity | undefined {
+  return world.referrers(BlueprintOf, agent).find((blueprint) => world.read(blueprint, Blueprint).hash === hash)
 }

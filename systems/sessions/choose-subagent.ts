@@ -1,10 +1,10 @@
-import { Ancestry } from '../../components/ancestry.ts'
 import { Llm } from '../../components/llm.ts'
 import { type SubagentConfig, SubagentRegistry, type SubagentRegistryData } from '../../components/subagent-registry.ts'
 import { freeFormConfig } from '../../src/subagents/free-form.ts'
 import { byCodePoint } from '../../src/world/by-code-point.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { isBelowFork } from './below-fork.ts'
 import type { Refusal } from './refusal.ts'
 
 /** Who is to do a task. */
@@ -42,7 +42,7 @@ export function chooseSubagent(world: World, agent: Entity, category: string | u
 }
 
 function checkedFork(world: World, agent: Entity): Chosen | Refusal {
-  if (world.get(agent, Ancestry)?.sessions.some(({ kind }) => kind === 'fork') === true) {
+  if (isBelowFork(world, agent)) {
     return { code: 'limit-reached', message: 'A fork cannot fork; carry out the directive yourself' }
   }
   if (!world.has(agent, Llm)) return { code: 'invalid-argument', message: 'Cannot fork: the agent has no model' }

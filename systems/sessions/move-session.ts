@@ -1,8 +1,8 @@
 import { type SessionStatus, transitionProblem } from '../../components/session-status.ts'
 import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { Entity, PatchOf } from '../../src/world/component.ts'
 import { EntiaError } from '../../src/world/entia-error.ts'
-import type { PatchOf, World } from '../../src/world/world.ts'
+import type { World } from '../../src/world/world.ts'
 
 /**
  * Takes a session to another state, and notes what belongs to it.

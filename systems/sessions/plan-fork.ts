@@ -69,7 +69,7 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
 function ceilingOf(world: World, agent: Entity, allowedTools: readonly string[] | undefined) {
   const above = world.get(agent, ToolCeiling)?.allowed
   const allowed = above === undefined ? allowedTools : above.filter((name) => allowedTools?.includes(name) ?? true)
-  return allowed === undefined ? undefined : { allowed: [...allowed], fork: true }
+  return allowed === undefined ? undefined : { allowed: [...allowed] }
 }
 
 function hashOf(world: World, agent: Entity, shared: number): string {

@@ -40,7 +40,7 @@ describe('the hash of a blueprint', () => {
       { ...plain, permissions: { denied: ['a'] } },
       { ...plain, permissions: { allowed: ['a'] } },
       { ...plain, limits: {} },
-      { ...plain, ceiling: { allowed: [], fork: false } },
+      { ...plain, ceiling: { allowed: [] } },
       { ...plain, registry: { subagents: {} } },
       { ...plain, registry: { subagents: { a: { name: 'a' } } } },
     ]

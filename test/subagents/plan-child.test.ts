@@ -132,13 +132,11 @@ describe('what holds for the parent', () => {
     expect(blueprintOf({ permissions }).permissions).toBeUndefined()
   })
 
-  it('below a fork always goes down, and makes no fork of the subagent', () => {
-    const ceiling = { allowed: ['read'], fork: true }
+  it('below a fork always goes down', () => {
+    const ceiling = { allowed: ['read'] }
     for (const enabled of [true, false]) {
-      expect(blueprintOf({ ceiling }, { inheritancePolicy: { enabled } }).ceiling).toEqual({
-        allowed: ['read'],
-        fork: false,
-      })
+      const parent = { ceiling, permissions, isBelowFork: true }
+      expect(blueprintOf(parent, { inheritancePolicy: { enabled } })).toMatchObject({ ceiling, permissions })
     }
   })
 
