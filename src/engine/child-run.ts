@@ -20,9 +20,13 @@ export interface ChildRunner {
   prepare(): Promise<void>
   start(first?: readonly Input[]): Promise<void>
   post(input: StandardInput, id?: string): Promise<void>
+  answer(input: AnswerInput): Promise<boolean>
   end(last?: Input): Promise<void>
   usageOf(agent: Entity): SessionUsage
 }
+
+/** A person's answer to an approval. */
+export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
 
 /** A Runner for a World, made with ties to a parent. */
 export type MakeChildRunner = (lineage: Pick<Lineage, 'committed' | 'failed' | 'slot'>) => ChildRunner
@@ -79,6 +83,16 @@ export class ChildRun {
   async ask(prompt: string, id: string): Promise<void> {
     const message = { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }
     await this.#runner.post({ kind: 'message', agent: this.#agent, message }, id)
+  }
+
+  /** Ends what the agent is at. */
+  async abandon(): Promise<void> {
+    await this.#runner.post({ kind: 'cancel', agent: this.#agent })
+  }
+
+  /** Passes a person's answer on to the World that has asked: this one, or one below. False: neither has. */
+  async answer(input: AnswerInput): Promise<boolean> {
+    return !this.#isStopped && (await this.#runner.answer(input))
   }
 
   /** Resolves once the session has ended, or its Runner has failed. */

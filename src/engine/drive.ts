@@ -7,6 +7,8 @@ import { EntiaError } from '../world/entia-error.ts'
 import type { Input, WorldEvent } from '../world/input.ts'
 import type { World } from '../world/world.ts'
 import { checkParts } from './check-parts.ts'
+import { hasAsked, isPassedOn } from './asked-approvals.ts'
+import type { AnswerInput } from './child-run.ts'
 import type { MakeRunner } from './child-worlds.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { EventPlace } from './events.ts'
@@ -19,20 +21,14 @@ import { Listeners } from './listeners.ts'
 import { postedInput, takeEarly } from './posted-input.ts'
 import { Pump } from './pump.ts'
 import { defaultMaxInputsPerTick, hostOf, type RunnerOptions } from './runner-options.ts'
+import type { RunnerStats } from './runner-stats.ts'
 import { isSessionEffect, sessionKind } from './session-kinds.ts'
 import { SessionNews } from './session-news.ts'
 import { usageOf } from './session-usage.ts'
 import { Sessions } from './sessions.ts'
 import { beginKeeping } from './stored-world.ts'
+import { synchronous } from './synchronous.ts'
 import { TickLoop } from './tick-loop.ts'
-
-/** Counts since the Runner started. */
-export interface RunnerStats {
-  readonly ticks: number
-  /** Outcomes that came too late, and inputs that came twice. */
-  readonly dropped: number
-  readonly inFlight: number
-}
 
 /** What holds a world already that is to be driven, and what ties it to a parent. */
 export interface DriveTies {
@@ -158,7 +154,15 @@ export class Drive {
     this.#running()
     const stored = postedInput(input, id)
     if (this.#isRepeated(stored)) return
+    if (stored.kind === 'answer' && (await isPassedOn(this.world, this.#sessions, stored as AnswerInput))) return
     await this.#committed((waiter) => this.#inbox.push(stored, waiter))
+  }
+
+  /** Takes a person's answer, if this world or one below has asked. */
+  async answer(input: AnswerInput): Promise<boolean> {
+    if (!hasAsked(this.world, input)) return isPassedOn(this.world, this.#sessions, input)
+    await this.post(input)
+    return true
   }
 
   /**
@@ -290,11 +294,4 @@ export class Drive {
     this.#inbox.push(canonical(input, () => 'an input') as Input)
     this.#loop.wake()
   }
-}
-
-function synchronous<T>(result: T): T {
-  if (!(result instanceof Promise)) return result
-  result.catch(() => undefined)
-  const what = 'runner.change: the function has to be synchronous, it gave a promise.'
-  throw new EntiaError('invalid-argument', what)
 }

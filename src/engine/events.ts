@@ -40,6 +40,8 @@ export interface RunnerEvents {
   }
   /** The provider asked to be left alone; its calls wait. */
   'provider-held': { readonly world: string; readonly provider: string; readonly untilMs: number }
+  /** The journal of a session that was running cannot be read: the session fails. */
+  'session-lost': { readonly world: string; readonly sessionId: string; readonly message: string }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
 }

@@ -86,8 +86,8 @@ export class Pump {
       else if (this.#isResumable(effect)) this.#start(effect)
     } else if (!this.#world.has(effect, Pending)) this.#callOff(effect)
     else if (job?.attempt !== attempt) this.#start(effect)
-    const atMs = dueMs ?? (this.#jobs.has(effect) ? deadlineMs : undefined)
-    if (atMs !== undefined) this.#setTimer(effect, atMs)
+    if (dueMs !== undefined) this.#setTimer(effect, dueMs)
+    else if (deadlineMs !== undefined && this.#jobs.has(effect)) this.#setTimer(effect, deadlineMs, true)
   }
 
   /**
@@ -200,14 +200,17 @@ export class Pump {
     return job
   }
 
-  #setTimer(effect: Entity, atMs: number): void {
+  #setTimer(effect: Entity, atMs: number, isDeadline = false): void {
     this.#clearTimer(effect)
     const { attempt } = this.#world.read(effect, Effect)
+    const { clock } = this.#host
     const fire = (): void => {
       this.#timers.delete(effect)
       this.#fire(effect, attempt)
     }
-    this.#timers.set(effect, this.#host.clock.at(atMs + this.#offsetMs, fire))
+    // What ends at its deadline has ended: all else that is to happen at this instant goes first.
+    const fireLast = (): void => void this.#timers.set(effect, clock.at(clock.now(), fire))
+    this.#timers.set(effect, clock.at(atMs + this.#offsetMs, isDeadline ? fireLast : fire))
   }
 
   #clearTimer(effect: Entity): void {

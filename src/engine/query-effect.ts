@@ -44,21 +44,24 @@ async function ask(
   const aborted = new Promise<undefined>((resolve) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true }),
   )
-  const held = Promise.withResolvers<void>()
-  sessions.hold(held.promise)
+  const release = sessions.hold()
+  const forget = sessions.ask(run)
   try {
     await run.start()
     if (!signal.aborted) await run.ask(prompt, id)
     const end = signal.aborted ? undefined : await context.wait(Promise.race([run.ended(), aborted]))
+    // A question that nobody waits for any more is not gone on with at the next one.
+    if (end === undefined && !context.isStopping) await run.abandon()
     const usage = usageSince(before, run.usage)
-    await run.stop()
-    sessions.worlds.keep(sessionId, run.world)
     if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
     const outcome: QueryOutcome = end.ok
       ? { ok: true, text: cutText(parseEnvelope(end.text).result, maxAnswerChars), usage }
       : { ok: false, error: end.error, usage }
     return { ok: true, value: outcome as Json }
   } finally {
-    held.resolve()
+    await run.stop()
+    sessions.worlds.keep(sessionId, run.world)
+    forget()
+    release()
   }
 }

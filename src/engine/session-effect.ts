@@ -46,43 +46,51 @@ async function runSession(
   const letGo = (): void => sessions.forget(sessionId)
   signal.addEventListener('abort', letGo, { once: true })
   if (signal.aborted) letGo()
+  let release: (() => void) | undefined
   try {
     if (!(await context.wait(hasSlot)) || signal.aborted) return calledOff()
-    const run = await begun(sessions, session, context)
+    release = sessions.hold()
+    const run = await made(sessions, session, context)
     if (typeof run === 'string') return failed(run)
-    return run === undefined ? calledOff() : await followed(sessions, session, run, context)
+    return (await begun(sessions, session, run, context))
+      ? await followed(sessions, session, run, context)
+      : calledOff()
   } finally {
     signal.removeEventListener('abort', letGo)
     letGo()
+    release?.()
   }
 }
 
-/** The session's run, admitted and driven. A text: why it cannot be; `undefined`: it was called off before it began. */
-async function begun(
-  sessions: Sessions,
-  session: Entity,
-  context: EffectContext,
-): Promise<ChildRun | string | undefined> {
-  const { world } = sessions
+/** The run of a session, new or from where it was left; or why there is none. */
+async function made(sessions: Sessions, session: Entity, context: EffectContext): Promise<ChildRun | string> {
   const record = sessions.record(session)
   const { sessionId } = record
-  const wasRunning = world.has(session, Running)
-  const maker = wasRunning ? await lastRun(sessions, sessionId) : await newRun(sessions, session, record)
-  if (maker === undefined) return lostError
-  if (typeof maker === 'string') return maker
-  const run = new ChildRun(maker, sessions.slot(sessionId))
+  const wasRunning = sessions.world.has(session, Running)
+  const maker = wasRunning ? await lastRun(sessions, sessionId, context) : await newRun(sessions, session, record)
+  return typeof maker === 'function' ? new ChildRun(maker, sessions.slot(sessionId)) : (maker ?? lostError)
+}
+
+/** Has a session admitted, if it is new, and driven. False if it was called off before that. */
+async function begun(sessions: Sessions, session: Entity, run: ChildRun, context: EffectContext): Promise<boolean> {
   const { signal } = context
-  if (!wasRunning && !signal.aborted) {
-    await run.prepare()
-    await context.admit()
-  }
-  if (signal.aborted) {
+  try {
+    if (!sessions.world.has(session, Running) && !signal.aborted) {
+      await run.prepare()
+      await context.admit()
+    }
+    if (!signal.aborted) {
+      sessions.enliven(run)
+      // One that was running may have been stopped before it was told.
+      await run.start(grantedTo(sessions, session))
+      return true
+    }
+  } catch (error) {
     await run.stop()
-    return undefined
+    throw error
   }
-  sessions.enliven(sessionId, run)
-  await run.start(wasRunning ? undefined : grantedTo(sessions, session))
-  return run
+  await run.stop()
+  return false
 }
 
 /** Waits for the end of a session that is driven, or stops it when it is called off. */
@@ -97,7 +105,6 @@ async function followed(
   let closed: Promise<void> | undefined
   const close = (): void => {
     closed ??= context.isStopping ? run.stop() : cancelled(sessions, session, run)
-    sessions.hold(closed)
   }
   signal.addEventListener('abort', close, { once: true })
   if (signal.aborted) close()
@@ -152,12 +159,16 @@ async function newRun(
   })
 }
 
-async function lastRun(sessions: Sessions, sessionId: string): Promise<MakeChildRunner | undefined> {
+async function lastRun(
+  sessions: Sessions,
+  sessionId: string,
+  { tell }: EffectContext,
+): Promise<MakeChildRunner | undefined> {
   try {
     return await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
   } catch (error) {
     // One that cannot be read is as good as none; the store says why in its own words.
-    process.emitWarning(`Session ${sessionId} cannot go on: ${thrownMessage(error)}`, 'EntiaWarning')
+    tell({ type: 'session-lost', world: sessions.world.name, sessionId, message: thrownMessage(error) })
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import type { Store } from '../stores/port.ts'
 import type { Records } from '../subagents/records.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import type { ChildRun, Transcript } from './child-run.ts'
+import type { AnswerInput, ChildRun, Transcript } from './child-run.ts'
 import { agentOf, transcriptOf } from './child-run.ts'
 import type { Host } from './host.ts'
 import { ChildWorlds } from './child-worlds.ts'
@@ -41,6 +41,7 @@ export class Sessions {
   readonly #key = `${++trees}`
   readonly #slots = new Map<string, SessionSlot>()
   readonly #live = new Map<string, ChildRun>()
+  readonly #asked = new Map<string, ChildRun>()
   /** Work that has to have ended before the Runner lets go of its world. */
   readonly #closing = new Set<Promise<void>>()
 
@@ -83,8 +84,21 @@ export class Sessions {
   }
 
   /** A session's World is driven from now on. */
-  enliven(sessionId: string, run: ChildRun): void {
-    this.#live.set(sessionId, run)
+  enliven(run: ChildRun): void {
+    this.#live.set(run.world.name, run)
+  }
+
+  /** A session that has ended is being asked, until the function that this gives is called. */
+  ask(run: ChildRun): () => void {
+    const { name } = run.world
+    this.#asked.set(name, run)
+    return () => void this.#asked.delete(name)
+  }
+
+  /** A person's answer goes to whichever World below has asked. False: none has. */
+  async answer(input: AnswerInput): Promise<boolean> {
+    for (const run of [...this.#live.values(), ...this.#asked.values()]) if (await run.answer(input)) return true
+    return false
   }
 
   /** A session has left the pool, and its World is not driven any more. */
@@ -98,20 +112,24 @@ export class Sessions {
     this.#parts.spent(session, usage)
   }
 
-  /** The Runner waits for this before it lets go. */
-  hold(work: Promise<void>): void {
-    const held = work.finally(() => this.#closing.delete(held))
-    this.#closing.add(held)
+  /** The Runner does not let go before the function that this gives is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#closing.add(promise)
+    return () => {
+      this.#closing.delete(promise)
+      resolve()
+    }
   }
 
-  /** Are Worlds of sessions about to be let go? */
+  /** Does a session still run, or, stopped, has yet to let go of its World? */
   get isClosing(): boolean {
     return this.#closing.size > 0
   }
 
-  /** Resolves once those are let go. */
+  /** Resolves once no session does. */
   async stopped(): Promise<void> {
-    while (this.isClosing) await Promise.all(this.#closing)
+    while (this.#closing.size > 0) await Promise.all(this.#closing)
   }
 
   /** Resolves once no World of a session is driven any more. */
@@ -124,7 +142,7 @@ export class Sessions {
   tellUntold(): void {
     for (const session of this.world.core.state.holders(SubagentSession)) {
       const { grant, sessionId, status } = this.record(session)
-      if (grant !== undefined && isFinal(status)) this.hold(this.#tellSpent(session, sessionId))
+      if (grant !== undefined && isFinal(status)) void this.#tellSpent(session, sessionId).finally(this.hold())
     }
   }
 
@@ -135,7 +153,7 @@ export class Sessions {
 
   /** What a session's agent was last asked with; `undefined` if its World is nowhere. */
   async transcript(sessionId: string): Promise<Transcript | undefined> {
-    const live = this.#live.get(sessionId)
+    const live = this.#live.get(sessionId) ?? this.#asked.get(sessionId)
     if (live !== undefined) return live.transcript
     const world = await this.worlds.look(sessionId)
     return world && transcriptOf(world)

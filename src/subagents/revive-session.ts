@@ -18,20 +18,30 @@ export function reviveSession(world: World, { kind, sessionId }: SubagentSession
   const [agent] = world.core.state.holders(Ancestry)
   if (agent === undefined) return
   world.set(agent, Ancestry, { sessions: [...above, { kind, sessionId }] })
-  reopenTurn(world, agent)
+  const hasItsWord = !reopenTurn(world, agent)
   for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
-  for (const token of [DelegationLimits, LastStep, LastTurn, SessionEnd, SlotReleased, Usage])
-    world.remove(agent, token)
+  for (const token of [DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage]) world.remove(agent, token)
+  if (!hasItsWord) world.remove(agent, LastTurn)
   const { finished, launched } = world.get(agent, Delegated) ?? nothingDelegated
   if (launched > 0) world.set(agent, Delegated, { ...nothingDelegated, finished, launched })
 }
 
-/** What closed a turn that did not end well is taken back, and so is an answer without a word in it: the model goes on from before. */
-function reopenTurn(world: World, agent: Entity): void {
-  if (world.has(agent, Turn)) return world.patch(agent, Turn, { steps: 0 })
+/**
+ * What closed a turn that did not end well is taken back, and so is an answer without a word in it: the model goes on from
+ * before. False: the turn had ended well, and only what came of it was lost.
+ */
+function reopenTurn(world: World, agent: Entity): boolean {
+  if (world.has(agent, Turn)) {
+    world.patch(agent, Turn, { steps: 0 })
+    return true
+  }
   const last = world.get(agent, Conversation)?.at(-1)
-  if (last?.role !== 'assistant') return
-  const isClosing = last.model === undefined && world.get(agent, LastTurn)?.stop !== 'done'
-  if (!isClosing && textOf(last).trim() !== '') return
-  world.splice(agent, Conversation, world.read(agent, Conversation).length - 1, 1, [])
+  if (last?.role !== 'assistant') return true
+  const hasEndedWell = world.get(agent, LastTurn)?.stop === 'done'
+  const hasWords = textOf(last).trim() !== ''
+  if (hasEndedWell && hasWords) return false
+  if (last.model === undefined || !hasWords) {
+    world.splice(agent, Conversation, world.read(agent, Conversation).length - 1, 1, [])
+  }
+  return true
 }
