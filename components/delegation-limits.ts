@@ -28,6 +28,8 @@ export const Delegated = defineComponent('Delegated', () =>
     finished: count(),
     /** Sessions launched, the newest one's sequence number. */
     launched: count(),
+    /** Of those, the ones that a session had launched which this agent goes on with: they are counted there. */
+    launchedBefore: count().optional(),
     reservedCostNanoUsd: count(),
     reservedSessions: count(),
     reservedTokens: count(),

@@ -28,6 +28,8 @@ async function writeScripts(): Promise<void> {
       chunkFileNames: 'parts/[name].js',
       codeSplitting: { groups: [{ name: manifest.name, tags: ['$initial'] }] },
       minifyInternalExports: false,
+      // They stand in the types and in the sources, which come along.
+      comments: false,
       sourcemap: true,
       // The package brings its sources along.
       sourcemapExcludeSources: true,

@@ -47,7 +47,7 @@ export {
   type ReplayResult,
 } from './engine/replay.ts'
 export { run } from './engine/run.ts'
-export type { RunnerStats } from './engine/drive.ts'
+export type { RunnerStats } from './engine/runner-stats.ts'
 export { Runner } from './engine/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
 export type { LaunchOptions } from './engine/launch-options.ts'

@@ -6,6 +6,7 @@ import type { Store } from '../stores/port.ts'
 import { childWorld } from '../subagents/child-world.ts'
 import { reviveSession } from '../subagents/revive-session.ts'
 import type { Component, Entity } from '../world/component.ts'
+import type { WorldEvent } from '../world/input.ts'
 import { tokensOf } from '../world/restore.ts'
 import type { World } from '../world/world.ts'
 import { type System } from '../world/world.ts'
@@ -19,8 +20,15 @@ export type MakeRunner = (
   world: World,
   sessionId: string,
   ties: Pick<Lineage, 'committed' | 'failed' | 'slot'>,
-  keeper: Keeper | undefined,
+  held: HeldWorld,
 ) => ChildRunner
+
+/** What keeps the World of a session, if a store does. */
+interface HeldWorld {
+  readonly keeper?: Keeper | undefined
+  /** What the newest tick told, which may not have been heard. */
+  readonly told?: readonly WorldEvent[]
+}
 
 /** Where the Worlds of sessions come from. */
 export interface ChildWorldsParts {
@@ -61,7 +69,7 @@ export class ChildWorlds {
     const made = continued ?? this.#make(beginning)
     if ('problem' in made) return made.problem
     const keeper = await this.#openFresh(sessionId)
-    return (ties) => this.#parts.makeRunner(made.world, sessionId, ties, keeper)
+    return (ties) => this.#parts.makeRunner(made.world, sessionId, ties, { keeper })
   }
 
   /** A Runner for a session whose World is there already; `undefined` if it is not. */
@@ -69,12 +77,12 @@ export class ChildWorlds {
     const { store, makeRunner } = this.#parts
     if (store === undefined) {
       const world = this.#kept.get(sessionId)
-      return world && ((ties) => makeRunner(world, sessionId, ties, undefined))
+      return world && ((ties) => makeRunner(world, sessionId, ties, {}))
     }
     const keeper = await Keeper.open(sessionId, { store, root: this.#parts.root })
     try {
       const found = await keeper.restore({ systems: this.#parts.systems, components: this.#tokens(components) })
-      if (found !== undefined) return (ties) => makeRunner(found.world, sessionId, ties, keeper)
+      if (found !== undefined) return (ties) => makeRunner(found.world, sessionId, ties, { keeper, told: found.told })
     } catch (error) {
       await keeper.close()
       throw error
@@ -107,10 +115,11 @@ export class ChildWorlds {
   }
 
   /** A copy of another session's World, under the name of the one that goes on with it. */
-  async #copy(from: string, { session, above, components }: Beginning): Promise<{ readonly world: World } | undefined> {
+  async #copy(from: string, beginning: Beginning): Promise<{ readonly world: World } | undefined> {
+    const { session, above, blueprint, components } = beginning
     try {
       const world = await this.#stored(from, components, session.sessionId)
-      if (world !== undefined) reviveSession(world, session, above)
+      if (world !== undefined) reviveSession(world, session, above, blueprint.ending)
       return world && { world }
     } catch {
       // A journal that cannot be read is as good as none: the session starts over.

@@ -235,10 +235,10 @@ export class Drive {
     const { host, world } = this
     const { store, record } = this.#options
     const { root = world.name, path = [] } = this.#lineage ?? {}
-    const makeRunner: MakeRunner = (child, sessionId, ties, keeper) => {
+    const makeRunner: MakeRunner = (child, sessionId, ties, held) => {
       const lineage = { root, path: [...path, sessionId], listeners: this.listeners, ...ties }
       const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
-      return new Drive(child, { host, ...kept }, { lineage, keeper })
+      return new Drive(child, { host, ...kept }, { lineage, ...held })
     }
     const spent = (session: Entity, usage: SessionUsage): void => {
       const input = canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input

@@ -22,6 +22,8 @@ export interface EffectContext {
   readonly admit: () => Promise<void>
   /** Waits for something that neither time nor this effect's own work brings about; a virtual clock may go on meanwhile. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>
+  /** Calls this once the world has taken the outcome, or goes on without it. */
+  readonly whenGone: (call: () => void) => void
   /** The Runner stops: what is called off now begins again at the next start. */
   readonly isStopping: boolean
 }

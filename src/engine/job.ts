@@ -17,6 +17,8 @@ export class Job implements Sleeper {
   #waits = 1
   #admit: (() => void) | undefined
   #whenCalledOff: (() => void) | undefined
+  /** Called when the world has done with it. */
+  whenGone: (() => void) | undefined
 
   constructor(effect: Entity, attempt: number, clock: Clock) {
     this.effect = effect

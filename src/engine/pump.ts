@@ -99,7 +99,10 @@ export class Pump {
     this.#isStopping = !forGood
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
-    for (const job of this.#jobs.values()) job.abort('The Runner was stopped.')
+    for (const job of this.#jobs.values()) {
+      job.abort('The Runner was stopped.')
+      job.whenGone?.()
+    }
     this.#jobs.clear()
     this.#finished = 0
   }
@@ -168,6 +171,10 @@ export class Pump {
       sleep: (durationMs) => sleep(clock, durationMs, job),
       admit: () => outside(job, this.#admit(job)),
       wait: (promise) => outside(job, promise),
+      whenGone: (call) => {
+        if (job.isCalledOff) call()
+        else job.whenGone = call
+      },
       tell: (event) => {
         // Of work that is called off nothing counts any more, and that is the one thing still to be said.
         if (!job.isOver || (job.isCalledOff && event.type === 'model-discarded')) this.#owner.tell(event)
@@ -197,6 +204,7 @@ export class Pump {
     const job = this.#jobs.get(effect)
     if (job?.isOver === true) this.#finished--
     this.#jobs.delete(effect)
+    job?.whenGone?.()
     return job
   }
 

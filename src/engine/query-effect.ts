@@ -44,7 +44,7 @@ async function ask(
   const aborted = new Promise<undefined>((resolve) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true }),
   )
-  const release = sessions.hold()
+  const release = sessions.hold(sessionId)
   const forget = sessions.ask(run)
   try {
     await run.start()

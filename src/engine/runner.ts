@@ -14,6 +14,7 @@ import { Subagents } from './subagents.ts'
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
   readonly #drive: Drive
+  #stopping: Promise<void> | undefined
 
   /** @param held what `Runner.open` has opened */
   constructor(world: World, options: RunnerOptions = {}, held?: StoredWorldHeld) {
@@ -114,8 +115,8 @@ export class Runner {
     return new Subagents(agent, { world, clock: host.clock, sessions, news, post })
   }
 
-  /** Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent. */
+  /** Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent: each call resolves when that is done. */
   async stop(): Promise<void> {
-    await this.#drive.end()
+    await (this.#stopping ??= this.#drive.end())
   }
 }

@@ -43,21 +43,19 @@ async function runSession(
 ): Promise<OutcomeData> {
   const { sessionId } = sessions.record(session)
   const { signal } = context
-  const letGo = (): void => sessions.forget(sessionId)
-  signal.addEventListener('abort', letGo, { once: true })
-  if (signal.aborted) letGo()
+  // Not before its end is written down: by then whoever has waited for it can ask for the slot, ahead of those in the queue.
+  context.whenGone(() => sessions.leavePool(sessionId))
   let release: (() => void) | undefined
   try {
     if (!(await context.wait(hasSlot)) || signal.aborted) return calledOff()
-    release = sessions.hold()
+    release = sessions.hold(sessionId)
     const run = await made(sessions, session, context)
     if (typeof run === 'string') return failed(run)
     return (await begun(sessions, session, run, context))
       ? await followed(sessions, session, run, context)
       : calledOff()
   } finally {
-    signal.removeEventListener('abort', letGo)
-    letGo()
+    sessions.rest(sessionId)
     release?.()
   }
 }
@@ -150,6 +148,8 @@ async function newRun(
   const { world, host } = sessions
   const blueprint = world.get(session, MadeFrom)?.blueprint
   if (blueprint === undefined) return undefined
+  // One that was stopped just now is still about to let go of its World.
+  if (record.resumedFrom !== undefined) await sessions.restOf(record.resumedFrom)
   return sessions.worlds.begin({
     session: { ...record, prompt: await wholePrompt(sessions.records, record) },
     above: sessions.above(record.parent),

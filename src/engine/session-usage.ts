@@ -8,9 +8,10 @@ import type { World } from '../world/world.ts'
 /** What an agent has used, and its sessions: those that have ended, and those that run. */
 export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly usage: SessionUsage }>): SessionUsage {
   const own = world.get(agent, Usage) ?? { calls: 0 }
-  const { launched, spentTokens, spentCostNanoUsd, spentSessions } = world.get(agent, Delegated) ?? nothingDelegated
+  const delegated = world.get(agent, Delegated) ?? nothingDelegated
+  const { launched, launchedBefore = 0, spentTokens, spentCostNanoUsd, spentSessions } = delegated
   let tokens = spentTokens
-  let sessions = launched + spentSessions
+  let sessions = launched - launchedBefore + spentSessions
   let cost = own.costNanoUsd ?? 0
   let isPriced = own.costNanoUsd !== undefined || spentCostNanoUsd > 0
   cost += spentCostNanoUsd

@@ -43,7 +43,7 @@ export class Sessions {
   readonly #live = new Map<string, ChildRun>()
   readonly #asked = new Map<string, ChildRun>()
   /** Work that has to have ended before the Runner lets go of its world. */
-  readonly #closing = new Set<Promise<void>>()
+  readonly #closing = new Map<Promise<void>, string>()
 
   constructor(parts: SessionsParts) {
     const { world, host, store, root, makeRunner } = parts
@@ -101,11 +101,15 @@ export class Sessions {
     return false
   }
 
-  /** A session has left the pool, and its World is not driven any more. */
-  forget(sessionId: string): void {
+  /** A session's World is not driven any more. */
+  rest(sessionId: string): void {
+    this.#live.delete(sessionId)
+  }
+
+  /** Whatever a session had of the pool, a place in line or a slot, is free. */
+  leavePool(sessionId: string): void {
     this.#slots.get(sessionId)?.leave()
     this.#slots.delete(sessionId)
-    this.#live.delete(sessionId)
   }
 
   spent(session: Entity, usage: SessionUsage): void {
@@ -113,9 +117,9 @@ export class Sessions {
   }
 
   /** The Runner does not let go before the function that this gives is called. */
-  hold(): () => void {
+  hold(sessionId: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#closing.add(promise)
+    this.#closing.set(promise, sessionId)
     return () => {
       this.#closing.delete(promise)
       resolve()
@@ -129,7 +133,13 @@ export class Sessions {
 
   /** Resolves once no session does. */
   async stopped(): Promise<void> {
-    while (this.#closing.size > 0) await Promise.all(this.#closing)
+    while (this.#closing.size > 0) await Promise.all(this.#closing.keys())
+  }
+
+  /** Resolves once the World of this session is not driven any more. */
+  async restOf(sessionId: string): Promise<void> {
+    const own = [...this.#closing].filter(([, id]) => id === sessionId)
+    await Promise.all(own.map(([promise]) => promise))
   }
 
   /** Resolves once no World of a session is driven any more. */
@@ -142,7 +152,7 @@ export class Sessions {
   tellUntold(): void {
     for (const session of this.world.core.state.holders(SubagentSession)) {
       const { grant, sessionId, status } = this.record(session)
-      if (grant !== undefined && isFinal(status)) void this.#tellSpent(session, sessionId).finally(this.hold())
+      if (grant !== undefined && isFinal(status)) void this.#tellSpent(session, sessionId).finally(this.hold(sessionId))
     }
   }
 
@@ -155,6 +165,7 @@ export class Sessions {
   async transcript(sessionId: string): Promise<Transcript | undefined> {
     const live = this.#live.get(sessionId) ?? this.#asked.get(sessionId)
     if (live !== undefined) return live.transcript
+    await this.restOf(sessionId)
     const world = await this.worlds.look(sessionId)
     return world && transcriptOf(world)
   }

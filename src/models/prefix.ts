@@ -18,6 +18,8 @@ type PrefixData = z.infer<typeof Prefix.schema>
 interface Link {
   readonly count: number
   readonly hash: number
+  /** The last of these: a tick that is undone takes messages back, and others may come in their places. */
+  readonly last: Message | undefined
 }
 
 /**
@@ -44,11 +46,11 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   const prefix = {
     count,
     llm: llmDigest(world, agent),
-    messages: isSame ? chain(messages, last.count, count, last.messages) : chain(messages, 0, count, 0),
+    messages: isSame ? chain(messages, last.count, count, last.messages) : chainOver(messages, count),
     system: textDigest(systemText(world, agent)),
     tools: toolsDigest(world, agent),
   }
-  remember(messages, { count, hash: prefix.messages })
+  remember(messages, count, prefix.messages)
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, isSame) }
 }
 
@@ -64,10 +66,9 @@ export function prefixAt(world: World, agent: Entity, count: number): PrefixData
 export function adoptPrefix(from: readonly Message[], to: readonly Message[], count: number): void {
   if (from.length < count) return
   for (let index = 0; index < count; index++) if (from[index] !== to[index]) return
-  const known = links.get(from)?.find((link) => link.count === count)
-  const link = known ?? { count, hash: chain(from, 0, count, 0) }
-  remember(from, link)
-  remember(to, link)
+  const hash = chainOver(from, count)
+  remember(from, count, hash)
+  remember(to, count, hash)
 }
 
 /** What of an agent's `Llm` is part of its requests: how long one may take, and how often, is not. */
@@ -90,13 +91,22 @@ function llmDigest(world: World, agent: Entity): number {
 }
 
 function beginsAs(messages: readonly Message[], { count, messages: hash }: PrefixData): boolean {
-  const isKnown = links.get(messages)?.some((link) => link.count === count && link.hash === hash)
-  return isKnown === true || chain(messages, 0, count, 0) === hash
+  return chainOver(messages, count) === hash
 }
 
-function remember(messages: readonly Message[], link: Link): void {
-  const others = links.get(messages)?.filter(({ count }) => count !== link.count) ?? []
-  links.set(messages, [link, ...others.slice(0, maxLinks - 1)])
+function remember(messages: readonly Message[], count: number, hash: number): void {
+  const others = links.get(messages)?.filter((link) => link.count !== count) ?? []
+  links.set(messages, [{ count, hash, last: messages[count - 1] }, ...others.slice(0, maxLinks - 1)])
+}
+
+/** The chain over the first so many messages, from the last place where it is known. */
+function chainOver(messages: readonly Message[], count: number): number {
+  let known = { count: 0, hash: 0 }
+  for (const link of links.get(messages) ?? []) {
+    const isThere = link.count <= count && messages[link.count - 1] === link.last
+    if (isThere && link.count > known.count) known = link
+  }
+  return chain(messages, known.count, count, known.hash)
 }
 
 function difference(last: PrefixData, next: PrefixData, isSame: boolean): string | undefined {

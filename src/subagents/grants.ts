@@ -36,9 +36,9 @@ export function leftOf(
   own: OwnUse = { tokens: 0, costNanoUsd: 0 },
 ): Allowance {
   const { sessions = defaultDelegation.sessions, tokens, costUsd } = limits ?? {}
-  const { launched, reservedSessions, spentSessions } = delegated
+  const { launched, launchedBefore = 0, reservedSessions, spentSessions } = delegated
   return {
-    sessions: atLeastNone(sessions - launched - reservedSessions - spentSessions),
+    sessions: atLeastNone(sessions - (launched - launchedBefore) - reservedSessions - spentSessions),
     ...(tokens !== undefined && {
       tokens: atLeastNone(tokens - own.tokens - delegated.reservedTokens - delegated.spentTokens),
     }),

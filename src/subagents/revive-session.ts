@@ -4,6 +4,10 @@ import { Delegated, DelegationLimits } from '../../components/delegation-limits.
 import { LastStep } from '../../components/last-step.ts'
 import { LastTurn } from '../../components/last-turn.ts'
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { Limits } from '../../components/limits.ts'
+import { ModelCall } from '../../components/model-call.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { SystemPrompt } from '../../components/system-prompt.ts'
 import { Turn } from '../../components/turn.ts'
 import { Usage } from '../../components/usage.ts'
 import { textOf } from '../models/text-of.ts'
@@ -13,17 +17,28 @@ import { nothingDelegated } from './grants.ts'
 
 type Above = readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
 
-/** Makes a copy of an ended session's World the World of another one, which goes on where the first was left, with all counts anew. */
-export function reviveSession(world: World, { kind, sessionId }: SubagentSessionData, above: Above): void {
+/**
+ * Makes a copy of an ended session's World the World of another one, which goes on where the first was left, with all
+ * counts anew.
+ *
+ * @param ending of its system prompt: it is in the background, as the first may not have been
+ */
+export function reviveSession(
+  world: World,
+  { kind, sessionId }: SubagentSessionData,
+  above: Above,
+  ending: string | undefined,
+): void {
   const [agent] = world.core.state.holders(Ancestry)
   if (agent === undefined) return
   world.set(agent, Ancestry, { sessions: [...above, { kind, sessionId }] })
-  const hasItsWord = !reopenTurn(world, agent)
+  const prompt = world.get(agent, SystemPrompt)
+  if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
   for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
   for (const token of [DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage]) world.remove(agent, token)
-  if (!hasItsWord) world.remove(agent, LastTurn)
+  if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
   const { finished, launched } = world.get(agent, Delegated) ?? nothingDelegated
-  if (launched > 0) world.set(agent, Delegated, { ...nothingDelegated, finished, launched })
+  if (launched > 0) world.set(agent, Delegated, { ...nothingDelegated, finished, launched, launchedBefore: launched })
 }
 
 /**
@@ -32,7 +47,7 @@ export function reviveSession(world: World, { kind, sessionId }: SubagentSession
  */
 function reopenTurn(world: World, agent: Entity): boolean {
   if (world.has(agent, Turn)) {
-    world.patch(agent, Turn, { steps: 0 })
+    countSteps(world, agent)
     return true
   }
   const last = world.get(agent, Conversation)?.at(-1)
@@ -44,4 +59,11 @@ function reopenTurn(world: World, agent: Entity): boolean {
     world.splice(agent, Conversation, world.read(agent, Conversation).length - 1, 1, [])
   }
   return true
+}
+
+/** A model call that was stopped is made again: it is the first step of those that are counted anew. */
+function countSteps(world: World, agent: Entity): void {
+  const isAsking = world.referrers(OwnedBy, agent).some((effect) => world.has(effect, ModelCall))
+  world.patch(agent, Turn, { steps: isAsking ? 1 : 0 })
+  if (isAsking && world.get(agent, Limits)?.maxSteps === 1) world.add(agent, LastStep)
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { schemaIssues } from '../../src/tools/schema-issues.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { JsonObject } from '../../src/world/json.ts'
+import { lazily } from '../../src/world/lazily.ts'
 import type { World } from '../../src/world/world.ts'
 
 /** A call of a world tool. */
@@ -24,9 +25,10 @@ export function worldTool<Schema extends z.ZodType>(
   schema: () => Schema,
   run: (world: World, input: z.output<Schema>, call: WorldToolCall) => string | undefined,
 ): WorldTool {
+  const checked = lazily(schema)
   return (world, call) => {
     const given = Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null))
-    const parsed = schema().safeParse(given)
+    const parsed = checked().safeParse(given)
     if (!parsed.success) return `Error: Invalid arguments for '${name}': ${schemaIssues(parsed.error)}`
     return run(world, parsed.data, call)
   }

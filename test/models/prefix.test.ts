@@ -5,6 +5,7 @@ import { Llm, type LlmData } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { adoptPrefix, nextPrefix, prefixAt } from '../../src/models/prefix.ts'
+import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
 
 const model = 'scripted/x'
@@ -39,12 +40,18 @@ function askedAbout(count: number, messages: readonly Message[]): ReturnType<typ
   return { world, agent }
 }
 
+/** What is found out about the first so many messages where nothing is known. */
+function foundOut(messages: readonly Message[], count: number) {
+  const { world, agent } = agentWith(messages)
+  return nextPrefix(world, agent, undefined, count).prefix
+}
+
 describe('the prefix that a fork shares', () => {
   it('is that of a request with so many messages of its parent, before or behind the last one', () => {
     const { messages } = watched(8)
     const { world, agent } = askedAbout(5, messages)
     for (const count of [0, 3, 5, 6, 8]) {
-      expect(prefixAt(world, agent, count)).toEqual(nextPrefix(world, agent, undefined, count).prefix)
+      expect(prefixAt(world, agent, count)).toEqual(foundOut(messages, count))
     }
   })
 
@@ -59,16 +66,42 @@ describe('the prefix that a fork shares', () => {
     expect([brokenBy, reads()]).toEqual([undefined, 5])
   })
 
+  it('costs what is new since a place that is known, where it ends before the last request', () => {
+    const { messages, reads } = watched(100)
+    const { world, agent } = askedAbout(90, messages)
+    world.set(agent, Prefix, nextPrefix(world, agent, world.read(agent, Prefix), 98).prefix)
+    reads()
+    expect(prefixAt(world, agent, 93).messages).toBe(foundOut(messages, 93).messages)
+    expect(reads()).toBe(3 + 93)
+  })
+
+  it('is not what it was with messages that an undone tick has taken back', () => {
+    const said = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
+    let text = 'Never'
+    const run = (now: World): void => {
+      now.append(agent, Conversation, said(text))
+      prefixAt(now, agent, 2)
+      if (text === 'Never') throw new Error('no')
+    }
+    const world = new World({ systems: [{ name: 'say', priority: 0, run }] })
+    const agent = world.spawn(Llm({ model }), Conversation([said('Hello')]))
+    expect(() => tick(world, [])).toThrow('no')
+    text = 'At last'
+    tick(world, [])
+    expect(prefixAt(world, agent, 2).messages).toBe(foundOut(world.read(agent, Conversation), 2).messages)
+  })
+
   it('is known of the log that begins with the same messages, and is not walked through for its first request', () => {
     const { messages, reads } = watched(100)
     const parent = askedAbout(90, messages)
     const last = prefixAt(parent.world, parent.agent, 95)
-    const { world, agent } = agentWith([...messages.slice(0, 95), ...watched(2).messages])
+    const its = [...messages.slice(0, 95), ...watched(2).messages]
+    const { world, agent } = agentWith(its)
     adoptPrefix(parent.world.read(parent.agent, Conversation), world.read(agent, Conversation), 95)
     reads()
     const { prefix, brokenBy } = nextPrefix(world, agent, last, 97)
     expect([brokenBy, reads()]).toEqual([undefined, 0])
-    expect(prefix.messages).toBe(nextPrefix(world, agent, undefined, 97).prefix.messages)
+    expect(prefix.messages).toBe(foundOut(its, 97).messages)
   })
 
   it('is not taken for that of a log that is shorter, or holds another message', () => {

@@ -7,15 +7,18 @@ export type Place = (typeof places)[number]
 /** A store whose process dies at one commit: from then on nothing is written, and whoever waits for it waits forever. */
 export interface CuttingStore {
   readonly store: Store
-  /** Commits so far. */
+  /** Commits so far, of all worlds. */
   readonly commits: () => number
-  /** Resolves when the process is dead and its lock is free, as a kernel would free it. */
+  /** Resolves when the process is dead and its locks are free, as a kernel would free them. */
   readonly dead: Promise<void>
   /** Ends the process now, if it is not dead yet. */
   readonly kill: () => Promise<void>
 }
 
-/** @param settleEffects lets everything that was started end */
+/**
+ * @param cutAt counts the commits of all worlds together
+ * @param settleEffects lets everything that was started end
+ */
 export function cuttingStore(
   inner: Store,
   cutAt: number,
@@ -24,40 +27,45 @@ export function cuttingStore(
 ): CuttingStore {
   let count = 0
   let isDead = false
-  let journal: WorldJournal | undefined
+  const journals: WorldJournal[] = []
   const { promise: dead, resolve } = Promise.withResolvers<void>()
   const kill = async (): Promise<void> => {
     isDead = true
-    await journal?.close()
+    await Promise.all(journals.map((journal) => journal.close()))
     resolve()
   }
   const forever = async (): Promise<never> => {
     await kill()
     return await new Promise<never>(() => undefined)
   }
+  const whileAlive = <T>(doing: () => Promise<T>): Promise<T> => (isDead ? new Promise(() => undefined) : doing())
   const store: Store = {
     ...inner,
-    putText: (...put) => (isDead ? new Promise<never>(() => undefined) : inner.putText(...put)),
-    async open(world, options) {
-      const opened = await inner.open(world, options)
-      journal = opened
-      return {
-        name: opened.name,
-        load: () => opened.load(),
-        recording: () => opened.recording(),
-        close: () => opened.close(),
-        async commit(batch) {
-          count++
-          if (count === cutAt && place === 'before the commit') return await forever()
-          if (count > cutAt) {
-            await settleEffects()
-            return await forever()
-          }
-          await opened.commit(batch)
-          if (count === cutAt && place === 'after the commit') return await forever()
-        },
-      }
-    },
+    delete: (world) => whileAlive(() => inner.delete(world)),
+    putText: (...put) => whileAlive(() => inner.putText(...put)),
+    open: (world, options) =>
+      whileAlive(async () => {
+        const opened = await inner.open(world, options)
+        journals.push(opened)
+        // Its lock is a dead process's by now.
+        if (isDead) return await forever()
+        return {
+          name: opened.name,
+          load: () => opened.load(),
+          recording: () => opened.recording(),
+          close: () => opened.close(),
+          async commit(batch) {
+            count++
+            if (count === cutAt && place === 'before the commit') return await forever()
+            if (count > cutAt) {
+              await settleEffects()
+              return await forever()
+            }
+            await opened.commit(batch)
+            if (count === cutAt && place === 'after the commit') return await forever()
+          },
+        }
+      }),
   }
   return { store, commits: () => count, dead, kill }
 }

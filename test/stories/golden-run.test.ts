@@ -5,7 +5,6 @@ import {
   fail,
   LastTurn,
   memoryStore,
-  type Message,
   Runner,
   scripted,
   standardSystems,
@@ -19,6 +18,7 @@ import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cuttingStore, type Place, places } from './cutting-store.ts'
+import { expectValid } from './expect-valid.ts'
 
 const name = 'golden'
 /** Rounds of tool calls that each agent goes through. */
@@ -171,17 +171,6 @@ function interruptions(world: World): number {
     world.read(entity, Conversation).map((message) => JSON.stringify(message)),
   )
   return texts.filter((text) => text.includes('[interrupted]')).length
-}
-
-/** Every call of an assistant message is answered exactly once, right behind it, in call order. */
-function expectValid(messages: readonly Message[]): void {
-  messages.forEach((message, index) => {
-    if (message.role !== 'assistant') return
-    const calls = message.content.flatMap((block) => (block.type === 'tool-call' ? [block.id] : []))
-    const answers = messages.slice(index + 1, index + 1 + calls.length)
-    expect(answers.map((answer) => (answer.role === 'tool' ? answer.callId : answer.role))).toEqual(calls)
-  })
-  expect(messages.at(-1)?.role).toBe('assistant')
 }
 
 describe('a run of two agents with parallel tools, retries and approvals', async () => {
