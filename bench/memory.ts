@@ -74,7 +74,7 @@ async function weighIdle(count: number): Promise<number> {
 }
 
 /** Bytes that each of so many adds to the heap. */
-async function weigh(
+export async function weigh(
   count: number,
   make: () => Promise<{ readonly kept: unknown; readonly release?: () => unknown }>,
 ): Promise<number> {
@@ -86,7 +86,7 @@ async function weigh(
 }
 
 /** A model that answers nobody before it is told to. */
-function hanging() {
+export function hanging() {
   const think = fakeModel(0)
   const waiting: (() => void)[] = []
   return {

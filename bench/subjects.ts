@@ -9,5 +9,9 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   idle: () => import('./idle.ts'), //          ticks in which nothing happens
   http: () => import('./http.ts'), //          many agents on the real SDK
   import: () => import('./import.ts'), //      the package, as a program loads it
+  'sessions-speed': () => import('./sessions-speed.ts'), //     many sessions of an agent
+  'sessions-waiting': () => import('./sessions-waiting.ts'), // those that wait, for slots and for each other
+  'sessions-weight': () => import('./sessions-weight.ts'), //   what they weigh
+  'sessions-fork': () => import('./sessions-fork.ts'), //       a fork of a long conversation
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }
