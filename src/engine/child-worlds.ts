@@ -35,6 +35,8 @@ export interface ChildWorldsParts {
   readonly host: Host
   readonly store: Store | undefined
   readonly root: string
+  /** Keep all ticks, as of the parent's world. */
+  readonly record: boolean | undefined
   readonly systems: readonly System[]
   readonly makeRunner: MakeRunner
 }
@@ -79,7 +81,7 @@ export class ChildWorlds {
       const world = this.#kept.get(sessionId)
       return world && ((ties) => makeRunner(world, sessionId, ties, {}))
     }
-    const keeper = await Keeper.open(sessionId, { store, root: this.#parts.root })
+    const keeper = await Keeper.open(sessionId, { store, root: this.#parts.root, record: this.#parts.record })
     try {
       const found = await keeper.restore({ systems: this.#parts.systems, components: this.#tokens(components) })
       if (found !== undefined) return (ties) => makeRunner(found.world, sessionId, ties, { keeper, told: found.told })
@@ -141,13 +143,13 @@ export class ChildWorlds {
 
   /** What is there of a session that has not begun is left of a process that ended before it could. */
   async #openFresh(sessionId: string): Promise<Keeper | undefined> {
-    const { store, root } = this.#parts
+    const { store, root, record } = this.#parts
     if (store === undefined) return undefined
-    const keeper = await Keeper.open(sessionId, { store, root })
+    const keeper = await Keeper.open(sessionId, { store, root, record })
     if (!(await keeper.isTaken())) return keeper
     await keeper.close()
     await store.delete(sessionId)
-    return Keeper.open(sessionId, { store, root })
+    return Keeper.open(sessionId, { store, root, record })
   }
 
   #tokens(components: Iterable<Component>): Component[] {

@@ -209,9 +209,9 @@ export class Drive {
     this.#pump.stop(last !== undefined)
     if (this.#options.host === undefined) this.host.close()
     await this.#loop?.halt()
+    this.#news?.close(this.world.name)
     await this.#sessions?.closed()
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#late], isUnderWay)
-    this.#news?.close(this.world.name)
     await this.#keeper?.close()
     for (const waiter of this.#inbox.drain()) waiter.reject(this.#refusal('was stopped before this was committed'))
     // A world whose last tick could not be committed is not the world any more: it stays closed.
@@ -245,7 +245,7 @@ export class Drive {
       if (this.#isStopped) this.#late.push(input)
       else this.#enter(input)
     }
-    return new Sessions({ world, host, store, root, makeRunner, spent })
+    return new Sessions({ world, host, store, root, record, makeRunner, spent })
   }
 
   /** What the newest committed tick told may not have been heard before the last process ended. */

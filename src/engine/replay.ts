@@ -36,9 +36,10 @@ export interface ReplayResult {
   readonly difference: Difference | undefined
 }
 
-/** The recording of a world that was run with `record: true`. @throws `no-such-world`, `world-locked` */
+/** The recording of a world, a session's too, that was run with `record: true`. @throws `no-such-world`, `world-locked` */
 export async function recordingOf(store: Store, name: string): Promise<Recording> {
-  const journal = await store.open(name, { record: true })
+  const root = (await store.list()).find((world) => world.name === name)?.root
+  const journal = await store.open(name, { record: true, root })
   try {
     const recording = await journal.recording()
     if (recording !== undefined) return recording

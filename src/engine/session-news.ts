@@ -8,14 +8,9 @@ export type Launched =
   | { readonly ok: true; readonly session: Entity; readonly sessionId: string; readonly sequence: number }
   | { readonly ok: false; readonly code: EntiaErrorCode; readonly reason: string }
 
-interface Waiting {
-  readonly resolve: (value: never) => void
-  readonly reject: (error: Error) => void
-}
-
 /** Lets programs wait for what happens to the sessions of one world, however many they are. */
 export class SessionNews {
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
   #launches = 0
 
   constructor(listeners: Listeners) {
@@ -53,23 +48,23 @@ export class SessionNews {
   /** Nothing is told any more. */
   close(world: string): void {
     const error = new EntiaError('world-driven', `The Runner of world '${world}' ended before this was known.`)
-    for (const waiting of this.#waiting.values()) for (const { reject } of waiting) reject(error)
+    for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
   }
 
+  /** All who wait for the same thing share a promise, however often they ask. */
   #next<T>(what: string): Promise<T> {
-    const promise = new Promise<T>((resolve, reject) => {
-      const known = this.#waiting.get(what)
-      if (known === undefined) this.#waiting.set(what, [{ resolve, reject }])
-      else known.push({ resolve, reject })
-    })
-    // Who does not wait any more need not hear of it.
-    promise.catch(() => undefined)
-    return promise
+    let waiting = this.#waiting.get(what)
+    if (waiting === undefined) {
+      this.#waiting.set(what, (waiting = Promise.withResolvers<unknown>()))
+      // Who does not wait any more need not hear of it.
+      waiting.promise.catch(() => undefined)
+    }
+    return waiting.promise as Promise<T>
   }
 
   #tell(what: string, value: unknown): void {
-    for (const { resolve } of this.#waiting.get(what) ?? []) resolve(value as never)
+    this.#waiting.get(what)?.resolve(value)
     this.#waiting.delete(what)
   }
 }

@@ -19,6 +19,8 @@ export interface SessionsParts {
   readonly world: World
   readonly host: Host
   readonly store: Store | undefined
+  /** Keep all ticks of all worlds. */
+  readonly record: boolean | undefined
   /** The root world of the tree. */
   readonly root: string
   readonly makeRunner: MakeRunner
@@ -37,6 +39,8 @@ export class Sessions {
   readonly worlds: ChildWorlds
   /** Questions that programs are about to ask, by session. */
   readonly asking = new Map<string, string>()
+  /** Sessions and questions whose results programs are about to collect. */
+  readonly collecting = new Set<string>()
   readonly #parts: SessionsParts
   readonly #key = `${++trees}`
   readonly #slots = new Map<string, SessionSlot>()
@@ -46,12 +50,12 @@ export class Sessions {
   readonly #closing = new Map<Promise<void>, string>()
 
   constructor(parts: SessionsParts) {
-    const { world, host, store, root, makeRunner } = parts
+    const { world, host, store, root, record, makeRunner } = parts
     this.#parts = parts
     this.world = world
     this.host = host
     this.records = recordsFor(host.artifacts, store, root)
-    this.worlds = new ChildWorlds({ host, store, root, systems: world.systems, makeRunner })
+    this.worlds = new ChildWorlds({ host, store, root, record, systems: world.systems, makeRunner })
   }
 
   /** Is its world kept in a store, and the sessions' Worlds with it? */

@@ -1,8 +1,8 @@
 import { HostFacts } from '../../components/host-facts.ts'
 import type { StandardInput } from '../../components/input.ts'
 import { Collected, SessionQuery } from '../../components/session-call.ts'
-import { isFinal, type SessionStatus } from '../../components/session-status.ts'
-import { type SessionUsage, SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { isFinal } from '../../components/session-status.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
@@ -10,6 +10,7 @@ import type { Transcript } from './child-run.ts'
 import type { Clock } from './clock.ts'
 import { checkedLaunch, checkedPrompt, checkedTime } from './launch-options.ts'
 import type { LaunchOptions } from './launch-options.ts'
+import { sessionInfo, type SessionInfo } from './session-info.ts'
 import { ownSession, type SessionRef } from './session-ref.ts'
 import type { Launched, SessionNews } from './session-news.ts'
 import type { Sessions } from './sessions.ts'
@@ -19,24 +20,6 @@ export interface WaitOptions {
   readonly wait?: boolean
   /** Longest wait. @default 60000 */
   readonly timeoutMs?: number
-}
-
-/** A session as a program sees it in a list. */
-export interface SessionInfo {
-  readonly sessionId: string
-  readonly sequence: number
-  readonly category: string
-  /** Of an ended session: the beginning, if it is long. */
-  readonly prompt: string
-  readonly model: string
-  readonly status: SessionStatus
-  /** Since its launch. */
-  readonly ageMs: number
-  /** Until its deadline; `undefined`: it has none, or does not run. */
-  readonly remainingMs: number | undefined
-  readonly usage: SessionUsage
-  /** A result or a reply is under way, or waits to be collected. */
-  readonly pending: boolean
 }
 
 /** What a program works on an agent's sessions with. */
@@ -86,9 +69,11 @@ export class Subagents {
 
   /**
    * Asks a session that has succeeded a further question. Gives the reply; `undefined` at the time-out, and the question
-   * goes on; without waiting the session's full id, and the reply is to be collected.
+   * goes on; without waiting the session's full id. What was not given here is to be collected. Without a store only the
+   * sessions whose Worlds were last let go of, 32, know still what was said.
    *
-   * @throws `unknown-session`, `ambiguous-id`, `not-queryable`, `session-busy`, `session-failed`, `invalid-argument`
+   * @throws `unknown-session`, `ambiguous-id`, `not-queryable`, `session-busy`, `session-failed`, `invalid-argument`;
+   * `nothing-pending` if the reply was collected meanwhile
    */
   async query(ref: SessionRef, prompt: string, options: WaitOptions = {}): Promise<string | undefined> {
     const { world, news, post, sessions } = this.#parts
@@ -101,7 +86,6 @@ export class Subagents {
     const busyWith = this.#busyWith(session, wait) ?? sessions.asking.get(sessionId)
     if (busyWith !== undefined) throw busy(sessionId, busyWith)
     const query = news.requestId(world.tick)
-    const refused = news.launched(query)
     const answered = news.answered(query)
     sessions.asking.set(sessionId, prompt)
     try {
@@ -109,32 +93,32 @@ export class Subagents {
     } finally {
       sessions.asking.delete(sessionId)
     }
+    if (this.#query(session, query) === undefined) {
+      throw new EntiaError('not-queryable', `Session ${sessionId} takes no queries any more.`, { entity: session })
+    }
     if (!wait) return sessionId
-    const isThere = await this.#within(timeoutMs, Promise.race([answered, refused.then(assertLaunched)]))
-    return isThere ? this.#takeReply(session, query) : undefined
+    return (await this.#within(timeoutMs, answered)) ? this.#takeReply(session, query) : undefined
   }
 
   /**
    * Takes the oldest result that nobody has taken: the session's own, then replies to queries. `undefined` while it is
-   * under way, or at the time-out.
+   * under way, or at the time-out. What is no success is thrown, and taken by that.
    *
-   * @throws `unknown-session`, `ambiguous-id`, `session-failed`, `nothing-pending`
+   * @throws `unknown-session`, `ambiguous-id`, `session-failed`, `nothing-pending`, `invalid-argument`
    */
   async collect(ref: SessionRef, options: WaitOptions = {}): Promise<string | undefined> {
-    const { world, news, post } = this.#parts
+    const { world, news } = this.#parts
     const { wait = true, timeoutMs = defaultWaitMs } = options
     checkedTime(timeoutMs)
     const { session, record } = this.#own(ref)
     if (!world.has(session, Collected)) {
       const isOver = isFinal(record.status) || (wait && (await this.#within(timeoutMs, news.ended(session))))
       if (!isOver) return undefined
-      await post({ kind: 'collected', agent: this.#agent, session: record.sessionId })
+      await this.#take(record.sessionId, !world.has(session, Collected))
       return this.#resultOf(session)
     }
     const query = this.#queries(session)[0]
-    if (query === undefined) {
-      throw new EntiaError('nothing-pending', `Session ${record.sessionId} has nothing that was not collected.`)
-    }
+    if (query === undefined) throw nothingPending(record.sessionId)
     const { id, reply } = world.read(query, SessionQuery)
     const isOver = reply !== undefined || (wait && (await this.#within(timeoutMs, news.answered(id))))
     return isOver ? this.#takeReply(session, id) : undefined
@@ -142,8 +126,9 @@ export class Subagents {
 
   /** The agent's sessions, by sequence. */
   list({ active = false }: { readonly active?: boolean } = {}): SessionInfo[] {
-    const { world } = this.#parts
-    const all = world.referrers(SubagentSession, this.#agent).map((session) => this.#info(session))
+    const { world, sessions } = this.#parts
+    const infoOf = (session: Entity): SessionInfo => sessionInfo(sessions, session, this.#queries(session).length > 0)
+    const all = world.referrers(SubagentSession, this.#agent).map(infoOf)
     return active ? all.filter(({ status }) => !isFinal(status)) : all
   }
 
@@ -155,7 +140,11 @@ export class Subagents {
     return true
   }
 
-  /** Ends a session, and lets it take no queries any more. False if there is no such session, or it is closed already. */
+  /**
+   * Ends a session, and lets it take no queries any more. False if there is no such session, or it is closed already.
+   *
+   * @throws `ambiguous-id`
+   */
   async kill(ref: SessionRef): Promise<boolean> {
     const found = ownSession(this.#parts.world, this.#agent, ref)
     if (found instanceof EntiaError) {
@@ -169,7 +158,7 @@ export class Subagents {
 
   /**
    * Goes on, in a new session, with one that has failed, timed out or was cancelled. `continued`: from where it was left,
-   * not anew.
+   * not anew; if its World is gone from the store all the same, it starts over.
    *
    * @throws `unknown-session`, `ambiguous-id`, `invalid-argument`, `limit-reached`
    */
@@ -182,7 +171,12 @@ export class Subagents {
     return { sessionId, continued: keeps && record.startedAtMs !== undefined }
   }
 
-  /** What the session's model was last asked with. @throws `unknown-session`, `ambiguous-id` */
+  /**
+   * What the session's agent has in mind: its prompt, and all that was said. `undefined` for one that has not begun, or,
+   * without a store, that ended long ago.
+   *
+   * @throws `unknown-session`, `ambiguous-id`
+   */
   async transcript(ref: SessionRef): Promise<Transcript | undefined> {
     const { record } = this.#own(ref)
     return this.#parts.sessions.transcript(record.sessionId)
@@ -223,14 +217,30 @@ export class Subagents {
     return asked.filter((query) => world.read(query, SessionQuery).call === undefined)
   }
 
+  #query(session: Entity, id: string): Entity | undefined {
+    return this.#queries(session).find((query) => this.#parts.world.read(query, SessionQuery).id === id)
+  }
+
   async #takeReply(session: Entity, id: string): Promise<string> {
-    const { world, post } = this.#parts
-    const query = this.#queries(session).find((entity) => world.read(entity, SessionQuery).id === id)
+    const { world } = this.#parts
+    const query = this.#query(session, id)
     const reply = query === undefined ? undefined : world.read(query, SessionQuery).reply
-    const { sessionId } = world.read(session, SubagentSession)
-    await post({ kind: 'collected', agent: this.#agent, query: id, session: sessionId })
+    await this.#take(world.read(session, SubagentSession).sessionId, reply !== undefined, id)
     if (reply?.ok === true) return reply.text
-    throw new EntiaError('session-failed', reply?.error ?? `The reply of session ${sessionId} is gone.`)
+    throw new EntiaError('session-failed', reply?.error ?? '')
+  }
+
+  /** Takes a result, or the reply to a query, if it is there: it is for one of all who ask for it. */
+  async #take(session: string, isThere: boolean, query?: string): Promise<void> {
+    const { post, sessions } = this.#parts
+    const key = query ?? session
+    if (!isThere || sessions.collecting.has(key)) throw nothingPending(session)
+    sessions.collecting.add(key)
+    try {
+      await post({ kind: 'collected', agent: this.#agent, session, ...(query !== undefined && { query }) })
+    } finally {
+      sessions.collecting.delete(key)
+    }
   }
 
   async #resultOf(session: Entity): Promise<string> {
@@ -243,25 +253,6 @@ export class Subagents {
     const found = await sessions.records.get(recordPath)
     if (found !== undefined) return found.text
     throw new EntiaError('session-failed', `The record of session ${sessionId} is gone: ${recordPath}.`)
-  }
-
-  #info(session: Entity): SessionInfo {
-    const { world, sessions } = this.#parts
-    const record = world.read(session, SubagentSession)
-    const { category, createdAtMs, deadlineMs, model, prompt, sequence, sessionId, status } = record
-    const isOpen = !world.has(session, Collected) && status !== 'cancelled'
-    return {
-      sessionId,
-      sequence,
-      category,
-      prompt,
-      model,
-      status,
-      ageMs: world.nowMs - createdAtMs,
-      remainingMs: status === 'running' && deadlineMs !== undefined ? deadlineMs - world.nowMs : undefined,
-      usage: record.usage ?? sessions.usageOfSession(sessionId) ?? { calls: 0, sessions: 0 },
-      pending: isOpen || this.#queries(session).length > 0,
-    }
   }
 
   /** Did it come in time? */
@@ -282,6 +273,10 @@ type Delegation = Extract<StandardInput, { readonly kind: 'delegate' }>
 function assertLaunched(launched: Launched): Launched & { readonly ok: true } {
   if (launched.ok) return launched
   throw new EntiaError(launched.code, launched.reason)
+}
+
+function nothingPending(sessionId: string): EntiaError {
+  return new EntiaError('nothing-pending', `Session ${sessionId} has nothing that was not collected.`, { sessionId })
 }
 
 function busy(sessionId: string, prompt: string): EntiaError {
