@@ -5,6 +5,7 @@ import { ToolCall } from '../components/tool-call.ts'
 import type { ToolOutput } from '../src/tools/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { insertMessage } from './insert-message.ts'
 import { refusalOf } from './refusal-of.ts'
 import { tell } from './tell.ts'
 
@@ -29,10 +30,7 @@ function insert(world: World, agent: Entity, call: Entity, result: CallResult): 
   const { callId, name } = world.read(call, ToolCall)
   const content = 'content' in result ? result.content : [{ type: 'text' as const, text: result.text }]
   const message = { callId, content, ...(result.isError && { isError: true }), name, role: 'tool' as const }
-  const place = placeOfResults(world, agent)
-  const { length } = world.read(agent, Conversation)
-  if (place === length) world.append(agent, Conversation, message)
-  else world.splice(agent, Conversation, place, 0, [message])
+  insertMessage(world, agent, placeOfResults(world, agent), message)
 }
 
 /** A settled call's result. */

@@ -1,5 +1,6 @@
 import { SessionEnd } from '../components/ancestry.ts'
 import { Conversation } from '../components/conversation.ts'
+import { DelegationLimits } from '../components/delegation-limits.ts'
 import { LastStep } from '../components/last-step.ts'
 import { LastTurn } from '../components/last-turn.ts'
 import type { UserMessage } from '../components/message.ts'
@@ -13,7 +14,7 @@ import { tell } from './tell.ts'
 /**
  * Lets messages in. One that comes while the agent works joins at its next step.
  *
- * Writes: Conversation.
+ * Writes: Conversation; of a session that had ended, DelegationLimits.
  */
 export const reception = {
   name: 'reception',
@@ -27,11 +28,19 @@ export const reception = {
   },
 }
 
-/** Whoever is spoken to sleeps no longer; a session that has ended is asked a further question, with steps counted anew. */
+/** Whoever is spoken to sleeps no longer. */
 function take(world: World, agent: Entity, message: UserMessage): void {
   endWait(world, agent)
-  if (world.has(agent, SessionEnd)) for (const token of [SessionEnd, LastTurn, LastStep]) world.remove(agent, token)
+  if (world.has(agent, SessionEnd)) reopen(world, agent)
   world.append(agent, Conversation, message)
+}
+
+/** A session that has ended is asked a further question: steps are counted anew, and the cost is that of who asks. */
+function reopen(world: World, agent: Entity): void {
+  for (const token of [SessionEnd, LastTurn, LastStep]) world.remove(agent, token)
+  if (world.has(agent, DelegationLimits)) {
+    world.patch(agent, DelegationLimits, { costUsd: undefined, tokens: undefined })
+  }
 }
 
 function refusal(world: World, agent: number): string | undefined {

@@ -1,8 +1,7 @@
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
-import { Conversation } from '../components/conversation.ts'
 import type { Failure } from '../components/failure.ts'
-import type { AssistantMessage, ToolCallBlock } from '../components/message.ts'
+import type { ToolCallBlock } from '../components/message.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
@@ -13,6 +12,7 @@ import { type TokenUsage, Usage } from '../components/usage.ts'
 import type { ModelReply } from '../src/models/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { refusalOf } from './refusal-of.ts'
 import { settled } from './settled.ts'
@@ -49,7 +49,8 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const write = (): void => {
     count(world, agent, priced)
-    insert(world, agent, place, message)
+    // Messages that came during the call stand behind its reply: the model has not seen them.
+    insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
@@ -77,13 +78,6 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
   const { cached = 0 } = prefix
   if (cacheRead < cached) tell(world, 'cache-missed', { agent, cached, read: cacheRead })
   if (cacheRead + cacheWrite !== cached) world.patch(agent, Prefix, { cached: cacheRead + cacheWrite })
-}
-
-/** Messages that came during the call stand behind its reply: the model has not seen them. */
-function insert(world: World, agent: Entity, place: number, message: AssistantMessage): void {
-  const { length } = world.read(agent, Conversation)
-  if (place >= length) world.append(agent, Conversation, message)
-  else world.splice(agent, Conversation, place, 0, [message])
 }
 
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {

@@ -54,7 +54,7 @@ export function answerQuery(world: World, query: Entity): void {
     world.patch(query, SessionQuery, { reply })
   } else {
     world.despawn(query)
-    const text = reply.ok ? reply.text : `Error: Subagent ${sessionId} failed: ${reply.error}`
+    const text = reply.ok ? reply.text : `Error: Subagent ${sessionId} could not answer: ${reply.error}`
     if (world.has(call, ToolCall)) settleCall(world, call, text)
   }
   tell(world, 'query-answered', { agent, sessionId, query: id })
