@@ -60,7 +60,7 @@ export const FreeForm = lazily(() =>
 export type FreeForm = DataOf<typeof FreeForm>
 
 /** How an agent forks. */
-export const ForkSettings = lazily(() =>
+const ForkSettings = lazily(() =>
   z.strictObject({
     /** Tools that a fork may run, of those that its parent may run. @default all of these */
     allowedTools: z.array(z.string()).optional(),

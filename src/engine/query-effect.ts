@@ -28,23 +28,30 @@ interface Question {
   readonly sessionId: string
 }
 
-async function ask(
+async function ask(sessions: Sessions, question: Question, context: EffectContext): Promise<OutcomeData> {
+  const { sessionId } = question
+  const release = await context.wait(sessions.claim(sessionId))
+  try {
+    const maker = await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
+    if (maker !== undefined) return await answered(sessions, new ChildRun(maker, undefined), question, context)
+    const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
+    return { ok: false, failure: { kind: 'interrupted', message } }
+  } finally {
+    release()
+  }
+}
+
+async function answered(
   sessions: Sessions,
+  run: ChildRun,
   { id, prompt, sessionId }: Question,
   context: EffectContext,
 ): Promise<OutcomeData> {
-  const maker = await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
-  if (maker === undefined) {
-    const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
-    return { ok: false, failure: { kind: 'interrupted', message } }
-  }
-  const run = new ChildRun(maker, undefined)
   const before = run.usage
   const { signal } = context
   const aborted = new Promise<undefined>((resolve) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true }),
   )
-  const release = sessions.hold(sessionId)
   const forget = sessions.ask(run)
   try {
     await run.start()
@@ -62,6 +69,5 @@ async function ask(
     await run.stop()
     sessions.worlds.keep(sessionId, run.world)
     forget()
-    release()
   }
 }

@@ -48,7 +48,7 @@ async function runSession(
   let release: (() => void) | undefined
   try {
     if (!(await context.wait(hasSlot)) || signal.aborted) return calledOff()
-    release = sessions.hold(sessionId)
+    release = await context.wait(sessions.claim(sessionId))
     const run = await made(sessions, session, context)
     if (typeof run === 'string') return failed(run)
     return (await begun(sessions, session, run, context))
@@ -65,7 +65,7 @@ async function made(sessions: Sessions, session: Entity, context: EffectContext)
   const record = sessions.record(session)
   const { sessionId } = record
   const wasRunning = sessions.world.has(session, Running)
-  const maker = wasRunning ? await lastRun(sessions, sessionId, context) : await newRun(sessions, session, record)
+  const maker = wasRunning ? await lastRun(sessions, sessionId, context) : await newRun(sessions, session, context)
   return typeof maker === 'function' ? new ChildRun(maker, sessions.slot(sessionId)) : (maker ?? lostError)
 }
 
@@ -143,20 +143,26 @@ async function cancelled(sessions: Sessions, session: Entity, run: ChildRun): Pr
 async function newRun(
   sessions: Sessions,
   session: Entity,
-  record: SubagentSessionData,
+  context: EffectContext,
 ): Promise<MakeChildRunner | string | undefined> {
   const { world, host } = sessions
+  const record = sessions.record(session)
   const blueprint = world.get(session, MadeFrom)?.blueprint
   if (blueprint === undefined) return undefined
+  const { resumedFrom } = record
   // One that was stopped just now is still about to let go of its World.
-  if (record.resumedFrom !== undefined) await sessions.restOf(record.resumedFrom)
-  return sessions.worlds.begin({
-    session: { ...record, prompt: await wholePrompt(sessions.records, record) },
-    above: sessions.above(record.parent),
-    ...beginningOf(world, blueprint),
-    facts: host.facts(sessions.isKept),
-    components: world.core.tokens.values(),
-  })
+  const release = resumedFrom === undefined ? undefined : await context.wait(sessions.claim(resumedFrom))
+  try {
+    return await sessions.worlds.begin({
+      session: { ...record, prompt: await wholePrompt(sessions.records, record) },
+      above: sessions.above(record.parent),
+      ...beginningOf(world, blueprint),
+      facts: host.facts(sessions.isKept),
+      components: world.core.tokens.values(),
+    })
+  } finally {
+    release?.()
+  }
 }
 
 async function lastRun(

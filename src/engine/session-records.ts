@@ -52,11 +52,11 @@ export async function keepResult(
   return {
     ok: true,
     artifactId,
-    ...(resultBytes <= maxKeptBytes.result && { inlineContent: result }),
+    ...(resultBytes <= maxKeptBytes.result && { inlineContent: detached(result) }),
     recordPath,
     resultBytes,
-    resultExcerpt: cutText(result, excerptChars),
-    ...(summary !== undefined && { summary: isSummaryShort ? summary : true }),
+    resultExcerpt: detached(cutText(result, excerptChars)),
+    ...(summary !== undefined && { summary: isSummaryShort ? detached(summary) : true }),
     text: capped(result),
     usage,
   }
@@ -76,7 +76,7 @@ export async function keepPrompt(
   const path = `scratchbook/prompts/${sessionId}`
   try {
     await records.put(path, prompt)
-    return { prompt: cutText(prompt, maxKeptBytes.prompt), promptRecord: path }
+    return { prompt: detached(cutText(prompt, maxKeptBytes.prompt)), promptRecord: path }
   } catch {
     // Then it stays where it is.
     return {}
@@ -93,5 +93,10 @@ export async function wholePrompt(
 
 function capped(text: string): string {
   const shown = cutText(text, maxAnswerChars)
-  return shown === text ? text : `${shown}\n[${text.length - shown.length} characters left out]`
+  return shown === text ? text : `${detached(shown)}\n[${text.length - shown.length} characters left out]`
+}
+
+/** The same text, well formed, without the one that it was cut from: the engine keeps that alive as long as the part. */
+function detached(text: string): string {
+  return Buffer.from(text).toString()
 }

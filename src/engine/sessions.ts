@@ -46,6 +46,7 @@ export class Sessions {
   readonly #slots = new Map<string, SessionSlot>()
   readonly #live = new Map<string, ChildRun>()
   readonly #asked = new Map<string, ChildRun>()
+  readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
   /** Work that has to have ended before the Runner lets go of its world. */
   readonly #closing = new Map<Promise<void>, string>()
 
@@ -90,12 +91,14 @@ export class Sessions {
   /** A session's World is driven from now on. */
   enliven(run: ChildRun): void {
     this.#live.set(run.world.name, run)
+    this.#arrived(run.world.name)
   }
 
   /** A session that has ended is being asked, until the function that this gives is called. */
   ask(run: ChildRun): () => void {
     const { name } = run.world
     this.#asked.set(name, run)
+    this.#arrived(name)
     return () => void this.#asked.delete(name)
   }
 
@@ -128,6 +131,12 @@ export class Sessions {
       this.#closing.delete(promise)
       resolve()
     }
+  }
+
+  /** The same, once nobody else has this session's World. */
+  async claim(sessionId: string): Promise<() => void> {
+    while (this.#isHeld(sessionId)) await this.restOf(sessionId)
+    return this.hold(sessionId)
   }
 
   /** Does a session still run, or, stopped, has yet to let go of its World? */
@@ -167,11 +176,39 @@ export class Sessions {
 
   /** What a session's agent was last asked with; `undefined` if its World is nowhere. */
   async transcript(sessionId: string): Promise<Transcript | undefined> {
-    const live = this.#live.get(sessionId) ?? this.#asked.get(sessionId)
-    if (live !== undefined) return live.transcript
-    await this.restOf(sessionId)
-    const world = await this.worlds.look(sessionId)
-    return world && transcriptOf(world)
+    while (this.#isHeld(sessionId) && this.#driven(sessionId) === undefined) {
+      await Promise.race([this.restOf(sessionId), this.#arrival(sessionId)])
+    }
+    this.#arrivals.delete(sessionId)
+    const run = this.#driven(sessionId)
+    if (run !== undefined) return run.transcript
+    const release = this.hold(sessionId)
+    try {
+      const world = await this.worlds.look(sessionId)
+      return world && transcriptOf(world)
+    } finally {
+      release()
+    }
+  }
+
+  #isHeld(sessionId: string): boolean {
+    return [...this.#closing.values()].includes(sessionId)
+  }
+
+  #driven(sessionId: string): ChildRun | undefined {
+    return this.#live.get(sessionId) ?? this.#asked.get(sessionId)
+  }
+
+  /** Resolves once a session's World is driven. */
+  #arrival(sessionId: string): Promise<void> {
+    const arrival = this.#arrivals.get(sessionId) ?? Promise.withResolvers<void>()
+    this.#arrivals.set(sessionId, arrival)
+    return arrival.promise
+  }
+
+  #arrived(sessionId: string): void {
+    this.#arrivals.get(sessionId)?.resolve()
+    this.#arrivals.delete(sessionId)
   }
 
   /** The sessions whose Worlds are driven. */

@@ -70,7 +70,7 @@ export class Subagents {
   /**
    * Asks a session that has succeeded a further question. Gives the reply; `undefined` at the time-out, and the question
    * goes on; without waiting the session's full id. What was not given here is to be collected. Without a store only the
-   * sessions whose Worlds were last let go of, 32, know still what was said.
+   * 32 sessions that were active last still know what was said.
    *
    * @throws `unknown-session`, `ambiguous-id`, `not-queryable`, `session-busy`, `session-failed`, `invalid-argument`;
    * `nothing-pending` if the reply was collected meanwhile
@@ -207,10 +207,12 @@ export class Subagents {
 
   /** The question that keeps a session from taking another: one under way, or, to be collected later, one that is not. */
   #busyWith(session: Entity, isWaited: boolean): string | undefined {
-    const asked = this.#queries(session).map((query) => this.#parts.world.read(query, SessionQuery))
+    const { world } = this.#parts
+    const asked = world.referrers(SessionQuery, session).map((query) => world.read(query, SessionQuery))
     return asked.find(({ reply }) => reply === undefined || !isWaited)?.prompt
   }
 
+  /** Questions of programs that nobody has taken the reply to. */
   #queries(session: Entity): readonly Entity[] {
     const { world } = this.#parts
     const asked = world.referrers(SessionQuery, session)

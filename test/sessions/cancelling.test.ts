@@ -1,4 +1,4 @@
-import { DelegationLimits, type ScriptedReply, SessionPool } from 'entia'
+import { DelegationLimits, type ScriptedReply, SessionPool, VirtualClock } from 'entia'
 import { Delegated, SubagentNotification } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { turns } from '../engine/driving.ts'
@@ -135,6 +135,26 @@ describe('a running session that is cancelled', () => {
     expect(made.told('input-dropped').filter(({ path }) => path === undefined)).toMatchObject([{ kind: 'outcome' }])
     expect(made.runner.stats.dropped).toBe(1)
     expect(made.world.read(made.lead, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 30 })
+  })
+
+  it.each(['cancelled', 'timed_out'])('and times out in the same tick is %s if that came first', async (first) => {
+    const clock = new VirtualClock({ auto: false })
+    const { store, hold } = heldStore()
+    const made = team({ runner: { store, clock }, agent: { messages: [] }, worker: hang })
+    await made.runner.start()
+    const sessions = made.runner.subagents(made.lead)
+    await sessions.spawn({ category: 'researcher', prompt: 'A', timeoutMs: 50 })
+    await turns(20)
+    const reached = hold(({ inputs }) => inputs.some(({ kind }) => kind === 'message'))
+    void made.runner.message(made.lead, 'Wait')
+    const release = await reached
+    if (first === 'timed_out') clock.advance(50)
+    const cancelled = sessions.cancel(1)
+    clock.advance(50)
+    release()
+    await cancelled
+    await made.runner.idle()
+    expect(made.sessions()).toMatchObject([{ status: first }])
   })
 
   it('answers a synchronous call that waits for it', async () => {

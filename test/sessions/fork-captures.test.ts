@@ -1,10 +1,20 @@
-import { assistant, Conversation, fail, memoryStore, type ScriptedReply, SessionPool, type Store, user } from 'entia'
+import {
+  assistant,
+  Conversation,
+  fail,
+  memoryStore,
+  Paused,
+  type ScriptedReply,
+  SessionPool,
+  type Store,
+  user,
+} from 'entia'
 import { Blueprint, SharedHistory } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { reopened } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'
 import { directiveOf, forkCall, forkRequests, lines, onlySession, parentAndFork } from './forking.ts'
-import { call, calls, delegate, provider, sessionsOf, stepwise, team, type Team } from './team.ts'
+import { type Behaviour, call, calls, delegate, provider, sessionsOf, stepwise, team, type Team } from './team.ts'
 
 const search = tool('search', () => 'Found.')
 const boom = (): ScriptedReply => fail('invalid-request', { message: 'boom' })
@@ -169,6 +179,18 @@ describe('the capture of a fork', () => {
     await made.runner.idle()
     expect(forkRequests(made).map(({ messages }) => messages.length)).toEqual([3, 3, 5])
     expect(captures(made)).toEqual([])
+  })
+
+  it('is not another’s either where no model was asked, and all else is the same', async () => {
+    const fork: Behaviour = (_, { sleep }) => sleep(100).then(() => 'Scope: all')
+    const messages = [user('Go'), assistant('Left.')]
+    const made = team({ agent: { messages }, parts: [Paused], lead: parentAndFork(() => 'Done.', fork) })
+    await made.runner.start()
+    await made.runner.subagents(made.lead).fork('Look')
+    await made.runner.change((world) => world.rewrite(made.lead, Conversation, [user('Go'), assistant('Right.')]))
+    await made.runner.subagents(made.lead).fork('Look')
+    await made.runner.idle()
+    expect(forkRequests(made).map((request) => lines(request)[1])).toEqual(['assistant: Left.', 'assistant: Right.'])
   })
 
   it('has nothing to hold where nothing was said', async () => {

@@ -116,6 +116,17 @@ describe('a fork that a model asks for', () => {
     expect(made.results()['read']).toBe('The file.')
   })
 
+  it('is like the others of its message, though results of that are there already when it is its turn', async () => {
+    const lead = stepwise(calls(call('none', 'nothing'), forkCall('left', 'Go'), forkCall('right', 'Go')))
+    // Each call is decided about in a tick of its own.
+    const made = team({ lead: parentAndFork(lead), systems: { maxStartsPerTick: 1 } })
+    await made.run()
+    const placeholders = ['none', 'left', 'right'].map((id) => `tool ${id}: ${placeholder}`)
+    const alike = ['user: Go', 'assistant:  <none> <left> <right>', ...placeholders, 'directive: Go']
+    expect(forkRequests(made).map(lines)).toEqual([alike, alike])
+    expect(made.results()['none']).toContain('Error: ')
+  })
+
   it('leaves no placeholder and no directive in the conversation of its parent', async () => {
     const made = team({ lead: parentAndFork(stepwise(calls(forkCall('one', 'Go left'), forkCall('two', 'Go right')))) })
     await made.run()

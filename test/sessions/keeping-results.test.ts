@@ -1,10 +1,24 @@
-import { memoryStore, type ScriptedReply, textOf } from 'entia'
+import {
+  agent,
+  memoryStore,
+  Runner,
+  scripted,
+  type ScriptedReply,
+  SessionPool,
+  sqliteStore,
+  SubagentRegistry,
+  textOf,
+  VirtualClock,
+} from 'entia'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { emptyWorld } from '../engine/driving.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answered } from './pace.ts'
-import { type Behaviour, call, calls, delegate, stepwise, team, type TeamOptions } from './team.ts'
+import { type Behaviour, call, calls, delegate, stepwise, taskOf, team, type TeamOptions } from './team.ts'
 
 const folder = 'scratchbook/records/subagent'
 
@@ -155,6 +169,44 @@ describe('a result of 10 MB', () => {
     expect(kept.equals(Buffer.from(text))).toBe(true)
   })
 })
+
+describe('results that are long', () => {
+  it('leave nothing of themselves in memory but what the world holds', async () => {
+    const world = emptyWorld()
+    const lead = world.spawn(
+      ...agent({ model: 'worker/x', messages: [] }),
+      SubagentRegistry({ subagents: { researcher: { name: 'researcher' } } }),
+    )
+    // Not a team, which remembers all that was asked and told.
+    const runner = new Runner(world, {
+      artifacts: await tempFolder(),
+      clock: new VirtualClock(),
+      models: { worker: scripted((request) => `${taskOf(request)} ${mixedText(1_000_000)}`) },
+      sessionPool: new SessionPool(),
+      store: sqliteStore({ folder: await tempFolder() }),
+    })
+    onTestFinished(() => runner.stop())
+    await runner.start()
+    const delegateTo = async (count: number): Promise<void> => {
+      for (let index = 0; index < count; index++) {
+        await runner.subagents(lead).spawn({ category: 'researcher', prompt: `${index}`, notify: false })
+        await runner.idle()
+      }
+    }
+    await delegateTo(3)
+    const before = heapBytes()
+    await delegateTo(10)
+    expect(heapBytes() - before).toBeLessThan(4_000_000)
+  })
+})
+
+/** Bytes in use, garbage collected. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}
 
 describe('a result that cannot be kept', () => {
   it('fails its session, which is told of as of any other failure', async () => {

@@ -1,35 +1,11 @@
-import { DelegationLimits, memoryStore, SessionPool, type Store, type SubagentConfig } from 'entia'
-import fc from 'fast-check'
+import { DelegationLimits, memoryStore, SessionPool, type SubagentConfig } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { rejection, reopened, turns } from '../engine/driving.ts'
-import { mortalStore } from '../engine/watched-store.ts'
-import { after, byTask, hang } from './pace.ts'
-import { delegatedBy, look, program, type Program, storedSession } from './program.ts'
+import { rejection } from '../engine/driving.ts'
+import { dollarPerThousand, grants, limited, looking, nested, running } from './granting.ts'
+import { after, byTask } from './pace.ts'
+import { delegatedBy, look, program, storedSession, stuck } from './program.ts'
 import { once } from './sleepy-team.ts'
-import { type Behaviour, call, calls, delegate, resultsIn, stepwise, taskOf, team, type TeamOptions } from './team.ts'
-
-/** A subagent that may delegate to its like. */
-const nested: Partial<SubagentConfig> = { inheritancePolicy: { inheritTools: ['subagent'] } }
-/** A subagent that may look. */
-const looking: Partial<SubagentConfig> = { tools: ['look'] }
-const dollarPerThousand = { 'worker/x': { input: 1_000, output: 1_000 } }
-
-/** Looks again and again. */
-const restless: Behaviour = () => calls(call('look', 'look'))
-
-function limited(limits: Parameters<typeof DelegationLimits>[0], options: TeamOptions = {}): Promise<Program> {
-  return program({ ...options, parts: [DelegationLimits(limits)] })
-}
-
-/** Launches so many sessions, and resolves when they run. */
-async function running(made: Program, ...prompts: string[]): Promise<void> {
-  for (const prompt of prompts) await made.subagents.spawn({ category: 'researcher', prompt })
-  await once(made, () => made.sessions().every(({ status }) => status !== 'queued'))
-}
-
-function grants({ sessions }: Program) {
-  return sessions().map(({ grant }) => grant)
-}
+import { type Behaviour, call, calls, delegate, resultsIn, stepwise, team } from './team.ts'
 
 describe('an agent that may delegate no further', () => {
   it.each([
@@ -117,7 +93,7 @@ describe('the sessions that an agent may launch', () => {
   it('are granted on by a quarter of what is left, rounded down, at admission and not before', async () => {
     const made = await limited(
       { sessions: 12 },
-      { subagents: { researcher: nested }, worker: hang, runner: { sessionPool: new SessionPool({ cap: 2 }) } },
+      { subagents: { researcher: nested }, worker: stuck, runner: { sessionPool: new SessionPool({ cap: 2 }) } },
     )
     for (const prompt of ['a', 'b', 'c']) await made.subagents.spawn({ category: 'researcher', prompt })
     await once(made, () => made.sessions().filter(({ status }) => status === 'running').length === 2)
@@ -130,8 +106,15 @@ describe('the sessions that an agent may launch', () => {
     await made.runner.stop()
   })
 
+  it('are granted to none that is too deep to delegate', async () => {
+    const made = await limited({ depth: 1, sessions: 100 }, { subagents: { researcher: nested }, worker: stuck })
+    await running(made, 'a')
+    expect(grants(made)).toEqual([{ sessions: 0 }])
+    await made.runner.stop()
+  })
+
   it('are granted to none that cannot delegate', async () => {
-    const made = await limited({ sessions: 100 }, { worker: hang })
+    const made = await limited({ sessions: 100 }, { worker: stuck })
     await running(made, 'a')
     expect(grants(made)).toEqual([{ sessions: 0 }])
     await made.runner.stop()
@@ -157,137 +140,12 @@ describe('the sessions that an agent may launch', () => {
   })
 })
 
-describe('the tokens and the money of sessions', () => {
-  it('are granted by a quarter of what is left, one session after the other', async () => {
-    const made = await limited({ tokens: 100, costUsd: 1 }, { worker: hang })
-    await running(made, 'a', 'b', 'c')
-    expect(grants(made)).toEqual([
-      { sessions: 0, tokens: 25, costUsd: 0.25 },
-      { sessions: 0, tokens: 18, costUsd: 0.1875 },
-      { sessions: 0, tokens: 14, costUsd: 0.140625 },
-    ])
-    const reserved = { reservedTokens: 57, reservedCostNanoUsd: 578_125_000 }
-    expect(delegatedBy(made.world, made.lead)).toMatchObject(reserved)
-    await made.runner.stop()
-  })
-
-  it('are without limit where nobody has set one', async () => {
-    const made = await program({ worker: hang })
-    await running(made, 'a')
-    expect(grants(made)).toEqual([{ sessions: 0 }])
-    await made.runner.stop()
-  })
-
-  it('go back as far as they were not spent, when a session has ended', async () => {
-    const made = await limited(
-      { tokens: 100, costUsd: 1 },
-      { workerOptions: { usage: { input: 8, output: 2 } }, runner: { prices: dollarPerThousand } },
-    )
-    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
-    await made.runner.idle()
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({
-      reservedTokens: 0,
-      spentTokens: 10,
-      reservedCostNanoUsd: 0,
-      spentCostNanoUsd: 10_000_000,
-    })
-    expect(grants(made)).toEqual([undefined])
-    await made.subagents.spawn({ category: 'researcher', prompt: 'b' })
-    await once(made, () => made.sessions()[1]?.status === 'running')
-    expect(grants(made)[1]).toEqual({ sessions: 0, tokens: 22, costUsd: 0.2475 })
-  })
-
-  it.each(['cancelled', 'timed_out', 'failed'] as const)(
-    'go back from a session that ends as %s, less what it had spent',
-    async (status) => {
-      const made = await limited(
-        { tokens: 100 },
-        {
-          subagents: { researcher: looking },
-          workerOptions: { usage: { input: 7 } },
-          worker: stepwise(calls(call('look', 'look')), (_, { sleep }) => sleep(1_000).then(() => ({ text: '' }))),
-          runner: { tools: [look] },
-        },
-      )
-      const timeoutMs = status === 'timed_out' ? 500 : undefined
-      await made.subagents.spawn({ category: 'researcher', prompt: 'a', timeoutMs })
-      if (status === 'cancelled') {
-        await once(made, () => made.asked('worker').length === 2)
-        await made.subagents.cancel(1)
-      }
-      await made.runner.idle()
-      expect(made.sessions()[0]).toMatchObject({ status, usage: { calls: status === 'failed' ? 2 : 1 } })
-      const spentTokens = status === 'failed' ? 14 : 7
-      expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens })
-    },
-  )
-
-  /** A session that has spent 7 of its 25 tokens, and goes on. */
-  async function halfWay(store: Store, isMortal = false) {
-    const made = await limited(
-      { tokens: 100 },
-      {
-        isMortal,
-        subagents: { researcher: looking },
-        workerOptions: { usage: { input: 7 } },
-        worker: stepwise(calls(call('look', 'look')), hang),
-        runner: { tools: [look], store },
-      },
-    )
-    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
-    await once(made, () => made.asked('worker').length === 2)
-    return made
-  }
-
-  it('go back from a session that is cancelled just before its Runner is stopped', async () => {
-    const made = await halfWay(memoryStore())
-    await made.subagents.cancel(1)
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 25, spentTokens: 0 })
-    await made.runner.stop()
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens: 7 })
-  })
-
-  it('go back after a restart from a session that was cancelled just before the process ended', async () => {
-    const kept = memoryStore()
-    const { store, die } = mortalStore(kept)
-    const made = await halfWay(store, true)
-    made.runner.on('session-ended', die)
-    await made.subagents.cancel(1)
-    await turns()
-    const later = await reopened(kept, { ...made.options, sessionPool: new SessionPool() })
-    expect(delegatedBy(later.world, made.lead)).toMatchObject({ reservedTokens: 25, spentTokens: 0 })
-    await later.runner.start()
-    await later.runner.idle()
-    expect(delegatedBy(later.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens: 7 })
-    expect(made.asked('worker')).toHaveLength(2)
-  })
-
-  it('are spent by a query that its agent asks, once the session has ended', async () => {
-    const made = await limited({ tokens: 100 }, { workerOptions: { usage: { input: 7 } } })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
-    await made.runner.idle()
-    await made.subagents.query(1, 'And?')
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens: 14 })
-  })
-
-  it('of a session that is queued are nobody’s yet', async () => {
-    const sessionPool = new SessionPool({ cap: 1 })
-    const made = await limited({ tokens: 100 }, { worker: hang, runner: { sessionPool } })
-    for (const prompt of ['a', 'b']) await made.subagents.spawn({ category: 'researcher', prompt })
-    await once(made, () => made.sessions()[0]?.status === 'running')
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ launched: 2, reservedTokens: 25 })
-    await made.subagents.cancel(2)
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ launched: 2, reservedTokens: 25, spentTokens: 0 })
-    await made.runner.stop()
-  })
-})
-
 describe('a config that names its limits', () => {
   it('is granted them in full', async () => {
     const limits = { sessions: 5, tokens: 90, costUsd: 0.9 }
     const made = await limited(
       { sessions: 6, tokens: 100, costUsd: 1 },
-      { subagents: { researcher: { ...nested, limits } }, worker: hang },
+      { subagents: { researcher: { ...nested, limits } }, worker: stuck },
     )
     await running(made, 'a')
     expect(grants(made)).toEqual([limits])
@@ -325,60 +183,6 @@ describe('a config that names its limits', () => {
       a: 'fine',
       b: "Error: Subagent 'researcher' failed: Delegation limit reached: tokens",
     })
-  })
-})
-
-describe('a session that has spent its grant', () => {
-  it('of tokens fails before its next step', async () => {
-    const made = await program({
-      subagents: { researcher: { ...looking, limits: { tokens: 10 } } },
-      worker: restless,
-      workerOptions: { usage: { input: 5, output: 1 } },
-      runner: { tools: [look] },
-    })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
-    await made.runner.idle()
-    expect(made.asked('worker')).toHaveLength(2)
-    expect(made.sessions()[0]).toMatchObject({ status: 'failed', usage: { calls: 2, input: 10, output: 2 } })
-    const ended = made.told('turn-ended').find(({ path }) => path !== undefined)
-    expect(ended).toMatchObject({ stop: 'budget-spent', failure: { kind: 'budget-spent' } })
-    expect(made.sessions()[0]?.error).toBe(ended?.failure?.message)
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens: 12 })
-  })
-
-  it('of money fails by what its model costs', async () => {
-    const made = await program({
-      subagents: { researcher: { ...looking, limits: { costUsd: 0.01 } } },
-      worker: restless,
-      workerOptions: { usage: { input: 4 } },
-      runner: { tools: [look], prices: dollarPerThousand },
-    })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
-    await made.runner.idle()
-    expect(made.asked('worker')).toHaveLength(3)
-    expect(made.sessions()[0]).toMatchObject({ status: 'failed', usage: { costNanoUsd: 12_000_000 } })
-    expect(made.told('turn-ended').find(({ path }) => path !== undefined)?.failure?.kind).toBe('budget-spent')
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedCostNanoUsd: 0, spentCostNanoUsd: 12_000_000 })
-  })
-
-  it('of money goes on where its model has no price: what it costs is not known', async () => {
-    const made = await program({
-      subagents: { researcher: { ...looking, limits: { costUsd: 0.01 } } },
-      worker: stepwise(...Array.from({ length: 5 }, () => calls(call('look', 'look'))), 'Enough.'),
-      workerOptions: { usage: { input: 4 } },
-      runner: { tools: [look] },
-    })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
-    await expect(made.subagents.collect(1)).resolves.toBe('Enough.')
-    expect(made.sessions()[0]?.usage?.costNanoUsd).toBeUndefined()
-  })
-
-  it('of nothing never asks its model', async () => {
-    const made = await limited({ tokens: 3 })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
-    await made.runner.idle()
-    expect(made.sessions()[0]?.status).toBe('failed')
-    expect(made.asked('worker')).toEqual([])
   })
 })
 
@@ -444,49 +248,5 @@ describe('a grant within a grant', () => {
     const { made } = await nesting({ limits: { tokens: 22 } })
     const error = "Error: Subagent 'digger' failed: Delegation limit reached: tokens"
     await expect(made.subagents.collect(1)).resolves.toBe(error)
-  })
-})
-
-describe('whatever sessions do', () => {
-  /** Tasks are `<calls>/<tokens a call>/<tasks of sessions of its own, after a semicolon each>`. */
-  const worker: Behaviour = (request) => {
-    const [steps = '1', , own = ''] = taskOf(request).split('/')
-    const done = [...request.messages].filter(({ role }) => role === 'assistant').length
-    if (done === 0 && own !== '') {
-      const tasks = own.split(';').filter((task) => task !== '')
-      return calls(...tasks.map((task, index) => delegate(`${index}`, { prompt: task.replace('-', '/') })))
-    }
-    return done < Number(steps) ? calls(call('look', 'look')) : 'Done.'
-  }
-  const leaf = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 30 }))
-  const branch = fc.tuple(leaf, fc.array(leaf, { maxLength: 3 }), fc.option(fc.integer({ min: 1, max: 60 })))
-
-  it('what they spend comes up to the last token, and nothing stays reserved', async () => {
-    const check = async (tokens: number, tasks: (typeof branch extends fc.Arbitrary<infer B> ? B : never)[]) => {
-      const made = await limited(
-        { tokens },
-        {
-          subagents: { researcher: { tools: ['look'], inheritancePolicy: { inheritTools: ['subagent'] } } },
-          worker,
-          workerOptions: { usage: (request) => ({ input: Number(taskOf(request).split('/')[1]) }) },
-          runner: { tools: [look], sessionPool: new SessionPool({ cap: 2 }) },
-        },
-      )
-      for (const [[steps, use], own, timeoutMs] of tasks) {
-        const prompt = `${steps}/${use}/${own.map(([count, each]) => `${count}-${each}`).join(';')}`
-        const timed = timeoutMs === null ? {} : { timeoutMs }
-        await rejection(made.subagents.spawn({ category: 'researcher', prompt, ...timed }))
-      }
-      await made.runner.idle()
-      const replies = made.told('model-replied').filter(({ path }) => path !== undefined)
-      const used = replies.reduce((sum, { usage }) => sum + (usage.input ?? 0), 0)
-      const delegated = delegatedBy(made.world, made.lead)
-      if (tokens > 0) expect(delegated).toMatchObject({ reservedSessions: 0, reservedTokens: 0, spentTokens: used })
-      else expect(delegated).toBeUndefined()
-      await made.runner.stop()
-    }
-    await fc.assert(fc.asyncProperty(fc.nat({ max: 400 }), fc.array(branch, { minLength: 1, maxLength: 5 }), check), {
-      numRuns: 30,
-    })
   })
 })

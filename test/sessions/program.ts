@@ -1,7 +1,7 @@
-import { defineTool, type Entity, type Store, type Subagents, type World } from 'entia'
+import { defineTool, type Entity, type ModelContext, SessionPool, type Store, type Subagents, type World } from 'entia'
 import { Ancestry, Delegated } from 'entia/components'
 import { z } from 'zod'
-import { reopened } from '../engine/driving.ts'
+import { type Driven, rejection, reopened } from '../engine/driving.ts'
 import { team, type Team, type TeamOptions } from './team.ts'
 
 /** A team whose lead says nothing of itself: a program works on its sessions. */
@@ -21,6 +21,13 @@ export async function program(options: TeamOptions = {}): Promise<Program> {
   return { ...made, subagents: made.runner.subagents(made.lead) }
 }
 
+/** A worker that stops when it is aborted, and in no other way. No time passes meanwhile. */
+export function stuck(_: unknown, { signal }: Pick<ModelContext, 'signal'>): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+}
+
 /** A tool for those who are to go on for a while. */
 export const look = defineTool({
   name: 'look',
@@ -29,6 +36,25 @@ export const look = defineTool({
   restart: 'pure',
   run: () => 'nothing new',
 })
+
+/** Launches sessions with these tasks, and gives their ids. */
+export async function launched({ subagents }: Program, ...prompts: readonly string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const prompt of prompts) ids.push((await subagents.spawn({ category: 'researcher', prompt })).sessionId)
+  return ids
+}
+
+/** The code that a call is refused with. */
+export function refusal(promise: Promise<unknown>): Promise<unknown> {
+  return rejection(promise).then((error) => (error as { code?: unknown }).code ?? error)
+}
+
+/** The world of a team as a store has it, running elsewhere. */
+export async function again(store: Store, made: Team): Promise<Driven & { readonly subagents: Subagents }> {
+  const later = await reopened(store, { ...made.options, sessionPool: new SessionPool() })
+  await later.runner.start()
+  return { ...later, subagents: later.runner.subagents(made.lead) }
+}
 
 /** What an agent has delegated, if anything. */
 export function delegatedBy(world: World, agent: Entity) {

@@ -1,53 +1,19 @@
 import {
+  Conversation,
   DelegationLimits,
   fail,
-  memoryStore,
-  type ModelRequest,
   querySubagentDeclaration,
   SessionPool,
-  sqliteStore,
-  standardSystems,
-  type Store,
   textOf,
   ToolRegistry,
-  World,
 } from 'entia'
-import * as components from 'entia/components'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { driven, rejection, reopened, turns } from '../engine/driving.ts'
-import { mortalStore } from '../engine/watched-store.ts'
-import { tempFolder } from '../tools/temp-folder.ts'
-import { after, byTask, hang } from './pace.ts'
-import { delegatedBy, look, program, type Program } from './program.ts'
+import { describe, expect, it } from 'vitest'
+import { rejection } from '../engine/driving.ts'
+import { after, byTask } from './pace.ts'
+import { delegatedBy, look, program, refusal, stuck } from './program.ts'
+import { echo, lastAsked, succeeded, texts, thenAsked } from './questions.ts'
 import { once } from './sleepy-team.ts'
-import { type Behaviour, call, calls, delegate, resultsIn, stepwise, type TeamOptions } from './team.ts'
-
-/** What a model was last told by its user. */
-function lastAsked({ messages }: ModelRequest): string {
-  return textOf([...messages].findLast(({ role }) => role === 'user'))
-}
-
-/** Answers every question with itself. */
-const echo: Behaviour = (request) => `Re: ${lastAsked(request)}`
-
-/** Answers its task at once, and does this with every question that comes after it. */
-function thenAsked(behaviour: Behaviour): Behaviour {
-  return (request, context) =>
-    [...request.messages].some(({ role }) => role === 'assistant') ? behaviour(request, context) : 'First.'
-}
-
-/** A program whose one session has succeeded. */
-async function succeeded(options: TeamOptions = {}): Promise<Program> {
-  const made = await program({ worker: echo, ...options })
-  await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
-  await once(made, () => made.sessions()[0]?.status === 'succeeded')
-  return made
-}
-
-/** Texts of all that a model was asked with. */
-function texts(made: Program, call: number): string[] {
-  return [...(made.asked('worker')[call]?.request.messages ?? [])].map((message) => textOf(message))
-}
+import { type Behaviour, call, calls, delegate, resultsIn, stepwise } from './team.ts'
 
 describe('a session that has succeeded', () => {
   it('answers further questions with all in mind that was said before, and stays as it was', async () => {
@@ -82,7 +48,7 @@ describe('a session that has succeeded', () => {
 
   it('takes no slot for its answer', async () => {
     const made = await succeeded({
-      worker: byTask({ Look: echo, busy: hang }),
+      worker: byTask({ Look: echo, busy: stuck }),
       runner: { sessionPool: new SessionPool({ cap: 1 }) },
     })
     await made.subagents.spawn({ category: 'researcher', prompt: 'busy' })
@@ -144,7 +110,7 @@ describe('a question', () => {
 
   it('to a session that has not ended is refused with the beginning of its task', async () => {
     const sessionPool = new SessionPool({ cap: 1 })
-    const made = await program({ worker: hang, runner: { sessionPool } })
+    const made = await program({ worker: stuck, runner: { sessionPool } })
     for (const prompt of [long, 'queued']) await made.subagents.spawn({ category: 'researcher', prompt })
     await once(made, () => made.sessions()[0]?.status === 'running')
     const refused = await rejection(made.subagents.query(1, 'Why?'))
@@ -155,7 +121,7 @@ describe('a question', () => {
   })
 
   it('is refused while another one is under way, with the beginning of that', async () => {
-    const made = await succeeded({ worker: thenAsked(hang) })
+    const made = await succeeded({ worker: thenAsked(stuck) })
     const first = rejection(made.subagents.query(1, long))
     const second = await rejection(made.subagents.query(1, 'Why?'))
     expect(second).toMatchObject({ code: 'session-busy' })
@@ -166,6 +132,21 @@ describe('a question', () => {
     })
     await made.runner.stop()
     await expect(first).resolves.toMatchObject({ code: 'world-driven' })
+  })
+
+  it('is refused while a model has one under way as well', async () => {
+    const made = await succeeded({
+      parts: [ToolRegistry({ tools: [querySubagentDeclaration] })],
+      lead: stepwise(calls(call('ask', 'query_subagent', { id: '1', prompt: 'What does the model want?' }))),
+      worker: thenAsked(after(100, 'Because.')),
+    })
+    await made.runner.message(made.lead, 'Go')
+    await once(made, () => made.asked('worker').length === 2)
+    const refused = await rejection(made.subagents.query(1, 'Why?'))
+    expect(refused).toMatchObject({ code: 'session-busy' })
+    expect((refused as Error).message).toMatch(/busy with: What does the model want\?$/)
+    await made.runner.idle()
+    expect(made.results()).toEqual({ ask: 'Because.' })
   })
 
   it('that is not waited for gives the full id, and its reply is collected later', async () => {
@@ -226,6 +207,16 @@ describe('a question', () => {
     },
   )
 
+  it.each([true, false])(
+    'to a session that is closed at the same time is refused, waited for (%s) or not',
+    async (wait) => {
+      const made = await succeeded()
+      const killed = made.subagents.kill(1)
+      await expect(refusal(made.subagents.query(1, 'Why?', { wait }))).resolves.toBe('not-queryable')
+      await expect(killed).resolves.toBe(true)
+    },
+  )
+
   it('without a word in it, or with a time that is none, is refused', async () => {
     const made = await succeeded()
     for (const [prompt, timeoutMs] of [
@@ -247,7 +238,7 @@ describe('questions of a model', () => {
     const ask = (id: string, prompt: string) => call(id, 'query_subagent', { id: '1', prompt })
     const made = await program({
       agent: { messages: 'Go' },
-      parts: [ToolRegistry({ tools: [querySubagentDeclaration()] })],
+      parts: [ToolRegistry({ tools: [querySubagentDeclaration] })],
       lead: stepwise(calls(delegate('a')), calls(ask('b', 'Why?'), ask('c', 'How?'))),
       worker: thenAsked(async (request, { sleep }) => {
         await sleep(100)
@@ -259,99 +250,25 @@ describe('questions of a model', () => {
     expect(texts(made, 2)).toEqual(['Look', 'First.', 'Why?', 'Re: Why?', 'How?'])
     expect(made.world.nowMs).toBe(200)
   })
-})
 
-const stores: readonly (readonly [string, () => Promise<Store>])[] = [
-  ['memoryStore', () => Promise.resolve(memoryStore())],
-  [
-    'sqliteStore',
-    async () => {
-      const store = sqliteStore({ folder: await tempFolder(), synchronous: 'normal' })
-      onTestFinished(() => store.close())
-      return store
-    },
-  ],
-]
-
-/** The program's world as a store has it, running elsewhere. */
-async function again(store: Store, made: Program): Promise<Program> {
-  const later = await reopened(store, { ...made.options, sessionPool: new SessionPool() })
-  await later.runner.start()
-  return { ...made, ...later, subagents: later.runner.subagents(made.lead) }
-}
-
-describe.each(stores)('over a restart with a %s', (_, storeOf) => {
-  it('a session answers with all in mind that was said before', async () => {
-    const store = await storeOf()
-    const made = await succeeded({ runner: { store } })
-    await made.subagents.query(1, 'Why?')
-    await made.runner.stop()
-    const later = await again(store, made)
-    await expect(later.subagents.query(1, 'How?')).resolves.toBe('Re: How?')
-    expect(texts(made, 2)).toEqual(['Look', 'Re: Look', 'Why?', 'Re: Why?', 'How?'])
-    expect(later.subagents.list()).toMatchObject([{ status: 'succeeded' }])
-  })
-
-  it('a question that was under way stands in the session once, and its reply is collected', async () => {
-    const kept = await storeOf()
-    const { store, die } = mortalStore(kept)
-    let isStuck = true
-    const made = await succeeded({
-      isMortal: true,
-      worker: thenAsked((request, context) => (isStuck ? hang(request, context) : echo(request, context))),
-      runner: { store },
+  it('that a session cannot answer, or may not be asked, are answered with why', async () => {
+    const ask = (id: string) => calls(call('ask', 'query_subagent', { id, prompt: 'Why?' }))
+    const made = await program({
+      agent: { messages: 'Go' },
+      parts: [ToolRegistry({ tools: [querySubagentDeclaration] })],
+      lead: stepwise(calls(delegate('a'), delegate('b', { prompt: 'fail' })), ask('1'), ask('2'), ask('3')),
+      worker: byTask({
+        Look: thenAsked(() => fail('refused', { message: 'boom' })),
+        fail: () => fail('refused'),
+      }),
     })
-    await made.subagents.collect(1)
-    void made.subagents.query(1, 'Why?')
-    await once(made, () => made.asked('worker').length === 2)
-    die()
-    await turns()
-    isStuck = false
-    const later = await again(kept, made)
-    await expect(later.subagents.collect(1)).resolves.toBe('Re: Why?')
-    expect(made.asked('worker')).toHaveLength(3)
-    expect(texts(made, 2)).toEqual(['Look', 'First.', 'Why?'])
-    const { messages } = (await later.subagents.transcript(1)) ?? { messages: [] }
-    expect(messages.map((message) => textOf(message))).toEqual(['Look', 'First.', 'Why?', 'Re: Why?'])
-  })
-
-  it('a question that was answered, of which its parent had not heard, is not put to the model again', async () => {
-    const kept = await storeOf()
-    const { store, die } = mortalStore(kept)
-    const made = await succeeded({ isMortal: true, worker: thenAsked(echo), runner: { store } })
-    await made.subagents.collect(1)
-    made.runner.on('session-settled', die)
-    void made.subagents.query(1, 'Why?')
-    await once(made, () => made.told('session-settled').length === 2)
-    await turns()
-    const later = await again(kept, made)
-    await expect(later.subagents.collect(1)).resolves.toBe('Re: Why?')
-    expect(made.asked('worker')).toHaveLength(2)
-  })
-
-  it('a reply that was there is collected still', async () => {
-    const store = await storeOf()
-    const made = await succeeded({ runner: { store } })
-    await made.subagents.query(1, 'Why?', { wait: false })
     await made.runner.idle()
-    await made.runner.stop()
-    const later = await again(store, made)
-    await expect(later.subagents.collect(1)).resolves.toBe('Re: Look')
-    await expect(later.subagents.collect(1)).resolves.toBe('Re: Why?')
-    expect(made.asked('worker')).toHaveLength(2)
-  })
-})
-
-describe('over a restart without a store', () => {
-  it('a session has nothing in mind any more, and says so', async () => {
-    const made = await succeeded()
-    await made.runner.idle()
-    await made.runner.stop()
-    const world = World.restore(made.world.snapshot(), { systems: standardSystems(), components })
-    const later = driven(world, { ...made.options, sessionPool: new SessionPool() })
-    await later.runner.start()
-    const refused = rejection(later.runner.subagents(made.lead).query(1, 'Why?'))
-    await expect(refused).resolves.toMatchObject({ code: 'session-failed' })
-    expect(made.asked('worker')).toHaveLength(1)
+    const [answered, failed] = made.sessions().map(({ sessionId }) => sessionId)
+    const results = [...made.world.read(made.lead, Conversation)].filter(({ role }) => role === 'tool').slice(2)
+    expect(results.map((message) => textOf(message))).toEqual([
+      `Error: Subagent ${answered} could not answer: boom`,
+      `Error: Subagent ${failed} cannot be queried: failed`,
+      'Error: Session not found: 3',
+    ])
   })
 })

@@ -105,6 +105,14 @@ describe('the result of a session', () => {
     expect(made.world.read(made.lead, Conversation).some((message) => textOf(message) === '50 false')).toBe(true)
   })
 
+  it('is not waited for at all if no time is given: the answer comes in the tick of the call', async () => {
+    const made = team({ worker: after(100, 'Found it.'), lead: stepwise(launch, after(50, read('r', { timeout: 0 }))) })
+    await made.run()
+    expect(answered(made, 'r')).toMatchObject({ status: 'error', lifecycle_status: 'running', inline_content: null })
+    const asked = made.told('model-replied').filter(({ path }) => path === undefined)[1]
+    expect(made.told('tool-answered').find(({ callId }) => callId === 'r')?.tick).toBe(asked?.tick)
+  })
+
   it.each(['full', 'summary'])('of a session that did not succeed is its error, read as %s', async (read_method) => {
     const made = team({
       worker: hang,

@@ -1,114 +1,13 @@
-import {
-  Conversation,
-  defineTool,
-  DelegationLimits,
-  fail,
-  memoryStore,
-  SessionPool,
-  type SkillDefinition,
-  sqliteStore,
-  type Store,
-  type SubagentConfig,
-} from 'entia'
+import { fail, memoryStore, SessionPool, type SkillDefinition } from 'entia'
 import { rm } from 'node:fs/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { z } from 'zod'
-import { rejection, reopened, turns } from '../engine/driving.ts'
+import { describe, expect, it } from 'vitest'
+import { reopened, turns } from '../engine/driving.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
-import { byTask, hang } from './pace.ts'
-import { delegatedBy, look, program, type Program, storedSession } from './program.ts'
+import { broken, endings } from './broken-session.ts'
+import { stores } from './kinds-of-stores.ts'
+import { look, program, stuck } from './program.ts'
 import { once } from './sleepy-team.ts'
-import {
-  answerIn,
-  type Behaviour,
-  call,
-  calls,
-  delegate,
-  launchedBy,
-  sessionsOf,
-  stepwise,
-  type TeamOptions,
-} from './team.ts'
-
-/** How a session ended, and how to bring that about. */
-type Ending = 'failed by its model' | 'failed by its step limit' | 'timed out' | 'cancelled'
-const endings: readonly Ending[] = ['failed by its model', 'failed by its step limit', 'timed out', 'cancelled']
-const statuses = {
-  'failed by its model': 'failed',
-  'failed by its step limit': 'failed',
-  'timed out': 'timed_out',
-  cancelled: 'cancelled',
-} as const
-
-interface Broken extends Program {
-  /** Runs of the tool so far. */
-  readonly looks: () => number
-}
-
-/** Asks its tool twice, and meets its end in its third step, or, once that has been, answers. */
-function worker(ending: Ending, hasEnded: () => boolean): Behaviour {
-  const again = calls(call('look', 'look'))
-  return stepwise(
-    again,
-    again,
-    async (request, context) => {
-      if (hasEnded()) return 'All seen.'
-      switch (ending) {
-        case 'failed by its model':
-          return fail('refused', { message: 'boom' })
-        case 'failed by its step limit':
-          return again
-        case 'timed out':
-          await context.sleep(10_000)
-          return 'Too late.'
-        case 'cancelled':
-          return hang(request, context)
-      }
-    },
-    'All seen.',
-  )
-}
-
-/** A team whose one session has just ended so. */
-async function broken(ending: Ending, store?: Store): Promise<Broken> {
-  let looks = 0
-  let hasEnded = false
-  const counted = defineTool({
-    name: 'look',
-    description: 'Looks.',
-    input: z.object({}),
-    restart: 'pure',
-    run: () => `look ${++looks}`,
-  })
-  const config: Partial<SubagentConfig> = { tools: ['look'], ...(ending.includes('step') && { maxSteps: 3 }) }
-  const made = await program({
-    subagents: { researcher: config },
-    worker: worker(ending, () => hasEnded),
-    runner: { tools: [counted], ...(store !== undefined && { store }) },
-  })
-  const timeoutMs = ending === 'timed out' ? 1_000 : undefined
-  await made.subagents.spawn({ category: 'researcher', prompt: 'Look around', timeoutMs })
-  if (ending === 'cancelled') {
-    await once(made, () => made.asked('worker').length === 3)
-    await made.subagents.cancel(1)
-  }
-  await made.runner.idle()
-  hasEnded = true
-  expect(made.sessions()[0]?.status).toBe(statuses[ending])
-  return { ...made, looks: () => looks }
-}
-
-const stores: readonly (readonly [string, () => Promise<Store>])[] = [
-  ['memoryStore', () => Promise.resolve(memoryStore())],
-  [
-    'sqliteStore',
-    async () => {
-      const store = sqliteStore({ folder: await tempFolder(), synchronous: 'normal' })
-      onTestFinished(() => store.close())
-      return store
-    },
-  ],
-]
+import { call, calls, delegate, stepwise } from './team.ts'
 
 describe.each(stores)('a session that is resumed with a %s', (_, storeOf) => {
   it.each(endings)('goes on where it was when it was %s, and pays for no step again', async (ending) => {
@@ -213,7 +112,7 @@ describe('a session that goes on with another one', () => {
       let isStuck = true
       const made = await program({
         subagents: { researcher: { tools: ['look'], maxSteps } },
-        worker: (request, context) => (isStuck ? hang(request, context) : calls(call('look', 'look'))),
+        worker: (request, context) => (isStuck ? stuck(request, context) : calls(call('look', 'look'))),
         runner: { tools: [look], store: memoryStore() },
       })
       await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
@@ -231,7 +130,9 @@ describe('a session that goes on with another one', () => {
     let isStuck = true
     const made = await program({
       subagents: { researcher: { tools: ['look'] } },
-      worker: stepwise(calls(call('look', 'look')), (request, context) => (isStuck ? hang(request, context) : 'Seen.')),
+      worker: stepwise(calls(call('look', 'look')), (request, context) =>
+        isStuck ? stuck(request, context) : 'Seen.',
+      ),
       runner: { tools: [look], store: memoryStore() },
     })
     await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
@@ -313,135 +214,5 @@ describe('a session that goes on with another one', () => {
     const { sessionId } = await made.subagents.resume(1)
     await expect(made.subagents.collect(sessionId)).resolves.toBe('Done: Look')
     expect(made.asked('worker')).toHaveLength(1)
-  })
-})
-
-describe('the sessions of a session that is resumed', () => {
-  /** A session that may launch two of its own, has launched one, and fails behind that until it is mended. */
-  async function failedBehindOne() {
-    let isBroken = true
-    const store = memoryStore()
-    const made = await program({
-      parts: [DelegationLimits({ sessions: 20 })],
-      subagents: {
-        researcher: { inheritancePolicy: { inheritTools: ['subagent'] }, limits: { sessions: 1 } },
-        leaf: {},
-      },
-      worker: byTask({
-        top: (request, context) => {
-          const dig = (id: string) => calls(delegate(id, { category: 'leaf', prompt: id }))
-          return stepwise(dig('first'), isBroken ? fail('refused') : dig('second'), 'Both.')(request, context)
-        },
-      }),
-      workerOptions: { usage: { input: 5 } },
-      runner: { store },
-    })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'top' })
-    await made.runner.idle()
-    expect(made.sessions()[0]?.status).toBe('failed')
-    isBroken = false
-    return { made, store }
-  }
-
-  it('are counted once above, and its grant is for new ones', async () => {
-    const { made } = await failedBehindOne()
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({ launched: 1, spentSessions: 1, spentTokens: 10 })
-    const { sessionId } = await made.subagents.resume(1)
-    await expect(made.subagents.collect(sessionId)).resolves.toBe('Both.')
-    expect(made.sessions()[1]?.usage).toMatchObject({ calls: 2, input: 10, delegatedTokens: 5, sessions: 1 })
-    expect(delegatedBy(made.world, made.lead)).toMatchObject({
-      launched: 2,
-      spentSessions: 2,
-      spentTokens: 25,
-      reservedSessions: 0,
-    })
-  })
-
-  it('go on in their count', async () => {
-    const { made, store } = await failedBehindOne()
-    const { sessionId } = await made.subagents.resume(1)
-    await made.runner.idle()
-    await made.runner.stop()
-    const { world, agent } = await storedSession(store, sessionId)
-    expect(sessionsOf(world, agent).map(({ sequence, prompt }) => [sequence, prompt])).toEqual([
-      [1, 'first'],
-      [2, 'second'],
-    ])
-  })
-})
-
-describe('a model that asks for a session to be resumed', () => {
-  /** Delegates, and then asks for that to be resumed. */
-  function asking(worker: Behaviour, background: boolean, named?: string): TeamOptions {
-    return {
-      agent: { messages: 'Go' },
-      worker,
-      lead: stepwise(calls(delegate('a', { background })), ({ messages }) => {
-        const id = named ?? (background ? launchedBy(messages, 'a') : '1')
-        return calls(call('resume', 'subagent_resume', { session_id: id }))
-      }),
-    }
-  }
-
-  it.each([
-    ['from where it was', memoryStore(), true],
-    ['from the start', undefined, false],
-  ])('is told of the new one, which goes on %s', async (_, store, continued) => {
-    const made = await program({
-      ...asking(() => fail('refused'), false),
-      runner: store === undefined ? {} : { store },
-    })
-    await made.runner.idle()
-    const [old, session] = made.sessions()
-    expect(answerIn(made.world.read(made.lead, Conversation), 'resume')).toEqual({
-      status: 'success',
-      original_session_id: old?.sessionId,
-      session_id: session?.sessionId,
-      category: 'researcher',
-      lifecycle_status: 'queued',
-      continued,
-    })
-    expect(session?.sessionId).not.toBe(old?.sessionId)
-  })
-
-  it.each([
-    ['running', hang],
-    ['succeeded', () => 'Fine.'],
-  ] as const)('that is %s is told that it cannot be', async (status, behaviour) => {
-    const made = await program(asking(behaviour, status === 'running'))
-    await once(made, () => 'resume' in made.results())
-    const id = made.sessions()[0]?.sessionId
-    expect(answerIn(made.world.read(made.lead, Conversation), 'resume')).toMatchObject({
-      status: 'error',
-      error: `Session ${id} is not in a resumable state: ${status}. Only failed, timed_out, or cancelled sessions can be resumed.`,
-    })
-    expect(made.sessions()).toHaveLength(1)
-    await made.runner.stop()
-  })
-
-  it('that is nowhere is told so', async () => {
-    const made = await program(asking(() => 'Fine.', false, 'session-0000000000000000'))
-    await made.runner.idle()
-    expect(answerIn(made.world.read(made.lead, Conversation), 'resume')).toMatchObject({
-      status: 'error',
-      error: 'Session not found: session-0000000000000000',
-    })
-  })
-})
-
-describe('a program that resumes a session', () => {
-  it('which is queued or running or has succeeded is refused, and nothing has changed', async () => {
-    const sessionPool = new SessionPool({ cap: 1 })
-    const made = await program({ worker: byTask({ b: hang }), runner: { sessionPool } })
-    for (const prompt of ['a', 'b', 'c']) await made.subagents.spawn({ category: 'researcher', prompt })
-    await once(made, () => made.sessions()[1]?.status === 'running')
-    for (const [index, status] of ['succeeded', 'running', 'queued'].entries()) {
-      const id = made.sessions()[index]?.sessionId
-      await expect(rejection(made.subagents.resume(index + 1))).resolves.toMatchObject({
-        message: `Session ${id} is not in a resumable state: ${status}. Only failed, timed_out, or cancelled sessions can be resumed.`,
-      })
-    }
-    expect(made.sessions()).toHaveLength(3)
-    await made.runner.stop()
   })
 })

@@ -2,6 +2,7 @@ import {
   agent,
   defineTool,
   type EventPlace,
+  fail,
   type ModelRequest,
   Runner,
   type ScriptedReply,
@@ -89,6 +90,7 @@ const scripts: Readonly<Record<string, (task: string) => readonly ScriptedReply[
   scout: (task) => {
     const letter = { name: 'send', arguments: { letter: task } }
     const found = `Found ${task}.`
+    if (task === 'alpha') return [fail('refused', { message: 'boom' })]
     return task.endsWith('write') ? [calls({ name: 'look', arguments: {} }, letter), found] : [found]
   },
 }

@@ -51,6 +51,13 @@ describe('what an agent may still delegate', () => {
   })
 })
 
+describe('what a session may delegate that goes on with another one', () => {
+  it('is not less by what that one had launched', () => {
+    const delegated = { ...nothingDelegated, launched: 5, launchedBefore: 3 }
+    expect(leftOf({ sessions: 4 }, delegated)).toEqual({ sessions: 2 })
+  })
+})
+
 describe('a launch', () => {
   it.each([
     ['depth', { sessions: 1, tokens: 1, costNanoUsd: 1 }, 0],
@@ -127,19 +134,76 @@ describe('a use', () => {
   })
 })
 
+/** What an agent has delegated, as the scheduler keeps it. */
+class Ledger {
+  delegated: DelegatedData = nothingDelegated
+  readonly running: Allowance[] = []
+  readonly #limits: DelegationLimitsData
+
+  constructor(limits: DelegationLimitsData) {
+    this.#limits = limits
+  }
+
+  get left(): Allowance {
+    return leftOf(this.#limits, this.delegated)
+  }
+
+  /** What a further session is granted; `undefined` if there is none. */
+  admit(wanted: Wanted | undefined, canDelegate: boolean): Allowance | undefined {
+    if (exhausted(this.left, 1) !== undefined) return undefined
+    this.#add({ launched: 1 })
+    const grant = grantOf(this.left, wanted, canDelegate)
+    if (typeof grant === 'string') return undefined
+    this.#reserve(grant, 1)
+    this.running.push(grant)
+    return grant
+  }
+
+  /** A session ends that has spent such a share of its grant. */
+  end(which: number, share: number): void {
+    const [grant] = this.running.splice(which % Math.max(1, this.running.length), 1)
+    if (grant === undefined) return
+    this.#reserve(grant, -1)
+    const part = (amount = 0): number => Math.floor(amount * share)
+    const { sessions, tokens, costNanoUsd } = grant
+    this.#add({ spentSessions: part(sessions), spentTokens: part(tokens), spentCostNanoUsd: part(costNanoUsd) })
+  }
+
+  /** Everything that is left, reserved and spent. */
+  get all(): Required<Allowance> {
+    const { launched, reservedSessions, spentSessions, ...rest } = this.delegated
+    const { sessions, tokens = 0, costNanoUsd = 0 } = this.left
+    return {
+      sessions: sessions + launched + reservedSessions + spentSessions,
+      tokens: tokens + rest.reservedTokens + rest.spentTokens,
+      costNanoUsd: costNanoUsd + rest.reservedCostNanoUsd + rest.spentCostNanoUsd,
+    }
+  }
+
+  #reserve({ sessions, tokens = 0, costNanoUsd = 0 }: Allowance, sign: 1 | -1): void {
+    const [reservedSessions, reservedTokens] = [sign * sessions, sign * tokens]
+    this.#add({ reservedSessions, reservedTokens, reservedCostNanoUsd: sign * costNanoUsd })
+  }
+
+  #add(more: Partial<DelegatedData>): void {
+    const added = Object.entries(more).map(([key, amount = 0]) => [
+      key,
+      (this.delegated[key as keyof DelegatedData] ?? 0) + amount,
+    ])
+    this.delegated = { ...this.delegated, ...Object.fromEntries(added) } as DelegatedData
+  }
+}
+
 const usd = fc.integer({ min: 0, max: 10_000_000 }).map((cents) => cents / 100)
-const limitsOf = fc.record(
-  {
-    sessions: fc.nat({ max: 40 }),
-    tokens: fc.nat({ max: 1_000_000 }),
-    costUsd: usd,
-  },
+const limitsOf = fc.record({ sessions: fc.nat({ max: 40 }), tokens: fc.nat({ max: 1_000_000 }), costUsd: usd })
+const wantedOf = fc.record(
+  { sessions: fc.nat({ max: 40 }), tokens: fc.nat({ max: 1_000_000 }), costUsd: usd },
   { requiredKeys: [] },
 )
-/** What happens to an agent's sessions: one is admitted, or ends, having spent such a share of its grant. */
+/** What happens to an agent's sessions: one is admitted, or one ends. */
 const story = fc.array(
   fc.oneof(
-    fc.record({ admits: fc.constant(true as const), wanted: fc.option(limitsOf), canDelegate: fc.boolean() }),
+    fc.record({ admits: fc.constant(true as const), wanted: wantedOf, canDelegate: fc.boolean() }),
     fc.record({
       admits: fc.constant(false as const),
       which: fc.nat(),
@@ -150,86 +214,45 @@ const story = fc.array(
 )
 
 describe('grants, whatever is asked for and spent', () => {
-  it('never come to more than the limit, with what was spent', () => {
-    const check = (limits: DelegationLimitsData, events: typeof story extends fc.Arbitrary<infer E> ? E : never) => {
-      let delegated = nothingDelegated
-      const running: Allowance[] = []
+  it('never come to more than the limit, with what was spent, and are never less than nothing', () => {
+    const property = fc.property(limitsOf, story, (limits, events) => {
+      const ledger = new Ledger(limits)
+      const whole = { sessions: limits.sessions, tokens: limits.tokens, costNanoUsd: toNanoUsd(limits.costUsd) }
       for (const event of events) {
-        if (event.admits) {
-          if (exhausted(leftOf(limits, delegated), 1) !== undefined) continue
-          delegated = { ...delegated, launched: delegated.launched + 1 }
-          const grant = grantOf(leftOf(limits, delegated), event.wanted ?? undefined, event.canDelegate)
-          if (typeof grant === 'string') continue
-          expectWithin(grant, leftOf(limits, delegated))
-          expectAsAsked(grant, event.wanted ?? undefined)
-          delegated = reserved(delegated, grant, 1)
-          running.push(grant)
-        } else {
-          const [grant] = running.splice(event.which % Math.max(1, running.length), 1)
-          if (grant !== undefined) delegated = spent(reserved(delegated, grant, -1), grant, event.share)
+        if (event.admits) expectGranted(ledger, event.wanted, event.canDelegate)
+        else ledger.end(event.which, event.share)
+        expect(ledger.all).toEqual(whole)
+        for (const amount of [...Object.values(ledger.delegated), ...Object.values(ledger.left)]) {
+          expect(amount).toBeGreaterThanOrEqual(0)
         }
-        expectSum(limits, delegated)
       }
-      for (const grant of running) delegated = reserved(delegated, grant, -1)
-      expect(delegated).toMatchObject({ reservedSessions: 0, reservedTokens: 0, reservedCostNanoUsd: 0 })
-    }
-    fc.assert(fc.property(limitsOf, story, check))
+      while (ledger.running.length > 0) ledger.end(0, 0)
+      expect(ledger.delegated).toMatchObject({ reservedSessions: 0, reservedTokens: 0, reservedCostNanoUsd: 0 })
+    })
+    fc.assert(property)
   })
 
   it('are the same amount of money in dollars and back', () => {
-    const check = (nano: number): void => {
+    const property = fc.property(fc.integer({ min: 0, max: 1e15 }), (nano) => {
       expect(toNanoUsd(toUsd(nano))).toBe(nano)
-    }
-    fc.assert(fc.property(fc.integer({ min: 0, max: 1e15 }), check))
+    })
+    fc.assert(property)
     expect(toNanoUsd(0.1) + toNanoUsd(0.2)).toBe(toNanoUsd(0.3))
   })
 })
 
-/** As the scheduler keeps it, at admission (1) and at the end (-1). */
-function reserved(delegated: DelegatedData, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance, sign: 1 | -1) {
-  return {
-    ...delegated,
-    reservedSessions: delegated.reservedSessions + sign * sessions,
-    reservedTokens: delegated.reservedTokens + sign * tokens,
-    reservedCostNanoUsd: delegated.reservedCostNanoUsd + sign * costNanoUsd,
-  }
-}
-
-function spent(delegated: DelegatedData, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance, share: number) {
-  const part = (amount: number): number => Math.floor(amount * share)
-  return {
-    ...delegated,
-    spentSessions: delegated.spentSessions + part(sessions),
-    spentTokens: delegated.spentTokens + part(tokens),
-    spentCostNanoUsd: delegated.spentCostNanoUsd + part(costNanoUsd),
-  }
-}
-
-function expectWithin(grant: Allowance, left: Allowance): void {
-  for (const key of ['sessions', 'tokens', 'costNanoUsd'] as const) {
-    const granted = grant[key] ?? 0
-    expect(Number.isInteger(granted)).toBe(true)
-    expect(granted).toBeGreaterThanOrEqual(0)
-    expect(granted).toBeLessThanOrEqual(left[key] ?? Infinity)
-    if (left[key] !== undefined) expect(grant[key]).toBeDefined()
-  }
-}
-
-function expectAsAsked(grant: Allowance, wanted: Wanted | undefined): void {
-  if (wanted?.tokens !== undefined) expect(grant.tokens).toBe(wanted.tokens)
-  if (wanted?.costUsd !== undefined) expect(grant.costNanoUsd).toBe(toNanoUsd(wanted.costUsd))
-}
-
-/** What is left, reserved and spent is the whole limit, and none of it is less than nothing. */
-function expectSum(limits: DelegationLimitsData, delegated: DelegatedData): void {
-  const left = leftOf(limits, delegated)
-  const { launched, reservedSessions, spentSessions } = delegated
-  expect(left.sessions + launched + reservedSessions + spentSessions).toBe(limits.sessions ?? 200)
-  if (left.tokens !== undefined)
-    expect(left.tokens + delegated.reservedTokens + delegated.spentTokens).toBe(limits.tokens)
-  if (left.costNanoUsd !== undefined) {
-    const cost = left.costNanoUsd + delegated.reservedCostNanoUsd + delegated.spentCostNanoUsd
-    expect(cost).toBe(toNanoUsd(limits.costUsd ?? 0))
-  }
-  for (const amount of Object.values(delegated)) expect(amount).toBeGreaterThanOrEqual(0)
+/** A session is granted what it asks for, else a quarter, and no more than there is. */
+function expectGranted(ledger: Ledger, wanted: Wanted, canDelegate: boolean): void {
+  const { sessions, tokens = 0, costNanoUsd = 0 } = ledger.left
+  const grant = ledger.admit(wanted, canDelegate)
+  if (grant === undefined) return
+  const quarter = (amount: number): number => Math.floor(amount / 4)
+  expect(grant).toEqual({
+    sessions: canDelegate ? (wanted.sessions ?? quarter(sessions - 1)) : 0,
+    tokens: wanted.tokens ?? quarter(tokens),
+    costNanoUsd: wanted.costUsd === undefined ? quarter(costNanoUsd) : toNanoUsd(wanted.costUsd),
+  })
+  expect(grant.sessions).toBeLessThanOrEqual(sessions - 1)
+  expect(grant.tokens).toBeLessThanOrEqual(tokens)
+  expect(grant.costNanoUsd).toBeLessThanOrEqual(costNanoUsd)
 }
