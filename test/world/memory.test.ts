@@ -85,13 +85,15 @@ describe('the memory of a world', () => {
         ask(world)
         return world
       })
-    const weigh = (ask: (world: World) => void): number => {
+    const weighOnce = (ask: (world: World) => void): number => {
       worlds(ask)
       const before = heapAfter(() => undefined)
       let kept: World[] = []
       const after = heapAfter(() => (kept = worlds(ask)))
       return (after - before) / kept.length
     }
+    // Whatever else lives in this process only adds to it.
+    const weigh = (ask: (world: World) => void): number => Math.min(...[1, 2, 3].map(() => weighOnce(ask)))
     const plain = weigh(() => undefined)
     const asked = weigh((world) => {
       for (const token of tokens) expect(world.query(token, Person)).toEqual([])
