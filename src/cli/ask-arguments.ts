@@ -20,7 +20,8 @@ export interface AskArguments {
 
 export const defaultData = '.entia'
 
-export const askHelp = `Asks an agent about the files of a folder and shows how it finds the answer.
+export const askHelp = `Asks about the files of a folder: a lead splits it among researchers, sleeps
+until they are done, and reports what they found.
 
   npm start                               about this project's docs and examples
   npm start -- FOLDER --question "..."    about another folder
@@ -31,11 +32,12 @@ export const askHelp = `Asks an agent about the files of a folder and shows how 
   --model NAME        PROVIDER/NAME, or a provider alone for its usual model:
                       anthropic, openai, moonshot, ollama, scripted.
                       Without it ANTHROPIC_API_KEY or OPENAI_API_KEY decide, or
-                      else it is a script that reads, but does not think
+                      else they are scripts that read, but do not think
   --resume            go on with the newest run that has not ended
   --data FOLDER       where runs are kept (${defaultData})
-  --fast              a script does not pause between its steps
-  --json              one JSON object a line instead of text
+  --fast              scripts do not pause between their steps
+  --json              one JSON object a line instead of text; what sessions do
+                      has a path of their ids
   --help              this
 
 Ctrl-C stops, and so does kill -9: --resume continues where it was.

@@ -1,36 +1,81 @@
-import type { Failure, JsonObject, Stop, TokenUsage } from '../index.ts'
+import type { Failure, JsonObject, SessionStatus, Stop, TokenUsage } from '../index.ts'
 
-/** What a run has used, over all its starts. */
+/** What a run has used, over all its starts, its sessions included. */
 export interface Totals {
   readonly modelCalls: number
   readonly toolCalls: number
+  /** Sessions that were launched. */
+  readonly sessions: number
   readonly usage: TokenUsage
   /** Time in which it was driven. */
   readonly durationMs: number
 }
 
-/** A tool call and what came of it. */
-export interface AnsweredTool {
+/** A tool call. */
+export interface OpenTool {
   readonly callId: string
   readonly tool: string
   readonly arguments: JsonObject
+}
+
+/** A tool call and what came of it. */
+export interface AnsweredTool extends OpenTool {
   readonly isError: boolean
   readonly text: string
 }
 
+/** The lead, or the agent of a session, as it was found. */
+export interface FoundAgent {
+  /** What stands in its world at this tick or an earlier one was told before, if that process had the time. */
+  readonly tick: number
+  /** Model calls that were begun. */
+  readonly steps: number
+  /** Model calls that were answered. */
+  readonly modelCalls: number
+  readonly toolCalls: number
+  readonly usage: TokenUsage
+  /** Time in which it was at work: of a session since it had its slot. */
+  readonly durationMs: number
+  /** Tool calls under way. */
+  readonly open: readonly OpenTool[]
+  /** It waits for its sessions. */
+  readonly isAsleep: boolean
+}
+
+/** A session as it was found. */
+export interface FoundSession extends FoundAgent {
+  /** The sessions above and its own, outermost first. */
+  readonly path: readonly string[]
+  readonly name: string
+  readonly status: SessionStatus
+  /** It has ended, and works on a further question. */
+  readonly isAsked: boolean
+  /** Its summary, or why there is none. */
+  readonly note?: string | undefined
+}
+
 /** A run as it was found. */
 export interface Before extends Totals {
-  /** What stands at this tick or an earlier one was told before, if that process had the time. */
-  readonly tick: number
-  readonly step: number
+  readonly lead: FoundAgent
+  /** What the lead's calls came to. */
   readonly tools: readonly AnsweredTool[]
+  readonly tree: readonly FoundSession[]
   readonly isFinished: boolean
 }
 
-/** Where an event stands in the run: what is told twice, because a process was killed, has the same place. */
-export interface Place {
+/**
+ * Where an event stands in the run: what is told twice, because a process was killed, has the same place. Tick and index
+ * are those of the world that the path leads to.
+ */
+export interface Place extends Within {
   readonly tick: number
   readonly index: number
+}
+
+/** In whose world it happens. */
+export interface Within {
+  /** Ids of sessions, outermost first. Absent: the lead's. */
+  readonly path?: readonly string[] | undefined
 }
 
 interface Facts {
@@ -47,16 +92,35 @@ interface Facts {
   }
   'model-called': Place & { readonly step: number }
   /** As it comes, before anything is sure. Of a tool call the name alone. */
-  'model-delta': { readonly kind: 'text' | 'thinking' | 'tool-call'; readonly text: string }
+  'model-delta': Within & { readonly kind: 'text' | 'thinking' | 'tool-call'; readonly text: string }
   /** What was streamed of this answer counts no more. */
-  'model-discarded': object
+  'model-discarded': Within
   'model-replied': Place & { readonly usage: TokenUsage }
-  'retry-scheduled': Place & { readonly attempt: number; readonly waitMs: number; readonly failure: Failure }
-  'tool-called': Place & Pick<AnsweredTool, 'callId' | 'tool' | 'arguments'>
-  'tool-progressed': { readonly message: string; readonly fraction?: number | undefined }
+  /** Of a session the wait is not known: its world has a time of its own. */
+  'retry-scheduled': Place & {
+    readonly attempt: number
+    readonly waitMs?: number | undefined
+    readonly failure: Failure
+  }
+  'tool-called': Place & OpenTool
+  'tool-progressed': Within & { readonly message: string; readonly fraction?: number | undefined }
   'tool-answered': Place & AnsweredTool
+  /** A session was launched, by whoever the path leads to. `name` is for people: what it looks into. */
+  'session-queued': Place & { readonly session: string; readonly name: string }
+  /** It has a slot and begins. */
+  'session-started': Place & { readonly session: string; readonly name: string; readonly task: string }
+  'session-ended': Place & {
+    readonly session: string
+    readonly status: SessionStatus
+    /** Since it had its slot; absent: it never had. */
+    readonly durationMs?: number | undefined
+    /** Its summary, or why there is none. */
+    readonly note?: string | undefined
+  }
+  /** An ended session has answered a further question. */
+  'query-answered': Place & { readonly session: string }
   /** Something to know that stops nothing. */
-  warning: { readonly message: string }
+  warning: Within & { readonly message: string }
   /** The process was asked to end. */
   'run-stopped': { readonly run: string; readonly resumeBy: string }
   /** The last of all. */
@@ -71,6 +135,9 @@ interface Facts {
 
 /** What people and programs are told of a run; with `--json`, a line each. */
 export type AskEvent = { [K in keyof Facts]: { readonly type: K } & Facts[K] }[keyof Facts]
+
+/** Those of a type. */
+export type AskEventOf<T extends AskEvent['type']> = Extract<AskEvent, { readonly type: T }>
 
 /** Shows a run. */
 export interface View {

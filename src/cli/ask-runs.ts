@@ -1,37 +1,39 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { z } from 'zod'
 import * as standardComponents from '../../components/index.ts'
+import { ActiveFor } from '../../components/subagent-session.ts'
+import { Turn } from '../../components/turn.ts'
 import {
-  agent as agentOf,
-  defineComponent,
   EntiaError,
   type Entity,
   fileTools,
-  type FileTools,
   LastTurn,
   Llm,
   type OpenRunnerOptions,
   Runner,
+  SessionPool,
   standardSystems,
   type Store,
+  type Tool,
   World,
 } from '../index.ts'
-import { type Question, questionPrompt, systemPrompt } from './question-prompt.ts'
+import { scriptedModel } from './choose-model.ts'
+import { Folder, leadParts } from './lead.ts'
+import type { Question } from './question-prompt.ts'
+import { pacedTool } from './reader/paced-tool.ts'
 import { readerModel } from './reader/reader-model.ts'
+import { restoring } from './restoring.ts'
 
-/** The folder that an agent is asked about, as an absolute path. */
-export const Folder = defineComponent('Folder', z.strictObject({ path: z.string() }))
-
-/** Steps that a question may take: what an answer may cost at most. */
-const maxSteps = 30
 /** Other processes may take a number first, so many times. */
 const maxTries = 100
+/** Researchers at work at once where they are scripts, so that there is a queue to be seen; others go by the pool's own cap. */
+const scriptedCap = 2
 
-/** One question to one agent, in a world of its own. */
+/** One question to a lead, in a world of its own; its researchers have worlds below it. */
 export interface AskRun {
   readonly name: string
   readonly world: World
+  /** The lead. */
   readonly agent: Entity
 }
 
@@ -42,7 +44,7 @@ export interface OpenRun extends AskRun {
 
 export interface RunOptions {
   readonly store: Store
-  /** Whether the scripted model takes its time. */
+  /** Whether scripts take their time. */
   readonly isPaced: boolean
 }
 
@@ -57,9 +59,8 @@ export async function newRun(
   for (let number = newest + 1; number <= newest + maxTries; number++) {
     const name = `ask-${number}`
     const world = new World({ name, systems: standardSystems(), components: Object.values(standardComponents) })
-    const messages = questionPrompt(question)
-    world.spawn(...agentOf({ model, system: systemPrompt, tools, messages, maxSteps }), Folder({ path }))
-    const run = await opened(name, tools, options, () => world).catch(ignoreLocked)
+    world.spawn(...leadParts({ question, model, folder: path, tools }))
+    const run = await opened(name, { tools, model }, options, () => world).catch(ignoreLocked)
     if (run?.world === world) return run
     await run?.runner.stop()
   }
@@ -68,7 +69,8 @@ export async function newRun(
 
 /** Opens a run of before, to go on with it. */
 export async function reopened({ name, world, agent }: AskRun, options: RunOptions): Promise<OpenRun> {
-  return opened(name, toolsIn(world.read(agent, Folder).path), options)
+  const { model } = world.read(agent, Llm)
+  return opened(name, { tools: toolsIn(world.read(agent, Folder).path), model }, options)
 }
 
 /**
@@ -86,24 +88,25 @@ export async function lastRun(store: Store): Promise<AskRun | undefined> {
   return newest
 }
 
+/** Has it come to its end? A lead that stopped thinking while researchers are out is woken again. */
 export function isFinished({ world, agent }: AskRun): boolean {
-  return world.has(agent, LastTurn)
+  return world.has(agent, LastTurn) && !world.has(agent, Turn) && world.query(ActiveFor).length === 0
 }
-
-const restoring = { systems: standardSystems(), components: { ...standardComponents, Folder } }
 
 async function opened(
   name: string,
-  tools: FileTools[keyof FileTools][],
+  { tools, model }: { readonly tools: readonly Tool[]; readonly model: string },
   { store, isPaced }: RunOptions,
   create?: () => World,
 ): Promise<OpenRun> {
+  const isScripted = model === scriptedModel
   const options: OpenRunnerOptions = {
     store,
     name,
     ...restoring,
     models: { scripted: readerModel({ isPaced }) },
-    tools,
+    sessionPool: new SessionPool(isScripted ? { cap: scriptedCap } : {}),
+    tools: isScripted && isPaced ? tools.map(pacedTool) : tools,
   }
   const runner = await Runner.open(create === undefined ? options : { ...options, create })
   return { name, runner, world: runner.world, agent: agentIn(runner.world) }
@@ -122,13 +125,14 @@ function agentIn(world: World): Entity {
   throw new EntiaError('corrupt-snapshot', `The run '${world.name}' has nobody to ask. Remove it, and ask again.`)
 }
 
-function toolsIn(path: string): FileTools[keyof FileTools][] {
+function toolsIn(path: string): Tool[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) throw new EntiaError('invalid-argument', `There is no folder ${path}.`, { path })
   if (!stats.isDirectory()) {
     throw new EntiaError('invalid-argument', `${path} is a file. Name the folder that it is in.`, { path })
   }
-  return Object.values(fileTools({ folder: path })) as FileTools[keyof FileTools][]
+  const { listFiles, grepFiles, readFile } = fileTools({ folder: path })
+  return [listFiles, grepFiles, readFile]
 }
 
 /** Names of runs, newest first. */

@@ -1,22 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Turn } from '../../components/turn.ts'
 import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
-import {
-  type AskRun,
-  Folder,
-  isFinished,
-  lastRun,
-  newRun,
-  type OpenRun,
-  reopened,
-  type RunOptions,
-} from './ask-runs.ts'
+import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
 import { adviceOn, assertKey, chooseModel } from './choose-model.ts'
-import { followRun, toolsOf, totalsOf } from './follow-run.ts'
+import { followRun } from './follow-run.ts'
+import { foundTree } from './found-agents.ts'
+import { Folder } from './lead.ts'
 import { readQuestion } from './question-prompt.ts'
+import { answeredTools } from './tool-calls.ts'
 
 export interface AskOptions extends AskArguments {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -29,7 +22,7 @@ export interface AskOptions extends AskArguments {
 /** How it ended: with an answer, by being told to, or without an answer, and why. */
 export type AskEnd = { readonly how: 'answered' | 'stopped' } | { readonly how: 'failed'; readonly message: string }
 
-/** Asks an agent about a folder, or goes on with that, and shows it. */
+/** Asks a lead and its researchers about a folder, or goes on with that, and shows it. */
 export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
   const store = sqliteStore({ folder: options.data })
   const runOptions: RunOptions = { store, isPaced: !options.fast }
@@ -47,8 +40,8 @@ async function begin(options: AskOptions, runOptions: RunOptions, view: View): P
   const run = await newRun({ ...questionOf(options), model }, runOptions)
   // What is kept of runs is nothing to commit, nor to search.
   if (isNewPlace) writeFileSync(join(options.data, '.gitignore'), '*\n')
-  view.tell(started(run, options))
-  return drive(run, options, view)
+  view.tell(await started(run, options, runOptions))
+  return drive(run, options, runOptions, view)
 }
 
 async function goOn(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
@@ -58,21 +51,21 @@ async function goOn(options: AskOptions, runOptions: RunOptions, view: View): Pr
     throw new EntiaError('no-such-world', `${what} Start one without --resume.`)
   }
   if (isFinished(found)) {
-    view.tell(started(found, options))
-    return end(found, view)
+    view.tell(await started(found, options, runOptions))
+    return end(found, runOptions, view)
   }
   assertKey(found.world.read(found.agent, Llm).model, options.environment)
   const run = await reopened(found, runOptions)
-  view.tell(started(run, options))
-  return drive(run, options, view)
+  view.tell(await started(run, options, runOptions))
+  return drive(run, options, runOptions, view)
 }
 
-async function drive(run: OpenRun, options: AskOptions, view: View): Promise<AskEnd> {
+async function drive(run: OpenRun, options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
   const { runner } = run
   const { signal, resumeBy } = options
   const stop = (): void => void runner.stop()
+  const following = followRun(run, (event) => view.tell(event))
   try {
-    followRun(run, (event) => view.tell(event))
     if (!signal.aborted) await runner.start()
     signal.addEventListener('abort', stop)
     if (!signal.aborted) await runner.idle()
@@ -80,29 +73,31 @@ async function drive(run: OpenRun, options: AskOptions, view: View): Promise<Ask
     signal.removeEventListener('abort', stop)
     await runner.stop()
   }
-  if (isFinished(run)) return end(run, view)
+  await following.told()
+  if (isFinished(run)) return end(run, runOptions, view)
   view.tell({ type: 'run-stopped', run: run.name, resumeBy })
   return { how: 'stopped' }
 }
 
-function started(run: AskRun, { data, resume }: AskOptions): AskEvent {
+async function started(run: AskRun, { data, resume }: AskOptions, { store }: RunOptions): Promise<AskEvent> {
   const { world, agent, name } = run
-  const asked = world.read(agent, Conversation).find(({ role }) => role === 'user')
-  const { text: question, places } = readQuestion(textOf(asked))
+  const messages = [...world.read(agent, Conversation)]
+  const { text: question, places } = readQuestion(textOf(messages.find(({ role }) => role === 'user')))
   const { model } = world.read(agent, Llm)
-  const step = world.get(agent, Turn)?.steps ?? 0
-  const tools = toolsOf(world, agent)
-  const before = { tick: world.tick, step, ...totalsOf(world, agent), tools, isFinished: isFinished(run) }
   const facts = { run: name, data: resolve(data), folder: world.read(agent, Folder).path, question, places, model }
-  return { type: 'run-started', ...facts, ...(resume && { before }) }
+  if (!resume) return { type: 'run-started', ...facts }
+  const { lead, tree, totals } = await foundTree(store, world, agent)
+  const before = { ...totals, lead, tools: answeredTools(messages), tree, isFinished: isFinished(run) }
+  return { type: 'run-started', ...facts, before }
 }
 
-function end({ world, agent, name: run }: AskRun, view: View): AskEnd {
+async function end({ world, agent, name: run }: AskRun, { store }: RunOptions, view: View): Promise<AskEnd> {
   const { stop, failure } = world.read(agent, LastTurn)
+  const { totals } = await foundTree(store, world, agent)
   const advice = failure && adviceOn(failure, world.read(agent, Llm).model)
   const answer = stop === 'done' ? lastText(world, agent) : ''
   const why = { ...(failure !== undefined && { failure }), ...(advice !== undefined && { advice }) }
-  view.tell({ type: 'run-ended', run, ...totalsOf(world, agent), stop, answer, ...why })
+  view.tell({ type: 'run-ended', run, ...totals, stop, answer, ...why })
   if (stop === 'done') return { how: 'answered' }
   const message = `${run} ended without an answer (${failure?.kind ?? stop}).`
   return { how: 'failed', message: [message, failure?.message, advice].filter((part) => part !== undefined).join(' ') }

@@ -1,57 +1,158 @@
-import { Conversation, type Entity, LastTurn, type Message, type Runner, textOf, Usage, type World } from '../index.ts'
-import { ToolCall } from '../../components/tool-call.ts'
-import { Turn } from '../../components/turn.ts'
-import type { AnsweredTool, AskEvent, Totals } from './ask-event.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import { Conversation, type Entity, type Message, type Runner, type World } from '../index.ts'
+import type { AskEvent, OpenTool } from './ask-event.ts'
+import { sessionName } from './session-name.ts'
+import { answeredTools, openTools } from './tool-calls.ts'
 
-/** Tells what happens in a run: the Runner's events, with what they point at in the world. */
-export function followRun({ runner, agent }: { runner: Runner; agent: Entity }, tell: (event: AskEvent) => void): void {
+type Path = readonly string[] | undefined
+type Tell = (event: AskEvent) => void
+
+/** What is told of a run, in order: some of it has to be looked up first. */
+export interface Following {
+  /** Resolves once all that has happened is told. */
+  told(): Promise<void>
+}
+
+/** Tells what happens in a run and its sessions: the Runner's events, with what they point at in the worlds. */
+export function followRun(run: { readonly runner: Runner; readonly agent: Entity }, tell: Tell): Following {
+  let line = Promise.resolve()
+  const isNew = firstTime()
+  const say = (event: AskEvent | Promise<AskEvent>): void => {
+    const before = line
+    line = (async () => {
+      await before
+      const known = await event
+      if (isNew(known)) tell(known)
+    })()
+  }
+  followSteps(run.runner, say)
+  followTools(run, say)
+  followSessions(run.runner, say)
+  followTroubles(run.runner, say)
+  return { told: () => line }
+}
+
+/** Tells what comes for the first time: a world that is taken up again tells its newest tick once more. */
+function firstTime(): (event: AskEvent) => boolean {
+  const places = new Map<string, { readonly tick: number; readonly index: number }>()
+  return (event) => {
+    if (!('tick' in event)) return true
+    const { path = [], tick, index } = event
+    const last = places.get(path.join('/'))
+    if (last !== undefined && (tick < last.tick || (tick === last.tick && index <= last.index))) return false
+    places.set(path.join('/'), { tick, index })
+    return true
+  }
+}
+
+function followSteps(runner: Runner, tell: Tell): void {
   const { world } = runner
-  runner.on('model-called', ({ tick, index, step }) => tell({ type: 'model-called', tick, index, step }))
-  runner.on('model-delta', ({ delta }) => {
-    if (delta.type === 'tool-call') tell({ type: 'model-delta', kind: 'tool-call', text: delta.name })
-    else if (delta.type !== 'tool-arguments') tell({ type: 'model-delta', kind: delta.type, text: delta.text })
+  runner.on('model-called', ({ path, tick, index, step }) =>
+    tell({ type: 'model-called', ...at(path), tick, index, step }),
+  )
+  runner.on('model-delta', (event) => {
+    const { delta } = event
+    const within = at(pathOf(event))
+    if (delta.type === 'tool-call') tell({ type: 'model-delta', ...within, kind: 'tool-call', text: delta.name })
+    else if (delta.type !== 'tool-arguments')
+      tell({ type: 'model-delta', ...within, kind: delta.type, text: delta.text })
   })
-  runner.on('model-discarded', () => tell({ type: 'model-discarded' }))
-  runner.on('model-replied', ({ tick, index, usage }) => tell({ type: 'model-replied', tick, index, usage }))
-  runner.on('retry-scheduled', ({ tick, index, attempt, atMs, failure }) => {
-    tell({ type: 'retry-scheduled', tick, index, attempt, waitMs: atMs - world.nowMs, failure })
+  runner.on('model-discarded', (event) => tell({ type: 'model-discarded', ...at(pathOf(event)) }))
+  runner.on('model-replied', ({ path, tick, index, usage }) => {
+    tell({ type: 'model-replied', ...at(path), tick, index, usage })
   })
-  runner.on('tool-called', ({ tick, index, effect, callId, tool }) => {
-    const { arguments: input } = world.read(effect, ToolCall)
-    tell({ type: 'tool-called', tick, index, callId, tool, arguments: input })
+  runner.on('retry-scheduled', ({ path, tick, index, attempt, atMs, failure }) => {
+    // A session's world has a time of its own, which nobody here knows.
+    const waitMs = path === undefined ? atMs - world.nowMs : undefined
+    tell({ type: 'retry-scheduled', ...at(path), tick, index, attempt, waitMs, failure })
   })
-  runner.on('tool-progressed', ({ message, fraction }) => tell({ type: 'tool-progressed', message, fraction }))
-  runner.on('tool-answered', ({ tick, index, callId }) => {
-    const answered = toolsOf(world, agent).find((tool) => tool.callId === callId)
-    if (answered !== undefined) tell({ type: 'tool-answered', tick, index, ...answered })
+}
+
+function followTools(
+  { runner, agent }: { readonly runner: Runner; readonly agent: Entity },
+  say: (event: Promise<AskEvent>) => void,
+): void {
+  const conversation = (path: Path): Promise<readonly Message[]> => conversationOf(runner, agent, path)
+  runner.on('tool-called', ({ path, tick, index, callId, tool }) => {
+    const known = conversation(path).then((messages): AskEvent => {
+      const asked = [...openTools(messages), ...answeredTools(messages)].find((call) => call.callId === callId)
+      const call: OpenTool = { callId, tool, arguments: asked?.arguments ?? {} }
+      return { type: 'tool-called', ...at(path), tick, index, ...call }
+    })
+    say(known)
   })
-  runner.on('warning', ({ message }) => tell({ type: 'warning', message }))
-  runner.on('commit-failed', ({ tick, attempt, message }) => {
-    tell({ type: 'warning', message: `Tick ${tick} could not be written down (try ${attempt}): ${message}` })
+  runner.on('tool-answered', ({ path, tick, index, callId, tool, isError }) => {
+    const known = conversation(path).then((messages): AskEvent => {
+      const answered = answeredTools(messages).findLast((call) => call.callId === callId)
+      const call = answered ?? { callId, tool, arguments: {}, isError, text: '' }
+      return { type: 'tool-answered', ...at(path), tick, index, ...call }
+    })
+    say(known)
+  })
+  runner.on('tool-progressed', (event) => {
+    const { message, fraction } = event
+    say(Promise.resolve({ type: 'tool-progressed', ...at(pathOf(event)), message, fraction }))
+  })
+}
+
+/** The conversation as it is now; of sessions further below, which nobody can ask for here, nothing. */
+async function conversationOf(runner: Runner, agent: Entity, path: Path): Promise<readonly Message[]> {
+  if (path === undefined) return [...runner.world.read(agent, Conversation)]
+  const [sessionId = ''] = path
+  if (path.length > 1) return []
+  const transcript = await runner
+    .subagents(agent)
+    .transcript(sessionId)
+    .catch(() => undefined)
+  return transcript?.messages ?? []
+}
+
+function followSessions(runner: Runner, tell: Tell): void {
+  const { world } = runner
+  const durations = new Map<string, { readonly durationMs: number; readonly error: string | null }>()
+  runner.on('session-queued', ({ path, tick, index, session, sessionId }) => {
+    const name = path === undefined ? sessionName(world.read(session, SubagentSession).prompt) : sessionId
+    tell({ type: 'session-queued', ...at(path), tick, index, session: sessionId, name })
+  })
+  runner.on('delegation-started', ({ path, tick, index, sessionId, task }) => {
+    tell({ type: 'session-started', ...at(path), tick, index, session: sessionId, name: sessionName(task), task })
+  })
+  runner.on('delegation-completed', ({ sessionId, durationMs, error }) =>
+    durations.set(sessionId, { durationMs, error }),
+  )
+  runner.on('session-ended', ({ path, tick, index, session, sessionId, lifecycleStatus: status }) => {
+    const { durationMs, error } = durations.get(sessionId) ?? {}
+    durations.delete(sessionId)
+    const note = error ?? (path === undefined ? noteOf(world, session) : undefined)
+    tell({ type: 'session-ended', ...at(path), tick, index, session: sessionId, status, durationMs, note })
+  })
+  runner.on('query-answered', ({ path, tick, index, sessionId }) => {
+    tell({ type: 'query-answered', ...at(path), tick, index, session: sessionId })
+  })
+}
+
+function followTroubles(runner: Runner, tell: Tell): void {
+  runner.on('warning', ({ path, message }) => tell({ type: 'warning', ...at(path), message }))
+  runner.on('commit-failed', (event) => {
+    const { tick, attempt, message } = event
+    const text = `Tick ${tick} could not be written down (try ${attempt}): ${message}`
+    tell({ type: 'warning', ...at(pathOf(event)), message: text })
   })
   runner.on('listener-failed', ({ event, message }) => {
     tell({ type: 'warning', message: `An event '${event}' could not be shown: ${message}` })
   })
 }
 
-/** The tool calls that are answered, oldest first. */
-export function toolsOf(world: World, agent: Entity): AnsweredTool[] {
-  const messages: readonly Message[] = world.get(agent, Conversation) ?? []
-  const asked = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))
-  const calls = asked.filter((block) => block.type === 'tool-call')
-  return messages.flatMap((message) => {
-    if (message.role !== 'tool') return []
-    const { callId, name: tool, isError = false } = message
-    const input = calls.find(({ id }) => id === callId)?.arguments ?? {}
-    return [{ callId, tool, arguments: input, isError, text: textOf(message) }]
-  })
+function noteOf(world: World, session: Entity): string | undefined {
+  const { error, summary } = world.read(session, SubagentSession)
+  return error ?? (typeof summary === 'string' ? summary : undefined)
 }
 
-/** What a run has used so far. */
-export function totalsOf(world: World, agent: Entity): Totals {
-  const { calls: modelCalls, ...usage } = world.get(agent, Usage) ?? { calls: 0 }
-  const turn = world.get(agent, LastTurn) ?? world.get(agent, Turn)
-  const endMs = turn !== undefined && 'endedAtMs' in turn ? turn.endedAtMs : world.nowMs
-  const durationMs = endMs - (turn?.startedAtMs ?? world.nowMs)
-  return { modelCalls, toolCalls: toolsOf(world, agent).length, usage, durationMs }
+/** What is streamed from sessions has a path as well. */
+function pathOf(event: object): Path {
+  return 'path' in event ? (event.path as Path) : undefined
+}
+
+function at(path: Path): { readonly path?: readonly string[] } {
+  return path === undefined ? {} : { path }
 }

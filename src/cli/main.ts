@@ -4,7 +4,7 @@ import { EntiaError } from '../index.ts'
 import { ask } from './ask.ts'
 import { askArguments, askHelp, defaultData } from './ask-arguments.ts'
 import { jsonView } from './json-view.ts'
-import { TerminalView } from './terminal/terminal-view.ts'
+import { textView } from './terminal/text-view.ts'
 import { UsageError } from './usage-error.ts'
 
 const { argv, env: environment, stdout, stderr } = process
@@ -34,7 +34,7 @@ async function command(words: readonly string[]): Promise<number> {
   }
   const { signal, exitCode } = interruption()
   const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
-  const view = args.json ? jsonView(stdout) : new TerminalView(stdout, { isDumb: environment['TERM'] === 'dumb' })
+  const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb: environment['TERM'] === 'dumb' })
   try {
     const end = await ask({ ...args, environment, signal, resumeBy }, view)
     if (end.how !== 'failed') return end.how === 'answered' ? 0 : exitCode()

@@ -15,7 +15,6 @@ export const subagentToolNames = [
   'subagent_wait',
   'subagent_resume',
 ] as const
-type SubagentToolName = (typeof subagentToolNames)[number]
 
 const sessionId = { type: 'string', description: 'A session id, a unique prefix of one, or a sequence number.' }
 const timeout = { type: 'number', description: 'Seconds.' }

@@ -2,10 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { askArguments, askHelp } from '../../src/cli/ask-arguments.ts'
+import { textView } from '../../src/cli/terminal/text-view.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answerOf, asking, only } from './asking.ts'
 import { eventsOf, run } from './program.ts'
+import { Terminal } from './terminal.ts'
 
 const files = {
   'docs/restarts.md': [
@@ -29,7 +31,7 @@ vi.setConfig({ testTimeout: 60_000 })
 function quotesIn(answer: string): { readonly path: string; readonly line: number; readonly text: string }[] {
   let place: { path: string; line: number } | undefined
   return answer.split('\n').flatMap((row) => {
-    const [, path, line] = /^(\S+):(\d+)(?:-\d+)?$/.exec(row) ?? []
+    const [, path, line] = /^(.+):(\d+)(?:-\d+)?$/.exec(row) ?? []
     if (path !== undefined) place = { path, line: Number(line) }
     if (place === undefined || !row.startsWith('> ')) return []
     return [{ path: place.path, line: place.line++, text: row.slice(2) }]
@@ -40,7 +42,7 @@ async function dataFolder(): Promise<readonly [string, string]> {
   return ['--data', await tempFolder()]
 }
 
-describe('an agent that is asked about a folder', () => {
+describe('a lead that is asked about a folder', () => {
   it('answers with lines that stand where it says, word for word', async () => {
     const folder = await tempFolder(files)
     const { events, end } = await asking(folder, '--question', question, ...(await dataFolder()))
@@ -84,6 +86,37 @@ describe('an agent that is asked about a folder', () => {
     expect(answerOf(events)).toContain('readme.md:3\n> All that is known of bees.')
   })
 
+  it('sends a researcher into each part of it, and asks one of them further', async () => {
+    const folder = await tempFolder(files)
+    const { events } = await asking(folder, '--question', question, ...(await dataFolder()))
+    const queued = only('session-queued', events)
+    expect(queued.map(({ name }) => name)).toEqual(['docs', 'examples', 'image.bin'])
+    expect(only('session-started', events).map(({ task }) => task)).toEqual(
+      queued.map(({ name }) => `${question}\n\nLook only in: ${name}`),
+    )
+    expect(only('session-ended', events).map(({ status }) => status)).toEqual(queued.map(() => 'succeeded'))
+    const [docs] = queued
+    expect(only('query-answered', events)).toMatchObject([{ session: docs?.session }])
+    expect(only('run-ended', events)[0]).toMatchObject({ sessions: 3 })
+  })
+
+  it('has at most two researchers at work at once, so that others wait in the queue', async () => {
+    const { events } = await asking(await tempFolder(files), '--question', question, ...(await dataFolder()))
+    const atWork: number[] = []
+    for (const { type } of events) {
+      const now = atWork.at(-1) ?? 0
+      if (type === 'session-started') atWork.push(now + 1)
+      if (type === 'session-ended') atWork.push(now - 1)
+    }
+    expect(Math.max(...atWork)).toBe(2)
+  })
+
+  it('reads names that could be taken for several, or for a pattern', async () => {
+    const folder = await tempFolder({ 'a, b/{c}.md': 'When it is killed it ends.\n', 'd*.md': 'Killed.\n' })
+    const { events } = await asking(folder, '--question', 'Who is killed?', ...(await dataFolder()))
+    expect(quotesIn(answerOf(events)).map(({ path }) => path)).toEqual(['a, b/{c}.md', 'd*.md'])
+  })
+
   it('says that there is nothing in an empty folder', async () => {
     const { events } = await asking(await tempFolder(), ...(await dataFolder()))
     expect(answerOf(events)).toBe('There are no files in the folder.')
@@ -104,20 +137,64 @@ describe('--json', () => {
         'model-replied',
         'tool-called',
         'tool-answered',
+        'session-queued',
+        'session-started',
+        'session-ended',
+        'query-answered',
         'run-ended',
       ]),
     )
     const calls = only('tool-called', events)
     const results = only('tool-answered', events)
-    expect(calls.map(({ callId }) => callId).toSorted()).toEqual(results.map(({ callId }) => callId).toSorted())
-    expect(results[0]).toMatchObject({ tool: 'list_files', arguments: { recursive: true }, isError: false })
-    expect(results[0]?.text).toContain('docs/restarts.md')
+    const placed = ({ path = [], callId }: { path?: readonly string[] | undefined; callId: string }): string =>
+      [...path, callId].join('/')
+    expect(calls.map(placed).toSorted()).toEqual(results.map(placed).toSorted())
+    expect(results[0]).toMatchObject({ tool: 'list_files', arguments: { limit: 1_000 }, isError: false })
+    expect(results[0]?.text).toBe('docs/\nexamples/\nimage.bin')
     const replies = only('model-replied', events)
     const last = only('run-ended', events)[0]
     expect(last).toMatchObject({ stop: 'done', modelCalls: replies.length, toolCalls: calls.length })
     expect(last?.usage.output).toBe(replies.reduce((sum, { usage }) => sum + (usage.output ?? 0), 0))
-    const streamed = only('model-delta', events).filter(({ kind }) => kind === 'text')
+    const streamed = only('model-delta', events).filter(({ kind, path }) => kind === 'text' && path === undefined)
     expect(streamed.map(({ text }) => text).join('')).toContain(last?.answer)
+  })
+})
+
+describe('what sessions do', () => {
+  it('is told with a path of their ids, what they are asked later too; what the lead does has none', async () => {
+    const folder = await tempFolder(files)
+    const events = eventsOf(await run([folder, '--question', question, '--fast', '--json'], { in: await tempFolder() }))
+    const sessions = only('session-queued', events).map(({ session }) => session)
+    expect(sessions).toHaveLength(3)
+    for (const session of sessions) {
+      expect(session).toMatch(/^session-[0-9a-f]{16}$/)
+      const own = events.filter((event) => 'path' in event && event.path?.join('/') === session)
+      expect(new Set(own.map(({ type }) => type))).toEqual(
+        new Set(['model-called', 'model-delta', 'model-replied', 'tool-called', 'tool-answered']),
+      )
+      const [listed] = only('tool-answered', own)
+      expect(listed).toMatchObject({ tool: 'list_files', arguments: { recursive: true } })
+    }
+    const asked = only('tool-called', events).filter(({ path }) => path?.[0] === sessions[0])
+    expect(asked.at(-1)).toMatchObject({ tool: 'read_file', arguments: { path: 'docs/restarts.md', from: 7 } })
+    const places = events.flatMap((event) =>
+      'tick' in event ? [[...(event.path ?? []), event.tick, event.index].join('/')] : [],
+    )
+    expect(new Set(places).size).toBe(places.length)
+    const leads = only('tool-called', events).filter(({ path }) => path === undefined)
+    expect(leads.map(({ tool }) => tool)).toEqual([
+      'list_files',
+      'subagent',
+      'subagent',
+      'subagent',
+      'subagent_wait',
+      'subagent_result',
+      'subagent_result',
+      'subagent_result',
+      'subagent_result',
+      'subagent_result',
+      'query_subagent',
+    ])
   })
 })
 
@@ -128,9 +205,43 @@ describe('output that goes to no terminal', () => {
     expect(code).toBe(0)
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
-    expect(stdout.match(/^ {2}✓ \w+ .*$/gm)).toHaveLength(8)
+    const rows = stdout.split('\n').filter((row) => /^ {2}[✓✗▸] /.test(row))
+    expect(rows.filter((row) => row.includes(' docs › '))).toEqual([
+      '  ✓ docs › list_files . docs  3 entries',
+      ...['tool', 'call', 'process', 'kill'].map((word) =>
+        expect.stringContaining(`✓ docs › grep_files \\b${word} in docs`),
+      ),
+      expect.stringMatching(/✓ docs › read_file docs\/\S+ {2}/),
+      expect.stringMatching(/✓ docs › read_file docs\/\S+ {2}/),
+      '  ✗ docs › read_file docs/restarts.md  docs/restarts.md has 6 lines; from=7 is past its end.',
+    ])
+    expect(rows).toContain('  ▸ examples  running')
+    expect(rows.join('\n')).toMatch(/^ {2}✓ docs {2}succeeded · 5 steps · [\d,]+ tokens · \d+\.\d s$/m)
     expect(stdout).toContain('  > is run again, unless its tool says `once`.\n')
-    expect(stdout.split('\n').at(-2)).toMatch(/^ask-1: 5 model calls · 8 tool calls · [\d,]+ tokens in · /)
+    expect(stdout.split('\n').slice(-7, -2)).toEqual([
+      expect.stringMatching(/^ {2}✓ lead +succeeded +7 steps +[\d,]+ tokens +\d+\.\d s$/),
+      expect.stringMatching(
+        /^ {2}├─ ✓ docs +succeeded +7 steps +.* {2}2 files searched, 2 places read\. Found: tool, /,
+      ),
+      expect.stringMatching(/^ {2}├─ ✓ examples +succeeded +4 steps /),
+      expect.stringMatching(/^ {2}└─ ✓ image.bin +succeeded +3 steps /),
+      '',
+    ])
+    expect(stdout.split('\n').at(-2)).toMatch(
+      /^ask-1: 3 sessions · \d+ model calls · \d+ tool calls · [\d,]+ tokens in · /,
+    )
+  })
+
+  it('is as plain on a terminal that knows no control codes', () => {
+    const terminal = new Terminal(80)
+    const view = textView(terminal, { isDumb: true })
+    view.tell({ type: 'run-started', run: 'ask-1', data: '', folder: '/f', question: 'Why?', places: [], model: 'a/b' })
+    view.tell({ type: 'session-queued', tick: 1, index: 0, session: 's', name: 'docs' })
+    view.tell({ type: 'session-started', tick: 2, index: 0, session: 's', name: 'docs', task: 'Why?' })
+    view.tell({ type: 'session-ended', tick: 3, index: 0, session: 's', status: 'failed', note: 'boom' })
+    view.close()
+    expect(terminal.sent).not.toContain('\u001b')
+    expect(terminal.shown).toContain(`  ✗ docs${' '.repeat(58)}failed · boom`)
   })
 })
 

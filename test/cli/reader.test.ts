@@ -3,7 +3,8 @@ import type { Message } from '../../components/message.ts'
 import { questionPrompt, readQuestion } from '../../src/cli/question-prompt.ts'
 import { bestPlaces, mergedHits, wordWeights } from '../../src/cli/reader/best-places.ts'
 import { questionWords, wordPattern } from '../../src/cli/reader/question-words.ts'
-import { bestQuote, quoteText } from '../../src/cli/reader/quote.ts'
+import { findingsText, readFindings } from '../../src/cli/reader/findings.ts'
+import { bestQuote, quoteText, readQuotes } from '../../src/cli/reader/quote.ts'
 import { readerBehaviour } from '../../src/cli/reader/reader-behaviour.ts'
 import { LogView } from '../../src/index.ts'
 
@@ -50,6 +51,7 @@ describe('a question', () => {
     for (const question of [
       { text: 'Why?\n\nLook only in: there', places: ['docs', 'README.md'] },
       { text: 'Why?', places: [] },
+      { text: 'Why?', places: ['a, b', ' c', 'the "d"', 'e f'] },
     ]) {
       expect(readQuestion(questionPrompt(question))).toEqual(question)
     }
@@ -109,6 +111,28 @@ describe('a quote', () => {
   it('is none where nothing was read', () => {
     expect(bestQuote('a.md', '[empty file]', weightsOf('kill'))).toBeUndefined()
   })
+
+  it('is found again in the text that it stands in', () => {
+    const quotes = [
+      { path: 'a b.md', first: 3, lines: ['One', '', '> two'] },
+      { path: 'c.ts', first: 9, lines: ['  x'] },
+    ]
+    const text = ['This is it:3', 'not:this', ...quotes.map(quoteText), 'The end.'].join('\n\n')
+    expect(readQuotes(text)).toEqual(quotes)
+  })
+})
+
+describe('what a search came to', () => {
+  it('comes out of its summary as it went in', () => {
+    for (const findings of [
+      { files: 3, places: 2, found: ['tool', 'call'], missing: ['zebra'] },
+      { files: 1, places: 0, found: [], missing: ['zebra', 'été'] },
+      { files: 0, places: 0, found: [], missing: [] },
+    ]) {
+      expect(readFindings(findingsText(findings))).toEqual(findings)
+    }
+    expect(readFindings('I found 3 files searched, 2 places read.')).toBeUndefined()
+  })
 })
 
 describe('the reader', () => {
@@ -135,7 +159,21 @@ describe('the reader', () => {
 
   it('says what a folder that cannot be listed is refused with', () => {
     expect(reply(asked, ...result('1', 'list_files', 'Error: permission denied.', true))).toBe(
-      'The folder cannot be listed. Error: permission denied.',
+      envelope('The folder cannot be listed. Error: permission denied.'),
+    )
+  })
+
+  it('ends with a summary of how far it looked, and with quotes', () => {
+    const found = [
+      ...result('1', 'list_files', 'a.md\nb.md'),
+      ...result('2', 'grep_files', 'a.md:1: killed'),
+      ...result('3', 'read_file', '1\tIt is killed.\n'),
+    ]
+    expect(reply(asked, ...found)).toBe(
+      envelope(
+        '2 files searched, 1 place read. Found: killed.',
+        'a.md:1\n> It is killed.\n\n2 files searched, 1 place read.',
+      ),
     )
   })
 
@@ -145,8 +183,22 @@ describe('the reader', () => {
       toolCalls: [{ name: 'read_file', arguments: { path: 'a.md', from: 1 } }],
     })
     const answer = reply(asked, ...found, ...result('3', 'read_file', 'Error: a.md does not exist.', true))
-    expect(answer).toBe(
-      'The words stand in the files, but the places could not be read. 1 file searched, 0 places read.',
+    expect(answer).toBe(envelope('1 file searched, 0 places read. Found: killed.', '1 file searched, 0 places read.'))
+  })
+
+  it('reads on where it is asked what follows, without looking around again', () => {
+    const further: Message = { role: 'user', content: [{ type: 'text', text: 'What follows behind a:b c.md:7?' }] }
+    expect(reply(asked, ...result('1', 'list_files', 'a.md'), further)).toMatchObject({
+      toolCalls: [{ name: 'read_file', arguments: { path: 'a:b c.md', from: 8 } }],
+    })
+    expect(reply(asked, further, ...result('2', 'read_file', '8\t\n9\tThen this.\n10\t'))).toBe(
+      'a:b c.md:9\n> Then this.',
     )
+    expect(reply(asked, further, ...result('2', 'read_file', '[no lines]'))).toBe('Nothing follows.')
   })
 })
+
+function envelope(summary: string, whole = summary): string {
+  const parts = `<summary>${summary}</summary><full_result>${whole}</full_result>`
+  return `<subagent_background_result>${parts}</subagent_background_result>`
+}

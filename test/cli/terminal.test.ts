@@ -1,65 +1,19 @@
-import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { AskEvent } from '../../src/cli/ask-event.ts'
 import { Screen } from '../../src/cli/terminal/screen.ts'
-import { TerminalView } from '../../src/cli/terminal/terminal-view.ts'
+import { cutLine } from '../../src/cli/terminal/styled-line.ts'
 import { cutToWidth, textWidth } from '../../src/cli/terminal/text-width.ts'
 import { callText, resultText } from '../../src/cli/terminal/tool-text.ts'
 import { WordWrap, wrapped } from '../../src/cli/terminal/word-wrap.ts'
 import type { JsonObject } from '../../src/index.ts'
+import { Terminal } from './terminal.ts'
 
-/** What a terminal of so many columns is sent. */
-class Terminal extends Writable {
-  readonly isTTY = true
-  readonly columns: number
-  sent = ''
-
-  constructor(columns: number) {
-    super({ decodeStrings: false })
-    this.columns = columns
-  }
-
-  override _write(chunk: string, _encoding: string, done: () => void): void {
-    this.sent += chunk
-    done()
-  }
-
-  /** What stands on it: a changed line shows what was written last. */
-  get rows(): string[] {
-    // oxlint-disable-next-line no-control-regex
-    const plain = this.sent.replaceAll(/\u001b\[\d*m/g, '')
-    return plain.split('\n').map((row) => (row.split('\r').at(-1) ?? '').replace('\u001b[K', ''))
-  }
+function screenOn(columns: number, rows?: number): { readonly terminal: Terminal; readonly screen: Screen } {
+  const terminal = new Terminal(columns, rows)
+  return { terminal, screen: new Screen(terminal, { isDumb: false }) }
 }
 
-function viewOn(columns: number): { terminal: Terminal; view: TerminalView } {
-  const terminal = new Terminal(columns)
-  return { terminal, view: new TerminalView(terminal, { isDumb: false }) }
-}
-
-const started: AskEvent = {
-  type: 'run-started',
-  run: 'ask-1',
-  data: '/data',
-  folder: '/files/of/a/person',
-  question: 'What is it that happens?',
-  places: [],
-  model: 'anthropic/large',
-}
-const usage = { input: 1_000, cacheRead: 500, output: 30 }
-
-function answered(callId: string, path: string, lines: number): AskEvent {
-  const text = Array.from({ length: lines }, (_, index) => `${index + 1}\tline`).join('\n')
-  return {
-    type: 'tool-answered',
-    tick: 4,
-    index: 0,
-    callId,
-    tool: 'read_file',
-    arguments: { path },
-    isError: false,
-    text,
-  }
+function lines(...texts: readonly string[]) {
+  return texts.map((text) => [{ text }])
 }
 
 describe('a text on a terminal', () => {
@@ -70,6 +24,12 @@ describe('a text on a terminal', () => {
   it('that is too long is cut with an ellipsis, never within a character', () => {
     expect(['abcdef', 'abc', '記憶喪失'].map((text) => cutToWidth(text, 4))).toEqual(['abc…', 'abc', '記…'])
     expect(cutToWidth('abc', 0)).toBe('')
+  })
+
+  it('of several looks is cut wherever its room ends', () => {
+    const line = [{ text: 'ab', style: 'bold' as const }, { text: 'cd' }, { text: 'ef' }]
+    const cut = [2, 3, 4, 5, 6].map((columns) => cutLine(line, columns).map(({ text }) => text))
+    expect(cut).toEqual([['a…'], ['ab', '…'], ['ab', 'c…'], ['ab', 'cd', '…'], ['ab', 'cd', 'ef']])
   })
 
   it('is wrapped between words, lists and quotes under their text', () => {
@@ -97,121 +57,96 @@ describe('a text on a terminal', () => {
 
 describe('a screen', () => {
   it('shows nothing that a file could use to command the terminal', () => {
-    const terminal = new Terminal(80)
-    const screen = new Screen(terminal, { isDumb: false })
+    const { terminal, screen } = screenOn(80)
     screen.text('a\u001b[2Jb\u0007')
     screen.stream('c\u001b]0;title\u0007d\r')
     screen.endStream()
     screen.row({ mark: '✓', markStyle: 'green', text: 'e\nf\u009b1m', note: 'g' })
-    screen.live(['h\u001b[5m'])
+    screen.lines(lines('h\u001b[5m'))
+    screen.live(lines('i\u001b[5m'))
     // oxlint-disable-next-line no-control-regex
-    expect(terminal.rows.join('\n')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(terminal.shown.join('\n')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    // oxlint-disable-next-line no-control-regex
+    expect(terminal.sent.match(/\u001b(?!\[\d*[AHJKm])/g)).toBeNull()
   })
 
-  it('takes the changing line away before anything else is written', () => {
-    const terminal = new Terminal(80)
-    const screen = new Screen(terminal, { isDumb: false })
-    screen.live(['thinking', '1 s'])
-    screen.text('done')
-    screen.live(['thinking'])
+  it('draws lines that change over themselves, below all that stays', () => {
+    const { terminal, screen } = screenOn(80)
+    screen.text('first')
+    screen.live(lines('lead', 'one', 'two'))
+    expect(terminal.shown).toEqual(['first', '', 'lead', 'one', 'two'])
+    screen.live(lines('lead', 'three'))
+    expect(terminal.shown).toEqual(['first', '', 'lead', 'three'])
+    screen.text('second')
+    expect(terminal.shown).toEqual(['first', 'second', '', 'lead', 'three'])
     screen.live([])
-    expect(terminal.rows).toEqual(['done', ''])
+    expect(terminal.shown).toEqual(['first', 'second', ''])
   })
 
-  it('shows as many parts of the changing line as there is room for', () => {
-    const terminal = new Terminal(20)
-    new Screen(terminal, { isDumb: false }).live(['step 1', 'thinking', '1.0 s'])
-    expect(terminal.rows).toEqual(['  step 1 · thinking'])
+  it('writes nothing when nothing has changed', () => {
+    const { terminal, screen } = screenOn(80)
+    screen.live(lines('lead', 'one'))
+    const { sent } = terminal
+    screen.live(lines('lead', 'one'))
+    expect(terminal.sent).toBe(sent)
   })
 
-  it('has no changing line on a terminal that knows no control codes', () => {
-    const terminal = new Terminal(80)
-    new Screen(terminal, { isDumb: true }).live(['thinking'])
-    expect(terminal.sent).toBe('')
+  it('lets a text grow above them, word by word', () => {
+    const { terminal, screen } = screenOn(16)
+    screen.live(lines('lead'))
+    for (const piece of ['What ', 'was ', 'stopped ', 'goes ', 'on.']) screen.stream(piece)
+    expect(terminal.shown).toEqual(['  What was', '  stopped goes', '', 'lead'])
+    expect(screen.endStream()).toBe(true)
+    expect(terminal.shown).toEqual(['  What was', '  stopped goes', '  on.', '', 'lead'])
   })
-})
 
-describe('a run on a terminal', () => {
-  it.for([24, 40, 80, 200])('of %i columns fills no line to its end', (columns) => {
-    const { terminal, view } = viewOn(columns)
-    view.tell(started)
-    view.tell({ type: 'model-called', tick: 1, index: 0, step: 1 })
-    for (const word of 'I read all that there is to be read about it.'.match(/\s*\S+/g) ?? []) {
-      view.tell({ type: 'model-delta', kind: 'text', text: word })
+  it('keeps what is to stand behind a text until it has ended', () => {
+    const { terminal, screen } = screenOn(80)
+    screen.stream('What was ')
+    screen.behindStream(() => screen.text('Else.'))
+    screen.stream('stopped.')
+    screen.endStream()
+    expect(terminal.shown).toEqual(['  What was stopped.', 'Else.', ''])
+  })
+
+  it.for([
+    [80, 24],
+    [120, 40],
+    [31, 9],
+  ])('that has become %i wide and %i high shows the same, as if it had always been so', ([columns = 0, rows = 0]) => {
+    const write = (screen: Screen): void => {
+      screen.text('All that was written before.', 'bold')
+      screen.row({ mark: '✓', markStyle: 'green', text: 'read_file a/file/somewhere.md', note: '12 lines' })
+      screen.stream('A text that has come to its end, and stays.')
+      screen.gap()
+      screen.stream('One that is still coming, with more words than there is room for on a line of')
+      screen.live(lines('lead', 'a line of the tree that is as long as it can be', 'the last one'))
     }
-    view.tell({ type: 'model-replied', tick: 2, index: 0, usage })
-    view.tell(answered('1', 'some/folder/with/a/file-of-a-long-name.md', 2))
-    view.tell({
-      type: 'run-ended',
-      run: 'ask-1',
-      stop: 'done',
-      answer: 'x',
-      modelCalls: 1,
-      toolCalls: 1,
-      usage,
-      durationMs: 1_250,
-    })
-    view.close()
-    for (const row of terminal.rows) expect(textWidth(row)).toBeLessThan(Math.min(columns, 100))
-    expect(terminal.rows.join(' ')).toMatch(/I\s+read\s+all\s+that\s+there\s+is\s+to\s+be\s+read\s+about\s+it\./)
+    const changing = screenOn(60, 24)
+    write(changing.screen)
+    changing.terminal.columns = columns
+    changing.terminal.rows = rows
+    changing.screen.live(lines('lead', 'a line of the tree that is as long as it can be', 'the last one'))
+    const fresh = screenOn(columns, 1_000)
+    write(fresh.screen)
+    expect(changing.terminal.shown.slice(-rows)).toEqual(fresh.terminal.shown.slice(-rows))
   })
 
-  it('ends with what it took, the tokens of the cache among those that went in', () => {
-    const { terminal, view } = viewOn(80)
-    view.tell(started)
-    view.tell({
-      type: 'run-ended',
-      run: 'ask-1',
-      stop: 'done',
-      answer: 'It is so.',
-      modelCalls: 2,
-      toolCalls: 1,
-      usage,
-      durationMs: 1_250,
-    })
-    expect(terminal.rows.slice(-4)).toEqual([
-      '  It is so.',
-      '',
-      'ask-1: 2 model calls · 1 tool call · 1,500 tokens in · 30 out · 1.3 s',
-      '',
-    ])
+  it('never draws more lines than a small terminal has', () => {
+    const { terminal, screen } = screenOn(40, 6)
+    const tree = Array.from({ length: 30 }, (_, index) => `line ${index}`)
+    for (const text of ['one', 'two', 'three']) {
+      screen.text(text)
+      screen.live(lines(...tree, text))
+    }
+    expect(terminal.shown.slice(0, 4)).toEqual(['one', 'two', 'three', ''])
+    expect(terminal.shown.length).toBeLessThanOrEqual(9)
   })
 
-  it('shows what was done before it was resumed once, though it is told twice', () => {
-    const { terminal, view } = viewOn(80)
-    const tool = answered('1', 'a.md', 3)
-    const tools = tool.type === 'tool-answered' ? [tool] : []
-    const before = { tick: 4, step: 2, modelCalls: 1, toolCalls: 1, usage, durationMs: 900, tools, isFinished: false }
-    view.tell({ ...started, before })
-    view.tell(tool)
-    view.tell({ ...answered('2', 'b.md', 1), tick: 6 } as AskEvent)
-    view.close()
-    expect(terminal.rows.slice(-6)).toEqual([
-      'Done before, and not done again: 1 model call, 1 tool call.',
-      `  ✓ read_file a.md${' '.repeat(54)}3 lines`,
-      '',
-      `  ✓ read_file b.md${' '.repeat(55)}1 line`,
-      '',
-      '',
-    ])
-  })
-
-  it('says which text counts no more, and shows what came in its place', () => {
-    const { terminal, view } = viewOn(80)
-    view.tell(started)
-    const failure = { kind: 'overloaded', message: 'There is too much to do.' } as const
-    view.tell({ type: 'model-delta', kind: 'text', text: 'It is' })
-    view.tell({ type: 'model-discarded' })
-    view.tell({ type: 'retry-scheduled', tick: 3, index: 0, attempt: 2, waitMs: 4_200, failure })
-    view.tell({ type: 'model-delta', kind: 'text', text: 'It was.' })
-    view.close()
-    expect(terminal.rows.slice(-5)).toEqual([
-      '  It is',
-      '  (This answer broke off and counts no more.)',
-      '  There is too much to do. Another try in 4.2 s.',
-      '  It was.',
-      '',
-    ])
+  it('has no changing lines on a terminal that knows no control codes', () => {
+    const terminal = new Terminal(80)
+    new Screen(terminal, { isDumb: true }).live(lines('thinking'))
+    expect(terminal.sent).toBe('')
   })
 })
 
@@ -222,8 +157,15 @@ describe('a tool call in a few words', () => {
     ['grep_files', { pattern: '\\bkill', path: 'src', glob: '*.ts' }, 'grep_files \\bkill in src in *.ts'],
     ['grep_files', { pattern: 7 }, 'grep_files {"pattern":7}'],
     ['add', { a: 1 }, 'add {"a":1}'],
+    ['subagent', { prompt: 'Why?\n\nLook only in: docs, README.md', background: true }, 'subagent docs, README.md'],
+    ['subagent', { prompt: 'Find all bees.\nAll of them.' }, 'subagent Find all bees.'],
+    ['subagent_wait', { mode: 'all' }, 'subagent_wait all'],
+    ['subagent_wait', { session_ids: ['session-1', 'session-2'] }, 'subagent_wait any docs, session-2'],
+    ['subagent_result', { session_id: 'session-1' }, 'subagent_result docs full'],
+    ['subagent_cancel', { session_id: 'session-1' }, 'subagent_cancel docs'],
+    ['query_subagent', { id: 'session-1', prompt: 'And then?' }, 'query_subagent docs: And then?'],
   ])('%s %j', ([tool, input, text]) => {
-    expect(callText(tool, input)).toBe(text)
+    expect(callText(tool, input, (sessionId) => (sessionId === 'session-1' ? 'docs' : sessionId))).toBe(text)
   })
 
   it.for<[string, string, boolean, string]>([
@@ -236,6 +178,16 @@ describe('a tool call in a few words', () => {
     ['grep_files', '[no matches]\n[1 credential files skipped]', false, 'no matches'],
     ['list_files', 'a\n[1 of 7 shown]', false, '1 of 7 shown'],
     ['add', '5', false, '1 line'],
+    ['subagent', '{"status":"success","lifecycle_status":"queued"}', false, 'queued'],
+    ['subagent_wait', 'Waiting for background subagents. Will be notified.', false, 'asleep'],
+    [
+      'subagent_wait',
+      'No background subagent sessions to wait for.',
+      false,
+      'No background subagent sessions to wait for.',
+    ],
+    ['subagent_result', '{"inline_content":"12345","error":null}', false, '5 characters'],
+    ['subagent_result', '{"inline_content":null,"error":"boom"}', false, 'boom'],
   ])('%s came to %j', ([tool, text, isError, note]) => {
     expect(resultText(tool, text, isError)).toBe(note)
   })

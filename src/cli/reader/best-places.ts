@@ -64,15 +64,19 @@ export function bestPlaces(hits: readonly Hit[], maxPlaces: number): Place[] {
   return best
 }
 
-/** What the words in and around a line weigh; those in the line itself more. Prose says more than code, and code more than data. */
+/** What the words in and around a line weigh; those in the line itself more. */
 function scoreOf(hit: Hit, ofFile: readonly Hit[], weights: ReadonlyMap<QuestionWord, number>): number {
   const near = new Set<QuestionWord>()
   for (const { line, words } of ofFile) {
     if (Math.abs(line - hit.line) <= reachLines) for (const word of words) near.add(word)
   }
-  const sum = weightOf(near, weights) + weightOf(hit.words, weights) / 2
-  if (/\.(?:md|mdx|txt|rst|adoc)$/i.test(hit.path)) return sum * 1.25
-  return isGenerated(hit.path) ? sum / 5 : sum
+  return (weightOf(near, weights) + weightOf(hit.words, weights) / 2) * pathWeight(hit.path)
+}
+
+/** What the kind of a file says: prose more than code, and code more than data. */
+export function pathWeight(path: string): number {
+  if (/\.(?:md|mdx|txt|rst|adoc)$/i.test(path)) return 1.25
+  return isGenerated(path) ? 1 / 5 : 1
 }
 
 /** What some words weigh together. */

@@ -76,9 +76,28 @@ function isHeading(line: Line | undefined): boolean {
   return line !== undefined && /^#+ /.test(line.text)
 }
 
+/** The quotes that stand in a text, in the form of `quoteText`. */
+export function readQuotes(text: string): Quote[] {
+  const quotes: { path: string; first: number; lines: string[] }[] = []
+  let open: { path: string; first: number; lines: string[] } | undefined
+  for (const row of text.split('\n')) {
+    const [, path, first] = /^(\S.*?):(\d+)(?:-\d+)?$/.exec(row) ?? []
+    if (open !== undefined && /^>(?: |$)/.test(row)) {
+      if (open.lines.push(row.slice(2)) === 1) quotes.push(open)
+    } else open = path === undefined ? undefined : { path, first: Number(first), lines: [] }
+  }
+  return quotes
+}
+
+/** The last line that is quoted. */
+export function lastLineOf({ first, lines }: Quote): number {
+  return first + lines.length - 1
+}
+
 /** `path:first-last` and the lines under it, as every model is told to quote. */
-export function quoteText({ path, first, lines }: Quote): string {
-  const last = first + lines.length - 1
+export function quoteText(quote: Quote): string {
+  const { path, first, lines } = quote
+  const last = lastLineOf(quote)
   const place = first === last ? `${path}:${first}` : `${path}:${first}-${last}`
   return [place, ...lines.map((line) => `> ${line}`)].join('\n')
 }

@@ -2,6 +2,10 @@ import { type ScriptedBehaviour, type ScriptedCall, type ScriptedReply, textOf }
 import { type Question, readQuestion } from '../question-prompt.ts'
 import { type AnsweredCall, answeredCalls } from './answered-calls.ts'
 import { bestPlaces, type Hit, mergedHits, type Place, wordWeights } from './best-places.ts'
+import { findingsText, searchedText } from './findings.ts'
+import { answerFurther, readFurther } from './further-question.ts'
+import { filesOf, globOf, maxListed } from './listing.ts'
+import { listed, many } from './phrases.ts'
 import { type QuestionWord, questionWords, wordPattern } from './question-words.ts'
 import { bestQuote, quoteText } from './quote.ts'
 
@@ -9,7 +13,6 @@ const maxPlaces = 3
 /** A place is read from a few lines before it. */
 const linesBefore = 8
 const linesRead = 24
-const maxListed = 1_000
 
 /** What the script knows at a step: all of it stands in the request. */
 interface Knowledge {
@@ -20,30 +23,33 @@ interface Knowledge {
 }
 
 /**
- * Answers a question about files without a model: lists them, searches them for the words of the question, reads where
+ * A researcher without a model: lists the files of its part, searches them for the words of the question, reads where
  * most of these meet, and quotes that. A function of the request, so it goes on anywhere after a restart.
  */
 export const readerBehaviour: ScriptedBehaviour = ({ messages }): ScriptedReply => {
-  const question = readQuestion(textOf(messages.findLast(({ role }) => role === 'user')))
-  const words = questionWords(question.text)
+  const asked = textOf(messages.findLast(({ role }) => role === 'user'))
   const calls = answeredCalls(messages)
+  const further = readFurther(asked)
+  if (further !== undefined) return answerFurther(further, calls)
+  const question = readQuestion(asked)
+  const words = questionWords(question.text)
   const listing = calls.find(({ name }) => name === 'list_files')
   if (listing === undefined) return look(question)
-  if (listing.isError) return `The folder cannot be listed. ${listing.text}`
+  if (listing.isError) return inEnvelope(`The folder cannot be listed. ${listing.text}`)
   const knowledge = { question, words, calls, hits: searchHits(question, words, calls) }
   if (words.length > 0 && !calls.some(({ name }) => name === 'grep_files')) return search(knowledge, listing)
   return readOn(knowledge, listing) ?? answer(knowledge, listing)
 }
 
-function look(question: Question): ScriptedReply {
-  const pattern = globOf(question)
+function look({ places }: Question): ScriptedReply {
+  const pattern = globOf(places)
   const input = { recursive: true, limit: maxListed, ...(pattern !== undefined && { pattern }) }
   return { text: 'I look at what is there.', toolCalls: [{ name: 'list_files', arguments: input }] }
 }
 
 /** One search a word, all at once. */
 function search({ question, words }: Knowledge, listing: AnsweredCall): ScriptedReply {
-  const glob = globOf(question)
+  const glob = globOf(question.places)
   const toolCalls = words.map((word): ScriptedCall => {
     const input = {
       pattern: wordPattern(word),
@@ -82,28 +88,24 @@ function placesToRead({ words, hits }: Knowledge, listing: AnsweredCall): Pick<P
   return [...new Set([...readmes, ...pages, ...files])].slice(0, maxPlaces).map((path) => ({ path, line: 1 }))
 }
 
-function answer({ question, words, calls, hits }: Knowledge, listing: AnsweredCall): ScriptedReply {
-  const where = question.places.length === 0 ? 'the folder' : listed(question.places)
-  const count = filesOf(listing).length
-  if (count === 0) return `There are no files in ${where}.`
+function answer({ words, calls, hits }: Knowledge, listing: AnsweredCall): ScriptedReply {
   const weights = wordWeights(hits)
   const reads = calls.filter(({ name, isError }) => name === 'read_file' && !isError)
   const quotes = reads.flatMap(({ arguments: { path }, text }) => bestQuote(path as string, text, weights) ?? [])
-  const found = words.filter((word) => weights.has(word))
-  const missing = words.filter((word) => !weights.has(word))
-  const searched = `${many(count, 'file')} searched, ${many(quotes.length, 'place')} read.`
-  if (quotes.length === 0) return `${whyNothing(where, words, found)} ${searched}`
-  const lead =
-    words.length === 0 ? `This is how ${where} begins:` : `This is where most is said of ${listed(textsOf(found))}:`
-  const gap = missing.length === 0 ? '' : ` No line has ${listed(textsOf(missing), 'or')}.`
-  const closing = `${searched}${gap} I am a script: I find and quote; what follows from it is yours to judge.`
-  return [lead, ...quotes.map(quoteText), closing].join('\n\n')
+  const findings = {
+    files: filesOf(listing).length,
+    places: quotes.length,
+    found: textsOf(words.filter((word) => weights.has(word))),
+    missing: textsOf(words.filter((word) => !weights.has(word))),
+  }
+  const whole = [...quotes.map(quoteText), `${searchedText(findings)}.`].join('\n\n')
+  return inEnvelope(findingsText(findings), whole)
 }
 
-function whyNothing(where: string, words: readonly QuestionWord[], found: readonly QuestionWord[]): string {
-  if (words.length === 0) return `Nothing in ${where} can be read as text.`
-  if (found.length === 0) return `No line of ${where} has ${listed(textsOf(words), 'or')}.`
-  return 'The words stand in the files, but the places could not be read.'
+/** The form in which sessions in the background end. */
+function inEnvelope(summary: string, whole = summary): string {
+  const parts = `<summary>${summary}</summary><full_result>${whole}</full_result>`
+  return `<subagent_background_result>${parts}</subagent_background_result>`
 }
 
 function searchHits(question: Question, words: readonly QuestionWord[], calls: readonly AnsweredCall[]): Hit[] {
@@ -116,27 +118,6 @@ function searchHits(question: Question, words: readonly QuestionWord[], calls: r
   return mergedHits(found).filter(({ text }) => !text.includes(question.text))
 }
 
-function filesOf({ text }: AnsweredCall): string[] {
-  return text.split('\n').filter((row) => row !== '' && !row.endsWith('/') && !/^\[.*\]$/.test(row))
-}
-
-/** The places as one pattern of the file tools. */
-function globOf({ places }: Question): string | undefined {
-  return places.length === 0
-    ? undefined
-    : places.length === 1
-      ? `/${places[0]}`
-      : `{${places.map((place) => `/${place}`).join(',')}}`
-}
-
 function textsOf(words: readonly QuestionWord[]): string[] {
   return words.map(({ word }) => word)
-}
-
-function listed(items: readonly string[], joint: 'and' | 'or' = 'and'): string {
-  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${joint} ${items.at(-1)}`
-}
-
-function many(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,190 +1,145 @@
-import type { AnsweredTool, AskEvent, Before, Totals, View } from '../ask-event.ts'
-import { choosingKeys, scriptedModel } from '../choose-model.ts'
-import { Screen, type Output, type Style } from './screen.ts'
-import { callText, resultText } from './tool-text.ts'
-
-type EventOf<T extends AskEvent['type']> = Extract<AskEvent, { readonly type: T }>
+import type { AskEvent, AskEventOf, Before, View } from '../ask-event.ts'
+import { durationText } from './amounts.ts'
+import { beforeText, totalsText, writeHead } from './run-texts.ts'
+import { type Output, Screen } from './screen.ts'
+import { SessionTree } from './session-tree.ts'
+import type { StyledLine } from './styled-line.ts'
+import { toolRow } from './tool-row.ts'
+import { treeLines } from './tree-lines.ts'
 
 const redrawMs = 100
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
-const numbers = new Intl.NumberFormat('en')
+const stillMark = '▸'
+/** Lines of a terminal that the tree leaves to what is above it. */
+const linesAbove = 6
 
-/**
- * A run for people: text as it is streamed, a line for every tool call, and on a terminal a last line that tells what is
- * going on.
- */
+/** A run on a terminal: what the lead says and does, line by line, and below it the tree of sessions, which changes in place. */
 export class TerminalView implements View {
   readonly #screen: Screen
-  readonly #startedMs = performance.now()
-  /** Calls under way, by id. */
-  readonly #calls = new Map<string, string>()
+  readonly #tree = new SessionTree(performance.now())
   #timer: NodeJS.Timeout | undefined
   #frame = 0
-  #earlierMs = 0
   #model = ''
-  #step = 0
-  #tokens = 0
-  #activity = ''
   /** The text of this step stands on the screen. */
   #isStreamed = false
-  /** What happened up to this tick is told already. */
-  #toldTick = -1
 
-  /** `isDumb`: the terminal knows no control codes. */
-  constructor(out: Output, options: { readonly isDumb: boolean }) {
-    this.#screen = new Screen(out, options)
+  constructor(out: Output) {
+    this.#screen = new Screen(out, { isDumb: false })
   }
 
   tell(event: AskEvent): void {
-    if ('tick' in event && event.tick <= this.#toldTick) return
-    switch (event.type) {
-      case 'run-started':
-        return this.#start(event)
-      case 'model-called':
-        this.#step = event.step
-        this.#activity = 'thinking'
-        this.#isStreamed = false
-        return
-      case 'model-delta':
-        return this.#delta(event)
-      case 'model-discarded':
-        this.#isStreamed = false
-        if (this.#screen.endStream()) this.#screen.text('  (This answer broke off and counts no more.)', 'dim')
-        return
-      case 'model-replied':
-        if (this.#screen.endStream()) this.#screen.gap()
-        this.#tokens += tokensOf(event.usage)
-        return
-      case 'retry-scheduled':
-        this.#screen.text(`  ${event.failure.message} Another try in ${seconds(event.waitMs)}.`, 'yellow')
-        this.#activity = 'waiting'
-        return
-      case 'tool-called':
-        this.#calls.set(event.callId, callText(event.tool, event.arguments))
-        this.#activity = ''
-        return
-      case 'tool-progressed':
-        this.#activity = event.message
-        return
-      case 'tool-answered':
-        return this.#answered(event)
-      case 'warning':
-        return this.#screen.text(`  ${event.message}`, 'yellow')
-      case 'run-stopped':
-        this.close()
-        this.#screen.gap()
-        return this.#screen.text(`Stopped. To go on with ${event.run}:  ${event.resumeBy}`, 'bold')
-      case 'run-ended':
-        return this.#end(event)
-    }
+    if (!this.#tree.isNew(event)) return
+    this.#tree.take(event, performance.now())
+    this.#show(event)
+    // Texts come in so many pieces that the tree can wait.
+    if (this.#timer !== undefined && event.type !== 'model-delta') this.#draw()
+  }
+
+  #show(event: AskEvent): void {
+    if (event.type === 'run-started') this.#start(event)
+    else if (event.type === 'run-stopped') this.#stop(event)
+    else if (event.type === 'run-ended') this.#end(event)
+    else if (event.type === 'warning')
+      this.#screen.behindStream(() => this.#screen.text(`  ${event.message}`, 'yellow'))
+    else if (event.type === 'session-ended') this.#failure(event)
+    else if (event.path === undefined) this.#lead(event)
   }
 
   close(): void {
     clearInterval(this.#timer)
+    this.#timer = undefined
     this.#screen.endStream()
     this.#screen.live([])
   }
 
-  #start({ run, folder, places, question, model, before }: EventOf<'run-started'>): void {
-    const screen = this.#screen
+  #start(event: AskEventOf<'run-started'>): void {
+    const { run, model, before } = event
     this.#model = model
-    screen.text(`entia · ${run} · ${model}`, 'bold')
-    screen.text(`Reads ${folder}${places.length === 0 ? '' : ` (${places.join(', ')})`}`, 'dim')
-    if (model === scriptedModel) {
-      const keys = choosingKeys.join(' or ')
-      screen.text(`A script reads: it finds and quotes, but does not think. With ${keys} set, a model does.`, 'dim')
+    writeHead(this.#screen, event)
+    if (before?.isFinished === true) {
+      this.#screen.text(`Nothing to resume: ${run} has ended already.`, 'yellow')
+      return this.#screen.gap()
     }
-    screen.gap()
-    screen.text(question, ['bold', 'cyan'])
-    screen.gap()
-    if (before !== undefined) this.#before(run, before)
-    if (screen.isLive && before?.isFinished !== true) this.#timer = setInterval(() => this.#draw(), redrawMs).unref()
+    if (before !== undefined) this.#before(before)
+    this.#timer = setInterval(() => {
+      this.#frame++
+      this.#draw()
+    }, redrawMs).unref()
   }
 
-  #before(run: string, before: Before): void {
-    const screen = this.#screen
-    if (before.isFinished) {
-      screen.text(`Nothing to resume: ${run} has ended already.`, 'yellow')
-      return screen.gap()
-    }
-    const { modelCalls, tools, durationMs, usage } = before
-    this.#toldTick = before.tick
-    this.#step = before.step
-    this.#earlierMs = durationMs
-    this.#tokens = tokensOf(usage)
-    screen.text(
-      `Done before, and not done again: ${many(modelCalls, 'model call')}, ${many(tools.length, 'tool call')}.`,
-      'dim',
-    )
-    for (const tool of tools) this.#row(tool, 'dim')
-    screen.gap()
-  }
-
-  #delta({ kind, text }: EventOf<'model-delta'>): void {
-    if (kind === 'text') {
-      this.#isStreamed = true
-      return this.#screen.stream(text)
-    }
-    // A model may write long arguments behind its text.
-    if (kind === 'tool-call' && this.#screen.endStream()) this.#screen.gap()
-    this.#activity = kind === 'tool-call' ? `calling ${text}` : 'thinking'
-  }
-
-  #answered(event: EventOf<'tool-answered'>): void {
-    this.#calls.delete(event.callId)
-    this.#row(event)
-    if (this.#calls.size === 0) this.#screen.gap()
-  }
-
-  #row({ tool, arguments: input, text, isError }: AnsweredTool, style?: Style): void {
-    const [mark, markStyle] = isError ? (['✗', 'red'] as const) : (['✓', 'green'] as const)
-    const row = {
-      mark,
-      markStyle: style ?? markStyle,
-      text: callText(tool, input),
-      note: resultText(tool, text, isError),
-    }
-    this.#screen.row(row, style)
-  }
-
-  #end({ run, answer, ...totals }: EventOf<'run-ended'>): void {
-    this.close()
-    if (!this.#isStreamed && answer !== '') this.#screen.stream(answer)
+  #before(before: Before): void {
+    this.#screen.text(beforeText(before), 'dim')
+    for (const tool of before.tools) this.#screen.row(toolRow(tool, { nameOf: this.#nameOf, style: 'dim' }), 'dim')
     this.#screen.gap()
-    this.#screen.text(`${run}: ${this.#totals(totals)}`, 'dim')
   }
 
-  #totals({ modelCalls, toolCalls, usage, durationMs }: Totals): string {
-    const { input, cacheRead, cacheWrite, output } = usage
-    const sent = [input, cacheRead, cacheWrite].filter((tokens) => tokens !== undefined)
-    const parts = [many(modelCalls, 'model call'), many(toolCalls, 'tool call')]
-    if (sent.length > 0) parts.push(`${numbers.format(sum(sent))} tokens in`)
-    if (output !== undefined)
-      parts.push(`${numbers.format(output)} out${this.#model === scriptedModel ? ' (estimated)' : ''}`)
-    return [...parts, seconds(durationMs)].join(' · ')
+  /** What happens in the lead's own world. */
+  #lead(event: AskEvent): void {
+    const screen = this.#screen
+    switch (event.type) {
+      case 'model-called':
+        this.#isStreamed = false
+        return
+      case 'model-delta':
+        if (event.kind === 'text') this.#stream(event.text)
+        else if (event.kind === 'tool-call' && screen.endStream()) screen.gap()
+        return
+      case 'model-discarded':
+        this.#isStreamed = false
+        if (screen.endStream()) screen.text('  (This answer broke off and counts no more.)', 'dim')
+        return
+      case 'model-replied':
+        if (screen.endStream()) screen.gap()
+        return
+      case 'retry-scheduled': {
+        const { failure, waitMs = 0 } = event
+        return screen.text(`  ${failure.message} Another try in ${durationText(waitMs)}.`, 'yellow')
+      }
+      case 'tool-answered':
+        return screen.row(toolRow(event, { nameOf: this.#nameOf }))
+      default:
+    }
+  }
+
+  #stream(text: string): void {
+    if (!this.#screen.isStreaming) this.#screen.gap()
+    this.#isStreamed = true
+    this.#screen.stream(text)
+  }
+
+  /** What went wrong is not only to be seen as long as the tree is. */
+  #failure({ session, status, note = status }: AskEventOf<'session-ended'>): void {
+    if (status === 'succeeded') return
+    const row = { mark: '✗', markStyle: 'red', text: this.#nameOf(session), note } as const
+    this.#screen.behindStream(() => this.#screen.row(row))
+  }
+
+  #stop({ run, resumeBy }: AskEventOf<'run-stopped'>): void {
+    this.close()
+    this.#screen.gap()
+    this.#screen.lines(this.#lines())
+    this.#screen.gap()
+    this.#screen.text(`Stopped. To go on with ${run}:  ${resumeBy}`, 'bold')
+  }
+
+  #end({ run, answer, ...totals }: AskEventOf<'run-ended'>): void {
+    this.close()
+    if (!this.#isStreamed && answer !== '') this.#stream(answer)
+    this.#screen.gap()
+    this.#screen.lines(this.#lines())
+    this.#screen.gap()
+    this.#screen.text(`${run}: ${totalsText(totals, this.#model)}`, 'dim')
   }
 
   #draw(): void {
-    const [call, ...others] = this.#calls.values()
-    const doing = this.#activity || (call ?? 'thinking') + (others.length > 0 ? ` and ${others.length} more` : '')
-    const elapsedMs = this.#earlierMs + performance.now() - this.#startedMs
-    const facts = [doing, seconds(elapsedMs), `${numbers.format(this.#tokens)} tokens`, 'Ctrl-C stops']
-    this.#screen.live([`${spinner[this.#frame++ % spinner.length]} step ${this.#step}`, ...facts])
+    const hint: StyledLine = [{ text: '  Ctrl-C stops; nothing is lost', style: 'dim' }]
+    this.#screen.live([...this.#lines(this.#screen.rows - linesAbove, spinner[this.#frame % spinner.length]), hint])
   }
-}
 
-function tokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: Totals['usage']): number {
-  return input + cacheRead + cacheWrite + output
-}
+  #lines(maxLines?: number, mark = stillMark): StyledLine[] {
+    const { columns } = this.#screen
+    return treeLines(this.#tree.branches(performance.now()), { columns, maxLines, spinner: mark })
+  }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-function seconds(durationMs: number): string {
-  return `${(durationMs / 1_000).toFixed(1)} s`
-}
-
-function many(count: number, noun: string): string {
-  return `${numbers.format(count)} ${noun}${count === 1 ? '' : 's'}`
+  readonly #nameOf = (sessionId: string): string => this.#tree.nameOf(sessionId)
 }

@@ -1,0 +1,131 @@
+import { Ancestry } from '../../components/ancestry.ts'
+import { ModelCall } from '../../components/model-call.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import { SubagentWait } from '../../components/subagent-wait.ts'
+import { Turn } from '../../components/turn.ts'
+import { Usage } from '../../components/usage.ts'
+import { Keeper } from '../engine/keeper.ts'
+import {
+  Conversation,
+  EntiaError,
+  type Entity,
+  LastTurn,
+  type Message,
+  type Store,
+  textOf,
+  type World,
+} from '../index.ts'
+import type { FoundAgent, FoundSession, Totals } from './ask-event.ts'
+import { restoring } from './restoring.ts'
+import { sessionName } from './session-name.ts'
+import { answeredTools, openTools } from './tool-calls.ts'
+
+/** An agent and all sessions below it, as their worlds have them. Only for worlds that are not driven. */
+export async function foundTree(store: Store, world: World, agent: Entity) {
+  const lead = foundAgent(world, agent)
+  const tree = await sessionsBelow({ store, root: world.name }, world, agent, [])
+  return { lead, tree, totals: totalsOf(lead, tree) }
+}
+
+interface Place {
+  readonly store: Store
+  /** In whose database all of them are. */
+  readonly root: string
+}
+
+interface SessionWorld {
+  readonly world: World
+  readonly agent: Entity
+}
+
+/** By launch, each with those below it behind it. */
+async function sessionsBelow(
+  place: Place,
+  world: World,
+  agent: Entity,
+  above: readonly string[],
+): Promise<FoundSession[]> {
+  const found: FoundSession[] = []
+  for (const session of world.referrers(SubagentSession, agent)) {
+    const record = world.read(session, SubagentSession)
+    const { sessionId, status, startedAtMs, finishedAtMs = world.nowMs, error, summary } = record
+    const path = [...above, sessionId]
+    const child = await sessionWorld(place, sessionId)
+    found.push({
+      ...(child === undefined ? nobody : foundAgent(child.world, child.agent)),
+      path,
+      name: sessionName(child === undefined ? record.prompt : taskOf(child.world, child.agent)),
+      status,
+      isAsked: status === 'succeeded' && child?.world.has(child.agent, Turn) === true,
+      durationMs: startedAtMs === undefined ? 0 : finishedAtMs - startedAtMs,
+      note: error ?? (typeof summary === 'string' ? summary : undefined),
+    })
+    if (child !== undefined) found.push(...(await sessionsBelow(place, child.world, child.agent, path)))
+  }
+  return found
+}
+
+/** A session's world as it was last committed; `undefined` before it has begun, and if it cannot be read. */
+async function sessionWorld({ store, root }: Place, sessionId: string): Promise<SessionWorld | undefined> {
+  const keeper = await Keeper.open(sessionId, { store, root })
+  try {
+    const found = await keeper.restore({ ...restoring, components: Object.values(restoring.components) })
+    const agent = found?.world.core.state.holders(Ancestry)[0]
+    return found === undefined || agent === undefined ? undefined : { world: found.world, agent }
+  } catch (error) {
+    // Whether the session can go on is for the engine to find out.
+    if (error instanceof EntiaError) return undefined
+    throw error
+  } finally {
+    await keeper.close()
+  }
+}
+
+function foundAgent(world: World, agent: Entity): FoundAgent {
+  const { calls: modelCalls, costNanoUsd: _, ...usage } = world.get(agent, Usage) ?? { calls: 0 }
+  const messages: readonly Message[] = world.get(agent, Conversation) ?? []
+  const lastTurn = world.has(agent, Turn) ? undefined : world.get(agent, LastTurn)
+  return {
+    tick: world.tick,
+    steps: modelCalls + world.query(ModelCall).length,
+    modelCalls,
+    toolCalls: answeredTools(messages).length,
+    usage,
+    // A world begins with its task.
+    durationMs: lastTurn?.endedAtMs ?? world.nowMs,
+    open: openTools(messages),
+    isAsleep: world.has(agent, SubagentWait),
+  }
+}
+
+/** Of a session that has not begun. */
+const nobody: FoundAgent = {
+  tick: -1,
+  steps: 0,
+  modelCalls: 0,
+  toolCalls: 0,
+  usage: {},
+  durationMs: 0,
+  open: [],
+  isAsleep: false,
+}
+
+function taskOf(world: World, agent: Entity): string {
+  return textOf(world.read(agent, Conversation).find(({ role }) => role === 'user'))
+}
+
+function totalsOf(lead: FoundAgent, sessions: readonly FoundSession[]): Totals {
+  const all = [lead, ...sessions]
+  const sum = (count: (agent: FoundAgent) => number): number => all.reduce((total, one) => total + count(one), 0)
+  const usage: Record<string, number> = {}
+  for (const one of all) {
+    for (const [kind, tokens = 0] of Object.entries(one.usage)) usage[kind] = (usage[kind] ?? 0) + tokens
+  }
+  return {
+    modelCalls: sum(({ modelCalls }) => modelCalls),
+    toolCalls: sum(({ toolCalls }) => toolCalls),
+    sessions: sessions.length,
+    usage,
+    durationMs: lead.durationMs,
+  }
+}

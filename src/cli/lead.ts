@@ -1,0 +1,46 @@
+import {
+  agent as agentOf,
+  declare,
+  defineComponent,
+  type Initial,
+  querySubagentDeclaration,
+  SubagentRegistry,
+  type Tool,
+  ToolRegistry,
+} from '../index.ts'
+import { z } from 'zod'
+import { type Question, questionPrompt } from './question-prompt.ts'
+import { leadPrompt, researcherPrompt } from './team-prompts.ts'
+
+/** The folder that an agent is asked about, as an absolute path. */
+export const Folder = defineComponent('Folder', z.strictObject({ path: z.string() }))
+
+/** Steps that a question may take: what an answer may cost at most. */
+const maxSteps = { lead: 30, researcher: 20 } as const
+
+export interface LeadOptions {
+  readonly question: Question
+  readonly model: string
+  /** An absolute path. */
+  readonly folder: string
+  /** What the lead and its researchers see the folder through. */
+  readonly tools: readonly Tool[]
+}
+
+/** The components of a lead: an agent that is asked about a folder, and may send researchers into it. */
+export function leadParts({ question, model, folder, tools }: LeadOptions): Initial[] {
+  const researcher = {
+    name: 'researcher',
+    description: 'reads a part of the folder and tells what it says about a question',
+    systemPrompt: researcherPrompt,
+    tools: tools.map(({ declaration }) => declaration.name),
+    maxSteps: maxSteps.researcher,
+    inheritancePolicy: { inheritSystemPrompt: false },
+  }
+  return [
+    ...agentOf({ model, system: leadPrompt, messages: questionPrompt(question), maxSteps: maxSteps.lead }),
+    ToolRegistry({ tools: [...declare(...tools), querySubagentDeclaration] }),
+    SubagentRegistry({ subagents: { researcher }, fork: { enabled: false } }),
+    Folder({ path: folder }),
+  ]
+}

@@ -1,0 +1,156 @@
+import { durationText, many, numberText, shortNumberText } from './amounts.ts'
+import type { Branch, BranchState } from './branch.ts'
+import { lineWidth, type Span, type Style, type StyledLine } from './styled-line.ts'
+import { cutToWidth, textWidth } from './text-width.ts'
+
+export interface TreeLinesOptions {
+  /** That a line may take. `Infinity`: nothing is left out. */
+  readonly columns: number
+  /** Most lines; what has ended makes room first. @default no limit */
+  readonly maxLines?: number | undefined
+  /** The mark of what is at work. */
+  readonly spinner: string
+}
+
+const indent = '  '
+const gap = '  '
+/** Columns that are kept for what is going on. */
+const doingColumns = 16
+/** From here on numbers are written out. */
+const wideColumns = 100
+
+/** The tree as lines: its branches with marks and names, then state, steps, tokens and time in columns, and what is going on. */
+export function treeLines(branches: readonly Branch[], options: TreeLinesOptions): StyledLine[] {
+  const { shown, leftOut } = fitted(branches, options.maxLines ?? Infinity)
+  const heads = shown.map((branch) => headOf(branch, shown, options))
+  const headWidth = Math.max(0, ...heads.map(lineWidth))
+  const facts = shown.map((branch) => factsOf(branch, options.columns))
+  const forDoing = Math.min(doingColumns, options.columns / 4)
+  const widths = factWidths(facts, options.columns - indent.length - headWidth - forDoing)
+  const lines = shown.map(({ state, doing }, row): StyledLine => {
+    const head = heads[row] ?? []
+    const cells = (facts[row] ?? []).flatMap((text, column): Span[] => {
+      const width = widths[column] ?? 0
+      const space = ' '.repeat(Math.max(0, width - textWidth(text)))
+      return width === 0
+        ? []
+        : [{ text: gap + (column === 0 ? text + space : space + text), style: factStyle(column, state) }]
+    })
+    const padding = ' '.repeat(headWidth - lineWidth(head))
+    return trimmed([
+      { text: indent },
+      ...head,
+      { text: padding },
+      ...cells,
+      { text: gap + doing, style: doingStyle(state) },
+    ])
+  })
+  return leftOut === 0 ? lines : [...lines, [{ text: `${indent}… and ${leftOut} more`, style: 'dim' }]]
+}
+
+/** The branch of the tree, the mark and the name. */
+function headOf(
+  { path, name, state }: Branch,
+  shown: readonly Branch[],
+  { columns, spinner }: TreeLinesOptions,
+): Span[] {
+  const style = markStyle(state)
+  const maxName = Math.max(8, Math.floor(Math.min(columns, 200) / 5))
+  return [
+    { text: forkOf(path, shown), style: 'dim' },
+    { text: `${markOf(state, spinner)} `, style },
+    { text: cutToWidth(name, maxName), style: 'bold' },
+  ]
+}
+
+/** The lines that lead down to a branch. */
+function forkOf(path: readonly string[], shown: readonly Branch[]): string {
+  const at = shown.findIndex((branch) => branch.path === path)
+  return path
+    .map((_, depth) => {
+      const isLast = !shown.slice(at).some((branch) => isSibling(branch.path, path, depth))
+      if (depth < path.length - 1) return isLast ? '   ' : '│  '
+      return isLast ? '└─ ' : '├─ '
+    })
+    .join('')
+}
+
+/** Do they part at this depth? */
+function isSibling(one: readonly string[], other: readonly string[], depth: number): boolean {
+  const isSameAbove = other.slice(0, depth).every((id, index) => one[index] === id)
+  return isSameAbove && one[depth] !== undefined && one[depth] !== other[depth]
+}
+
+/** State, steps, tokens and time, as far as there is anything to say. */
+function factsOf({ state, steps, tokens, durationMs }: Branch, columns: number): string[] {
+  const tokensText = columns < wideColumns ? `${shortNumberText(tokens)} tok` : `${numberText(tokens)} tokens`
+  return [
+    state,
+    steps > 0 ? many(steps, 'step') : '',
+    tokens > 0 ? tokensText : '',
+    durationMs > 0 ? durationText(durationMs) : '',
+  ]
+}
+
+/** In which order columns make room. */
+const leastWanted = [2, 1, 3, 0]
+
+/** Widths of the columns; 0 for those that there is no room for. */
+function factWidths(facts: readonly (readonly string[])[], room: number): number[] {
+  const widths = leastWanted.map((_, column) => Math.max(0, ...facts.map((cells) => textWidth(cells[column] ?? ''))))
+  const taken = (): number => widths.reduce((sum, width) => sum + (width === 0 ? 0 : gap.length + width), 0)
+  for (const column of leastWanted) if (taken() > room) widths[column] = 0
+  return widths
+}
+
+/** Without what is left out: those that have ended, the oldest first, and then the last ones. */
+function fitted(
+  branches: readonly Branch[],
+  maxLines: number,
+): { readonly shown: readonly Branch[]; readonly leftOut: number } {
+  if (branches.length <= maxLines) return { shown: branches, leftOut: 0 }
+  const excess = branches.length - Math.max(1, maxLines - 1)
+  const ended = branches.filter(({ path, state }) => path.length > 0 && endedStates.has(state))
+  const dropped = new Set(ended.slice(0, excess))
+  const shown = branches.filter((branch) => !dropped.has(branch)).slice(0, branches.length - excess)
+  return { shown, leftOut: excess }
+}
+
+const endedStates: ReadonlySet<BranchState> = new Set(['succeeded', 'failed', 'timed_out', 'cancelled'])
+
+function markOf(state: BranchState, spinner: string): string {
+  const marks: Readonly<Record<BranchState, string>> = {
+    queued: '○',
+    running: spinner,
+    answering: spinner,
+    asleep: '◌',
+    succeeded: '✓',
+    failed: '✗',
+    timed_out: '✗',
+    cancelled: '–',
+    stopped: '‖',
+  }
+  return marks[state]
+}
+
+function markStyle(state: BranchState): Style {
+  if (state === 'succeeded') return 'green'
+  if (state === 'failed' || state === 'timed_out') return 'red'
+  return state === 'running' || state === 'answering' ? 'cyan' : 'dim'
+}
+
+function factStyle(column: number, state: BranchState): Style {
+  return column === 0 ? markStyle(state) : 'dim'
+}
+
+function doingStyle(state: BranchState): Style | undefined {
+  if (state === 'failed' || state === 'timed_out') return 'red'
+  return state === 'running' || state === 'answering' ? undefined : 'dim'
+}
+
+/** Without blanks at the end. */
+function trimmed(line: Span[]): StyledLine {
+  while (line.at(-1)?.text.trim() === '') line.pop()
+  const last = line.pop()
+  return last === undefined ? [] : [...line, { ...last, text: last.text.trimEnd() }]
+}
