@@ -1,6 +1,6 @@
 import { Conversation } from '../components/conversation.ts'
 import type { Message } from '../components/message.ts'
-import { adoptPrefix } from '../src/models/prefix.ts'
+import { keepPrefix } from '../src/models/prefix.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 
@@ -9,5 +9,5 @@ export function insertMessage(world: World, agent: Entity, place: number, messag
   const before = world.read(agent, Conversation)
   if (place >= before.length) return world.append(agent, Conversation, message)
   world.splice(agent, Conversation, place, 0, [message])
-  adoptPrefix(before, world.read(agent, Conversation), place)
+  keepPrefix(before, world.read(agent, Conversation), place)
 }

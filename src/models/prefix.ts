@@ -28,6 +28,10 @@ interface Link {
  */
 const links = new WeakMap<readonly Message[], readonly Link[]>()
 const maxLinks = 2
+/** From so many messages on there are links for the log's own agent: a shorter log is gone through as quickly. */
+const minLinked = 64
+/** How many messages of a log its own agent last asked with: a mere number, since there is one for each of many agents. */
+const asked = new WeakMap<readonly Message[], number>()
 const digests = new WeakMap<object, number>()
 const textDigests = new Map<string, number>()
 /** So many system prompts are remembered before all are forgotten. */
@@ -43,20 +47,40 @@ export interface NextPrefix {
 export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
   const messages = world.get(agent, Conversation) ?? []
   const isSame = last !== undefined && last.count <= count && beginsAs(messages, last)
-  const prefix = {
-    count,
-    llm: llmDigest(world, agent),
-    messages: isSame ? chain(messages, last.count, count, last.messages) : chainOver(messages, count),
-    system: textDigest(systemText(world, agent)),
-    tools: toolsDigest(world, agent),
-  }
-  remember(messages, count, prefix.messages)
+  const prefix = prefixOf(world, agent, isSame ? last : undefined, count)
+  asked.set(messages, count)
+  if (count >= minLinked) remember(messages, count, prefix.messages)
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, isSame) }
 }
 
 /** What another agent's request has to begin with to share the first so many messages of this one's. */
 export function prefixAt(world: World, agent: Entity, count: number): PrefixData {
-  return nextPrefix(world, agent, world.get(agent, Prefix), count).prefix
+  const messages = world.get(agent, Conversation) ?? []
+  const last = world.get(agent, Prefix)
+  const isSame = last !== undefined && last.count <= count && beginsAs(messages, last)
+  const prefix = prefixOf(world, agent, isSame ? last : undefined, count)
+  remember(messages, count, prefix.messages)
+  return prefix
+}
+
+/** @param last what the first messages are known to be the chain of */
+function prefixOf(world: World, agent: Entity, last: PrefixData | undefined, count: number): PrefixData {
+  const messages = world.get(agent, Conversation) ?? []
+  return {
+    count,
+    llm: llmDigest(world, agent),
+    messages: last === undefined ? chainOver(messages, count) : chain(messages, last.count, count, last.messages),
+    system: textDigest(systemText(world, agent)),
+    tools: toolsDigest(world, agent),
+  }
+}
+
+/** Lets a log that was made of another, and begins with the same so many messages, know of them what is known already. */
+export function keepPrefix(from: readonly Message[], to: readonly Message[], count: number): void {
+  const own = asked.get(from)
+  if (own !== undefined && own <= count) asked.set(to, own)
+  const known = links.get(from)?.filter((link) => link.count <= count) ?? []
+  if (known.length > 0) links.set(to, known)
 }
 
 /**
@@ -73,8 +97,8 @@ export function adoptPrefix(from: readonly Message[], to: readonly Message[], co
 
 /** What of an agent's `Llm` is part of its requests: how long one may take, and how often, is not. */
 export function askedOf(llm: LlmData): Omit<LlmData, 'retry' | 'timeoutMs'> {
-  const { retry: _, timeoutMs: __, ...asked } = llm
-  return asked
+  const { retry: _, timeoutMs: __, ...rest } = llm
+  return rest
 }
 
 /** What the Host's provider adds to an agent's requests of its own accord, as a hash; `undefined`: nothing that is known. */
@@ -85,13 +109,13 @@ export function providerSettings(world: World, agent: Entity): number | undefine
 }
 
 function llmDigest(world: World, agent: Entity): number {
-  const asked = JSON.stringify(askedOf(world.read(agent, Llm)))
+  const options = JSON.stringify(askedOf(world.read(agent, Llm)))
   const settings = providerSettings(world, agent)
-  return short(settings === undefined ? asked : `${asked} ${settings}`)
+  return short(settings === undefined ? options : `${options} ${settings}`)
 }
 
 function beginsAs(messages: readonly Message[], { count, messages: hash }: PrefixData): boolean {
-  return chainOver(messages, count) === hash
+  return asked.get(messages) === count || chainOver(messages, count) === hash
 }
 
 function remember(messages: readonly Message[], count: number, hash: number): void {
