@@ -102,40 +102,44 @@ describe('a running session that is cancelled', () => {
   })
 
   it.each([
-    ['in the tick of its end, before it,', 'message'],
-    ['in a tick that is written down when it ends', 'session-cancel'],
-  ])('%s stays cancelled: its outcome is dropped and counted, and what it has spent is known', async (_, kind) => {
-    const { store, hold } = heldStore()
-    const end = Promise.withResolvers<void>()
-    const made = team({
-      runner: { store },
-      agent: { messages: [] },
-      parts: [DelegationLimits({ depth: 1, sessions: 9, tokens: 1_000 })],
-      workerOptions: { usage: { input: 20, output: 10 } },
-      worker: async () => {
-        await end.promise
-        return 'Done.'
-      },
-    })
-    await made.runner.start()
-    const sessions = made.runner.subagents(made.lead)
-    await sessions.spawn({ category: 'researcher', prompt: 'A' })
-    await turns(10)
-    expect(made.world.read(made.lead, Delegated)).toMatchObject({ reservedTokens: 250 })
-    const reached = hold(({ inputs }) => inputs.some((input) => input.kind === kind))
-    if (kind === 'message') void made.runner.message(made.lead, 'Wait')
-    else void sessions.cancel(1)
-    const release = await reached
-    if (kind === 'message') void sessions.cancel(1)
-    end.resolve()
-    await turns(30)
-    release()
-    await made.runner.idle()
-    expect(made.sessions()).toMatchObject([{ status: 'cancelled', error: 'Session was cancelled' }])
-    expect(made.told('input-dropped').filter(({ path }) => path === undefined)).toMatchObject([{ kind: 'outcome' }])
-    expect(made.runner.stats.dropped).toBe(1)
-    expect(made.world.read(made.lead, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 30 })
-  })
+    ['in the tick of its end, before it,', 'message', 'session'],
+    ['with its agent, in the tick of its end, before it,', 'message', 'agent'],
+    ['in a tick that is written down when it ends', 'session-cancel', 'session'],
+  ])(
+    '%s stays cancelled: its outcome is dropped and counted, and what it has spent is known',
+    async (_, kind, which) => {
+      const { store, hold } = heldStore()
+      const end = Promise.withResolvers<void>()
+      const made = team({
+        runner: { store },
+        agent: { messages: [] },
+        parts: [DelegationLimits({ depth: 1, sessions: 9, tokens: 1_000 })],
+        workerOptions: { usage: { input: 20, output: 10 } },
+        worker: async () => {
+          await end.promise
+          return 'Done.'
+        },
+      })
+      await made.runner.start()
+      const sessions = made.runner.subagents(made.lead)
+      await sessions.spawn({ category: 'researcher', prompt: 'A' })
+      await turns(10)
+      expect(made.world.read(made.lead, Delegated)).toMatchObject({ reservedTokens: 250 })
+      const reached = hold(({ inputs }) => inputs.some((input) => input.kind === kind))
+      if (kind === 'message') void made.runner.message(made.lead, 'Wait')
+      else void sessions.cancel(1)
+      const release = await reached
+      if (kind === 'message') void (which === 'session' ? sessions.cancel(1) : made.runner.cancel(made.lead))
+      end.resolve()
+      await turns(30)
+      release()
+      await made.runner.idle()
+      expect(made.sessions()).toMatchObject([{ status: 'cancelled', error: 'Session was cancelled' }])
+      expect(made.told('input-dropped').filter(({ path }) => path === undefined)).toMatchObject([{ kind: 'outcome' }])
+      expect(made.runner.stats.dropped).toBe(1)
+      expect(made.world.read(made.lead, Delegated)).toMatchObject({ reservedTokens: 0, spentTokens: 30 })
+    },
+  )
 
   it.each(['cancelled', 'timed_out'])('and times out in the same tick is %s if that came first', async (first) => {
     const clock = new VirtualClock({ auto: false })
