@@ -1,5 +1,4 @@
 import type { Entity } from '../src/world/component.ts'
-import type { EntiaErrorCode } from '../src/world/entia-error.ts'
 import type { Failure } from './failure.ts'
 import type { Stop } from './last-turn.ts'
 import type { SessionStatus } from './session-status.ts'
@@ -66,13 +65,6 @@ export interface StandardEvents {
     readonly sessionId: string
     readonly sequence: number
     readonly correlationId: string
-  }
-  /** A program's launch was refused: no session, and no further event. */
-  'session-refused': {
-    readonly agent: Entity
-    readonly correlationId: string
-    readonly code: EntiaErrorCode
-    readonly reason: string
   }
   /** A session has a slot and begins. */
   'delegation-started': DelegationFacts

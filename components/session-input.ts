@@ -8,7 +8,7 @@ const id = lazily(() => z.string().min(1).optional())
 
 /** What enters a world about sessions, by kind: what programs ask for, and what Runners of parents and children tell. */
 export const sessionInputs = lazily(() => ({
-  /** A program gives a task to a subagent of an agent; `session-queued` or `session-refused` follows under its `correlationId`. */
+  /** A program gives a task to a subagent of an agent; `session-queued` follows under its `correlationId`, or nothing. */
   delegate: z.strictObject({
     id: id(),
     kind: z.literal('delegate'),

@@ -1,12 +1,14 @@
-import { EntiaError, type EntiaErrorCode } from '../world/entia-error.ts'
+import { EntiaError } from '../world/entia-error.ts'
 import type { Entity } from '../world/component.ts'
 import type { EventsByType } from './events.ts'
 import type { Listeners } from './listeners.ts'
 
-/** What became of a launch. */
-export type Launched =
-  | { readonly ok: true; readonly session: Entity; readonly sessionId: string; readonly sequence: number }
-  | { readonly ok: false; readonly code: EntiaErrorCode; readonly reason: string }
+/** A session that was launched. */
+export interface Launched {
+  readonly session: Entity
+  readonly sessionId: string
+  readonly sequence: number
+}
 
 /** Lets programs wait for what happens to the sessions of one world, however many they are. */
 export class SessionNews {
@@ -15,10 +17,7 @@ export class SessionNews {
 
   constructor(listeners: Listeners) {
     listeners.on('session-queued', ({ path, correlationId, ...facts }: Told<'session-queued'>) => {
-      if (path === undefined) this.#tell(`launch ${correlationId}`, { ok: true, ...facts })
-    })
-    listeners.on('session-refused', ({ path, correlationId, code, reason }: Told<'session-refused'>) => {
-      if (path === undefined) this.#tell(`launch ${correlationId}`, { ok: false, code, reason })
+      if (path === undefined) this.#tell(`launch ${correlationId}`, facts)
     })
     listeners.on('session-ended', ({ path, session }: Told<'session-ended'>) => {
       if (path === undefined) this.#tell(`end ${session}`, true)
@@ -43,6 +42,11 @@ export class SessionNews {
 
   answered(query: string): Promise<true> {
     return this.#next(`query ${query}`)
+  }
+
+  /** Nothing will be told of this request: it was refused. */
+  forget(requestId: string): void {
+    for (const what of ['launch', 'query']) this.#waiting.delete(`${what} ${requestId}`)
   }
 
   /** Nothing is told any more. */

@@ -3,6 +3,7 @@ import type { StandardInput } from '../../components/input.ts'
 import { Collected, SessionQuery } from '../../components/session-call.ts'
 import { isFinal } from '../../components/session-status.ts'
 import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { takeRefused } from '../subagents/refused-requests.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
@@ -94,6 +95,7 @@ export class Subagents {
       sessions.asking.delete(sessionId)
     }
     if (this.#query(session, query) === undefined) {
+      news.forget(query)
       throw new EntiaError('not-queryable', `Session ${sessionId} takes no queries any more.`, { entity: session })
     }
     if (!wait) return sessionId
@@ -182,14 +184,15 @@ export class Subagents {
     return this.#parts.sessions.transcript(record.sessionId)
   }
 
-  async #launch(
-    request: Omit<Delegation, 'agent' | 'correlationId' | 'kind'>,
-  ): Promise<Launched & { readonly ok: true }> {
+  async #launch(request: Omit<Delegation, 'agent' | 'correlationId' | 'kind'>): Promise<Launched> {
     const { world, news, post } = this.#parts
     const correlationId = news.requestId(world.tick)
     const launched = news.launched(correlationId)
     await post({ kind: 'delegate', agent: this.#agent, correlationId, ...request })
-    return assertLaunched(await launched)
+    const refused = takeRefused(world, correlationId)
+    if (refused === undefined) return launched
+    news.forget(correlationId)
+    throw new EntiaError(refused.code, refused.reason)
   }
 
   #own(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } {
@@ -271,11 +274,6 @@ export class Subagents {
 }
 
 type Delegation = Extract<StandardInput, { readonly kind: 'delegate' }>
-
-function assertLaunched(launched: Launched): Launched & { readonly ok: true } {
-  if (launched.ok) return launched
-  throw new EntiaError(launched.code, launched.reason)
-}
 
 function nothingPending(sessionId: string): EntiaError {
   return new EntiaError('nothing-pending', `Session ${sessionId} has nothing that was not collected.`, { sessionId })

@@ -6,8 +6,8 @@ import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../tell.ts'
 import { cancelSession, tellCancelled } from './cancel-sessions.ts'
+import { noteRefused } from '../../src/subagents/refused-requests.ts'
 import { findSession } from '../../src/subagents/find-session.ts'
 import { launchSession } from './launch-session.ts'
 import { querySession, queryProblem } from './query-session.ts'
@@ -34,12 +34,11 @@ export function takeRequest(world: World, input: { readonly kind: string }, defa
 }
 
 function takeDelegate(world: World, input: Delegate, defaultTimeoutMs: number | undefined): void {
-  const { agent, correlationId } = input
   const launched = launch(world, input, defaultTimeoutMs)
   if (typeof launched === 'number') return
   const { code, field, message } = launched
   const reason = field === undefined ? message : `${field}: ${message}`
-  tell(world, 'session-refused', { agent, correlationId, code, reason })
+  noteRefused(world, input.correlationId, { code, reason })
 }
 
 function launch(world: World, input: Delegate, defaultTimeoutMs: number | undefined): Entity | Refusal {
@@ -78,11 +77,8 @@ function takeCancel(world: World, { agent, session: named, close }: InputOf<'ses
 
 function takeQuery(world: World, { agent, session: named, prompt, query }: InputOf<'query'>): void {
   const { session } = own(world, agent, named)
-  const problem = session === undefined ? `Session not found: ${named}` : queryProblem(world, session)
-  if (session === undefined || problem !== undefined) {
-    const reason = problem ?? named
-    return tell(world, 'session-refused', { agent, correlationId: query, code: 'not-queryable', reason })
-  }
+  // Who asks looks whether there is a query, and is told so if not.
+  if (session === undefined || queryProblem(world, session) !== undefined) return
   querySession(world, session, { agent, id: query, prompt })
 }
 

@@ -26,6 +26,7 @@ export const pureParts = [
   'src/subagents/grants.ts',
   'src/subagents/plan-child.ts',
   'src/subagents/prefix-hash.ts',
+  'src/subagents/refused-requests.ts',
   'src/subagents/seconds.ts',
   'src/subagents/session-lines.ts',
   'src/subagents/session-outcome.ts',

@@ -53,7 +53,7 @@ describe('a subagent that is not registered', () => {
       message: "Unknown subagent 'ghost'. Available subagents: analyst, researcher",
     })
     expect(made.sessions()).toEqual([])
-    expect(newsOf(made)).toEqual(['session-refused'])
+    expect(newsOf(made)).toEqual([])
   })
 })
 

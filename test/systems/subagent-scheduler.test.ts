@@ -18,6 +18,7 @@ import {
 } from 'entia/components'
 import { subagentScheduler } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
+import { takeRefused } from '../../src/subagents/refused-requests.ts'
 import { transcript } from '../transcript.ts'
 import { caller, listener, settleWith, tickAt, told, worldOf } from './one-tick.ts'
 import { sessionOf, sessionSaid } from './session-records.ts'
@@ -74,7 +75,9 @@ describe('a session that a program asks for', () => {
     const { events } = tickAt(world, 0, delegate(agent, { category: 'ghost' }))
     expect(world.query(SubagentSession)).toEqual([])
     const reason = "Unknown subagent 'ghost'. Available subagents: researcher"
-    expect(events).toEqual([{ type: 'session-refused', agent, correlationId: 'c', code: 'invalid-argument', reason }])
+    expect(events).toEqual([])
+    expect(takeRefused(world, 'c')).toEqual({ code: 'invalid-argument', reason })
+    expect(takeRefused(world, 'c')).toBeUndefined()
   })
 })
 
