@@ -10,6 +10,7 @@ import { ToolRegistry } from '../../components/tool-registry.ts'
 import { prefixAt, providerSettings } from '../../src/models/prefix.ts'
 import { systemText } from '../../src/models/project.ts'
 import { builtInForkPrompt } from '../../src/subagents/fork-directive.ts'
+import { subagentToolNames } from '../../src/subagents/declarations.ts'
 import { forkHistory } from '../../src/subagents/fork-history.ts'
 import { prefixHash } from '../../src/subagents/prefix-hash.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -58,18 +59,20 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
     skills: world.get(agent, Skills)?.installed ?? [],
     template: prompt?.template ?? (isShared ? '' : builtInForkPrompt),
     tools: world.get(agent, ToolRegistry)?.tools ?? [],
-    ...(ceiling !== undefined && { ceiling }),
+    ceiling,
     ...(prompt?.ending !== undefined && { ending: prompt.ending }),
     ...(permissions !== undefined && { permissions }),
     ...(registry !== undefined && { registry }),
   }
 }
 
-/** What may run only gets less on the way down. */
+/** What may run in a fork and below it: what its parent has, or less. Further down it can only get less again. */
 function ceilingOf(world: World, agent: Entity, allowedTools: readonly string[] | undefined) {
-  const above = world.get(agent, ToolCeiling)?.allowed
-  const allowed = above === undefined ? allowedTools : above.filter((name) => allowedTools?.includes(name) ?? true)
-  return allowed === undefined ? undefined : { allowed: [...allowed] }
+  const names = (world.get(agent, ToolRegistry)?.tools ?? []).map(({ name }) => name)
+  // Before its first step an agent has not been given the tools that come with its registry.
+  const delegating = world.has(agent, SubagentRegistry) ? subagentToolNames : []
+  const above = world.get(agent, ToolCeiling)?.allowed ?? [...new Set([...names, ...delegating])]
+  return { allowed: above.filter((name) => allowedTools?.includes(name) ?? true) }
 }
 
 function hashOf(world: World, agent: Entity, shared: number): string {

@@ -92,6 +92,24 @@ describe('a tool in a fork', () => {
 })
 
 describe('a fork that has subagents of its own', () => {
+  it('lets them run nothing that its parent does not have, though none is listed as allowed', async () => {
+    const { ran, tools } = watchedTools('read_file', 'bash')
+    const [read] = tools
+    const made = team({
+      agent: { tools: read === undefined ? [] : [read] },
+      runner: { tools },
+      subagents: { researcher: { tools: ['read_file', 'bash'] } },
+      lead: parentAndFork(parent, forkThatCalls(delegate('down'))),
+      worker: stepwise(calls(call('r', 'read_file'), call('b', 'bash'))),
+    })
+    await made.run()
+    expect(resultsIn(made.asked('worker')[1]?.request.messages ?? [])).toEqual({
+      r: 'read_file ran.',
+      b: "Error: tool 'bash' is not permitted.",
+    })
+    expect(ran).toEqual(['read_file'])
+  })
+
   it('counts as one level of depth, and does not see the sessions of its parent', async () => {
     const fork = stepwise('', '', calls(delegate('down'), call('seen', 'subagent_status')), 'Scope: all of it')
     const above = stepwise(calls(delegate('before')), calls(forkCall('one')))
