@@ -6,8 +6,6 @@ import { entity } from './entity.ts'
 export const SubagentWait = defineComponent('SubagentWait', () =>
   z.strictObject({
     deadlineMs: z.number().nullable(),
-    /** Awaited sessions that have ended since it began, in order. */
-    ended: z.array(entity()).optional(),
     mode: z.enum(['any', 'all']),
     /** Those named, or `null`: the agent's background sessions. */
     sessions: z.array(entity()).nullable(),
@@ -20,6 +18,9 @@ export const SubagentWait = defineComponent('SubagentWait', () =>
 
 /** The effect whose deadline ends its owner's wait. */
 export const WaitDeadline = defineTag('WaitDeadline')
+
+/** The session ended while its parent waited for it, as long as the wait goes on. */
+export const EndedInWait = defineComponent('EndedInWait', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
 
 /** Something has ended that the agent is to be told of: when it wakes, before its next step, or at once. */
 export const Notified = defineTag('Notified')

@@ -6,14 +6,18 @@ import { Paused } from '../components/paused.ts'
 import { SubagentWait } from '../components/subagent-wait.ts'
 import { Terminal } from '../components/terminal.ts'
 import { Unread } from '../components/unread.ts'
-import type { Entity } from '../src/world/component.ts'
+import type { Component, Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 
 /** What keeps an agent from its next step. */
 const heldUpBy = [Busy, Paused, SlotReleased, SubagentWait, Terminal].map(not)
 
-/** The first so many agents that have something to answer and nothing under way, ascending. */
-export function readyAgents(world: World, count: number): readonly Entity[] {
-  return world.first(count, Llm, Conversation, Unread, ...heldUpBy)
+/**
+ * The first so many agents that have something to answer and nothing under way, ascending.
+ *
+ * @param also only those that have these components besides
+ */
+export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
+  return world.first(count, Llm, Conversation, Unread, ...also, ...heldUpBy)
 }

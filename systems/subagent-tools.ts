@@ -28,7 +28,9 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
     name: 'subagent-tools',
     priority: -4,
     run(world: World): void {
-      for (const agent of readyAgents(world, maxStartsPerTick)) {
+      // Mostly nobody has a registry, and then nobody has to be looked at.
+      const delegating = allowUnregisteredSubagents ? [] : [SubagentRegistry]
+      for (const agent of readyAgents(world, maxStartsPerTick, ...delegating)) {
         if (allowUnregisteredSubagents) allowAnyName(world, agent)
         const registry = world.get(agent, SubagentRegistry)
         if (registry !== undefined) declareTools(world, agent, registry)

@@ -5,7 +5,7 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { SubagentNotification } from '../components/subagent-notification.ts'
 import { subagentDefaults, SubagentRegistry } from '../components/subagent-registry.ts'
 import { SubagentSession } from '../components/subagent-session.ts'
-import { Notified, SubagentWait, WaitDeadline } from '../components/subagent-wait.ts'
+import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../components/subagent-wait.ts'
 import { Terminal } from '../components/terminal.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
@@ -16,7 +16,7 @@ import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { markRead } from './sessions/result-answer.ts'
-import { inOrderOfFinishing, isOver, stillAwaited, unreadSessions, type WaitData } from './sessions/wait-condition.ts'
+import { inOrderOfFinishing, isOver, stillAwaited, unreadSessions } from './sessions/wait-condition.ts'
 import { settled } from './settled.ts'
 
 /**
@@ -41,7 +41,7 @@ function endInTime(world: World, agent: Entity, deadline: Entity): void {
   if (sleep === undefined || isOver(world, agent, sleep)) return
   const still = stillAwaited(world, agent, sleep).map((session) => stillLine(world.read(session, SubagentSession)))
   const head = `Subagent wait timed out after ${seconds(sleep.timeoutMs ?? 0)}.`
-  say(world, agent, [head, ...still, ...newsLines(world, agent, sleep)].join('\n'))
+  say(world, agent, [head, ...still, ...newsLines(world, agent)].join('\n'))
   endWait(world, agent)
 }
 
@@ -49,7 +49,7 @@ function deliver(world: World, agent: Entity): void {
   const sleep = world.get(agent, SubagentWait)
   if (sleep !== undefined && !isOver(world, agent, sleep)) return
   if (sleep === undefined && !mayBeTold(world, agent)) return
-  const lines = newsLines(world, agent, sleep)
+  const lines = newsLines(world, agent)
   if (lines.length > 0) say(world, agent, updatesText(lines))
   endWait(world, agent)
 }
@@ -64,9 +64,9 @@ function mayBeTold(world: World, agent: Entity): boolean {
 }
 
 /** A line for each unread session, and for each that ended in a wait and tells of itself in no other way. Read from now on. */
-function newsLines(world: World, agent: Entity, sleep: WaitData | undefined): readonly string[] {
+function newsLines(world: World, agent: Entity): readonly string[] {
   const unread = unreadSessions(world, agent)
-  const silent = (sleep?.ended ?? []).filter((session) => !world.has(session, SubagentNotification))
+  const silent = world.referrers(EndedInWait, agent).filter((session) => !world.has(session, SubagentNotification))
   const news = inOrderOfFinishing(world, [...unread, ...silent])
   for (const session of unread) markRead(world, session)
   world.remove(agent, Notified)

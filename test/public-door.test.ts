@@ -83,6 +83,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'DelegationLimits',
     'Due',
     'Effect',
+    'EndedInWait',
     'HostFacts',
     'LastStep',
     'LastTurn',

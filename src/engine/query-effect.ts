@@ -9,6 +9,7 @@ import { ChildRun } from './child-run.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import { maxAnswerChars } from './session-records.ts'
 import type { Sessions } from './sessions.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** Further questions to sessions that have succeeded: each a turn of the session's World, which needs no slot for it. */
 export function queryEffect(sessions: Sessions): EffectKind {
@@ -49,14 +50,11 @@ async function answered(
 ): Promise<OutcomeData> {
   const before = run.usage
   const { signal } = context
-  const aborted = new Promise<undefined>((resolve) =>
-    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-  )
   const forget = sessions.ask(run)
   try {
     await run.start()
     if (!signal.aborted) await run.ask(prompt, id)
-    const end = signal.aborted ? undefined : await context.wait(Promise.race([run.ended(), aborted]))
+    const end = await context.wait(untilAborted(run.ended(), signal))
     // A question that nobody waits for any more is not gone on with at the next one.
     if (end === undefined && !context.isStopping) await run.abandon()
     const usage = usageSince(before, run.usage)

@@ -13,6 +13,7 @@ import { beginningOf } from './child-worlds.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import { keepPrompt, keepResult, wholePrompt } from './session-records.ts'
 import type { Sessions } from './sessions.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** The error of a session that was running when its world was saved, and whose own World is nowhere. */
 const lostError = 'restored_without_live_task_handle'
@@ -106,10 +107,7 @@ async function followed(
   }
   signal.addEventListener('abort', close, { once: true })
   if (signal.aborted) close()
-  const aborted = new Promise<undefined>((resolve) =>
-    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-  )
-  const end = await context.wait(Promise.race([run.ended(), aborted]))
+  const end = await context.wait(untilAborted(run.ended(), signal))
   if (end === undefined || signal.aborted) {
     await closed
     return calledOff()

@@ -47,8 +47,8 @@ export class Sessions {
   readonly #live = new Map<string, ChildRun>()
   readonly #asked = new Map<string, ChildRun>()
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
-  /** Work that has to have ended before the Runner lets go of its world. */
-  readonly #closing = new Map<Promise<void>, string>()
+  /** Sessions whose Worlds somebody has, by id. The Runner does not let go of its world before they are free. */
+  readonly #closing = new Map<string, PromiseWithResolvers<void>>()
 
   constructor(parts: SessionsParts) {
     const { world, host, store, root, record, makeRunner } = parts
@@ -123,20 +123,20 @@ export class Sessions {
     this.#parts.spent(session, usage)
   }
 
-  /** The Runner does not let go before the function that this gives is called. */
-  hold(sessionId: string): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#closing.set(promise, sessionId)
+  /** Has the World of a session that nobody has, until the function that this gives is called. */
+  #hold(sessionId: string): () => void {
+    const held = Promise.withResolvers<void>()
+    this.#closing.set(sessionId, held)
     return () => {
-      this.#closing.delete(promise)
-      resolve()
+      this.#closing.delete(sessionId)
+      held.resolve()
     }
   }
 
-  /** The same, once nobody else has this session's World. */
+  /** Has the World of a session, once nobody else does. */
   async claim(sessionId: string): Promise<() => void> {
-    while (this.#isHeld(sessionId)) await this.restOf(sessionId)
-    return this.hold(sessionId)
+    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId)?.promise
+    return this.#hold(sessionId)
   }
 
   /** Does a session still run, or, stopped, has yet to let go of its World? */
@@ -146,13 +146,7 @@ export class Sessions {
 
   /** Resolves once no session does. */
   async stopped(): Promise<void> {
-    while (this.#closing.size > 0) await Promise.all(this.#closing.keys())
-  }
-
-  /** Resolves once the World of this session is not driven any more. */
-  async restOf(sessionId: string): Promise<void> {
-    const own = [...this.#closing].filter(([, id]) => id === sessionId)
-    await Promise.all(own.map(([promise]) => promise))
+    while (this.#closing.size > 0) await Promise.all([...this.#closing.values()].map(({ promise }) => promise))
   }
 
   /** Resolves once no World of a session is driven any more. */
@@ -165,7 +159,8 @@ export class Sessions {
   tellUntold(): void {
     for (const session of this.world.core.state.holders(SubagentSession)) {
       const { grant, sessionId, status } = this.record(session)
-      if (grant !== undefined && isFinal(status)) void this.#tellSpent(session, sessionId).finally(this.hold(sessionId))
+      if (grant !== undefined && isFinal(status))
+        void this.#tellSpent(session, sessionId).finally(this.#hold(sessionId))
     }
   }
 
@@ -176,23 +171,20 @@ export class Sessions {
 
   /** What a session's agent was last asked with; `undefined` if its World is nowhere. */
   async transcript(sessionId: string): Promise<Transcript | undefined> {
-    while (this.#isHeld(sessionId) && this.#driven(sessionId) === undefined) {
-      await Promise.race([this.restOf(sessionId), this.#arrival(sessionId)])
+    for (let held = this.#closing.get(sessionId); held !== undefined; held = this.#closing.get(sessionId)) {
+      if (this.#driven(sessionId) !== undefined) break
+      await Promise.race([held.promise, this.#arrival(sessionId)])
     }
     this.#arrivals.delete(sessionId)
     const run = this.#driven(sessionId)
     if (run !== undefined) return run.transcript
-    const release = this.hold(sessionId)
+    const release = this.#hold(sessionId)
     try {
       const world = await this.worlds.look(sessionId)
       return world && transcriptOf(world)
     } finally {
       release()
     }
-  }
-
-  #isHeld(sessionId: string): boolean {
-    return [...this.#closing.values()].includes(sessionId)
   }
 
   #driven(sessionId: string): ChildRun | undefined {

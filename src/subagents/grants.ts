@@ -102,6 +102,21 @@ export function spentBy(usage: SessionUsage | undefined): { tokens: number; cost
   }
 }
 
+/** What an agent has delegated, once a session of its has returned what it was granted and has used so much of it. */
+export function returned(delegated: DelegatedData, grant: Wanted | undefined, usage: SessionUsage): DelegatedData {
+  if (grant === undefined) return delegated
+  const spent = spentBy(usage)
+  return {
+    ...delegated,
+    reservedCostNanoUsd: delegated.reservedCostNanoUsd - toNanoUsd(grant.costUsd ?? 0),
+    reservedSessions: delegated.reservedSessions - (grant.sessions ?? 0),
+    reservedTokens: delegated.reservedTokens - (grant.tokens ?? 0),
+    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
+    spentSessions: delegated.spentSessions + spent.sessions,
+    spentTokens: delegated.spentTokens + spent.tokens,
+  }
+}
+
 /** What was used between two looks at the same session. */
 export function usageSince(before: SessionUsage, after: SessionUsage): SessionUsage {
   return {

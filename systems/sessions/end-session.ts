@@ -7,7 +7,7 @@ import { Running } from '../../components/running.ts'
 import { AwaitingSession } from '../../components/session-call.ts'
 import type { SessionStatus } from '../../components/session-status.ts'
 import { SubagentNotification, UnreadBy } from '../../components/subagent-notification.ts'
-import { Notified, SubagentWait } from '../../components/subagent-wait.ts'
+import { EndedInWait, Notified, SubagentWait } from '../../components/subagent-wait.ts'
 import {
   ActiveFor,
   type SessionUsage,
@@ -15,7 +15,7 @@ import {
   type SubagentSessionData,
 } from '../../components/subagent-session.ts'
 import { maxInlineBytes } from '../../src/subagents/session-outcome.ts'
-import { spentBy, toNanoUsd } from '../../src/subagents/grants.ts'
+import { returned } from '../../src/subagents/grants.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
@@ -45,17 +45,20 @@ const worthWaking: ReadonlySet<SessionStatus> = new Set(['succeeded', 'failed', 
  * one tick.
  */
 export function endSession(world: World, session: Entity, ending: SessionEnding): void {
-  const { parent, startedAtMs } = world.read(session, SubagentSession)
+  const { grant, kind, mode, notify, parent, sessionId, startedAtMs } = world.read(session, SubagentSession)
   const { status, fields, usage } = ending
   const facts = delegationFacts(world, session)
   const delegated = delegatedBy(world, parent)
   const finishedSequence = delegated.finished + 1
-  world.set(parent, Delegated, { ...delegated, finished: finishedSequence })
-  moveSession(world, session, status, { ...fields, finishedAtMs: world.nowMs, finishedSequence, usage })
-  for (const token of [ActiveFor, Effect, Outcome, Pending, Running]) world.remove(session, token)
   // What nobody knows yet stays reserved until it is told.
-  if (usage !== undefined || startedAtMs === undefined) settleGrant(world, session)
-  const { kind, mode, notify, sessionId } = world.read(session, SubagentSession)
+  const isKnown = usage !== undefined
+  world.set(parent, Delegated, {
+    ...(isKnown ? returned(delegated, grant, usage) : delegated),
+    finished: finishedSequence,
+  })
+  const left = { finishedAtMs: world.nowMs, finishedSequence, usage, ...(isKnown && { grant: undefined }) }
+  moveSession(world, session, status, { ...fields, ...left })
+  for (const token of [ActiveFor, Effect, Outcome, Pending, Running]) world.remove(session, token)
   if (kind !== 'fork' || status === 'succeeded') releaseBlueprint(world, session)
   if (mode === 'background' && notify !== false && worthWaking.has(status)) {
     world.set(session, SubagentNotification, { id: `${sessionId}:${status}`, state: 'unread' })
@@ -68,31 +71,19 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
   for (const call of world.referrers(AwaitingSession, session)) answerSessionCall(world, call, ending.text)
 }
 
-/** A wait keeps count of what has ended in it. */
+/** A wait is told of what has ended in it. */
 function noteForWait(world: World, agent: Entity, session: Entity): void {
   const wait = world.get(agent, SubagentWait)
   if (wait === undefined || !isAwaited(world, wait, session)) return
-  world.patch(agent, SubagentWait, { ended: [...(wait.ended ?? []), session] })
+  world.set(session, EndedInWait, { agent })
   world.add(agent, Notified)
 }
 
-/** Gives back what a session was granted and has not spent. */
-export function settleGrant(world: World, session: Entity, usage?: SessionUsage): void {
-  if (usage !== undefined) world.patch(session, SubagentSession, { usage })
-  const { grant, parent, usage: used } = world.read(session, SubagentSession)
-  if (grant === undefined) return
-  const spent = spentBy(used)
-  const { reservedCostNanoUsd, reservedSessions, reservedTokens, ...rest } = delegatedBy(world, parent)
-  world.set(parent, Delegated, {
-    ...rest,
-    reservedCostNanoUsd: reservedCostNanoUsd - toNanoUsd(grant.costUsd ?? 0),
-    reservedSessions: reservedSessions - (grant.sessions ?? 0),
-    reservedTokens: reservedTokens - (grant.tokens ?? 0),
-    spentCostNanoUsd: rest.spentCostNanoUsd + spent.costNanoUsd,
-    spentSessions: rest.spentSessions + spent.sessions,
-    spentTokens: rest.spentTokens + spent.tokens,
-  })
-  world.patch(session, SubagentSession, { grant: undefined })
+/** Gives back what an ended session was granted and has not spent, once that is known. */
+export function settleGrant(world: World, session: Entity, usage: SessionUsage): void {
+  const { grant, parent } = world.read(session, SubagentSession)
+  world.patch(session, SubagentSession, { grant: undefined, usage })
+  if (grant !== undefined) world.set(parent, Delegated, returned(delegatedBy(world, parent), grant, usage))
 }
 
 function tellCompleted(world: World, session: Entity, facts: DelegationFacts, { status, text }: SessionEnding): void {

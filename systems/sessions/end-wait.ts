@@ -1,5 +1,5 @@
 import { OwnedBy } from '../../components/owned-by.ts'
-import { SubagentWait, WaitDeadline } from '../../components/subagent-wait.ts'
+import { EndedInWait, SubagentWait, WaitDeadline } from '../../components/subagent-wait.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 
@@ -7,5 +7,6 @@ import type { World } from '../../src/world/world.ts'
 export function endWait(world: World, agent: Entity): void {
   if (!world.has(agent, SubagentWait)) return
   world.remove(agent, SubagentWait)
+  for (const session of world.referrers(EndedInWait, agent)) world.remove(session, EndedInWait)
   for (const effect of world.referrers(OwnedBy, agent)) if (world.has(effect, WaitDeadline)) world.despawn(effect)
 }

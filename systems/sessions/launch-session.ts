@@ -91,14 +91,15 @@ function limitReached(world: World, agent: Entity): Refusal | undefined {
 
 function spawnSession(world: World, agent: Entity, request: LaunchRequest, launch: Launch): Entity {
   const { kind, category, mode, blueprint, prefixHash } = launch
-  const { prompt, loadSkills, timeoutMs, correlationId, notify = true, promptRecord, resumedFrom } = request
+  const { prompt, loadSkills, timeoutMs, notify = true, promptRecord, resumedFrom } = request
   const delegated = delegatedBy(world, agent)
   const sequence = delegated.launched + 1
   const sessionId = world.newId('session')
+  const correlationId = request.correlationId ?? world.newId('delegation')
   const session = world.spawn()
   world.set(session, SubagentSession, {
     category,
-    correlationId: correlationId ?? world.newId('delegation'),
+    correlationId,
     createdAtMs: world.nowMs,
     kind,
     ...(loadSkills.length > 0 && { loadSkills: [...loadSkills] }),
@@ -122,7 +123,6 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   world.add(session, Pending)
   world.set(agent, Delegated, { ...delegated, launched: sequence })
   indexSession(world, session, sessionId)
-  const { correlationId: correlation } = world.read(session, SubagentSession)
-  tell(world, 'session-queued', { agent, session, sessionId, sequence, correlationId: correlation })
+  tell(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
   return session
 }

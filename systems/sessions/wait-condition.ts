@@ -1,7 +1,7 @@
 import { isFinal } from '../../components/session-status.ts'
 import { UnreadBy } from '../../components/subagent-notification.ts'
 import { ActiveFor, SubagentSession } from '../../components/subagent-session.ts'
-import type { SubagentWait } from '../../components/subagent-wait.ts'
+import { EndedInWait, type SubagentWait } from '../../components/subagent-wait.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { z } from 'zod'
@@ -10,13 +10,13 @@ export type WaitData = DeepReadonly<z.infer<typeof SubagentWait.schema>>
 
 /** Is it over what an agent waits for? */
 export function isOver(world: World, agent: Entity, wait: WaitData): boolean {
-  const { ended = [], mode, sessions, watched = [] } = wait
+  const { mode, sessions, watched = [] } = wait
   if (mode === 'all') return (sessions ?? watched).every((session) => hasEnded(world, session))
   if (sessions !== null) {
     return sessions.some((session) => isWorthWaking(world, session)) || sessions.every((one) => hasEnded(world, one))
   }
   return (
-    ended.some((session) => isWorthWaking(world, session)) ||
+    world.referrers(EndedInWait, agent).some((session) => isWorthWaking(world, session)) ||
     unreadSessions(world, agent).length > 0 ||
     activeInBackground(world, agent).length === 0
   )

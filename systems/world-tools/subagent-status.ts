@@ -35,13 +35,20 @@ function overview(records: readonly SubagentSessionData[]): object {
     return { status: 'success', session_count: 0, summary_table: 'No active subagent sessions.' }
   }
   const latestFirst = records.toSorted((a, b) => b.updatedAtMs - a.updatedAtMs || a.sequence - b.sequence)
-  const rows = latestFirst.map(
-    ({ sessionId, category, status, resultExcerpt, error }) =>
-      `${sessionId} | ${category} | ${status} | ${cell(resultExcerpt ?? error ?? '')}`,
-  )
-  const table = ['Session ID | Category | Status | Last Message', ...rows].join('\n')
+  const rows = latestFirst
+    .slice(0, maxRows)
+    .map(
+      ({ sessionId, category, status, resultExcerpt, error }) =>
+        `${sessionId} | ${category} | ${status} | ${cell(resultExcerpt ?? error ?? '')}`,
+    )
+  const leftOut = records.length - rows.length
+  const rest = leftOut > 0 ? [`(${leftOut} more sessions, not listed)`] : []
+  const table = ['Session ID | Category | Status | Last Message', ...rows, ...rest].join('\n')
   return { status: 'success', session_count: records.length, summary_table: table }
 }
+
+/** Most sessions that the table lists, the latest: a model has to read them all. */
+const maxRows = 200
 
 /** Longest cell of the table, in characters. */
 const maxCellChars = 50

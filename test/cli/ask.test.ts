@@ -6,21 +6,7 @@ import { UsageError } from '../../src/cli/usage-error.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answerOf, asking, only } from './asking.ts'
 import { eventsOf, run } from './program.ts'
-
-const files = {
-  'docs/restarts.md': [
-    '# Restarts',
-    '',
-    'Every tick is written down before its effects begin.',
-    '',
-    'When the process is killed, a tool call that was under way',
-    'is run again, unless its tool says `once`.',
-  ].join('\n'),
-  'docs/models.md': '# Models\n\nA model is called by its name.\n',
-  'examples/sums.ts': '// A tool that adds.\nexport const add = 1\n',
-  'image.bin': Uint8Array.of(0, 1, 2, 3),
-}
-const question = 'What happens to a tool call when the process is killed?'
+import { files, question } from './read-folder.ts'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })

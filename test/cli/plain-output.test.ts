@@ -2,22 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { textView } from '../../src/cli/terminal/text-view.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { run } from './program.ts'
+import { files, question } from './read-folder.ts'
 import { Terminal } from './terminal.ts'
-
-const files = {
-  'docs/restarts.md': [
-    '# Restarts',
-    '',
-    'Every tick is written down before its effects begin.',
-    '',
-    'When the process is killed, a tool call that was under way',
-    'is run again, unless its tool says `once`.',
-  ].join('\n'),
-  'docs/models.md': '# Models\n\nA model is called by its name.\n',
-  'examples/sums.ts': '// A tool that adds.\nexport const add = 1\n',
-  'image.bin': Uint8Array.of(0, 1, 2, 3),
-}
-const question = 'What happens to a tool call when the process is killed?'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })

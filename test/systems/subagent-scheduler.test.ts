@@ -1,5 +1,6 @@
 import { DelegationLimits, type Entity, type Input, SubagentRegistry, SubagentSession, type World } from 'entia'
 import {
+  EndedInWait,
   ActiveFor,
   Ancestry,
   AwaitingSession,
@@ -201,7 +202,7 @@ describe('a session whose effect has ended', () => {
     world.set(agent, SubagentWait, { ...wait, sessions: [awaited] })
     for (const session of [awaited, other]) settleWith(world, session, sessionSaid('Found.'))
     tickAt(world, 0, outcome(other), outcome(awaited))
-    expect(world.read(agent, SubagentWait).ended).toEqual([awaited])
+    expect(world.referrers(EndedInWait, agent)).toEqual([awaited])
   })
 
   it('gives back what it was granted and has not spent', () => {

@@ -9,6 +9,7 @@ import {
   type World,
 } from 'entia'
 import {
+  EndedInWait,
   Busy,
   Effect,
   Notified,
@@ -38,7 +39,7 @@ function working(): { world: World; agent: Entity } {
   return { world, agent }
 }
 
-function waitOf(world: World, agent: Entity, changes: Partial<WaitData> = {}): void {
+function waitOf(world: World, agent: Entity, changes: Partial<WaitData> = {}, ended: readonly Entity[] = []): void {
   world.set(agent, SubagentWait, {
     deadlineMs: null,
     mode: 'any',
@@ -47,6 +48,7 @@ function waitOf(world: World, agent: Entity, changes: Partial<WaitData> = {}): v
     timeoutMs: null,
     ...changes,
   })
+  for (const session of ended) world.add(session, EndedInWait({ agent }))
 }
 
 /** The agent's wait has a deadline, which has come. */
@@ -150,7 +152,7 @@ describe('an agent that waits', () => {
     const { world, agent } = working()
     const ended = sessionOf(world, agent, 'succeeded')
     const open = sessionOf(world, agent, 'running')
-    waitOf(world, agent, { mode: 'all', sessions: [ended, open], ended: [ended] })
+    waitOf(world, agent, { mode: 'all', sessions: [ended, open] }, [ended])
     world.add(agent, Unread)
     expect(told(world, agent)).toEqual([])
     expect(world.has(agent, SubagentWait)).toBe(true)
@@ -168,7 +170,7 @@ describe('an agent that waits', () => {
     const { world, agent } = working()
     const cancelled = sessionOf(world, agent, 'cancelled')
     sessionOf(world, agent, 'running')
-    waitOf(world, agent, { ended: [cancelled] })
+    waitOf(world, agent, {}, [cancelled])
     world.add(agent, Notified)
     expect(told(world, agent)).toEqual([])
     expect(world.has(agent, SubagentWait)).toBe(true)
@@ -178,7 +180,7 @@ describe('an agent that waits', () => {
     const { world, agent } = working()
     const cancelled = sessionOf(world, agent, 'cancelled')
     const succeeded = sessionOf(world, agent, 'succeeded')
-    waitOf(world, agent, { sessions: [cancelled, succeeded], ended: [cancelled, succeeded] })
+    waitOf(world, agent, { sessions: [cancelled, succeeded] }, [cancelled, succeeded])
     expect(told(world, agent)).toEqual([updates(world, cancelled, succeeded)])
     expect(world.has(agent, SubagentWait)).toBe(false)
   })
@@ -189,7 +191,7 @@ describe('an agent that waits', () => {
     const queued = sessionOf(world, agent, 'queued')
     const running = sessionOf(world, agent, 'running')
     const sessions = [running, queued, ended]
-    waitOf(world, agent, { mode: 'all', sessions, ended: [ended], deadlineMs: 60_000, timeoutMs: 60_000 })
+    waitOf(world, agent, { mode: 'all', sessions, deadlineMs: 60_000, timeoutMs: 60_000 }, [ended])
     deadlineOf(world, agent)
     const still = [`- ${idOf(world, queued)} is still queued.`, `- ${idOf(world, running)} is still running.`]
     expect(told(world, agent, 60_000)).toEqual([
@@ -203,7 +205,7 @@ describe('an agent that waits', () => {
   it('wakes as always if what it waits for has ended in the tick of the deadline', () => {
     const { world, agent } = working()
     const ended = sessionOf(world, agent, 'succeeded')
-    waitOf(world, agent, { ended: [ended], deadlineMs: 60_000, timeoutMs: 60_000 })
+    waitOf(world, agent, { deadlineMs: 60_000, timeoutMs: 60_000 }, [ended])
     deadlineOf(world, agent)
     expect(told(world, agent, 60_000)).toEqual([updates(world, ended)])
     expect(world.query(WaitDeadline)).toEqual([])

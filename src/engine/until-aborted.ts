@@ -1,0 +1,12 @@
+/** What a promise gives, or `undefined` as soon as a signal aborts. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
+  const abort = (): void => resolve(undefined)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
