@@ -13,6 +13,7 @@ import type { MakeRunner } from './child-worlds.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { EventPlace } from './events.ts'
 import type { Host } from './host.ts'
+import type { DrivenWorld } from './host-seams.ts'
 import { newFacts } from './host-facts.ts'
 import { Inbox, type Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
@@ -67,7 +68,7 @@ export class Drive {
     this.listeners = new Listeners(world.name, ties.lineage)
     this.#inbox = new Inbox(options.maxInputsPerTick ?? defaultMaxInputsPerTick)
     const owner = {
-      post: (input: StandardInput) => this.#enter(input),
+      post: (input: StandardInput) => this.#deliver(input),
       tell: (event: Parameters<Listeners['tell']>[0]) => this.listeners.tell(event),
       dropped: () => void this.#dropped++,
     }
@@ -80,11 +81,7 @@ export class Drive {
     return { ticks: this.#loop?.ticks ?? 0, dropped: this.#dropped, inFlight: this.#pump.inFlight }
   }
 
-  /**
-   * Takes the world up. From here on it is driven: it ticks whenever something comes in.
-   *
-   * @throws before anything has run: `missing-handler`, `unknown-provider`, `world-driven`, `world-exists`, `world-locked`
-   */
+  /** Takes the world up, with these as its first inputs. @throws as `Runner.start` */
   async start(first: readonly Input[] = []): Promise<void> {
     if (this.#loop !== undefined || this.#isStopped) {
       throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${this.world.name}'.`)
@@ -111,7 +108,8 @@ export class Drive {
       throw error
     }
     const { world, host } = this
-    const { clock } = host
+    const { clock, seams } = host
+    seams.began?.(this.#driven)
     this.#loop = new TickLoop({
       world,
       clock,
@@ -119,6 +117,7 @@ export class Drive {
       pump: this.#pump,
       listeners: this.listeners,
       keeper: this.#keeper,
+      ticked: seams.ticked && ((step) => seams.ticked?.(this.#driven, step)),
       committed: this.#lineage?.committed,
       failed: this.#lineage?.failed,
     })
@@ -145,11 +144,7 @@ export class Drive {
     }
   }
 
-  /**
-   * Puts an input in. Resolves once it is committed, or dropped because its id was seen before.
-   *
-   * @throws `invalid-input`, `not-json`; what the Runner fails with before that
-   */
+  /** Puts an input in. @throws as `Runner.post` */
   async post(input: StandardInput | Input, id?: string): Promise<void> {
     this.#running()
     const stored = postedInput(input, id)
@@ -165,10 +160,7 @@ export class Drive {
     return true
   }
 
-  /**
-   * Changes the world at the next tick, as one recorded input. Resolves with what the function gives once that is committed.
-   * If it throws, nothing has changed, and this rejects with the same.
-   */
+  /** Changes the world at the next tick. @throws as `Runner.change` */
   async change<T>(change: (world: World) => T): Promise<T> {
     this.#running()
     const results: T[] = []
@@ -213,11 +205,16 @@ export class Drive {
     await this.#sessions?.closed()
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#late], isUnderWay)
     await this.#keeper?.close()
+    this.host.seams.ended?.(this.#driven)
     for (const waiter of this.#inbox.drain()) waiter.reject(this.#refusal('was stopped before this was committed'))
     // A world whose last tick could not be committed is not the world any more: it stays closed.
     if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
     this.world.core.drive(undefined)
     this.world.core.watch()
+  }
+
+  get #driven(): DrivenWorld {
+    return { world: this.world, path: this.#lineage?.path ?? [], inSlot: this.#lineage?.slot !== undefined }
   }
 
   async #openStore(): Promise<void> {
@@ -287,6 +284,12 @@ export class Drive {
     if (typeof id !== 'string' || this.#inbox.isNew(id)) return false
     this.#dropped++
     return true
+  }
+
+  #deliver(input: StandardInput): void {
+    const { deliver } = this.host.seams
+    if (deliver === undefined) this.#enter(input)
+    else deliver(this.#driven, input, () => this.#enter(input))
   }
 
   #enter(input: StandardInput | Input): void {

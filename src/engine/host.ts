@@ -13,12 +13,14 @@ import { factsOf } from './host-facts.ts'
 import { hostDefaults, type HostOptions, hostOptionNames } from './host-options.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { HostPools } from './host-pools.ts'
+import type { HostSeams } from './host-seams.ts'
 import { modelEffect } from './model-effect.ts'
 import { toolEffect } from './tool-effect.ts'
 
 /** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
 export class Host {
   readonly clock: Clock
+  readonly seams: HostSeams
   readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
   /** Folder in which the results of sessions are kept, if there is one. */
   readonly artifacts: string | undefined
@@ -36,7 +38,9 @@ export class Host {
   #inFlight = 0
   #tellOfRoom: (() => void) | undefined
 
-  constructor(options: HostOptions = {}) {
+  /** @param seams where a simulation takes part. The engine's own */
+  constructor(options: HostOptions = {}, seams: HostSeams = {}) {
+    this.seams = seams
     const unknown = Object.keys(options).filter((key) => !(hostOptionNames as readonly string[]).includes(key))
     if (unknown.length > 0) {
       const known = hostOptionNames.join(', ')

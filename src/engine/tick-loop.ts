@@ -20,6 +20,8 @@ export interface TickLoopParts {
   readonly pump: Pump
   readonly listeners: Listeners
   readonly keeper: Keeper | undefined
+  /** Is told of each tick once it is committed, before anything of it begins. */
+  readonly ticked?: ((step: Step) => void) | undefined
   /** Called after each tick, once it is committed. */
   readonly committed?: (() => void) | undefined
   /** Called when the loop fails. */
@@ -118,8 +120,12 @@ export class TickLoop {
     try {
       const result = this.#run(intake)
       if (result !== undefined) {
-        const { keeper, world } = this.#parts
-        if (keeper !== undefined) await this.#commit(keeper, { ...result, delta: deltaOf(world) })
+        const { keeper, world, ticked } = this.#parts
+        if (keeper !== undefined || ticked !== undefined) {
+          const step = { ...result, delta: deltaOf(world) }
+          if (keeper !== undefined) await this.#commit(keeper, step)
+          ticked?.(step)
+        }
         this.#after(result, intake)
       }
     } catch (error) {

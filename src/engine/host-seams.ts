@@ -1,0 +1,24 @@
+import type { StandardInput } from '../../components/input.ts'
+import type { Step } from '../world/journal.ts'
+import type { World } from '../world/world.ts'
+
+/** A world that is driven: a root, or a session's. */
+export interface DrivenWorld {
+  readonly world: World
+  /** Ids of the sessions above and its own, outermost first; empty: a root. */
+  readonly path: readonly string[]
+  /** It runs in a slot of the pool: it is a session's run, and no question to one that has ended. */
+  readonly inSlot: boolean
+}
+
+/** Where a simulation takes part in what the Runners of a Host do. Nothing here changes what they do by themselves. */
+export interface HostSeams {
+  /** A world is taken up, new or as its store has it. Nothing of it has begun. */
+  readonly began?: (driven: DrivenWorld) => void
+  /** A tick is committed. Nothing that it asked for has begun. */
+  readonly ticked?: (driven: DrivenWorld, step: Step) => void
+  /** A world is let go of. */
+  readonly ended?: (driven: DrivenWorld) => void
+  /** Brings what the work of an effect has come to into its world: once, at once, unless a simulation does otherwise. */
+  readonly deliver?: (driven: DrivenWorld, input: StandardInput, enter: () => void) => void
+}
