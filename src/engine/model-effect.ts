@@ -30,11 +30,12 @@ export function modelEffect(host: ModelHost): EffectKind {
       const model = modelOf(world, effect)
       const { provider } = parseModel(model)
       const request = project(world, agent, world.read(effect, ModelCall).messages)
-      return async ({ attempt, signal, sleep, tell }) => {
+      return async ({ attempt, key, signal, sleep, tell }) => {
         let index = 0
         const place = { world: world.name, agent, effect, attempt }
         const outcome = await host.provider(provider).call(request, {
           signal,
+          key,
           attempt,
           sleep,
           onDelta: (delta) => tell({ type: 'model-delta', ...place, index: index++, delta }),

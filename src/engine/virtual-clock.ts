@@ -6,6 +6,8 @@ export interface VirtualClockOptions {
   readonly dateMs?: number
   /** Jump to the next timer by itself whenever nothing is under way. @default true */
   readonly auto?: boolean
+  /** Called when nothing is under way and there is no timer to jump to: of itself nothing will happen any more. */
+  readonly whenQuiet?: () => void
 }
 
 /**
@@ -15,14 +17,16 @@ export interface VirtualClockOptions {
 export class VirtualClock implements Clock {
   readonly #dateMs: number
   readonly #auto: boolean
+  readonly #whenQuiet: (() => void) | undefined
   readonly #timers = new TimerHeap()
   #nowMs = 0
   #working = 0
   #considering = false
 
-  constructor({ dateMs = 0, auto = true }: VirtualClockOptions = {}) {
+  constructor({ dateMs = 0, auto = true, whenQuiet }: VirtualClockOptions = {}) {
     this.#dateMs = dateMs
     this.#auto = auto
+    this.#whenQuiet = whenQuiet
   }
 
   now(): number {
@@ -58,11 +62,13 @@ export class VirtualClock implements Clock {
 
   /** Jumps once everything that can go on without time passing has gone on. */
   #consider(): void {
-    if (!this.#auto || this.#considering || this.#working > 0 || this.#timers.size === 0) return
+    const isOver = this.#timers.size === 0 && this.#whenQuiet === undefined
+    if (!this.#auto || this.#considering || this.#working > 0 || isOver) return
     this.#considering = true
     setImmediate(() => {
       this.#considering = false
-      if (this.#working > 0 || this.#timers.size === 0) return
+      if (this.#working > 0) return
+      if (this.#timers.size === 0) return this.#whenQuiet?.()
       this.#fire()
       this.#consider()
     })

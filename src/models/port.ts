@@ -51,8 +51,12 @@ export type ModelReply = {
 export interface ModelContext {
   /** Aborted when the call is cancelled, timed out or the Runner stops. */
   readonly signal: AbortSignal
+  /** The same for all tries of a call, over restarts too, and no other call's. */
+  readonly key: string
   /** 1 for the first try. */
   readonly attempt: number
+  /** Of a simulation: a place in a range, as its seed decides. */
+  readonly draw?: ((range: readonly [min: number, max: number]) => number) | undefined
   readonly onDelta: (delta: ModelDelta) => void
   /** Resolves after so many milliseconds of the Runner's clock; rejects when the signal aborts. */
   readonly sleep: (durationMs: number) => Promise<void>
@@ -69,6 +73,8 @@ export type ModelOutcome =
 export interface ModelProvider {
   /** Policy for calls that fail; `false` means none. Absent: the standard policy. */
   readonly retry?: RetryPolicy | false | undefined
+  /** How long it takes, in milliseconds of the Runner's clock, if it is no real one. */
+  readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** What of its own it adds to requests, so that a change of it is seen. Absent: nothing, or always the same. */
   readonly settings?: JsonObject | undefined
   call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>

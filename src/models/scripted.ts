@@ -42,7 +42,7 @@ export type ScriptedBehaviour = (
 export interface ScriptedOptions {
   /**
    * How long an answer takes, in milliseconds of the Runner's clock. Of a range, the place follows from the request and
-   * the attempt. @default 0
+   * the attempt, in a simulation from its seed. @default 0
    */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** Tokens that each call is said to cost. A reply's own usage comes first. @default nothing is said */
@@ -92,8 +92,10 @@ export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions 
   return {
     retry,
     settings,
+    latencyMs: options.latencyMs,
     async call(request, context) {
-      const waitMs = typeof latencyMs === 'number' ? latencyMs : drawn(latencyMs, request, context.attempt)
+      const draw = context.draw ?? ((range) => drawn(range, request, context.attempt))
+      const waitMs = typeof latencyMs === 'number' ? latencyMs : draw(latencyMs)
       let reply: ScriptedReply
       try {
         if (waitMs > 0) await context.sleep(waitMs)

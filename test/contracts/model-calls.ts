@@ -43,6 +43,7 @@ export async function call(
 ): Promise<Call> {
   const deltas: ModelDelta[] = []
   const outcome = await provider.call(request, {
+    key: 'world/1',
     signal: new AbortController().signal,
     attempt: 1,
     onDelta: (delta) => deltas.push(delta),

@@ -1,0 +1,94 @@
+import type { Chance, Range } from './chance.ts'
+import {
+  checkFault,
+  checkSites,
+  type Fault,
+  type FaultName,
+  type FaultRates,
+  type FaultSite,
+  ratesAt,
+} from './fault.ts'
+
+/** How long faults last that take time, in milliseconds of world time. */
+const lasting: { readonly [N in FaultName]?: Range } = {
+  'model.rateLimitedFor': [200, 20_000],
+  'tool.slow': [5_000, 60_000],
+  'delivery.late': [1_000, 30_000],
+  'delivery.reordered': [1, 2_000],
+  'store.full': [100, 3_000],
+}
+
+/**
+ * Which faults strike a run. Either each place throws the seed's dice under its own name, or a list says where they strike.
+ * What has struck is the list that makes the same run again.
+ */
+export class FaultPlan {
+  readonly #chance: Chance
+  readonly #rates: FaultRates | undefined
+  readonly #listed = new Map<string, Fault[]>()
+  readonly #counts = new Map<string, number>()
+  readonly #bySite = new Map<FaultSite, readonly (readonly [FaultName, number])[]>()
+  readonly #struck: Fault[] = []
+
+  /** @throws `invalid-argument` */
+  constructor(chance: Chance, faults: FaultRates | readonly Fault[]) {
+    this.#chance = chance
+    this.#rates = isList(faults) ? undefined : faults
+    if (!isList(faults)) checkSites(faults)
+    for (const fault of isList(faults) ? faults : []) {
+      checkFault(fault)
+      this.#listed.set(fault.at, [...(this.#listed.get(fault.at) ?? []), fault])
+    }
+    for (const site of ['model', 'tool', 'delivery', 'store', 'crash', 'people'] as const) {
+      if (this.#rates !== undefined) this.#bySite.set(site, ratesAt(this.#rates, site))
+    }
+  }
+
+  /** What has struck so far, in order. */
+  get struck(): readonly Fault[] {
+    return this.#struck
+  }
+
+  /** Can any fault of a site strike at all? */
+  has(site: FaultSite): boolean {
+    if (this.#rates !== undefined) return (this.#bySite.get(site) ?? []).length > 0
+    return [...this.#listed.values()].flat().some(({ what }) => what.startsWith(`${site}.`))
+  }
+
+  /** The next place of a kind: `team tool 3`. */
+  next(owner: string, kind: string): string {
+    const name = `${owner} ${kind}`
+    const count = (this.#counts.get(name) ?? 0) + 1
+    this.#counts.set(name, count)
+    return `${name} ${count}`
+  }
+
+  /** What is to strike here, if anything is and it fits. It has struck then. */
+  strike(site: FaultSite, at: string, fits: (what: FaultName) => boolean = () => true): Fault | undefined {
+    const found = this.#rates === undefined ? this.#listedAt(site, at) : this.#drawn(site, at)
+    if (found === undefined || !fits(found.what)) return undefined
+    const range = lasting[found.what]
+    const fault = range === undefined ? found : { ...found, ms: found.ms ?? this.#chance.within(range, `${at} lasts`) }
+    this.#struck.push(fault)
+    return fault
+  }
+
+  #listedAt(site: FaultSite, at: string): Fault | undefined {
+    return this.#listed.get(at)?.find(({ what }) => what.startsWith(`${site}.`))
+  }
+
+  #drawn(site: FaultSite, at: string): Fault | undefined {
+    const rates = this.#bySite.get(site) ?? []
+    if (rates.length === 0) return undefined
+    let left = this.#chance.of(`${site} fault at ${at}`)
+    for (const [what, rate] of rates) {
+      if (left < rate) return { what, at }
+      left -= rate
+    }
+    return undefined
+  }
+}
+
+export function isList(faults: FaultRates | readonly Fault[]): faults is readonly Fault[] {
+  return Array.isArray(faults)
+}

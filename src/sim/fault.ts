@@ -1,0 +1,111 @@
+import { EntiaError } from '../world/entia-error.ts'
+
+/** Everything that a simulation can do to a run, by where it strikes. */
+export const faultNames = {
+  /** A try of a model call. */
+  model: [
+    'rateLimited', //        refused for now
+    'rateLimitedFor', //     the same, and the provider says for how long
+    'overloaded',
+    'truncated', //          the stream breaks off
+    'hang', //               no answer ever comes
+    'malformedToolCall', //  the arguments are no JSON
+    'unknownTool', //        a tool is called that nobody has
+    'emptyReply',
+    'refused',
+    'contextOverflow',
+  ],
+  /** A call of a tool's handler. */
+  tool: [
+    'throws', //     before it has done anything
+    'throwsLate', // after it has done it
+    'hang', //       no result ever comes
+    'slow',
+    'oversized', //  a result of a megabyte
+    'invalid', //    a result that is no result
+  ],
+  /** What work has come to, on its way into its world. */
+  delivery: ['duplicated', 'late', 'reordered'],
+  /** A transaction of the store. */
+  store: [
+    'fails', // once
+    'full', //  for a while
+    'torn', //  the process dies while it is written, and it counts for nothing
+  ],
+  /** The process dies at a transaction; `child`: the Runner of a session alone, for good. */
+  crash: ['beforeCommit', 'afterCommit', 'afterEffects', 'child'],
+  /** Somebody outside does something at a tick. */
+  people: [
+    'message', //   speaks to an agent that may be at work
+    'cancel', //    stops an agent
+    'approval', //  answers a question that nobody has asked, or that is open
+  ],
+} as const
+
+export type FaultSite = keyof typeof faultNames
+type NameAt = { [S in FaultSite]: `${S}.${(typeof faultNames)[S][number]}` }
+/** A fault's site and name, such as `tool.throws`. */
+export type FaultName = NameAt[FaultSite]
+
+/** One accident of a run: what, and where it strikes. Pure data, so that a case can be pasted into a test. */
+export interface Fault {
+  readonly what: FaultName
+  /** The place, as the trace names it: world, kind of place, and how many of that kind came before, such as `team tool 3`. */
+  readonly at: string
+  /** Of those that take time. @default as the seed decides */
+  readonly ms?: number
+}
+
+/** How probable each fault is at each place where it can strike, from 0 to 1. What is absent does not happen. */
+export type FaultRates = {
+  readonly [S in Exclude<FaultSite, 'crash'>]?: { readonly [N in (typeof faultNames)[S][number]]?: number }
+} & {
+  readonly crash?: {
+    /** At a transaction, in one of the three places: before it, after it, after the effects that it began. */
+    readonly perTick?: number
+    /** At a transaction of a session's world: its Runner fails alone. */
+    readonly child?: number
+  }
+}
+
+/** The probability of each name at a site, in a fixed order. @throws `invalid-argument` */
+export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly [FaultName, number])[] {
+  const names: readonly string[] = faultNames[site]
+  const given = Object.entries(rates[site] ?? {}).flatMap(([name, rate]): (readonly [string, number])[] => {
+    if (!(typeof rate === 'number' && rate >= 0 && rate <= 1)) {
+      const what = `faults: ${site}.${name} is a probability from 0 to 1; came ${String(rate)}`
+      throw new EntiaError('invalid-argument', `${what}.`)
+    }
+    if (site === 'crash' && name === 'perTick') return crashPlaces.map((place) => [place, rate / crashPlaces.length])
+    if (!names.includes(name)) throw unknownFault(`${site}.${name}`)
+    return [[name, rate]]
+  })
+  const byName = new Map(given)
+  return names.flatMap((name) => {
+    const rate = byName.get(name) ?? 0
+    return rate === 0 ? [] : [[`${site}.${name}` as FaultName, rate] as const]
+  })
+}
+
+/** Where a crash at a transaction may come. */
+const crashPlaces = ['beforeCommit', 'afterCommit', 'afterEffects'] as const
+
+/** @throws `invalid-argument` for a name that stands for no fault */
+export function checkFault({ what, at }: Fault): void {
+  const [site = '', name = ''] = String(what).split('.')
+  const names: readonly string[] = site in faultNames ? faultNames[site as FaultSite] : []
+  if (!names.includes(name)) throw unknownFault(what)
+  if (typeof at !== 'string') {
+    throw new EntiaError('invalid-argument', `faults: ${what} needs a place, such as { at: 'team tool 3' }.`)
+  }
+}
+
+/** @throws `invalid-argument` for a site that stands for nothing */
+export function checkSites(rates: FaultRates): void {
+  for (const site of Object.keys(rates)) if (!(site in faultNames)) throw unknownFault(site)
+}
+
+function unknownFault(name: string): EntiaError {
+  const known = Object.entries(faultNames).map(([site, names]) => `${site} (${names.join(', ')})`)
+  return new EntiaError('invalid-argument', `faults: there is no '${name}'. Known: ${known.join('; ')}.`)
+}

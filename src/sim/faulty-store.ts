@@ -1,0 +1,160 @@
+import type { Batch, OpenOptions, Store, WorldInfo, WorldJournal } from '../stores/port.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { Fault } from './fault.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import { never, type ProcessState } from './process-state.ts'
+
+/** What a store has of the process that uses it. */
+export interface StoreOwner {
+  readonly plan: FaultPlan
+  readonly state: () => ProcessState
+  /** World time of the simulation. */
+  readonly now: () => number
+  /** Tells the trace of a fault. */
+  readonly struck: (fault: Fault) => void
+  /** The process dies at a transaction; `afterCommit`: once its ticks have been seen. */
+  readonly crash: (fault: Fault) => void
+  /** Somebody waits for a write that is never made. */
+  readonly parked: () => void
+  /** A world's label. */
+  readonly label: (world: string) => string
+}
+
+interface Waiting {
+  readonly world: string | undefined
+  readonly write: () => Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * A store as one process has it: all that one turn of the event loop writes is one transaction, and faults strike
+ * transactions. What lies in the store outlives the process.
+ */
+export class FaultyStore implements Store {
+  readonly #inner: Store
+  readonly #owner: StoreOwner
+  readonly #journals = new Set<WorldJournal>()
+  readonly #broken = new Set<string>()
+  #waiting: Waiting[] = []
+  #fullUntilMs = 0
+
+  constructor(inner: Store, owner: StoreOwner) {
+    this.#inner = inner
+    this.#owner = owner
+  }
+
+  async open(world: string, options?: OpenOptions): Promise<WorldJournal> {
+    if (this.#owner.state() !== 'alive') return this.#forever()
+    const journal = await this.#inner.open(world, options)
+    this.#journals.add(journal)
+    if (this.#owner.state() === 'dead') await this.release()
+    const close = async (): Promise<void> => {
+      this.#journals.delete(journal)
+      await journal.close()
+    }
+    return {
+      name: journal.name,
+      load: () => journal.load(),
+      recording: () => journal.recording(),
+      commit: (batch: Batch) => this.#commit(world, journal, batch),
+      close: () => (this.#owner.state() === 'dead' ? never() : close()),
+    }
+  }
+
+  list(): Promise<readonly WorldInfo[]> {
+    return this.#inner.list()
+  }
+
+  putText(root: string, key: string, text: string): Promise<void> {
+    return this.#transact(undefined, () => this.#inner.putText(root, key, text))
+  }
+
+  getText(root: string, key: string): Promise<string | undefined> {
+    return this.#inner.getText(root, key)
+  }
+
+  delete(world: string): Promise<void> {
+    return this.#owner.state() === 'alive' ? this.#inner.delete(world) : this.#forever()
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+
+  /** Frees the locks of a process that has died, as the system under it would. */
+  async release(): Promise<void> {
+    const journals = [...this.#journals]
+    this.#journals.clear()
+    await Promise.all(journals.map((journal) => journal.close()))
+  }
+
+  #commit(world: string, journal: WorldJournal, batch: Batch): Promise<void> {
+    // A snapshot's lines come from a living world: they are read now.
+    const { snapshot } = batch
+    const taken = snapshot === undefined ? batch : { ...batch, snapshot: { ...snapshot, lines: [...snapshot.lines] } }
+    return this.#transact(world, () => journal.commit(taken))
+  }
+
+  #transact(world: string | undefined, write: () => Promise<void>): Promise<void> {
+    if (this.#owner.state() !== 'alive') return this.#forever()
+    if (this.#waiting.length === 0) setImmediate(() => void this.#flush())
+    return new Promise((resolve, reject) => this.#waiting.push({ world, write, resolve, reject }))
+  }
+
+  /** What a process waits for that writes nothing any more. */
+  #forever(): Promise<never> {
+    this.#owner.parked()
+    return never()
+  }
+
+  async #flush(): Promise<void> {
+    const waiting = this.#waiting
+    this.#waiting = []
+    const { plan, state, struck, crash, now } = this.#owner
+    // From a process that is dying nothing is written any more.
+    if (state() !== 'alive') return waiting.forEach(() => this.#owner.parked())
+    const at = plan.next('store', 'commit')
+    const death = plan.strike('crash', at, (what) => what !== 'crash.child')
+    if (death?.what === 'crash.beforeCommit') return crash(death)
+    const fault = now() < this.#fullUntilMs ? undefined : plan.strike('store', at)
+    if (fault !== undefined) struck(fault)
+    if (fault?.what === 'store.torn') return crash(fault)
+    if (fault?.what === 'store.full') this.#fullUntilMs = now() + (fault.ms ?? 0)
+    const refusal = fault?.what === 'store.fails' ? 'I/O error' : now() < this.#fullUntilMs ? 'disk full' : undefined
+    if (refusal !== undefined) {
+      for (const { reject } of waiting) reject(refused(refusal))
+      return
+    }
+    await Promise.all(waiting.map((one) => this.#write(one)))
+    if (death !== undefined) crash(death)
+    for (const one of waiting) one.resolve()
+  }
+
+  /** Writes one world's part. What the inner store refuses is that world's own. */
+  async #write(one: Waiting): Promise<void> {
+    const { world } = one
+    if (world !== undefined && this.#isBroken(world)) return one.reject(refused('the Runner of this session has died'))
+    try {
+      await one.write()
+    } catch (error) {
+      one.reject(error)
+    }
+  }
+
+  /** Does the Runner of a session's world fail here, or has it already? */
+  #isBroken(world: string): boolean {
+    const { plan, label, struck } = this.#owner
+    if (!plan.has('crash') || !label(world).includes('/')) return false
+    const fault = plan.strike('crash', plan.next(label(world), 'commit'), (what) => what === 'crash.child')
+    if (fault !== undefined) {
+      struck(fault)
+      this.#broken.add(world)
+    }
+    return this.#broken.has(world)
+  }
+}
+
+function refused(reason: string): EntiaError {
+  return new EntiaError('store-failed', `A transaction was refused: ${reason}.`)
+}

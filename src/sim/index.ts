@@ -1,0 +1,5 @@
+export { simulate, type SimulationResult } from './simulate.ts'
+export { law } from './law.ts'
+export { person } from './person.ts'
+export { service } from './service.ts'
+export { standardLaws } from './laws/index.ts'

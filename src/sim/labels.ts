@@ -1,0 +1,41 @@
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import type { DrivenWorld } from '../engine/host-seams.ts'
+import type { Delta } from '../world/changes.ts'
+import type { Entity } from '../world/component.ts'
+
+/**
+ * Names for worlds that people can read: the root's own, and for the world of a session that of its parent's world, the
+ * agent and the number of the session, such as `team/1.2`: agent 1's second.
+ */
+export class Labels {
+  readonly #byWorld = new Map<string, string>()
+
+  /** A world's label. */
+  of({ world, path }: DrivenWorld): string {
+    if (path.length === 0) this.#byWorld.set(world.name, world.name)
+    return this.named(world.name)
+  }
+
+  /** The label of a world by its name; the name itself for one that nobody has told of. */
+  named(world: string): string {
+    return this.#byWorld.get(world) ?? world
+  }
+
+  /** Learns the sessions of a world that is taken up. */
+  learnAll(driven: DrivenWorld): void {
+    const { world } = driven
+    for (const session of world.core.state.holders(SubagentSession)) {
+      this.#learn(this.of(driven), world.read(session, SubagentSession))
+    }
+  }
+
+  /** Learns the sessions that a tick has launched. */
+  learn(driven: DrivenWorld, delta: Delta): void {
+    const rows = delta.set?.[SubagentSession.name] as readonly (readonly [Entity, SubagentSessionData])[] | undefined
+    for (const [, record] of rows ?? []) this.#learn(this.of(driven), record)
+  }
+
+  #learn(parentLabel: string, { sessionId, parent, sequence }: SubagentSessionData): void {
+    if (!this.#byWorld.has(sessionId)) this.#byWorld.set(sessionId, `${parentLabel}/${parent}.${sequence}`)
+  }
+}

@@ -1,0 +1,168 @@
+import type { RestartClass } from '../../components/tool-declaration.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
+import type { Component, Entity } from '../world/component.ts'
+import type { Step } from '../world/journal.ts'
+import type { World } from '../world/world.ts'
+
+/** A world of a run, as laws see it. */
+export interface WatchedWorld {
+  readonly world: World
+  /** As the trace names it: `team`, or `team/1.2` for the second session of agent 1. */
+  readonly label: string
+  /** Ids of the sessions above and its own, outermost first; empty: the root. */
+  readonly path: readonly string[]
+  /** It runs in a slot of the pool: it is a session's run, and no question to one that has ended. */
+  readonly inSlot: boolean
+}
+
+/** A tick that is committed, and the world right after it. */
+export interface WatchedTick extends WatchedWorld {
+  readonly step: Step
+}
+
+/** Work that is about to be done outside the world: nothing can take it back. */
+export interface WatchedCall {
+  /** As the trace names it. */
+  readonly label: string
+  readonly world: World
+  readonly effect: Entity
+  readonly attempt: number
+  readonly kind: 'model' | 'tool'
+  /** Of the tool, or of the model's provider. */
+  readonly name: string
+  readonly restart: RestartClass
+}
+
+/** What happens in the pool from which sessions take their slots. A session is named by a key that no other has. */
+export type PoolEvent =
+  | { readonly type: 'entered'; readonly key: string; readonly place: 'first' | 'return' }
+  | { readonly type: 'granted'; readonly key: string }
+  | { readonly type: 'left'; readonly key: string }
+
+/** What a law has to say: nothing, or in a sentence how it was broken. */
+export type Finding = string | undefined
+
+/** What a law looks at during one run, and what it remembers of it. Costs what a tick changes, not what there is. */
+export interface LawWatch {
+  /** A world is taken up: new, or as its store has it. Called again after a crash. */
+  readonly began?: (world: WatchedWorld) => Finding
+  readonly ticked?: (tick: WatchedTick) => Finding
+  /** A world is let go of. */
+  readonly ended?: (world: WatchedWorld) => void
+  /** Work begins. */
+  readonly called?: (call: WatchedCall) => Finding
+  readonly pool?: (event: PoolEvent) => Finding
+  /** The process has died with all its worlds; what is in the store comes back. */
+  readonly crashed?: () => void
+  /** The run is over: nothing is in flight and nothing is due. The worlds as they were last, by label. */
+  readonly finished?: (worlds: ReadonlyMap<string, WatchedWorld>) => Finding
+}
+
+/** What a law is told of the run that it is to watch. */
+export interface RunFacts {
+  readonly seed: number
+  /** Most sessions that hold a slot at once. */
+  readonly maxSessions: number
+  /** Is every tick kept in a store, from which the run goes on after a crash? */
+  readonly isKept: boolean
+  /** The states of the simulated services, by name. */
+  readonly services: Readonly<Record<string, unknown>>
+}
+
+/** An invariant that is checked after each tick of a simulation. */
+export interface Law {
+  readonly name: string
+  /** What always holds, in one line. */
+  readonly meaning: string
+  /** Begins to watch a run. What a law remembers belongs to what this gives. */
+  readonly watch: (run: RunFacts) => LawWatch
+}
+
+/** What a check says: `false` or a sentence means that the law is broken. */
+export type Verdict = boolean | string | void
+
+/** What a law of one's own is told of the run; `States` are those of its services. */
+export type OwnFacts<States> = Omit<RunFacts, 'services'> & { readonly services: States }
+
+/** What a law of one's own checks. A function alone is short for `{ ticked }`. */
+export interface LawChecks<States = RunFacts['services']> {
+  /** After each tick of each world. */
+  readonly ticked?: (tick: WatchedTick & OwnFacts<States>) => Verdict
+  /** Once, when all is over. */
+  readonly finished?: (end: OwnFacts<States> & { readonly worlds: ReadonlyMap<string, WatchedWorld> }) => Verdict
+}
+
+/**
+ * A law of one's own. What the check throws breaks the law as well, with what was thrown.
+ *
+ * @param name what always holds, as a sentence
+ */
+export function law<States extends RunFacts['services'] = RunFacts['services']>(
+  name: string,
+  checks: LawChecks<States> | NonNullable<LawChecks<States>['ticked']>,
+): Law {
+  const { ticked, finished } = typeof checks === 'function' ? { ticked: checks, finished: undefined } : checks
+  const found = (verdict: Verdict): Finding => {
+    if (verdict === undefined || verdict === true) return undefined
+    return typeof verdict === 'string' ? verdict : 'it does not hold'
+  }
+  return {
+    name,
+    meaning: name,
+    watch: (run) => {
+      const facts = { ...run, services: run.services as States }
+      return {
+        ...(ticked && { ticked: (tick: WatchedTick) => found(ticked({ ...tick, ...facts })) }),
+        ...(finished && {
+          finished: (worlds: ReadonlyMap<string, WatchedWorld>) => found(finished({ ...facts, worlds })),
+        }),
+      }
+    },
+  }
+}
+
+/** How a law was broken. */
+export interface Broken {
+  readonly law: string
+  readonly meaning: string
+  readonly message: string
+}
+
+/** The laws of one run, asked one after the other. */
+export class LawBook {
+  readonly #watches: readonly { readonly law: Law; readonly watch: LawWatch }[]
+  /** How often a law was asked. */
+  checks = 0
+
+  constructor(laws: readonly Law[], run: RunFacts) {
+    this.#watches = laws.map((each) => ({ law: each, watch: each.watch(run) }))
+  }
+
+  /** Asks every law that cares about such a thing. The first one that was broken. */
+  ask<K extends keyof LawWatch>(what: K, ...about: Parameters<NonNullable<LawWatch[K]>>): Broken | undefined {
+    for (const { law: asked, watch } of this.#watches) {
+      const check = watch[what] as ((...parts: unknown[]) => Finding | void) | undefined
+      if (check === undefined) continue
+      this.checks++
+      const message = said(() => check(...about))
+      if (message !== undefined) return { law: asked.name, meaning: asked.meaning, message }
+    }
+    return undefined
+  }
+}
+
+function said(check: () => Finding | void): Finding {
+  try {
+    return check() ?? undefined
+  } catch (error) {
+    return `the check threw: ${thrownMessage(error)}`
+  }
+}
+
+/** The values that a tick has set of a component, by entity. */
+export function setIn<T>(
+  { step }: WatchedTick,
+  token: Component & { readonly schema: { readonly _output: T } },
+): readonly (readonly [Entity, T])[] {
+  return (step.delta.set?.[token.name] ?? []) as readonly (readonly [Entity, T])[]
+}

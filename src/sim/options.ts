@@ -1,0 +1,170 @@
+import type { EffectKind } from '../engine/effect-kind.ts'
+import type { ModelProvider } from '../models/port.ts'
+import type { Price } from '../models/prices.ts'
+import { refuseUnknownOptions } from '../models/known-options.ts'
+import { memoryStore } from '../stores/memory.ts'
+import type { Store } from '../stores/port.ts'
+import { SessionPool, sessionPoolDefaults } from '../subagents/pool.ts'
+import type { SkillDefinition } from '../subagents/port.ts'
+import type { Tool } from '../tools/port.ts'
+import type { Component } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { World } from '../world/world.ts'
+import type { Range } from './chance.ts'
+import type { Fault, FaultRates } from './fault.ts'
+import type { Law } from './law.ts'
+import { standardLaws } from './laws/index.ts'
+import type { Person } from './person.ts'
+import type { RunningServices, ServiceSet } from './service.ts'
+import { defaultModelLatencyMs } from './simulated-model.ts'
+import { defaultToolLatencyMs } from './simulated-tool.ts'
+import type { TraceEntry } from './trace.ts'
+
+/** Bounds of a run, each with a name that its report says. */
+export interface Bounds {
+  /** Ticks of all worlds together. @default 20000 */
+  readonly maxTicks?: number
+  /** World time from beginning to end, in milliseconds. @default 31536000000, a year */
+  readonly maxVirtualMs?: number
+  /** Real time for which nothing may go on, in milliseconds: work that takes longer takes real time. @default 5000 */
+  readonly maxStallMs?: number
+  /** Crashes. @default 200 */
+  readonly maxCrashes?: number
+}
+
+/** What is simulated, and what befalls it. Everything is made anew for each run. */
+export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
+  /** Decides latencies, order, faults, crashes, and what the world's own dice and ids are made of. @default 1 */
+  readonly seed?: number
+  /** Makes the root world; its seed is best made of this one. */
+  readonly world: (seed: number) => World
+  /** Components beside the standard ones that a restored world may hold. @default those that `world` knows */
+  readonly components?: Iterable<Component>
+  /** Providers by name. */
+  readonly models?: Readonly<Record<string, ModelProvider>>
+  /** Tools, or a function that makes them of the services that the run has. */
+  readonly tools?: readonly Tool[] | ((services: RunningServices<S>) => readonly Tool[])
+  readonly skills?: readonly SkillDefinition[]
+  readonly effects?: Readonly<Record<string, EffectKind>>
+  readonly prices?: Readonly<Record<string, Price>>
+  /** Simulated services, by name. */
+  readonly services?: S
+  /** Simulated people, by name. With any, approvals are asked of them; with none, nobody agrees to anything. */
+  readonly people?: Readonly<Record<string, Person>>
+  /** How probable accidents are, or which ones happen where. @default none */
+  readonly faults?: FaultRates | readonly Fault[]
+  /** @default standardLaws */
+  readonly laws?: readonly Law[]
+  /** Where the seed puts latencies of models and tools that do not say how long they take. */
+  readonly latencyMs?: { readonly model?: Range; readonly tool?: Range }
+  /** Most sessions at once. @default 5 */
+  readonly maxSessions?: number
+  /** Makes the pool that sessions take slots from, once for each process. @default of `maxSessions` */
+  readonly sessionPool?: () => SessionPool
+  /** Makes the store that outlives crashes. @default in memory, and none at all where no fault needs one */
+  readonly store?: () => Store
+  readonly bounds?: Bounds
+  /** What uses the real clock or real dice inside the run: breaks it, or is only listed in the result. @default 'refuse' */
+  readonly realUse?: 'refuse' | 'list'
+  /** Is given each line of the trace as it is written, and then none is kept. */
+  readonly onTrace?: (line: string, entry: TraceEntry) => void
+}
+
+export const simulateDefaults = {
+  seed: 1,
+  maxSessions: sessionPoolDefaults.cap,
+  bounds: { maxTicks: 20_000, maxVirtualMs: 365 * 24 * 3_600_000, maxStallMs: 5_000, maxCrashes: 200 },
+} as const
+
+/** Options with nothing left out. */
+export interface CheckedOptions extends Required<
+  Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs'>
+> {
+  readonly components: Iterable<Component> | undefined
+  readonly bounds: Required<Bounds>
+  readonly latencyMs: { readonly model: Range; readonly tool: Range }
+  readonly store: (() => Store) | undefined
+  readonly onTrace: SimulateOptions['onTrace']
+}
+
+const known: readonly (keyof SimulateOptions)[] = [
+  'seed',
+  'world',
+  'components',
+  'models',
+  'tools',
+  'skills',
+  'effects',
+  'prices',
+  'services',
+  'people',
+  'faults',
+  'laws',
+  'latencyMs',
+  'maxSessions',
+  'sessionPool',
+  'store',
+  'bounds',
+  'realUse',
+  'onTrace',
+]
+
+/** @throws `invalid-argument` */
+export function checkedOptions(options: SimulateOptions): CheckedOptions {
+  refuseUnknownOptions('simulate()', options, known)
+  const {
+    seed = simulateDefaults.seed,
+    maxSessions = simulateDefaults.maxSessions,
+    bounds = {},
+    latencyMs = {},
+  } = options
+  if (typeof options.world !== 'function') {
+    throw new EntiaError(
+      'invalid-argument',
+      `simulate(): 'world' is a function that makes a World; came ${typeof options.world}.`,
+    )
+  }
+  if (!(Number.isSafeInteger(seed) && seed >= 0)) {
+    throw new EntiaError('invalid-argument', `simulate(): seed is a whole number of 0 or more; came ${String(seed)}.`)
+  }
+  refuseUnknownOptions('simulate({ bounds })', bounds, Object.keys(simulateDefaults.bounds))
+  refuseUnknownOptions('simulate({ latencyMs })', latencyMs, ['model', 'tool'])
+  for (const [name, bound] of Object.entries(bounds)) {
+    if (typeof bound === 'number' && bound > 0) continue
+    throw new EntiaError('invalid-argument', `simulate(): bounds.${name} is a number above 0; came ${String(bound)}.`)
+  }
+  const { model = defaultModelLatencyMs, tool = defaultToolLatencyMs } = latencyMs
+  return {
+    seed,
+    world: options.world,
+    components: options.components,
+    models: options.models ?? {},
+    tools: options.tools ?? [],
+    skills: options.skills ?? [],
+    effects: options.effects ?? {},
+    prices: options.prices ?? {},
+    services: options.services ?? {},
+    people: options.people ?? {},
+    faults: options.faults ?? {},
+    laws: options.laws ?? standardLaws,
+    latencyMs: { model: checkedRange('model', model), tool: checkedRange('tool', tool) },
+    maxSessions,
+    sessionPool: options.sessionPool ?? (() => new SessionPool({ cap: maxSessions })),
+    store: options.store,
+    bounds: { ...simulateDefaults.bounds, ...bounds },
+    realUse: options.realUse ?? 'refuse',
+    onTrace: options.onTrace,
+  }
+}
+
+/** The store that a run needs if it is given none. */
+export function defaultStore(): Store {
+  return memoryStore()
+}
+
+function checkedRange(name: string, range: Range): Range {
+  const [min, max] = range
+  if (Number.isInteger(min) && Number.isInteger(max) && min >= 0 && min <= max) return range
+  const wanted = 'two whole numbers of milliseconds, the smaller one first'
+  throw new EntiaError('invalid-argument', `simulate(): latencyMs.${name} is ${wanted}; came ${JSON.stringify(range)}.`)
+}

@@ -1,0 +1,157 @@
+import { Approval } from '../../components/approval.ts'
+import type { StandardInput } from '../../components/input.ts'
+import { Llm } from '../../components/llm.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { RunnerEvent, TickEvent } from '../engine/events.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import type { Chance } from './chance.ts'
+import type { Fault } from './fault.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import type { Person, PersonAct } from './person.ts'
+
+/** What people outside the worlds need of a simulation. */
+export interface PeopleParts {
+  readonly people: Readonly<Record<string, Person>>
+  readonly chance: Chance
+  readonly plan: FaultPlan
+  readonly clock: Clock
+  /** Puts an input into the root world, once under an id. Resolves once it is committed. */
+  readonly post: (input: StandardInput, id: string) => Promise<void>
+  readonly struck: (fault: Fault) => void
+}
+
+/** Simulated people, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
+export class People {
+  readonly #parts: PeopleParts
+  /** What was decided and is not committed yet, by the id under which it goes in. */
+  readonly #pending = new Map<string, StandardInput>()
+  /** Those of them whose time has come. */
+  readonly #due = new Set<string>()
+  #quiet: PromiseWithResolvers<void> | undefined
+  #seen = new Set<string>()
+  #isUp = false
+  /** Of the process that is up: what was posted to one before is lost. */
+  #life = 0
+
+  constructor(parts: PeopleParts) {
+    this.#parts = parts
+  }
+
+  /** Is anybody about to do something? */
+  get isBusy(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Resolves once nobody is. */
+  async quiet(): Promise<void> {
+    if (!this.isBusy) return
+    await (this.#quiet ??= Promise.withResolvers<void>()).promise
+  }
+
+  /** The process is up: what it may have lost goes in again. */
+  resume(): void {
+    this.#isUp = true
+    this.#life++
+    for (const id of this.#due) this.#send(id)
+  }
+
+  /** The process is gone. */
+  pause(): void {
+    this.#isUp = false
+  }
+
+  /** People see an event of a committed tick; after a crash it may come again. */
+  see(event: RunnerEvent): void {
+    const { people, chance } = this.#parts
+    if (!('index' in event && 'tick' in event) || Object.keys(people).length === 0) return
+    const place = `${event.world}/${event.tick}/${event.index}`
+    if (this.#seen.has(place)) return
+    this.#seen.add(place)
+    for (const [name, { behaviour, reactionMs }] of Object.entries(people)) {
+      const acts = behaviour(event)
+      for (const [index, act] of listOf(acts).entries()) {
+        const id = `${name}: ${place}/${index}`
+        const input = inputOf(act, event)
+        if (input !== undefined) this.#plan(id, input, chance.within(reactionMs, id))
+      }
+    }
+  }
+
+  /** A tick of the root world is committed: somebody may do something at this very moment. */
+  ticked(world: World): void {
+    const { plan } = this.#parts
+    if (!plan.has('people')) return
+    const at = plan.next(world.name, 'moment')
+    const fault = plan.strike('people', at, (what) => what !== 'people.approval' || approvalsOf(world).length > 0)
+    if (fault === undefined) return
+    this.#parts.struck(fault)
+    const input = this.#accident(fault, world)
+    if (input !== undefined) this.#plan(at, input, 0)
+  }
+
+  #accident({ what, at }: Fault, world: World): StandardInput | undefined {
+    const { chance } = this.#parts
+    const agents = world.core.state.holders(Llm)
+    if (agents.length === 0) return undefined
+    const agent = chance.pick(agents, `${at} whom`)
+    if (what === 'people.cancel') return { kind: 'cancel', agent, reason: 'Somebody changed their mind.' }
+    if (what === 'people.approval') {
+      const approval = chance.pick(approvalsOf(world), `${at} which`)
+      return { kind: 'answer', approval, approved: chance.of(`${at} yes`) < 0.5 }
+    }
+    return said(agent, `By the way (${at}).`)
+  }
+
+  #plan(id: string, input: StandardInput, afterMs: number): void {
+    const { clock } = this.#parts
+    this.#pending.set(id, input)
+    clock.at(clock.now() + afterMs, () => {
+      this.#due.add(id)
+      if (this.#isUp) this.#send(id)
+    })
+  }
+
+  #send(id: string): void {
+    const input = this.#pending.get(id)
+    if (input === undefined) return
+    const life = this.#life
+    const done = (): void => {
+      if (life !== this.#life) return
+      this.#pending.delete(id)
+      this.#due.delete(id)
+      if (this.#pending.size > 0) return
+      this.#quiet?.resolve()
+      this.#quiet = undefined
+    }
+    // What a Runner that is failing does not take goes to the next one.
+    void this.#parts.post(input, id).then(done, () => undefined)
+  }
+}
+
+function listOf(acts: PersonAct | readonly PersonAct[] | undefined): readonly PersonAct[] {
+  if (acts === undefined) return []
+  return Array.isArray(acts) ? (acts as readonly PersonAct[]) : [acts as PersonAct]
+}
+
+function inputOf(act: PersonAct, event: RunnerEvent): StandardInput | undefined {
+  const { agent, approval } = event as TickEvent & { readonly agent?: Entity; readonly approval?: string }
+  if ('approve' in act) {
+    const { approve: approved, reason } = act
+    return approval === undefined
+      ? undefined
+      : { kind: 'answer', approval, approved, ...(reason !== undefined && { reason }) }
+  }
+  if ('cancel' in act)
+    return { kind: 'cancel', agent: act.cancel, ...(act.reason !== undefined && { reason: act.reason }) }
+  const to = act.to ?? agent
+  return to === undefined ? undefined : said(to, act.say)
+}
+
+function said(agent: Entity, text: string): StandardInput {
+  return { kind: 'message', agent, message: { role: 'user', content: [{ type: 'text', text }] } }
+}
+
+function approvalsOf(world: World): readonly string[] {
+  return world.core.state.holders(Approval).map((approval) => world.read(approval, Approval).id)
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../engine/clock.ts'
+
+/** The simulation's clock as one process has it: when the process dies, its timers fire no more, and nobody waits for it. */
+export class ProcessClock implements Clock {
+  readonly #shared: Required<Clock>
+  #working = 0
+  #isDead = false
+
+  constructor(shared: Required<Clock>) {
+    this.#shared = shared
+  }
+
+  now(): number {
+    return this.#shared.now()
+  }
+
+  date(): number {
+    return this.#shared.date()
+  }
+
+  at(instantMs: number, fire: () => void): () => void {
+    // What waits forever needs no timer: it is no reason for the clock to go on.
+    if (this.#isDead || instantMs === Infinity) return () => undefined
+    return this.#shared.at(instantMs, () => {
+      if (!this.#isDead) fire()
+    })
+  }
+
+  begin(): void {
+    if (this.#isDead) return
+    this.#working++
+    this.#shared.begin()
+  }
+
+  end(): void {
+    if (this.#isDead) return
+    this.#working--
+    this.#shared.end()
+  }
+
+  die(): void {
+    if (this.#isDead) return
+    this.#isDead = true
+    for (; this.#working > 0; this.#working--) this.#shared.end()
+  }
+}

@@ -1,0 +1,101 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** Simulated work that looked at the real clock, or threw real dice. */
+export interface RealUse {
+  /** Whose work: `tool 'search' of team`. */
+  readonly name: string
+  /** What it used: `Date.now()`. */
+  readonly used: string
+}
+
+interface Worker {
+  readonly name: string
+  readonly tell: (use: RealUse) => void
+}
+
+const workers = new AsyncLocalStorage<Worker>()
+/** How many simulations are under way in this process: the globals are watched as long as there is one. */
+let watchers = 0
+let unwatch: (() => void) | undefined
+
+/** Does work so that what it uses of real time and real chance is told. */
+export function inSimulation<T>(worker: Worker, work: () => T): T {
+  return workers.run(worker, work)
+}
+
+/** Does what is the simulation's own, in the middle of such work. */
+export function outOfWork<T>(doing: () => T): T {
+  return workers.exit(doing)
+}
+
+/** Watches the clock and the dice of this process, for work that is done `inSimulation`. Gives a function that ends it. */
+export function watchRealUse(): () => void {
+  if (watchers++ === 0) unwatch = watchGlobals()
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    if (--watchers === 0) unwatch?.()
+  }
+}
+
+/** What stands in a worker's way only while a simulation is under way: everybody else gets what they always got. */
+function watchGlobals(): () => void {
+  const undo = [
+    replaced(Math, 'random', 'Math.random()'),
+    replaced(performance, 'now', 'performance.now()'),
+    replaced(crypto, 'randomUUID', 'crypto.randomUUID()'),
+    replaced(crypto, 'getRandomValues', 'crypto.getRandomValues()'),
+    replaced(globalThis, 'setTimeout', 'setTimeout()'),
+    replaced(globalThis, 'setInterval', 'setInterval()'),
+    watchDate(),
+  ]
+  return () => {
+    for (const each of undo) each()
+  }
+}
+
+function replaced<K extends string>(
+  owner: { [key in K]: (...parts: never[]) => unknown },
+  key: K,
+  used: string,
+): () => void {
+  const own = Object.getOwnPropertyDescriptor(owner, key)
+  const original = owner[key]
+  const watched = Object.assign(function (this: unknown, ...parts: never[]): unknown {
+    note(used)
+    return Reflect.apply(original, owner, parts)
+  }, original)
+  Object.defineProperty(owner, key, { value: watched, configurable: true, writable: true, enumerable: true })
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(owner, key)
+    else Object.defineProperty(owner, key, own)
+  }
+}
+
+/** `new Date()` reads the clock, `new Date(0)` does not. */
+function watchDate(): () => void {
+  const original = globalThis.Date
+  globalThis.Date = new Proxy(original, {
+    construct(target, parts: [], newTarget) {
+      if (parts.length === 0) note('new Date()')
+      return Reflect.construct(target, parts, newTarget) as object
+    },
+    apply(target) {
+      note('Date()')
+      return target()
+    },
+    get(target, key) {
+      if (key === 'now') note('Date.now()')
+      return Reflect.get(target, key) as unknown
+    },
+  })
+  return () => {
+    globalThis.Date = original
+  }
+}
+
+function note(used: string): void {
+  const worker = workers.getStore()
+  if (worker !== undefined) worker.tell({ name: worker.name, used })
+}

@@ -1,0 +1,69 @@
+import type { World } from '../world/world.ts'
+import type { Fault } from './fault.ts'
+import type { WatchedWorld } from './law.ts'
+import { checkedOptions, type SimulateOptions } from './options.ts'
+import type { RealUse } from './real-use.ts'
+import type { ServiceSet } from './service.ts'
+import { Simulation, type Violation } from './simulation.ts'
+import type { Trace } from './trace.ts'
+
+/** What became of a simulated run. */
+export interface SimulationResult {
+  readonly seed: number
+  /** Every law held, and the run came to its end. */
+  readonly ok: boolean
+  /** What was broken first; nothing went on after it. */
+  readonly violation: Violation | undefined
+  /** The root world as it was last. */
+  readonly world: World
+  /** The worlds of all sessions as they were last, and the root, by label. */
+  readonly worlds: ReadonlyMap<string, WatchedWorld>
+  /** SHA-256 of the root world. */
+  readonly hash: string
+  readonly trace: Trace
+  /** The faults that struck, in order: passed as `faults`, they make the same run again. */
+  readonly faults: readonly Fault[]
+  readonly ticks: number
+  readonly crashes: number
+  /** How often a law was asked. */
+  readonly checks: number
+  /** World time that passed, in milliseconds. */
+  readonly virtualMs: number
+  /** What the simulated services have become. */
+  readonly services: Readonly<Record<string, unknown>>
+  /** What used the real clock or real dice. */
+  readonly realUses: readonly RealUse[]
+}
+
+/**
+ * Runs a world under a seed, on a virtual clock, with faults, until nothing is in flight and nothing is due or a law is
+ * broken. The same seed gives the same run.
+ *
+ * @throws `invalid-argument`; what `world` throws. That a law was broken is no error: the result says it.
+ */
+export async function simulate<S extends ServiceSet = ServiceSet>(
+  options: SimulateOptions<S>,
+): Promise<SimulationResult> {
+  const simulation = new Simulation(checkedOptions(options as SimulateOptions))
+  await simulation.run()
+  const { plan, trace, violation, worlds, world, ticks, crashes, book, realUses, nowMs } = simulation
+  const services = Object.entries(simulation.services).map(([name, { state }]) => [name, state] as const)
+  return {
+    seed: simulation.options.seed,
+    ok: violation === undefined,
+    violation,
+    world,
+    worlds,
+    get hash() {
+      return world.hash()
+    },
+    trace,
+    faults: plan.struck,
+    ticks,
+    crashes,
+    checks: book.checks,
+    virtualMs: nowMs,
+    services: Object.fromEntries(services),
+    realUses,
+  }
+}

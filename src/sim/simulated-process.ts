@@ -1,0 +1,181 @@
+import { Host } from '../engine/host.ts'
+import type { DrivenWorld, HostSeams } from '../engine/host-seams.ts'
+import type { RunnerEvent } from '../engine/events.ts'
+import { Runner } from '../engine/runner.ts'
+import type { StandardInput } from '../../components/input.ts'
+import type { Tool } from '../tools/port.ts'
+import type { ModelProvider } from '../models/port.ts'
+import type { Store } from '../stores/port.ts'
+import type { Component } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import { delivered } from './delivery.ts'
+import type { Fault } from './fault.ts'
+import { FaultyStore } from './faulty-store.ts'
+import type { PoolEvent } from './law.ts'
+import type { CheckedOptions } from './options.ts'
+import { PoolWatch } from './pool-watch.ts'
+import { ProcessClock } from './process-clock.ts'
+import type { ProcessState } from './process-state.ts'
+import { simulatedModel } from './simulated-model.ts'
+import { simulatedTool } from './simulated-tool.ts'
+import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
+import type { VirtualClock } from '../engine/virtual-clock.ts'
+
+/** What a process needs of the simulation that it lives in. */
+export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
+  readonly options: CheckedOptions
+  readonly clock: VirtualClock
+  /** The tools of this run, which know its services. */
+  readonly tools: readonly Tool[]
+  /** Outlives the process; absent: nothing is kept. */
+  readonly store: Store | undefined
+  /** The root world as it was made, which gives it its name. */
+  readonly world: World
+  /** Makes it once more, for a process that finds none in the store. */
+  readonly remake: () => World
+  readonly components: readonly Component[]
+  readonly seams: Pick<Required<HostSeams>, 'began' | 'ticked' | 'ended'>
+  readonly pool: (event: PoolEvent) => void
+  readonly heard: (event: RunnerEvent) => void
+}
+
+/** One life of the program under test: a Runner, its Host, and all that dies with them. */
+export class SimulatedProcess {
+  readonly #parts: ProcessParts
+  readonly #clock: ProcessClock
+  readonly #store: FaultyStore | undefined
+  readonly #dead = Promise.withResolvers<Fault>()
+  #state: ProcessState = 'alive'
+  #dyingOf: Fault | undefined
+  #runner: Runner | undefined
+
+  constructor(parts: ProcessParts) {
+    this.#parts = parts
+    const { plan, label, struck, clock, store } = parts
+    this.#clock = new ProcessClock(clock)
+    const owner = {
+      plan,
+      label,
+      struck,
+      state: () => this.#state,
+      now: () => clock.now(),
+      crash: (fault: Fault) => this.#crash(fault),
+      // Who waits for a commit that never comes holds nobody up.
+      parked: () => this.#clock.end(),
+    }
+    this.#store = store && new FaultyStore(store, owner)
+  }
+
+  /** Resolves when it has died, with what killed it. */
+  get dead(): Promise<Fault> {
+    return this.#dead.promise
+  }
+
+  get runner(): Runner | undefined {
+    return this.#state === 'dead' ? undefined : this.#runner
+  }
+
+  /** Takes the world up, as the store has it or as it was made. */
+  async start(): Promise<void> {
+    const { world, remake, components, heard } = this.#parts
+    const store = this.#store
+    const host = this.#host()
+    this.#clock.begin()
+    try {
+      this.#runner =
+        store === undefined
+          ? new Runner(world, { host })
+          : await Runner.open({
+              store,
+              host,
+              name: world.name,
+              systems: world.systems,
+              components,
+              create: remake,
+            })
+      this.#runner.on('*', (event: RunnerEvent) => {
+        if (this.#state !== 'dead') heard(event)
+      })
+      await this.#runner.start()
+    } finally {
+      this.#clock.end()
+    }
+  }
+
+  /** Ends it as a crash does: nothing of it goes on, and its locks are free. */
+  async kill(): Promise<void> {
+    this.#state = 'dead'
+    this.#clock.die()
+    await this.#store?.release()
+  }
+
+  /** Lets go of everything in an orderly way. */
+  async stop(): Promise<void> {
+    await this.#runner?.stop()
+    this.#state = 'dead'
+    this.#clock.die()
+  }
+
+  #host(): Host {
+    const { options, tools, seams, pool } = this.#parts
+    const work = new SimulatedWork({ ...this.#parts, isDead: () => this.#state === 'dead' })
+    const { models, latencyMs, people, skills, effects, prices, sessionPool } = options
+    const providers = Object.entries(models).map(([name, provider]): [string, ModelProvider] => [
+      name,
+      simulatedModel(name, provider, work, latencyMs.model),
+    ])
+    const simulated = (tool: Tool): Tool => simulatedTool(tool, work, latencyMs.tool)
+    return new Host(
+      {
+        clock: this.#clock,
+        models: Object.fromEntries(providers),
+        tools: tools.map(simulated),
+        skills: skills.map((skill) => ({ ...skill, ...(skill.tools && { tools: skill.tools.map(simulated) }) })),
+        effects,
+        prices,
+        sessionPool: new PoolWatch(sessionPool(), pool),
+        ...(Object.keys(people).length > 0 && { approve: 'by-input' }),
+      },
+      {
+        began: seams.began,
+        ended: (driven) => {
+          if (this.#state === 'alive') seams.ended(driven)
+        },
+        ticked: (driven, step) => {
+          // What is in the store is seen, though its process may be dead by now.
+          if (this.#state === 'dead' && this.#store === undefined) return
+          seams.ticked(driven, step)
+          if (this.#dyingOf?.what === 'crash.afterCommit') this.#die(this.#dyingOf)
+        },
+        deliver: (driven: DrivenWorld, input: StandardInput, enter: () => void) => {
+          if (this.#state === 'dead') return
+          delivered({ ...this.#parts, clock: this.#clock }, driven, input, enter)
+        },
+      },
+    )
+  }
+
+  /** A fault of the store kills it: at once, once the ticks of the transaction were seen, or when what they began has ended. */
+  #crash(fault: Fault): void {
+    if (this.#state !== 'alive') return
+    if (fault.what === 'crash.afterCommit') {
+      this.#dyingOf = fault
+      // A transaction without ticks is seen by nobody.
+      setImmediate(() => this.#die(fault))
+    } else if (fault.what === 'crash.afterEffects') {
+      this.#dyingOf = fault
+      this.#state = 'dying'
+      this.#clock.at(this.#clock.now() + maxDyingMs, () => this.#die(fault))
+    } else this.#die(fault)
+  }
+
+  #die(fault: Fault): void {
+    if (this.#state === 'dead') return
+    this.#state = 'dead'
+    this.#clock.die()
+    this.#dead.resolve(fault)
+  }
+}
+
+/** So long a process goes on that can write nothing any more. */
+const maxDyingMs = 60_000

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { Tool, ToolOutput } from '../tools/port.ts'
+import type { Range } from './chance.ts'
+import type { Fault } from './fault.ts'
+import type { SimulatedWork } from './simulated-work.ts'
+
+/** How long tools take beyond what they sleep themselves. */
+export const defaultToolLatencyMs: Range = [1, 400]
+
+/** Characters of a result that is too large. */
+const oversizedChars = 1_000_000
+
+/**
+ * A tool under a simulation: part of its latency, which the seed decides, passes before the handler runs, and part after
+ * it, so that a crash may come between what it did and what is known of it.
+ */
+export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range): Tool {
+  const { name } = inner.declaration
+  return {
+    declaration: inner.declaration,
+    async call(input, context) {
+      return work.call({ kind: 'tool', name, key: context.key, attempt: context.attempt }, async (call) => {
+        const { chance, at } = call
+        const sleep = (ms: number): Promise<void> => call.sleeping(() => context.sleep(ms))
+        const fault = work.strike('tool', at, () => true)
+        const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)
+        const beforeMs = chance.within([0, totalMs], `${at} before`)
+        await sleep(beforeMs)
+        if (fault?.what === 'tool.hang') await sleep(Infinity)
+        if (fault?.what === 'tool.throws') throw new Error('The service is down.')
+        const output = await inner.call(input, { ...context, sleep })
+        await sleep(totalMs - beforeMs)
+        return spoiled(fault, output)
+      })
+    },
+  }
+}
+
+function spoiled(fault: Fault | undefined, output: ToolOutput): ToolOutput {
+  if (fault?.what === 'tool.throwsLate') throw new Error('The connection was reset.')
+  if (fault?.what === 'tool.oversized') return { content: [{ type: 'text', text: 'x'.repeat(oversizedChars) }] }
+  // A handler that is not checked may give anything.
+  if (fault?.what === 'tool.invalid') return z.custom<ToolOutput>(() => true).parse({ content: [{ type: 'text' }] })
+  return output
+}

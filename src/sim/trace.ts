@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { cutText } from '../tools/cut-text.ts'
+import type { Json, JsonObject } from '../world/json.ts'
+
+/** One line of a trace as data: what happened, when, and in which world. */
+export interface TraceEntry {
+  /** World time of the simulation in milliseconds, over all restarts. */
+  readonly atMs: number
+  /** A world's label, or `-` for what happens outside of all worlds. */
+  readonly label: string
+  /** The tick of that world; absent outside of worlds. */
+  readonly tick?: number
+  readonly type: string
+  readonly facts: JsonObject
+}
+
+/** Longest text that a line shows. */
+const maxTextChars = 80
+
+/**
+ * What happened in a run, one line an event, in order. The same seed gives the same lines on every machine.
+ *
+ * A line is `<ms> <world> <tick> <event> <facts as JSON>`.
+ */
+export class Trace {
+  readonly #entries: TraceEntry[] = []
+  readonly #hash = createHash('sha256')
+  readonly #tell: ((line: string, entry: TraceEntry) => void) | undefined
+  readonly #isKept: boolean
+  #digest: string | undefined
+  #length = 0
+  #hashed = 0
+
+  /** @param tell is given each line as it is written; then none is kept, so that a long run costs no memory */
+  constructor(tell?: (line: string, entry: TraceEntry) => void) {
+    this.#tell = tell
+    this.#isKept = tell === undefined
+  }
+
+  /** How many lines there are. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** What is kept of it. */
+  get entries(): readonly TraceEntry[] {
+    return this.#entries
+  }
+
+  get lines(): readonly string[] {
+    return this.#entries.map(lineOf)
+  }
+
+  /** SHA-256 of all lines, in hex. Nothing is written any more after it was asked for. */
+  get hash(): string {
+    for (; this.#hashed < this.#entries.length; this.#hashed++) {
+      this.#hash.update(`${lineOf(this.#entries[this.#hashed] as TraceEntry)}\n`)
+    }
+    return (this.#digest ??= this.#hash.digest('hex'))
+  }
+
+  write(entry: TraceEntry): void {
+    if (this.#digest !== undefined) return
+    this.#length++
+    if (this.#isKept) return void this.#entries.push(entry)
+    const line = lineOf(entry)
+    this.#hash.update(`${line}\n`)
+    this.#tell?.(line, entry)
+  }
+
+  toString(): string {
+    return this.lines.join('\n')
+  }
+}
+
+/** An entry as one line. */
+export function lineOf({ atMs, label, tick, type, facts }: TraceEntry): string {
+  return `${atMs} ${label} ${tick ?? '-'} ${type} ${JSON.stringify(facts, (_, value: Json) => shortened(value))}`
+}
+
+function shortened(value: Json): Json {
+  return typeof value === 'string' && value.length > maxTextChars ? `${cutText(value, maxTextChars)}…` : value
+}
