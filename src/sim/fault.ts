@@ -92,7 +92,7 @@ const crashPlaces = ['beforeCommit', 'afterCommit', 'afterEffects'] as const
 
 /** @throws `invalid-argument` for a name that stands for no fault */
 export function checkFault({ what, at }: Fault): void {
-  const [site = '', name = ''] = String(what).split('.')
+  const [site = '', name = ''] = what.split('.')
   const names: readonly string[] = site in faultNames ? faultNames[site as FaultSite] : []
   if (!names.includes(name)) throw unknownFault(what)
   if (typeof at !== 'string') {

@@ -102,10 +102,6 @@ export function law<States extends RunFacts['services'] = RunFacts['services']>(
   checks: LawChecks<States> | NonNullable<LawChecks<States>['ticked']>,
 ): Law {
   const { ticked, finished } = typeof checks === 'function' ? { ticked: checks, finished: undefined } : checks
-  const found = (verdict: Verdict): Finding => {
-    if (verdict === undefined || verdict === true) return undefined
-    return typeof verdict === 'string' ? verdict : 'it does not hold'
-  }
   return {
     name,
     meaning: name,
@@ -119,6 +115,11 @@ export function law<States extends RunFacts['services'] = RunFacts['services']>(
       }
     },
   }
+}
+
+function found(verdict: Verdict): Finding {
+  if (verdict === undefined || verdict === true) return undefined
+  return typeof verdict === 'string' ? verdict : 'it does not hold'
 }
 
 /** How a law was broken. */

@@ -116,7 +116,7 @@ export class People {
     const input = this.#pending.get(id)
     if (input === undefined) return
     const life = this.#life
-    const done = (): void => {
+    const forget = (): void => {
       if (life !== this.#life) return
       this.#pending.delete(id)
       this.#due.delete(id)
@@ -125,7 +125,7 @@ export class People {
       this.#quiet = undefined
     }
     // What a Runner that is failing does not take goes to the next one.
-    void this.#parts.post(input, id).then(done, () => undefined)
+    this.#parts.post(input, id).then(forget, () => undefined)
   }
 }
 

@@ -4,8 +4,9 @@ import type { WatchedWorld } from './law.ts'
 import { checkedOptions, type SimulateOptions } from './options.ts'
 import type { RealUse } from './real-use.ts'
 import type { ServiceSet } from './service.ts'
-import { Simulation, type Violation } from './simulation.ts'
+import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
+import type { Violation } from './witness.ts'
 
 /** What became of a simulated run. */
 export interface SimulationResult {
@@ -46,7 +47,8 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
 ): Promise<SimulationResult> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
   await simulation.run()
-  const { plan, trace, violation, worlds, world, ticks, crashes, book, realUses, nowMs } = simulation
+  const { plan, witness, world, realUses, nowMs } = simulation
+  const { trace, violation, worlds, ticks, crashes, book } = witness
   const services = Object.entries(simulation.services).map(([name, { state }]) => [name, state] as const)
   return {
     seed: simulation.options.seed,

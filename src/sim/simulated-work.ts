@@ -3,7 +3,7 @@ import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { never } from './process-state.ts'
 import { inSimulation, outOfWork, type RealUse } from './real-use.ts'
-import { Underway } from './underway.ts'
+import type { Underway } from './underway.ts'
 
 /** A call of a model or a tool that is about to be made. */
 export interface CallFacts {

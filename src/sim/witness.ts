@@ -1,0 +1,141 @@
+import { Effect } from '../../components/effect.ts'
+import type { DrivenWorld } from '../engine/host-seams.ts'
+import type { Step } from '../world/journal.ts'
+import type { World } from '../world/world.ts'
+import type { Fault } from './fault.ts'
+import { Labels } from './labels.ts'
+import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
+import type { CheckedOptions } from './options.ts'
+import type { CallFacts } from './simulated-work.ts'
+import { Trace } from './trace.ts'
+import { whoWaits } from './who-waits.ts'
+
+/** How a run was broken, and where. */
+export interface Violation extends Broken {
+  /** The label of the world in which it was seen. */
+  readonly world: string
+  readonly tick: number
+  /** World time of the simulation. */
+  readonly atMs: number
+}
+
+/** Sees all that happens in a run: writes the trace, asks the laws, and keeps the bounds. The first thing that is wrong ends it. */
+export class Witness {
+  readonly trace: Trace
+  readonly labels = new Labels()
+  /** The worlds as they were last, by label. */
+  readonly worlds = new Map<string, WatchedWorld>()
+  readonly book: LawBook
+  ticks = 0
+  crashes = 0
+  /** Counts whatever goes on, so that a standstill is seen. */
+  progress = 0
+  violation: Violation | undefined
+  readonly #options: CheckedOptions
+  readonly #now: () => number
+  readonly #broken = Promise.withResolvers<void>()
+
+  /** @param now world time of the simulation */
+  constructor(options: CheckedOptions, facts: RunFacts, now: () => number) {
+    this.#options = options
+    this.#now = now
+    this.trace = new Trace(options.onTrace)
+    this.book = new LawBook(options.laws, facts)
+  }
+
+  /** Resolves once something is wrong. */
+  get broken(): Promise<void> {
+    return this.#broken.promise
+  }
+
+  began(driven: DrivenWorld): void {
+    this.labels.learnAll(driven)
+    const watched = this.#watched(driven)
+    this.worlds.set(watched.label, watched)
+    this.ask('began', watched)
+  }
+
+  ticked(driven: DrivenWorld, step: Step): void {
+    this.progress++
+    this.ticks++
+    this.labels.learn(driven, step.delta)
+    const watched = this.#watched(driven)
+    this.worlds.set(watched.label, watched)
+    const { tick } = step.delta
+    for (const { type, ...facts } of step.events) {
+      this.trace.write({ atMs: this.#now(), label: watched.label, tick, type, facts })
+    }
+    this.ask('ticked', { ...watched, step })
+    const { maxTicks, maxVirtualMs } = this.#options.bounds
+    if (this.ticks >= maxTicks) this.neverIdle(`bounds.maxTicks (${maxTicks})`)
+    if (this.#now() >= maxVirtualMs) this.neverIdle(`bounds.maxVirtualMs (${maxVirtualMs})`)
+  }
+
+  ended(driven: DrivenWorld): void {
+    this.ask('ended', this.#watched(driven))
+  }
+
+  /** Work begins outside the worlds. */
+  called({ key, kind, name, attempt }: CallFacts): void {
+    this.progress++
+    const end = key.lastIndexOf('/')
+    const label = this.labels.named(key.slice(0, end))
+    const world = this.worlds.get(label)?.world
+    if (world === undefined) return
+    const effect = Number(key.slice(end + 1))
+    const restart = world.get(effect, Effect)?.restart ?? 'pure'
+    this.ask('called', { kind, name, attempt, label, world, effect, restart })
+  }
+
+  struck(fault: Fault): void {
+    this.trace.write({ atMs: this.#now(), label: '-', type: 'fault', facts: { ...fault } })
+  }
+
+  /** The process has died. */
+  crashed(why: string): void {
+    this.crashes++
+    this.trace.write({ atMs: this.#now(), label: '-', type: 'crashed', facts: { why } })
+    this.ask('crashed')
+    const { maxCrashes } = this.#options.bounds
+    if (this.crashes >= maxCrashes) this.neverIdle(`bounds.maxCrashes (${maxCrashes})`)
+  }
+
+  /** The run cannot come to its end. */
+  neverIdle(bound: string): void {
+    this.break('run-ends', 'A run goes idle within its bounds.', `${bound}. ${whoWaits(this.worlds)}`)
+  }
+
+  /** Asks the laws. */
+  ask<K extends keyof LawWatch>(what: K, ...question: Parameters<NonNullable<LawWatch[K]>>): void {
+    if (this.violation !== undefined) return
+    const broken = this.book.ask(what, ...question)
+    if (broken === undefined) return
+    const [about] = question
+    this.#violate(broken, (about as Partial<WatchedWorld> | undefined)?.label)
+  }
+
+  /** Something is wrong that no law has to look for. */
+  break(law: string, meaning: string, message: string): void {
+    this.#violate({ law, meaning, message }, undefined)
+  }
+
+  /** The root world as it was last; before any was driven, this one. */
+  rootOr(world: World): World {
+    return this.worlds.get(world.name)?.world ?? world
+  }
+
+  #watched(driven: DrivenWorld): WatchedWorld {
+    return { ...driven, label: this.labels.of(driven) }
+  }
+
+  #violate(broken: Broken, label: string | undefined): void {
+    if (this.violation !== undefined) return
+    const [first] = this.worlds.keys()
+    const world = label ?? first ?? '-'
+    const tick = this.worlds.get(world)?.world.tick ?? 0
+    this.violation = { ...broken, world, tick, atMs: this.#now() }
+    const { law, message } = broken
+    this.trace.write({ atMs: this.#now(), label: world, tick, type: 'law-broken', facts: { law, message } })
+    this.#broken.resolve()
+  }
+}
