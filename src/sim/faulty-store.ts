@@ -118,8 +118,8 @@ export class FaultyStore implements Store {
     const death = plan.strike('crash', at, (what) => what !== 'crash.child')
     if (death?.what === 'crash.beforeCommit') return crash(death)
     const fault = now() < this.#fullUntilMs ? undefined : plan.strike('store', at)
-    if (fault !== undefined) struck(fault)
     if (fault?.what === 'store.torn') return crash(fault)
+    if (fault !== undefined) struck(fault)
     if (fault?.what === 'store.full') this.#fullUntilMs = now() + (fault.ms ?? 0)
     const refusal = fault?.what === 'store.fails' ? 'I/O error' : now() < this.#fullUntilMs ? 'disk full' : undefined
     if (refusal !== undefined) {

@@ -18,7 +18,7 @@ import type { Person } from './person.ts'
 import type { RunningServices, ServiceSet } from './service.ts'
 import { defaultModelLatencyMs } from './simulated-model.ts'
 import { defaultToolLatencyMs } from './simulated-tool.ts'
-import type { TraceEntry } from './trace.ts'
+import type { TraceEntry } from './trace-entry.ts'
 
 /** Bounds of a run, each with a name that its report says. */
 export interface Bounds {
@@ -61,7 +61,7 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly maxSessions?: number
   /** Makes the pool that sessions take slots from, once for each process. @default of `maxSessions` */
   readonly sessionPool?: () => SessionPool
-  /** Makes the store that outlives crashes. @default in memory, and none at all where no fault needs one */
+  /** Makes the store that outlives crashes. @default in memory, and none at all without `faults` */
   readonly store?: () => Store
   readonly bounds?: Bounds
   /** What uses the real clock or real dice inside the run: breaks it, or is only listed in the result. @default 'refuse' */

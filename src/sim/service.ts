@@ -38,6 +38,9 @@ export type ServiceSet = Readonly<Record<string, Service>>
 /** The same as a run has them. */
 export type RunningServices<S extends ServiceSet> = { readonly [N in keyof S]: ReturnType<S[N]['start']> }
 
+/** What the services of a run have become. */
+export type ServiceStates<S extends ServiceSet> = { readonly [N in keyof S]: ReturnType<S[N]['start']>['state'] }
+
 /**
  * A simulated service. What was done to its state stays done, even where the process that asked dies before it hears.
  *

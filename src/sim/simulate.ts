@@ -3,13 +3,13 @@ import type { Fault } from './fault.ts'
 import type { WatchedWorld } from './law.ts'
 import { checkedOptions, type SimulateOptions } from './options.ts'
 import type { RealUse } from './real-use.ts'
-import type { ServiceSet } from './service.ts'
+import type { ServiceSet, ServiceStates } from './service.ts'
 import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
 import type { Violation } from './witness.ts'
 
 /** What became of a simulated run. */
-export interface SimulationResult {
+export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly seed: number
   /** Every law held, and the run came to its end. */
   readonly ok: boolean
@@ -31,7 +31,7 @@ export interface SimulationResult {
   /** World time that passed, in milliseconds. */
   readonly virtualMs: number
   /** What the simulated services have become. */
-  readonly services: Readonly<Record<string, unknown>>
+  readonly services: ServiceStates<S>
   /** What used the real clock or real dice. */
   readonly realUses: readonly RealUse[]
 }
@@ -44,7 +44,7 @@ export interface SimulationResult {
  */
 export async function simulate<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
-): Promise<SimulationResult> {
+): Promise<SimulationResult<S>> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
   await simulation.run()
   const { plan, witness, world, realUses, nowMs } = simulation
@@ -65,7 +65,7 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
     crashes,
     checks: book.checks,
     virtualMs: nowMs,
-    services: Object.fromEntries(services),
+    services: Object.fromEntries(services) as ServiceStates<S>,
     realUses,
   }
 }

@@ -7,7 +7,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { tokensOf } from '../world/restore.ts'
 import type { World } from '../world/world.ts'
 import { Chance } from './chance.ts'
-import { FaultPlan } from './fault-plan.ts'
+import { FaultPlan, isList } from './fault-plan.ts'
 import { type CheckedOptions, defaultStore } from './options.ts'
 import { People } from './people.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
@@ -41,8 +41,9 @@ export class Simulation {
     this.plan = new FaultPlan(chance, faults)
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
     this.services = Object.fromEntries(running)
-    const needsStore = this.plan.has('crash') || this.plan.has('store')
-    this.#store = options.store?.() ?? (needsStore ? defaultStore() : undefined)
+    // The same run whichever of its faults are left out: with a store or without one is not for them to say.
+    const hasFaults = isList(faults) || Object.keys(faults).length > 0
+    this.#store = options.store?.() ?? (hasFaults ? defaultStore() : undefined)
     const clock = new VirtualClock({ dateMs: firstDateMs, whenQuiet: () => this.#whenQuiet() })
     this.#clock = clock
     const states = running.map(([name, { state }]) => [name, state] as const)
@@ -55,6 +56,7 @@ export class Simulation {
       plan: this.plan,
       post: (input, id) => this.#post(input, id),
       struck: (fault) => this.witness.struck(fault),
+      acted: (person, input) => this.witness.acted(person, input),
     })
   }
 

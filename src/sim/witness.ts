@@ -1,5 +1,7 @@
 import { Effect } from '../../components/effect.ts'
+import type { StandardInput } from '../../components/input.ts'
 import type { DrivenWorld } from '../engine/host-seams.ts'
+import { textOf } from '../models/text-of.ts'
 import type { Step } from '../world/journal.ts'
 import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'
@@ -7,6 +9,7 @@ import { Labels } from './labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
 import type { CheckedOptions } from './options.ts'
 import type { CallFacts } from './simulated-work.ts'
+import type { TraceEntry } from './trace-entry.ts'
 import { Trace } from './trace.ts'
 import { whoWaits } from './who-waits.ts'
 
@@ -56,6 +59,7 @@ export class Witness {
   }
 
   ticked(driven: DrivenWorld, step: Step): void {
+    if (this.violation !== undefined) return
     this.progress++
     this.ticks++
     this.labels.learn(driven, step.delta)
@@ -63,7 +67,7 @@ export class Witness {
     this.worlds.set(watched.label, watched)
     const { tick } = step.delta
     for (const { type, ...facts } of step.events) {
-      this.trace.write({ atMs: this.#now(), label: watched.label, tick, type, facts })
+      this.#write({ label: watched.label, tick, type, facts })
     }
     this.ask('ticked', { ...watched, step })
     const { maxTicks, maxVirtualMs } = this.#options.bounds
@@ -83,18 +87,32 @@ export class Witness {
     const world = this.worlds.get(label)?.world
     if (world === undefined) return
     const effect = Number(key.slice(end + 1))
+    this.#write({ label, type: `${kind}-began`, facts: { effect, name, attempt } })
     const restart = world.get(effect, Effect)?.restart ?? 'pure'
     this.ask('called', { kind, name, attempt, label, world, effect, restart })
   }
 
   struck(fault: Fault): void {
-    this.trace.write({ atMs: this.#now(), label: '-', type: 'fault', facts: { ...fault } })
+    this.#write({ label: '-', type: 'fault', facts: { ...fault } })
+  }
+
+  /** A simulated person does something. */
+  acted(person: string, input: StandardInput): void {
+    const { kind } = input
+    const said = input.kind === 'message' ? { text: textOf(input.message) } : {}
+    const answered = input.kind === 'answer' ? { approval: input.approval, approved: input.approved } : {}
+    const whom = 'agent' in input ? { agent: input.agent } : {}
+    this.#write({
+      label: '-',
+      type: 'person-acted',
+      facts: { person, kind, ...whom, ...said, ...answered },
+    })
   }
 
   /** The process has died. */
   crashed(why: string): void {
     this.crashes++
-    this.trace.write({ atMs: this.#now(), label: '-', type: 'crashed', facts: { why } })
+    this.#write({ label: '-', type: 'crashed', facts: { why } })
     this.ask('crashed')
     const { maxCrashes } = this.#options.bounds
     if (this.crashes >= maxCrashes) this.neverIdle(`bounds.maxCrashes (${maxCrashes})`)
@@ -124,6 +142,11 @@ export class Witness {
     return this.worlds.get(world.name)?.world ?? world
   }
 
+  /** What is under way when a law is broken goes on for a moment; it is no part of the run any more. */
+  #write(entry: Omit<TraceEntry, 'atMs'>): void {
+    if (this.violation === undefined) this.trace.write({ atMs: this.#now(), ...entry })
+  }
+
   #watched(driven: DrivenWorld): WatchedWorld {
     return { ...driven, label: this.labels.of(driven) }
   }
@@ -133,9 +156,9 @@ export class Witness {
     const [first] = this.worlds.keys()
     const world = label ?? first ?? '-'
     const tick = this.worlds.get(world)?.world.tick ?? 0
-    this.violation = { ...broken, world, tick, atMs: this.#now() }
     const { law, message } = broken
-    this.trace.write({ atMs: this.#now(), label: world, tick, type: 'law-broken', facts: { law, message } })
+    this.#write({ label: world, tick, type: 'law-broken', facts: { law, message } })
+    this.violation = { ...broken, world, tick, atMs: this.#now() }
     this.#broken.resolve()
   }
 }

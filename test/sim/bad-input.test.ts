@@ -1,0 +1,229 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as realTimeout } from 'node:timers/promises'
+import { agent, Conversation, defineComponent, defineTool, LastTurn, scripted, standardSystems, World } from 'entia'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { law, simulate, type SimulateOptions, type SimulationResult } from '../../src/sim/index.ts'
+import { smallTeam } from './small-team.ts'
+
+type ToolRun = Parameters<typeof defineTool>[0]['run']
+
+/** An agent whose model calls its one tool once, and what the tool does. */
+function alone(run: ToolRun, options: Partial<SimulateOptions> = {}): SimulateOptions {
+  const tool = defineTool({ name: 'ask', description: 'Asks.', input: z.object({}), restart: 'pure', run })
+  return {
+    world: (seed) => {
+      const world = new World({ name: 'alone', seed, systems: standardSystems() })
+      world.spawn(...agent({ model: 'script/x', messages: 'Go', tools: [tool] }))
+      return world
+    },
+    models: { script: scripted(({ messages }) => (messages.length > 2 ? 'Done.' : { toolCalls: [{ name: 'ask' }] })) },
+    tools: [tool],
+    ...options,
+  }
+}
+
+function failureOf({ world }: SimulationResult): unknown {
+  return world.read(1, LastTurn).failure
+}
+
+describe('a behaviour', () => {
+  it('that throws fails the call of the model, and the run goes on', async () => {
+    const boom = scripted(() => {
+      throw new Error('I do not know')
+    })
+    const result = await simulate(alone(() => '', { models: { script: boom } }))
+    expect(result.violation).toBeUndefined()
+    expect(failureOf(result)).toMatchObject({
+      kind: 'internal',
+      message: expect.stringContaining('I do not know') as string,
+    })
+  })
+
+  it('that returns rubbish fails the call of the model, which says what was expected', async () => {
+    for (const rubbish of ['undefined', '42', '{ "txet": "Hi" }', '{ "toolCalls": [{}] }']) {
+      const script = scripted(() => (rubbish === 'undefined' ? undefined : JSON.parse(rubbish)) as string)
+      const result = await simulate(alone(() => '', { models: { script } }))
+      expect(result.violation).toBeUndefined()
+      expect(failureOf(result)).toMatchObject({
+        message: expect.stringContaining('its behaviour has to return') as string,
+      })
+    }
+  })
+})
+
+describe('a law', () => {
+  it('that throws is broken by that, and the report says what was thrown', async () => {
+    const broken = law('the sun shines', () => {
+      throw new Error('it is night')
+    })
+    const { ok, violation } = await simulate({ ...smallTeam, laws: [broken] })
+    expect(ok).toBe(false)
+    expect(violation).toMatchObject({
+      law: 'the sun shines',
+      message: 'the check threw: it is night',
+      world: 'team',
+      tick: 1,
+    })
+  })
+
+  it('says by false or by a sentence that it is broken, and by nothing that it holds', async () => {
+    const verdicts = [
+      [undefined, undefined],
+      [true, undefined],
+      [false, 'it does not hold'],
+      ['too many', 'too many'],
+    ] as const
+    for (const [verdict, message] of verdicts) {
+      const { violation } = await simulate({ ...smallTeam, laws: [law('a law', () => verdict)] })
+      expect(violation?.message).toBe(message)
+      const atTheEnd = await simulate({ ...smallTeam, laws: [law('a law', { finished: () => verdict })] })
+      expect(atTheEnd.violation?.message).toBe(message)
+    }
+  })
+
+  it('ends the run where it is broken', async () => {
+    const { ticks, trace } = await simulate({
+      ...smallTeam,
+      laws: [law('three ticks', ({ step }) => step.delta.tick < 3)],
+    })
+    expect(ticks).toBe(3)
+    expect(trace.entries.at(-1)).toMatchObject({ type: 'law-broken', facts: { law: 'three ticks' } })
+  })
+})
+
+describe('a run that comes to no end', () => {
+  it('is ended by a bound of its ticks, and says who waits for what', async () => {
+    const chatty = scripted(() => ({ toolCalls: [{ name: 'ask' }] }))
+    const options = alone(() => '', { models: { script: chatty }, bounds: { maxTicks: 61 } })
+    const { violation, ticks } = await simulate(options)
+    expect(ticks).toBe(61)
+    expect(violation).toMatchObject({ law: 'run-ends' })
+    expect(violation?.message).toContain('bounds.maxTicks (61)')
+    expect(violation?.message).toContain('alone: agent 1 waits for')
+  })
+
+  it('is ended by a bound of world time', async () => {
+    const slow = alone(async (_, { sleep }) => {
+      await sleep(500_000)
+      return ''
+    })
+    const { violation } = await simulate({ ...slow, bounds: { maxVirtualMs: 400_000 } })
+    expect(violation?.message).toContain('bounds.maxVirtualMs (400000)')
+  })
+
+  it('is ended when nobody can go on, and says who waits for what', async () => {
+    const Waits = defineComponent('Waits', z.object({ for: z.string() }))
+    const forever = { prepare: () => undefined, isWaiting: true }
+    const { Effect, OwnedBy, Pending } = await import('entia/components')
+    const world = (seed: number): World => {
+      const made = new World({ name: 'alone', seed, systems: standardSystems() })
+      const waiter = made.spawn(...agent({ model: 'script/x' }))
+      made.spawn(
+        Effect({ attempt: 1, kind: 'godot', restart: 'pure' }),
+        Pending,
+        OwnedBy({ agent: waiter }),
+        Waits({ for: 'Godot' }),
+      )
+      return made
+    }
+    const { violation } = await simulate(alone(() => '', { world, effects: { godot: forever } }))
+    expect(violation).toMatchObject({ law: 'run-ends' })
+    expect(violation?.message).toContain('Nothing is at work, and nothing is due')
+    expect(violation?.message).toContain('alone: agent 1 waits for godot, effect 2, try 1, with no time-out')
+  })
+
+  it('is ended when its system fails, which is named', async () => {
+    const bad = { name: 'bad', priority: 99, run: () => JSON.parse('{') as void }
+    const world = (seed: number): World => {
+      const made = new World({ name: 'alone', seed, systems: [...standardSystems(), bad] })
+      made.spawn(...agent({ model: 'script/x', messages: 'Go' }))
+      return made
+    }
+    const { violation } = await simulate(alone(() => '', { world }))
+    expect(violation).toMatchObject({ law: 'runner-goes-on' })
+    expect(violation?.message).toContain("System 'bad' failed in tick 1")
+  })
+})
+
+/** What tools should not do, by what is said of it. */
+const realUses: Readonly<Record<string, () => string | Promise<string>>> = {
+  'Date.now()': () => `${Date.now()}`,
+  'new Date()': () => new Date().toISOString(),
+  'Math.random()': () => `${Math.random()}`,
+  'performance.now()': () => `${performance.now()}`,
+  'crypto.randomUUID()': () => crypto.randomUUID(),
+  'setTimeout()': async () => {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1)
+    })
+    return ''
+  },
+}
+
+describe('a tool', () => {
+  it.for(Object.entries(realUses))('that uses %s is named, and what it used', async ([used, run]) => {
+    const { violation, realUses } = await simulate(alone(run))
+    expect(realUses).toEqual([{ name: "tool 'ask' of alone", used }])
+    expect(violation?.law).toBe('real-time-in-simulation')
+    expect(violation?.message).toContain(`tool 'ask' of alone used ${used}`)
+  })
+
+  it('that does so after it has waited is named as well', async () => {
+    const late = alone(async () => {
+      await readFile(import.meta.filename)
+      return `${Math.random()}`
+    })
+    expect((await simulate(late)).realUses).toHaveLength(1)
+  })
+
+  it('that may do so is only listed', async () => {
+    const { ok, realUses } = await simulate({ ...alone(() => `${Date.now()}`), realUse: 'list' })
+    expect(ok).toBe(true)
+    expect(realUses).toHaveLength(1)
+  })
+
+  it('may make dates of what it is given, and everybody outside may use the clock', async () => {
+    const dated = alone(() => new Date(0).toISOString())
+    const running = simulate(dated)
+    const before = [Date.now(), Math.random(), new Date()]
+    const { ok, realUses, world } = await running
+    expect([ok, realUses, before.length]).toEqual([true, [], 3])
+    expect(JSON.stringify(world.read(1, Conversation))).toContain('1970-01-01')
+  })
+
+  it('that takes real time is named, and the run ends', async () => {
+    const { violation } = await simulate({ ...alone(async () => realTimeout(60_000, '')), bounds: { maxStallMs: 50 } })
+    expect(violation?.law).toBe('real-time-in-simulation')
+    expect(violation?.message).toContain("tool 'ask' of alone took more than 50 ms of real time (bounds.maxStallMs)")
+  })
+
+  it('leaves clock and dice as they were when the last simulation is over', async () => {
+    const before = [Date, Math.random, setTimeout, performance.now]
+    await Promise.all([simulate(smallTeam), simulate({ ...smallTeam, seed: 2 })])
+    expect([Date, Math.random, setTimeout, performance.now]).toEqual(before)
+  })
+})
+
+describe('an option', () => {
+  it('that does not exist or cannot be is refused by name', async () => {
+    const bad = [
+      [{ sede: 4 }, 'simulate() has no option "sede"'],
+      [{ seed: -1 }, 'seed is a whole number of 0 or more; came -1'],
+      [{ world: 'team' }, "'world' is a function that makes a World; came string"],
+      [{ bounds: { maxTicks: 0 } }, 'bounds.maxTicks is a number above 0; came 0'],
+      [{ bounds: { maxTick: 9 } }, 'has no option "maxTick"'],
+      [{ latencyMs: { model: [9, 1] } }, 'latencyMs.model is two whole numbers'],
+    ] as const
+    for (const [wrong, message] of bad) {
+      await expect(simulate({ ...smallTeam, ...(wrong as object) })).rejects.toThrow(message)
+    }
+  })
+
+  it('world that throws rejects with what was thrown', async () => {
+    const world = (): World => {
+      throw new Error('no world today')
+    }
+    await expect(simulate({ ...smallTeam, world })).rejects.toThrow('no world today')
+  })
+})
