@@ -2,6 +2,7 @@ import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../components/a
 import { Conversation } from '../components/conversation.ts'
 import { Effect } from '../components/effect.ts'
 import { Llm } from '../components/llm.ts'
+import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Paused } from '../components/paused.ts'
 import { Pending } from '../components/pending.ts'
@@ -52,9 +53,14 @@ function canGoOn(world: World, agent: Entity): boolean {
 }
 
 function onlyWaits(world: World, agent: Entity): boolean {
-  if (world.has(agent, SubagentWait)) return true
-  if (!world.has(agent, Turn)) return !world.has(agent, Unread) && activeSessions(world, agent).length > 0
-  const isOther = (owned: Entity): boolean => !world.has(owned, WaitDeadline) && !world.has(owned, SessionQuery)
-  const open = world.referrers(OwnedBy, agent).filter(isOther)
-  return open.length > 0 && open.every((call) => world.has(call, AwaitingSession) || world.has(call, AwaitingReply))
+  const open = world.referrers(OwnedBy, agent).filter((owned) => isInFlight(world, owned))
+  const isAboutSessions = (call: Entity): boolean => world.has(call, AwaitingSession) || world.has(call, AwaitingReply)
+  if (!open.every(isAboutSessions)) return false
+  if (open.length > 0 || world.has(agent, SubagentWait)) return true
+  return !world.has(agent, Turn) && !world.has(agent, Unread) && activeSessions(world, agent).length > 0
+}
+
+/** A result that has come and stands in line behind another call is waited for no more. */
+function isInFlight(world: World, owned: Entity): boolean {
+  return ![Outcome, SessionQuery, WaitDeadline].some((token) => world.has(owned, token))
 }

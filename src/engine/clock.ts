@@ -6,10 +6,13 @@ export interface Clock {
   date(): number
   /** Calls `fire` once `now()` has reached an instant, never at once. Gives a function that calls it off. */
   at(instantMs: number, fire: () => void): () => void
-  /** Work begins that this clock must not run ahead of. A clock that keeps real time needs neither of the two. */
-  begin?(): void
+  /**
+   * Work begins that this clock must not run ahead of; `tick`: a world is about to take in what has arrived. A clock that
+   * keeps real time needs neither of the two.
+   */
+  begin?(what?: 'tick'): void
   /** Such work has ended, or waits for this clock. */
-  end?(): void
+  end?(what?: 'tick'): void
 }
 
 /** setTimeout takes no longer wait than this. */

@@ -11,12 +11,18 @@ export interface DrivenWorld {
   readonly inSlot: boolean
 }
 
+/** A tick that is committed. */
+export interface DrivenStep extends Step {
+  /** Work was left over: another tick comes at once. */
+  readonly again?: boolean
+}
+
 /** Where a simulation takes part in what the Runners of a Host do. Nothing here changes what they do by themselves. */
 export interface HostSeams {
   /** A world is taken up, new or as its store has it. Nothing of it has begun. */
   readonly began?: (driven: DrivenWorld) => void
   /** A tick is committed. Nothing that it asked for has begun. */
-  readonly ticked?: (driven: DrivenWorld, step: Step) => void
+  readonly ticked?: (driven: DrivenWorld, step: DrivenStep) => void
   /** A world is let go of. */
   readonly ended?: (driven: DrivenWorld) => void
   /** Brings what the work of an effect has come to into its world: once, at once, unless a simulation does otherwise. */

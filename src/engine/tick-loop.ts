@@ -5,6 +5,7 @@ import type { Input } from '../world/input.ts'
 import { deltaOf, runTick, type Ticked } from '../world/tick.ts'
 import type { World } from '../world/world.ts'
 import type { Clock } from './clock.ts'
+import type { DrivenStep } from './host-seams.ts'
 import type { Inbox, Intake, Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
 import type { Listeners } from './listeners.ts'
@@ -21,7 +22,7 @@ export interface TickLoopParts {
   readonly listeners: Listeners
   readonly keeper: Keeper | undefined
   /** Is told of each tick once it is committed, before anything of it begins. */
-  readonly ticked?: ((step: Step) => void) | undefined
+  readonly ticked?: ((step: DrivenStep) => void) | undefined
   /** Called after each tick, once it is committed. */
   readonly committed?: (() => void) | undefined
   /** Called when the loop fails. */
@@ -70,10 +71,7 @@ export class TickLoop {
   /** Something has come in. */
   wake(): void {
     if (this.#isStopped || this.#turn !== undefined || this.#isTicking) return
-    if (!this.#isAwake) {
-      this.#isAwake = true
-      this.#parts.clock.begin?.()
-    }
+    this.#rise()
     this.#turn = setImmediate(() => {
       this.#turn = undefined
       void this.#tick()
@@ -99,6 +97,7 @@ export class TickLoop {
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
     const isLate = isUnderWay && this.#nowMs > this.#parts.world.nowMs
     if ((last.length > 0 || isLate) && this.failure === undefined) {
+      this.#rise()
       await this.#take({ change: undefined, entries: last.map((input) => ({ input })) })
     }
     this.#rest()
@@ -165,9 +164,9 @@ export class TickLoop {
             'Nothing of it has begun. Mend the store and open the world again: what was committed is there.'
           throw new EntiaError('store-failed', `${what}. ${advice}`, { tick: step.delta.tick }, { cause: error })
         }
-        clock.end?.()
+        clock.end?.('tick')
         await new Promise<void>((resolve) => clock.at(clock.now() + waitMs, resolve))
-        clock.begin?.()
+        clock.begin?.('tick')
       }
     }
   }
@@ -199,9 +198,15 @@ export class TickLoop {
     this.#parts.failed?.(error)
   }
 
+  #rise(): void {
+    if (this.#isAwake) return
+    this.#isAwake = true
+    this.#parts.clock.begin?.('tick')
+  }
+
   #rest(): void {
     if (!this.#isAwake) return
     this.#isAwake = false
-    this.#parts.clock.end?.()
+    this.#parts.clock.end?.('tick')
   }
 }

@@ -8,6 +8,11 @@ export interface VirtualClockOptions {
   readonly auto?: boolean
   /** Called when nothing is under way and there is no timer to jump to: of itself nothing will happen any more. */
   readonly whenQuiet?: () => void
+  /**
+   * Whether the timers of an instant go off together, as far as nothing that takes longer begins with one of them: a world
+   * then takes in one tick what comes of them. @default each with all that follows from it, before the next one
+   */
+  readonly together?: () => boolean
 }
 
 /**
@@ -18,15 +23,19 @@ export class VirtualClock implements Clock {
   readonly #dateMs: number
   readonly #auto: boolean
   readonly #whenQuiet: (() => void) | undefined
+  readonly #together: () => boolean
   readonly #timers = new TimerHeap()
   #nowMs = 0
   #working = 0
+  /** Worlds among those at work that are only about to tick. */
+  #ticking = 0
   #considering = false
 
-  constructor({ dateMs = 0, auto = true, whenQuiet }: VirtualClockOptions = {}) {
+  constructor({ dateMs = 0, auto = true, whenQuiet, together = () => false }: VirtualClockOptions = {}) {
     this.#dateMs = dateMs
     this.#auto = auto
     this.#whenQuiet = whenQuiet
+    this.#together = together
   }
 
   now(): number {
@@ -43,12 +52,14 @@ export class VirtualClock implements Clock {
     return cancel
   }
 
-  begin(): void {
+  begin(what?: 'tick'): void {
     this.#working++
+    if (what === 'tick') this.#ticking++
   }
 
-  end(): void {
+  end(what?: 'tick'): void {
     this.#working--
+    if (what === 'tick') this.#ticking--
     this.#consider()
   }
 
@@ -70,8 +81,27 @@ export class VirtualClock implements Clock {
       if (this.#working > 0) return
       if (this.#timers.size === 0) return this.#whenQuiet?.()
       this.#fire()
+      if (this.#together()) this.#fireOthers()
       this.#consider()
     })
+  }
+
+  /** Fires the other timers of this instant, each when all that a timer has set off without waiting is over. */
+  #fireOthers(): void {
+    this.#considering = true
+    const next = (): void => {
+      const isNow = this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= this.#nowMs
+      if (isNow && this.#working === this.#ticking) {
+        this.#fire()
+        queueMicrotask(afterMicrotasks)
+      } else {
+        this.#considering = false
+        this.#consider()
+      }
+    }
+    // From a microtask, nextTick comes once no microtask is left.
+    const afterMicrotasks = (): void => process.nextTick(next)
+    queueMicrotask(afterMicrotasks)
   }
 
   #fire(): void {

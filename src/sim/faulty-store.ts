@@ -10,18 +10,21 @@ export interface StoreOwner {
   readonly state: () => ProcessState
   /** World time of the simulation. */
   readonly now: () => number
+  /** Of the disk, which outlives the process: until when it is full. */
+  readonly disk: { fullUntilMs: number }
   /** Tells the trace of a fault. */
   readonly struck: (fault: Fault) => void
   /** The process dies at a transaction; `afterCommit`: once its ticks have been seen. */
   readonly crash: (fault: Fault) => void
-  /** Somebody waits for a write that is never made. */
-  readonly parked: () => void
+  /** Somebody waits for a write that is never made: a world that ticks, or work. */
+  readonly parked: (what?: 'tick') => void
   /** A world's label. */
   readonly label: (world: string) => string
 }
 
 interface Waiting {
   readonly world: string | undefined
+  readonly by: 'tick' | undefined
   readonly write: () => Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -37,7 +40,6 @@ export class FaultyStore implements Store {
   readonly #journals = new Set<WorldJournal>()
   readonly #broken = new Set<string>()
   #waiting: Waiting[] = []
-  #fullUntilMs = 0
 
   constructor(inner: Store, owner: StoreOwner) {
     this.#inner = inner
@@ -67,7 +69,7 @@ export class FaultyStore implements Store {
   }
 
   putText(root: string, key: string, text: string): Promise<void> {
-    return this.#transact(undefined, () => this.#inner.putText(root, key, text))
+    return this.#transact({}, () => this.#inner.putText(root, key, text))
   }
 
   getText(root: string, key: string): Promise<string | undefined> {
@@ -93,35 +95,37 @@ export class FaultyStore implements Store {
     // A snapshot's lines come from a living world: they are read now.
     const { snapshot } = batch
     const taken = snapshot === undefined ? batch : { ...batch, snapshot: { ...snapshot, lines: [...snapshot.lines] } }
-    return this.#transact(world, () => journal.commit(taken))
+    const by = batch.rows === undefined ? undefined : 'tick'
+    return this.#transact({ world, by }, () => journal.commit(taken))
   }
 
-  #transact(world: string | undefined, write: () => Promise<void>): Promise<void> {
-    if (this.#owner.state() !== 'alive') return this.#forever()
+  #transact(whose: { world?: string; by?: 'tick' | undefined }, write: () => Promise<void>): Promise<void> {
+    const { world, by } = whose
+    if (this.#owner.state() !== 'alive') return this.#forever(by)
     if (this.#waiting.length === 0) setImmediate(() => void this.#flush())
-    return new Promise((resolve, reject) => this.#waiting.push({ world, write, resolve, reject }))
+    return new Promise((resolve, reject) => this.#waiting.push({ world, by, write, resolve, reject }))
   }
 
   /** What a process waits for that writes nothing any more. */
-  #forever(): Promise<never> {
-    this.#owner.parked()
+  #forever(by?: 'tick'): Promise<never> {
+    this.#owner.parked(by)
     return never()
   }
 
   async #flush(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
-    const { plan, state, struck, crash, now } = this.#owner
+    const { plan, state, struck, crash, now, disk } = this.#owner
     // From a process that is dying nothing is written any more.
-    if (state() !== 'alive') return waiting.forEach(() => this.#owner.parked())
+    if (state() !== 'alive') return waiting.forEach(({ by }) => this.#owner.parked(by))
     const at = plan.next('store', 'commit')
     const death = plan.strike('crash', at, (what) => what !== 'crash.child')
     if (death?.what === 'crash.beforeCommit') return crash(death)
-    const fault = now() < this.#fullUntilMs ? undefined : plan.strike('store', at)
+    const fault = now() < disk.fullUntilMs ? undefined : plan.strike('store', at)
     if (fault?.what === 'store.torn') return crash(fault)
     if (fault !== undefined) struck(fault)
-    if (fault?.what === 'store.full') this.#fullUntilMs = now() + (fault.ms ?? 0)
-    const refusal = fault?.what === 'store.fails' ? 'I/O error' : now() < this.#fullUntilMs ? 'disk full' : undefined
+    if (fault?.what === 'store.full') disk.fullUntilMs = now() + (fault.ms ?? 0)
+    const refusal = fault?.what === 'store.fails' ? 'I/O error' : now() < disk.fullUntilMs ? 'disk full' : undefined
     if (refusal !== undefined) {
       for (const { reject } of waiting) reject(refused(refusal))
       return

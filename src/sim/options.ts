@@ -1,4 +1,5 @@
 import type { EffectKind } from '../engine/effect-kind.ts'
+import { hostDefaults } from '../engine/host-options.ts'
 import type { ModelProvider } from '../models/port.ts'
 import type { Price } from '../models/prices.ts'
 import { refuseUnknownOptions } from '../models/known-options.ts'
@@ -15,6 +16,8 @@ import type { Fault, FaultRates } from './fault.ts'
 import type { Law } from './law.ts'
 import { standardLaws } from './laws/index.ts'
 import type { Person } from './person.ts'
+import type { OnMiss } from './recording/replayed-run.ts'
+import type { SavedRecording } from './recording/saved-recording.ts'
 import type { RunningServices, ServiceSet } from './service.ts'
 import { defaultModelLatencyMs } from './simulated-model.ts'
 import { defaultToolLatencyMs } from './simulated-tool.ts'
@@ -59,6 +62,8 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly latencyMs?: { readonly model?: Range; readonly tool?: Range }
   /** Most sessions at once. @default 5 */
   readonly maxSessions?: number
+  /** Most effects at work at once, approvals and sessions aside. @default 1024 */
+  readonly maxInFlight?: number
   /** Makes the pool that sessions take slots from, once for each process. @default of `maxSessions` */
   readonly sessionPool?: () => SessionPool
   /** Makes the store that outlives crashes. @default in memory, and none at all without `faults` */
@@ -66,6 +71,13 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly bounds?: Bounds
   /** What uses the real clock or real dice inside the run: breaks it, or is only listed in the result. @default 'refuse' */
   readonly realUse?: 'refuse' | 'list'
+  /**
+   * A run that was recorded: models, tools and people answer as they did in it, and as fast; no model is called, no tool
+   * run. `world` is given its seed. @default none
+   */
+  readonly recording?: SavedRecording
+  /** Where the recording has no answer: breaks the run, or goes on with `models` and `tools`. @default 'fail' */
+  readonly onMiss?: OnMiss
   /** Is given each line of the trace as it is written, and then none is kept. */
   readonly onTrace?: (line: string, entry: TraceEntry) => void
 }
@@ -78,16 +90,18 @@ export const simulateDefaults = {
 
 /** Options with nothing left out. */
 export interface CheckedOptions extends Required<
-  Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs'>
+  Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs' | 'recording'>
 > {
   readonly components: Iterable<Component> | undefined
   readonly bounds: Required<Bounds>
   readonly latencyMs: { readonly model: Range; readonly tool: Range }
   readonly store: (() => Store) | undefined
+  readonly recording: SavedRecording | undefined
   readonly onTrace: SimulateOptions['onTrace']
 }
 
-const known: readonly (keyof SimulateOptions)[] = [
+/** The names of all options of a run. */
+export const simulateOptionNames: readonly (keyof SimulateOptions)[] = [
   'seed',
   'world',
   'components',
@@ -102,18 +116,21 @@ const known: readonly (keyof SimulateOptions)[] = [
   'laws',
   'latencyMs',
   'maxSessions',
+  'maxInFlight',
   'sessionPool',
   'store',
   'bounds',
   'realUse',
+  'recording',
+  'onMiss',
   'onTrace',
 ]
 
 /** @throws `invalid-argument` */
 export function checkedOptions(options: SimulateOptions): CheckedOptions {
-  refuseUnknownOptions('simulate()', options, known)
+  refuseUnknownOptions('simulate()', options, simulateOptionNames)
   const {
-    seed = simulateDefaults.seed,
+    seed = options.recording?.seed ?? simulateDefaults.seed,
     maxSessions = simulateDefaults.maxSessions,
     bounds = {},
     latencyMs = {},
@@ -149,10 +166,13 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     laws: options.laws ?? standardLaws,
     latencyMs: { model: checkedRange('model', model), tool: checkedRange('tool', tool) },
     maxSessions,
+    maxInFlight: options.maxInFlight ?? hostDefaults.maxInFlight,
     sessionPool: options.sessionPool ?? (() => new SessionPool({ cap: maxSessions })),
     store: options.store,
     bounds: { ...simulateDefaults.bounds, ...bounds },
     realUse: options.realUse ?? 'refuse',
+    recording: options.recording,
+    onMiss: options.onMiss ?? 'fail',
     onTrace: options.onTrace,
   }
 }

@@ -19,6 +19,8 @@ export interface PeopleParts {
   /** Puts an input into the root world, once under an id. Resolves once it is committed. */
   readonly post: (input: StandardInput, id: string) => Promise<void>
   readonly struck: (fault: Fault) => void
+  /** Somebody does something, once. */
+  readonly acted: (person: string, input: StandardInput) => void
 }
 
 /** Simulated people, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
@@ -43,7 +45,7 @@ export class People {
     return this.#pending.size > 0
   }
 
-  /** Resolves once nobody is. */
+  /** Resolves once nobody is, or the Runner has refused something: it may have failed. */
   async quiet(): Promise<void> {
     if (!this.isBusy) return
     await (this.#quiet ??= Promise.withResolvers<void>()).promise
@@ -73,7 +75,7 @@ export class People {
       for (const [index, act] of listOf(acts).entries()) {
         const id = `${name}: ${place}/${index}`
         const input = inputOf(act, event)
-        if (input !== undefined) this.#plan(id, input, chance.within(reactionMs, id))
+        if (input !== undefined) this.#plan(id, input, chance.within(reactionMs, id), name)
       }
     }
   }
@@ -103,13 +105,19 @@ export class People {
     return said(agent, `By the way (${at}).`)
   }
 
-  #plan(id: string, input: StandardInput, afterMs: number): void {
+  #plan(id: string, input: StandardInput, afterMs: number, person?: string): void {
     const { clock } = this.#parts
     this.#pending.set(id, input)
     clock.at(clock.now() + afterMs, () => {
       this.#due.add(id)
+      if (person !== undefined) this.#parts.acted(person, input)
       if (this.#isUp) this.#send(id)
     })
+  }
+
+  #settle(): void {
+    this.#quiet?.resolve()
+    this.#quiet = undefined
   }
 
   #send(id: string): void {
@@ -120,12 +128,10 @@ export class People {
       if (life !== this.#life) return
       this.#pending.delete(id)
       this.#due.delete(id)
-      if (this.#pending.size > 0) return
-      this.#quiet?.resolve()
-      this.#quiet = undefined
+      if (this.#pending.size === 0) this.#settle()
     }
     // What a Runner that is failing does not take goes to the next one.
-    this.#parts.post(input, id).then(forget, () => undefined)
+    this.#parts.post(input, id).then(forget, () => this.#settle())
   }
 }
 

@@ -5,8 +5,8 @@ import type { PoolEvent } from './law.ts'
 export class PoolWatch extends SessionPool {
   readonly #inner: SessionPool
   readonly #tell: (event: PoolEvent) => void
-  /** Those who are in line or have a slot. */
-  readonly #present = new Set<string>()
+  /** Those who are in line or have a slot, each with the visit that it is on. */
+  readonly #present = new Map<string, object>()
 
   constructor(inner: SessionPool, tell: (event: PoolEvent) => void) {
     super({ cap: inner.cap })
@@ -19,10 +19,11 @@ export class PoolWatch extends SessionPool {
   }
 
   override async enter(key: string, place: 'first' | 'return'): Promise<boolean> {
-    this.#present.add(key)
+    const visit = {}
+    this.#present.set(key, visit)
     this.#tell({ type: 'entered', key, place })
     const hasSlot = await this.#inner.enter(key, place)
-    if (hasSlot && this.#present.has(key)) this.#tell({ type: 'granted', key })
+    if (hasSlot && this.#present.get(key) === visit) this.#tell({ type: 'granted', key })
     return hasSlot
   }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../engine/clock.ts'
 export class ProcessClock implements Clock {
   readonly #shared: Required<Clock>
   #working = 0
+  #ticking = 0
   #isDead = false
 
   constructor(shared: Required<Clock>) {
@@ -26,21 +27,24 @@ export class ProcessClock implements Clock {
     })
   }
 
-  begin(): void {
+  begin(what?: 'tick'): void {
     if (this.#isDead) return
-    this.#working++
-    this.#shared.begin()
+    if (what === 'tick') this.#ticking++
+    else this.#working++
+    this.#shared.begin(what)
   }
 
-  end(): void {
+  end(what?: 'tick'): void {
     if (this.#isDead) return
-    this.#working--
-    this.#shared.end()
+    if (what === 'tick') this.#ticking--
+    else this.#working--
+    this.#shared.end(what)
   }
 
   die(): void {
     if (this.#isDead) return
     this.#isDead = true
     for (; this.#working > 0; this.#working--) this.#shared.end()
+    for (; this.#ticking > 0; this.#ticking--) this.#shared.end('tick')
   }
 }

@@ -1,4 +1,5 @@
 import { Host } from '../engine/host.ts'
+import type { HostOptions } from '../engine/host-options.ts'
 import type { DrivenWorld, HostSeams } from '../engine/host-seams.ts'
 import type { RunnerEvent } from '../engine/events.ts'
 import { Runner } from '../engine/runner.ts'
@@ -16,6 +17,7 @@ import type { CheckedOptions } from './options.ts'
 import { PoolWatch } from './pool-watch.ts'
 import { ProcessClock } from './process-clock.ts'
 import type { ProcessState } from './process-state.ts'
+import type { ReplayedRun } from './recording/replayed-run.ts'
 import { simulatedModel } from './simulated-model.ts'
 import { simulatedTool } from './simulated-tool.ts'
 import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
@@ -29,6 +31,8 @@ export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly tools: readonly Tool[]
   /** Outlives the process; absent: nothing is kept. */
   readonly store: Store | undefined
+  /** Until when the store's disk is full. */
+  readonly disk: { fullUntilMs: number }
   /** The root world as it was made, which gives it its name. */
   readonly world: World
   /** Makes it once more, for a process that finds none in the store. */
@@ -37,6 +41,8 @@ export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly seams: Pick<Required<HostSeams>, 'began' | 'ticked' | 'ended'>
   readonly pool: (event: PoolEvent) => void
   readonly heard: (event: RunnerEvent) => void
+  /** Answers out of a recording, if there is one. */
+  readonly replayed: ReplayedRun | undefined
 }
 
 /** One life of the program under test: a Runner, its Host, and all that dies with them. */
@@ -51,17 +57,18 @@ export class SimulatedProcess {
 
   constructor(parts: ProcessParts) {
     this.#parts = parts
-    const { plan, label, struck, clock, store } = parts
+    const { plan, label, struck, clock, store, disk } = parts
     this.#clock = new ProcessClock(clock)
     const owner = {
       plan,
       label,
       struck,
+      disk,
       state: () => this.#state,
       now: () => clock.now(),
       crash: (fault: Fault) => this.#crash(fault),
       // Who waits for a commit that never comes holds nobody up.
-      parked: () => this.#clock.end(),
+      parked: (what?: 'tick') => this.#clock.end(what),
     }
     this.#store = store && new FaultyStore(store, owner)
   }
@@ -117,42 +124,50 @@ export class SimulatedProcess {
   }
 
   #host(): Host {
-    const { options, tools, seams, pool } = this.#parts
+    const { options, tools, pool, replayed } = this.#parts
     const work = new SimulatedWork({ ...this.#parts, isDead: () => this.#state === 'dead' })
-    const { models, latencyMs, people, skills, effects, prices, sessionPool } = options
+    const { models, latencyMs, people, skills, effects, prices, maxInFlight, sessionPool } = options
     const providers = Object.entries(models).map(([name, provider]): [string, ModelProvider] => [
       name,
       simulatedModel(name, provider, work, latencyMs.model),
     ])
     const simulated = (tool: Tool): Tool => simulatedTool(tool, work, latencyMs.tool)
-    return new Host(
-      {
-        clock: this.#clock,
-        models: Object.fromEntries(providers),
-        tools: tools.map(simulated),
-        skills: skills.map((skill) => ({ ...skill, ...(skill.tools && { tools: skill.tools.map(simulated) }) })),
-        effects,
-        prices,
-        sessionPool: new PoolWatch(sessionPool(), pool),
-        ...(Object.keys(people).length > 0 && { approve: 'by-input' }),
+    const hostOptions: HostOptions = {
+      clock: this.#clock,
+      models: Object.fromEntries(providers),
+      tools: tools.map(simulated),
+      skills: skills.map((skill) => ({ ...skill, ...(skill.tools && { tools: skill.tools.map(simulated) }) })),
+      effects,
+      prices,
+      maxInFlight,
+      sessionPool: new PoolWatch(sessionPool(), (event) => {
+        if (this.#state !== 'dead') pool(event)
+      }),
+      ...(Object.keys(people).length > 0 && { approve: 'by-input' }),
+    }
+    return replayed?.host(hostOptions, this.#seams(), work) ?? new Host(hostOptions, this.#seams())
+  }
+
+  #seams(): Required<HostSeams> {
+    const { seams } = this.#parts
+    return {
+      began: (driven) => {
+        if (this.#state !== 'dead') seams.began(driven)
       },
-      {
-        began: seams.began,
-        ended: (driven) => {
-          if (this.#state === 'alive') seams.ended(driven)
-        },
-        ticked: (driven, step) => {
-          // What is in the store is seen, though its process may be dead by now.
-          if (this.#state === 'dead' && this.#store === undefined) return
-          seams.ticked(driven, step)
-          if (this.#dyingOf?.what === 'crash.afterCommit') this.#die(this.#dyingOf)
-        },
-        deliver: (driven: DrivenWorld, input: StandardInput, enter: () => void) => {
-          if (this.#state === 'dead') return
-          delivered({ ...this.#parts, clock: this.#clock }, driven, input, enter)
-        },
+      ended: (driven) => {
+        if (this.#state === 'alive') seams.ended(driven)
       },
-    )
+      ticked: (driven, step) => {
+        // What is in the store is seen, though its process may be dead by now.
+        if (this.#state === 'dead' && this.#store === undefined) return
+        seams.ticked(driven, step)
+        if (this.#dyingOf?.what === 'crash.afterCommit') this.#die(this.#dyingOf)
+      },
+      deliver: (driven: DrivenWorld, input: StandardInput, enter: () => void) => {
+        if (this.#state === 'dead') return
+        delivered({ ...this.#parts, clock: this.#clock }, driven, input, enter)
+      },
+    }
   }
 
   /** A fault of the store kills it: at once, once the ticks of the transaction were seen, or when what they began has ended. */

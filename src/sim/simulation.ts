@@ -5,12 +5,16 @@ import type { Store } from '../stores/port.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { tokensOf } from '../world/restore.ts'
+import type { Component } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
 import { type CheckedOptions, defaultStore } from './options.ts'
 import { People } from './people.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
+import type { Missed } from './recording/missed.ts'
+import { recordedDateMs } from './recording/recorded-answers.ts'
+import { ReplayedRun } from './recording/replayed-run.ts'
 import type { RunningService } from './service.ts'
 import { SimulatedProcess } from './simulated-process.ts'
 import { watchStandstill } from './standstill.ts'
@@ -29,7 +33,11 @@ export class Simulation {
   readonly #underway = new Underway()
   readonly #store: Store | undefined
   readonly #people: People
+  readonly #disk = { fullUntilMs: 0 }
+  /** How often it was asked at an instant whether things come together. */
+  #instant = { atMs: -1, asked: 0 }
   #process: SimulatedProcess | undefined
+  #replayed: ReplayedRun | undefined
   /** The root world as it was made. */
   #made: World | undefined
 
@@ -43,8 +51,13 @@ export class Simulation {
     this.services = Object.fromEntries(running)
     // The same run whichever of its faults are left out: with a store or without one is not for them to say.
     const hasFaults = isList(faults) || Object.keys(faults).length > 0
-    this.#store = options.store?.() ?? (hasFaults ? defaultStore() : undefined)
-    const clock = new VirtualClock({ dateMs: firstDateMs, whenQuiet: () => this.#whenQuiet() })
+    const needsStore = hasFaults || options.recording !== undefined
+    this.#store = options.store?.() ?? (needsStore ? defaultStore() : undefined)
+    const clock = new VirtualClock({
+      dateMs: (options.recording && recordedDateMs(options.recording)) ?? firstDateMs,
+      whenQuiet: () => this.#whenQuiet(),
+      together: () => this.#comesTogether(),
+    })
     this.#clock = clock
     const states = running.map(([name, { state }]) => [name, state] as const)
     const facts = { seed, maxSessions, isKept: this.#store !== undefined, services: Object.fromEntries(states) }
@@ -58,6 +71,11 @@ export class Simulation {
       struck: (fault) => this.witness.struck(fault),
       acted: (person, input) => this.witness.acted(person, input),
     })
+  }
+
+  /** What a recording had no answer to. */
+  get missed(): readonly Missed[] {
+    return this.#replayed?.missed ?? []
   }
 
   /** World time of the simulation. */
@@ -77,7 +95,8 @@ export class Simulation {
     const progress = (): number => witness.progress + this.nowMs
     const endStandstill = watchStandstill({ progress, stands: () => this.#stands() }, this.options.bounds.maxStallMs)
     try {
-      this.#made = this.options.world(this.options.seed)
+      this.#made = this.#make()
+      this.#replayed = this.#replay(this.#made)
       while (witness.violation === undefined && !(await this.#live()));
       witness.ask('finished', witness.worlds)
     } finally {
@@ -109,14 +128,21 @@ export class Simulation {
     }
     this.#people.pause()
     witness.crashed('what' in end ? end.what : thrownMessage(end))
+    await this.#sleep(this.#chance.within(restartMs, `restart ${witness.crashes}`))
     return false
+  }
+
+  /** Time goes by while no process is there. */
+  async #sleep(durationMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#clock.at(this.nowMs + durationMs, resolve)
+    })
   }
 
   #start(): SimulatedProcess {
     const { options, plan, services, witness } = this
     const world = this.#made as World
     const tools = typeof options.tools === 'function' ? options.tools(services) : options.tools
-    const components = [...Object.values(standard), ...(options.components ?? []), ...world.core.tokens.values()]
     return new SimulatedProcess({
       options,
       plan,
@@ -126,8 +152,10 @@ export class Simulation {
       remake: () => this.#remake(),
       clock: this.#clock,
       store: this.#store,
+      disk: this.#disk,
       underway: this.#underway,
-      components: [...new Set(tokensOf(components))],
+      components: this.#components(world),
+      replayed: this.#replayed,
       label: (name) => witness.labels.named(name),
       struck: (fault) => witness.struck(fault),
       usedReal: (use) => this.#usedReal(use),
@@ -147,18 +175,50 @@ export class Simulation {
 
   /** A world that nobody has driven: one that was not written down before its process died is made once more. */
   #remake(): World {
-    const { seed, world } = this.options
-    if (this.witness.crashes > 0) this.#made = world(seed)
+    if (this.witness.crashes > 0) this.#made = this.#make()
     return this.#made as World
+  }
+
+  /** Ids of sessions are made of a world's seed: that of a recording makes the same again. */
+  #make(): World {
+    const { recording, seed, world } = this.options
+    return world(recording?.seed ?? seed)
+  }
+
+  #components(world: World): readonly Component[] {
+    const components = [...Object.values(standard), ...(this.options.components ?? []), ...world.core.tokens.values()]
+    return [...new Set(tokensOf(components))]
+  }
+
+  #replay(world: World): ReplayedRun | undefined {
+    const { witness } = this
+    const { faults, onMiss, people, recording } = this.options
+    if (recording === undefined) return undefined
+    const meaning = 'What a replayed run asks for, its recording has an answer to.'
+    return new ReplayedRun({
+      recording,
+      onMiss,
+      world,
+      components: this.#components(world),
+      clock: this.#clock,
+      label: (name) => witness.labels.named(name),
+      runner: () => this.#process?.runner,
+      hasPeople: Object.keys(people).length > 0,
+      hasFaults: isList(faults) ? faults.length > 0 : Object.keys(faults).length > 0,
+      broke: (message, label) => witness.break('replay-mismatch', meaning, message, label),
+    })
   }
 
   /** Resolves once there is nothing more to do, for the world and for the people. */
   async #idle(process: SimulatedProcess): Promise<void> {
     await process.start()
     this.#people.resume()
+    const outside = this.#replayed?.outside
+    outside?.resume()
     await process.runner?.idle()
-    while (this.#people.isBusy) {
+    while (this.#people.isBusy || outside?.isBusy === true) {
       await this.#people.quiet()
+      await outside?.quiet()
       await process.runner?.idle()
     }
   }
@@ -188,7 +248,7 @@ export class Simulation {
   #whenQuiet(): void {
     const { witness } = this
     const runner = this.#process?.runner
-    if (runner === undefined || witness.violation !== undefined) return
+    if (runner === undefined || witness.violation !== undefined || this.#replayed?.goOn() === true) return
     let isIdle = false
     const idle = (): void => {
       isIdle = true
@@ -202,12 +262,28 @@ export class Simulation {
     setImmediate(() => setImmediate(look))
   }
 
+  /** Do the things that come due at this instant come in together? A crowd's do, from a few on. */
+  #comesTogether(): boolean {
+    const isNew = this.#instant.atMs !== this.nowMs
+    if (isNew) this.#instant = { atMs: this.nowMs, asked: 0 }
+    this.#instant.asked++
+    return this.#instant.asked > maxApart || this.#chance.of(`together at ${this.nowMs}`) < shareTogether
+  }
+
   async #post(input: StandardInput, id: string): Promise<void> {
     const runner = this.#process?.runner
     if (runner !== undefined) await runner.post(input, { id })
     else await new Promise(() => undefined)
   }
 }
+
+/** How long it takes until a process that has died is started again. */
+const restartMs = [0, 3_000] as const
+
+/** Of so many of the instants at which several things come due, a world learns in one tick. */
+const shareTogether = 0.7
+/** So many of one instant come in one by one at most. */
+const maxApart = 3
 
 /** The date on which every simulation begins: 1 January 2030. */
 const firstDateMs = 1_893_456_000_000

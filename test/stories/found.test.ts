@@ -1,0 +1,24 @@
+import { type Fault, simulate, type SimulateOptions } from 'entia/sim'
+import { describe, expect, it } from 'vitest'
+import cancelStorm from './told/cancel-storm.ts'
+import nestedDelegation from './told/nested-delegation.ts'
+
+/** What sweeps have found and was mended since, by what went wrong. */
+const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: number, faults: readonly Fault[]]>> = {
+  'an answered call behind one that waits kept a session from giving its slot back': [nestedDelegation, 1, []],
+  'a last tick whose commit was refused left the clock to run ahead of work': [
+    cancelStorm,
+    61,
+    [
+      { what: 'people.cancel', at: 'storm moment 2' },
+      { what: 'store.fails', at: 'store commit 9' },
+    ],
+  ],
+}
+
+describe('a story keeps all laws where once', () => {
+  it.for(Object.entries(found))('%s', async ([, [story, seed, faults]]) => {
+    const { violation } = await simulate({ ...story, seed, faults })
+    expect(violation).toBeUndefined()
+  })
+})

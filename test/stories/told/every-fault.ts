@@ -1,0 +1,22 @@
+import type { FaultRates } from 'entia/sim'
+
+/** A bad day: everything goes wrong now and then. */
+export const everyFault: FaultRates = {
+  model: {
+    rateLimited: 0.02,
+    rateLimitedFor: 0.02,
+    overloaded: 0.03,
+    truncated: 0.02,
+    hang: 0.005,
+    malformedToolCall: 0.02,
+    unknownTool: 0.02,
+    emptyReply: 0.01,
+    refused: 0.005,
+    contextOverflow: 0.005,
+  },
+  tool: { throws: 0.03, throwsLate: 0.03, hang: 0.01, slow: 0.03, oversized: 0.002, invalid: 0.01 },
+  delivery: { duplicated: 0.03, late: 0.03, reordered: 0.03 },
+  store: { fails: 0.01, full: 0.005, torn: 0.005 },
+  crash: { perTick: 0.015, child: 0.002 },
+  people: { message: 0.01, cancel: 0.003, approval: 0.02 },
+}

@@ -1,0 +1,41 @@
+import { agent, defineTool, Limits, type ModelProvider, standardSystems, SubagentRegistry, World } from 'entia'
+import type { SimulateOptions } from 'entia/sim'
+import { z } from 'zod'
+import { everyFault } from './every-fault.ts'
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks around.',
+  input: z.object({ at: z.string().optional() }),
+  restart: 'pure',
+  run: ({ at = 'here' }) => `a tree at ${at}`,
+})
+
+type Registry = Parameters<typeof SubagentRegistry>[0]
+
+export interface TeamStory {
+  readonly name: string
+  readonly models: Readonly<Record<string, ModelProvider>>
+  /** Whom the lead may delegate to. */
+  readonly subagents: Registry['subagents']
+  readonly registry?: Omit<Registry, 'subagents'>
+  readonly maxSessions?: number
+  /** Most steps of a turn of the lead. @default 30 */
+  readonly maxSteps?: number
+}
+
+/** A story about one lead and its subagents, on a bad day. */
+export function teamStory({ name, models, subagents, registry = {}, maxSessions, maxSteps = 30 }: TeamStory) {
+  return {
+    models,
+    tools: [look],
+    world(seed: number) {
+      const world = new World({ name, seed, systems: standardSystems() })
+      const lead = agent({ model: 'lead/x', tools: [look], messages: 'Go' })
+      world.spawn(...lead, Limits({ maxSteps }), SubagentRegistry({ ...registry, subagents }))
+      return world
+    },
+    faults: everyFault,
+    ...(maxSessions !== undefined && { maxSessions }),
+  } satisfies SimulateOptions
+}
