@@ -83,6 +83,7 @@ export class Keeper {
   async begin(world: World): Promise<void> {
     if (this.#hasBase && this.#writtenTick === world.tick) return
     await this.#journal.commit(this.#snapshot(world, []))
+    this.#writtenTick = world.tick
   }
 
   /** Makes a tick durable. Costs what the tick changed. */

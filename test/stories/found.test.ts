@@ -14,6 +14,14 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'store.fails', at: 'store commit 9' },
     ],
   ],
+  'the World of a session that was cancelled while it started began all the same': [
+    cancelStorm,
+    127,
+    [
+      { what: 'people.cancel', at: 'storm moment 6' },
+      { what: 'store.fails', at: 'store commit 12' },
+    ],
+  ],
 }
 
 describe('a story keeps all laws where once', () => {
