@@ -13,5 +13,7 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   'sessions-waiting': () => import('./sessions-waiting.ts'), // those that wait, for slots and for each other
   'sessions-weight': () => import('./sessions-weight.ts'), //   what they weigh
   'sessions-fork': () => import('./sessions-fork.ts'), //       a fork of a long conversation
+  'sim-speed': () => import('./sim-speed.ts'), //   simulated runs, one after the other
+  'sim-crowd': () => import('./sim-crowd.ts'), //   one simulated world with many agents
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'rolldown'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
- * Builds the package into `dist`, or into the folder that is named: a small file for each door, all that doors load in
- * one file behind them, so that what comes by several doors is the same thing, and what loads at its first use in
- * files of its own. Node reads one large file much faster than a hundred small ones.
+ * Builds the package into `dist`, or into the folder that is named: a small file for each door and for the program, all
+ * that they load in a few files behind them, so that what comes by several doors is the same thing, and what loads at
+ * its first use in files of its own. Node reads one large file much faster than a hundred small ones.
  */
 const root = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? join(root, 'dist'))
@@ -19,14 +19,14 @@ await Promise.all([writeScripts(), writeTypes()])
 async function writeScripts(): Promise<void> {
   await build({
     cwd: root,
-    input: doors(),
+    input: { ...doors(), ...programs() },
     platform: 'node',
     external: (name) => !name.startsWith('.') && !isAbsolute(name),
     transform: { target: `node${manifest.engines.node.replace('>=', '')}` },
     output: {
       dir: folder,
       chunkFileNames: 'parts/[name].js',
-      codeSplitting: { groups: [{ name: manifest.name, tags: ['$initial'] }] },
+      codeSplitting: { groups: [{ name: partOf, debugName: 'doors', tags: ['$initial'] }] },
       minifyInternalExports: false,
       // They stand in the types and in the sources, which come along.
       comments: false,
@@ -49,6 +49,17 @@ function doors(): Record<string, string> {
     sources[name] = door.source
   }
   return sources
+}
+
+/** The file behind the doors that a source goes to: who imports `entia` alone loads neither simulator nor command line. */
+function partOf(source: string): string {
+  const [, part] = /^src\/(cli|sim|vitest)\//.exec(relative(root, source).replaceAll('\\', '/')) ?? []
+  return part === undefined ? manifest.name : `${manifest.name}-${part}`
+}
+
+/** Sources by the name of the file of what is run by its name. */
+function programs(): Record<string, string> {
+  return { cli: './src/cli/main.ts' }
 }
 
 async function writeTypes(): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,6 +13,18 @@ const root = join(import.meta.dirname, '..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const doors = Object.keys(manifest.exports).filter((path) => path !== './package.json')
 const names = doors.map((path) => path.replace('.', manifest.name))
+
+/** An agent that is asked once, under faults. */
+const story = `
+import { agent, scripted, standardSystems, World } from 'entia'
+
+function world(seed) {
+  const made = new World({ name: 'story', seed, systems: standardSystems() })
+  made.spawn(...agent({ model: 'script/x', messages: 'Hello' }))
+  return made
+}
+export default { world, models: { script: scripted(() => 'Good day.') }, faults: { crash: { perTick: 0.1 } } }
+`
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-package-`)))
 try {
@@ -28,6 +40,18 @@ try {
     '--permission',
     ...reach,
     join(folder, 'consumer.mjs'),
+  )
+  const program = join(folder, 'node_modules/.bin', manifest.name)
+  await check('the program tells what it can do', program, '--help')
+  await check(
+    'the program simulates a story',
+    program,
+    'sim',
+    join(folder, 'story.mjs'),
+    '--seeds',
+    '20',
+    '--jobs',
+    '2',
   )
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
@@ -53,6 +77,7 @@ async function install(tarball: string): Promise<void> {
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)
   }
+  await linkProgram(home)
   const program = [
     ...names.map((name, index) => `import * as door${index} from '${name}'`),
     'const seen = new Map()',
@@ -78,11 +103,21 @@ async function install(tarball: string): Promise<void> {
     Object.entries({
       'package.json': JSON.stringify({ type: 'module' }),
       'consumer.mjs': program,
+      'story.mjs': story,
       'consumer.ts': program,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: byNode, files: ['consumer.ts'] }),
       'tsconfig.bundler.json': JSON.stringify({ compilerOptions: byBundler, files: ['consumer.ts'] }),
     }).map(([name, text]) => writeFile(join(folder, name), text)),
   )
+}
+
+/** As npm does it. */
+async function linkProgram(home: string): Promise<void> {
+  const link = join(folder, 'node_modules/.bin', manifest.name)
+  const script = join(home, manifest.bin.entia)
+  await mkdir(dirname(link), { recursive: true })
+  await symlink(script, link)
+  await chmod(script, 0o755)
 }
 
 async function check(what: string, command: string, ...parameters: readonly string[]): Promise<void> {

@@ -1,10 +1,19 @@
 import { Effect } from '../components/effect.ts'
 import { HostFacts } from '../components/host-facts.ts'
 import type { InputOf } from '../components/input.ts'
-import { Outcome } from '../components/outcome.ts'
+import { Outcome, type OutcomeData } from '../components/outcome.ts'
 import { Running } from '../components/running.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
+
+/** How a `once` effect ends that was running when the process ended. */
+export const interrupted: OutcomeData = {
+  ok: false,
+  failure: {
+    kind: 'interrupted',
+    message: 'The process ended while this ran: it may have happened, or not, or in part.',
+  },
+}
 
 /**
  * Takes the world up again where a Runner left it: a `once` effect that had begun is settled as `interrupted`, since
@@ -20,8 +29,7 @@ export const restart = {
       for (const effect of world.query(Running)) {
         if (world.read(effect, Effect).restart === 'resumable') continue
         world.remove(effect, Running)
-        const message = 'The process ended while this ran: it may have happened, or not, or in part.'
-        world.add(effect, Outcome({ ok: false, failure: { kind: 'interrupted', message } }))
+        world.add(effect, Outcome(interrupted))
       }
       noteHost(world, input.host)
     }

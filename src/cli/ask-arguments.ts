@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parsedWords } from './parsed-words.ts'
 import type { Question } from './question-prompt.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -23,9 +23,14 @@ export const defaultData = '.entia'
 export const askHelp = `Asks about the files of a folder: a lead splits it among researchers, sleeps
 until they are done, and reports what they found.
 
-  npm start                               about this project's docs and examples
-  npm start -- FOLDER --question "..."    about another folder
-  npm start -- --resume                   go on with what was interrupted
+  entia                               about this project's docs and examples
+  entia FOLDER --question "..."       about another folder
+  entia --resume                      go on with what was interrupted
+  entia sim FILE                      simulate a story under many seeds
+  entia replay FILE                   run a recording again
+
+In the project itself, npm start -- stands for entia. A folder called sim or
+replay is ./sim, ./replay; entia sim --help and entia replay --help tell more.
 
   FOLDER              the folder to read; nothing outside it can be seen
   --question TEXT     what to ask
@@ -46,7 +51,15 @@ It exits with 0 for an answer, 1 for a failure, 2 for wrong arguments.
 
 /** @throws UsageError */
 export function askArguments(argv: readonly string[]): AskArguments {
-  const { values, positionals } = parsed(argv)
+  const { values, positionals } = parsedWords(argv, {
+    question: { type: 'string' },
+    model: { type: 'string' },
+    resume: { type: 'boolean' },
+    data: { type: 'string' },
+    fast: { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
   const [folder, ...rest] = positionals
   if (rest.length > 0) {
     throw new UsageError(
@@ -63,28 +76,6 @@ export function askArguments(argv: readonly string[]): AskArguments {
     throw new UsageError(`--resume goes on with what was asked before: leave out ${given.join(' and ')}.`)
   }
   return { folder, question, model, resume, data, fast, json, help }
-}
-
-function parsed(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        question: { type: 'string' },
-        model: { type: 'string' },
-        resume: { type: 'boolean' },
-        data: { type: 'string' },
-        fast: { type: 'boolean' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    const isOurs = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-    if (!isOurs) throw error
-    throw new UsageError(error.message.split('. ')[0]?.replace(/\.?$/, '.') ?? error.message)
-  }
 }
 
 /** The folder and the question of a new run. */

@@ -1,18 +1,21 @@
-import { constants } from 'node:os'
-import { relative } from 'node:path'
-import { EntiaError } from '../index.ts'
-import { ask } from './ask.ts'
-import { askArguments, askHelp, defaultData } from './ask-arguments.ts'
-import { jsonView } from './json-view.ts'
-import { textView } from './terminal/text-view.ts'
+#!/usr/bin/env node
+import { basename, relative } from 'node:path'
+import { EntiaError } from '../world/entia-error.ts'
+import { interruption } from './interruption.ts'
 import { UsageError } from './usage-error.ts'
 
 const { argv, env: environment, stdout, stderr } = process
+const isDumb = environment['TERM'] === 'dumb'
 
-process.exitCode = await main(argv.slice(2))
+// Parts that are loaded later share files with this one: they must not have to wait for it.
+void run()
+
+async function run(): Promise<void> {
+  process.exitCode = await main(argv.slice(2))
+}
 
 /** From a command line to an exit code. What is thrown here is a defect; all else is a sentence for the person. */
-async function main(words: readonly string[]): Promise<number> {
+async function main(words: readonly string[]): Promise<number | undefined> {
   try {
     return await command(words)
   } catch (error) {
@@ -26,15 +29,50 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-async function command(words: readonly string[]): Promise<number> {
-  const args = askArguments(words)
-  if (args.help) {
-    stdout.write(askHelp)
-    return 0
+/** The first word decides; a folder that is called like a command is `./sim`. */
+async function command([first, ...words]: readonly string[]): Promise<number | undefined> {
+  if (first === 'sim') return simCommand(words)
+  if (first === 'replay') return replayCommand(words)
+  return askCommand(first === undefined ? [] : [first, ...words])
+}
+
+async function simCommand(words: readonly string[]): Promise<number | undefined> {
+  const [first, file] = words
+  if (first === '--job' && file !== undefined && process.send !== undefined) {
+    const { serveAsJob } = await import('./sim/job.ts')
+    await serveAsJob(file)
+    return undefined
   }
+  const { simArguments, simHelp } = await import('./sim/sim-arguments.ts')
+  const args = simArguments(words)
+  if (args === undefined) return help(simHelp)
+  // What is wrong with a file is told before all that it takes to run it is loaded.
+  const { chosenStories, loadStories } = await import('./sim/load-stories.ts')
+  const stories = chosenStories(await loadStories(args.file), args)
+  const { sim } = await import('./sim/sim.ts')
+  return sim(stories, args, { out: stdout, isDumb, interruption, job: [argv[1] ?? '', 'sim', '--job'] })
+}
+
+async function replayCommand(words: readonly string[]): Promise<number> {
+  const { replayArguments, replayHelp } = await import('./replay/replay-arguments.ts')
+  const args = replayArguments(words)
+  if (args === undefined) return help(replayHelp)
+  const { replayFile } = await import('./replay/replay-file.ts')
+  return replayFile(args, stdout)
+}
+
+async function askCommand(words: readonly string[]): Promise<number> {
+  const { askArguments, askHelp, defaultData } = await import('./ask-arguments.ts')
+  const args = askArguments(words)
+  if (args.help) return help(askHelp)
+  const [{ ask }, { jsonView }, { textView }] = await Promise.all([
+    import('./ask.ts'),
+    import('./json-view.ts'),
+    import('./terminal/text-view.ts'),
+  ])
   const { signal, exitCode } = interruption()
   const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
-  const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb: environment['TERM'] === 'dumb' })
+  const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb })
   try {
     const end = await ask({ ...args, environment, signal, resumeBy }, view)
     if (end.how !== 'failed') return end.how === 'answered' ? 0 : exitCode()
@@ -45,22 +83,16 @@ async function command(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Aborts when the process is asked to end, or nobody reads its output any more. Asked twice, it ends at once. */
-function interruption(): { readonly signal: AbortSignal; readonly exitCode: () => number } {
-  const controller = new AbortController()
-  let exitCode = 0
-  const stop = (name: NodeJS.Signals): void => {
-    if (exitCode === 0) exitCode = 128 + constants.signals[name]
-    controller.abort()
-  }
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, stop)
-  stdout.on('error', () => stop('SIGPIPE'))
-  return { signal: controller.signal, exitCode: () => exitCode }
+function help(text: string): number {
+  stdout.write(text)
+  return 0
 }
 
 /** The program as the person called it, with other arguments. */
 function commandLine(...words: readonly string[]): string {
-  const program =
-    environment['npm_lifecycle_event'] === 'start' ? 'npm start --' : `node ${relative('', argv[1] ?? '')}`
+  const script = argv[1] ?? ''
+  const isByName = basename(script) === 'entia'
+  const byPath = isByName ? 'entia' : `node ${relative('', script)}`
+  const program = environment['npm_lifecycle_event'] === 'start' ? 'npm start --' : byPath
   return [program, ...words.map((word) => (/^[\w./-]+$/.test(word) ? word : JSON.stringify(word)))].join(' ')
 }

@@ -53,10 +53,11 @@ async function answered(
   const forget = sessions.ask(run)
   try {
     await run.start()
-    if (!signal.aborted) await run.ask(prompt, id)
+    // A commit that fails is tried again after a while: the clock may go on.
+    if (!signal.aborted) await context.wait(run.ask(prompt, id))
     const end = await context.wait(untilAborted(run.ended(), signal))
     // A question that nobody waits for any more is not gone on with at the next one.
-    if (end === undefined && !context.isStopping) await run.abandon()
+    if (end === undefined && !context.isStopping) await context.wait(run.abandon())
     const usage = usageSince(before, run.usage)
     if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
     const outcome: QueryOutcome = end.ok

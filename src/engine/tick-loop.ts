@@ -44,6 +44,8 @@ export class TickLoop {
   #wantsTick = false
   #idleWaiters: Waiter[] = []
   #haltWaiter: (() => void) | undefined
+  /** Ends the wait before another try of a commit. */
+  #cutWait: (() => void) | undefined
   failure: EntiaError | undefined
   ticks = 0
 
@@ -94,6 +96,8 @@ export class TickLoop {
   async halt(last: readonly Input[] = [], isUnderWay = false): Promise<void> {
     this.#isStopped = true
     clearImmediate(this.#turn)
+    // Who stops it may be whom the clock waits for: there is no time for a wait between two tries.
+    this.#cutWait?.()
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
     const isLate = isUnderWay && this.#nowMs > this.#parts.world.nowMs
     if ((last.length > 0 || isLate) && this.failure === undefined) {
@@ -165,7 +169,13 @@ export class TickLoop {
           throw new EntiaError('store-failed', `${what}. ${advice}`, { tick: step.delta.tick }, { cause: error })
         }
         clock.end?.('tick')
-        await new Promise<void>((resolve) => clock.at(clock.now() + waitMs, resolve))
+        await new Promise<void>((resolve) => {
+          const cancel = clock.at(clock.now() + waitMs, resolve)
+          this.#cutWait = () => {
+            cancel()
+            resolve()
+          }
+        })
         clock.begin?.('tick')
       }
     }

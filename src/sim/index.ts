@@ -1,3 +1,4 @@
+export { assertLawful, reportOf } from './assert-lawful.ts'
 export type { Range } from './chance.ts'
 export { type Fault, type FaultName, faultNames, type FaultRates, type FaultSite } from './fault.ts'
 export {
@@ -18,6 +19,13 @@ export { standardLaws } from './laws/index.ts'
 export { type Bounds, simulateDefaults, type SimulateOptions } from './options.ts'
 export { person, type Person, type PersonAct, type PersonBehaviour, type PersonOptions } from './person.ts'
 export type { RealUse } from './real-use.ts'
+export { loadRecording } from './recording/load-recording.ts'
+export type { Missed } from './recording/missed.ts'
+export type { RequestDifference } from './recording/request-difference.ts'
+export { replaySaved, type ReplayedWorld } from './recording/replay-saved.ts'
+export type { OnMiss } from './recording/replayed-run.ts'
+export { saveRecording } from './recording/save-recording.ts'
+export type { SavedRecording, SavedWorld } from './recording/saved-recording.ts'
 export {
   type RunningService,
   type RunningServices,
@@ -29,5 +37,16 @@ export {
   type ServiceSet,
   type ServiceStates,
 } from './service.ts'
+export { shrink, type ShrinkBounds, shrinkDefaults, type ShrunkCase } from './shrink.ts'
 export { simulate, type SimulationResult } from './simulate.ts'
+export {
+  sweep,
+  sweepDefaults,
+  type SweepFailure,
+  type SweepOptions,
+  type SweepProgress,
+  type SweepResult,
+} from './sweep.ts'
+export { timelinePage } from './timeline-page.ts'
+export type { TraceEntry } from './trace-entry.ts'
 export type { Violation } from './witness.ts'

@@ -1,7 +1,7 @@
 import type { RestartClass } from '../../components/tool-declaration.ts'
+import type { DrivenStep } from '../engine/host-seams.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
-import type { Step } from '../world/journal.ts'
 import type { World } from '../world/world.ts'
 
 /** A world of a run, as laws see it. */
@@ -17,7 +17,7 @@ export interface WatchedWorld {
 
 /** A tick that is committed, and the world right after it. */
 export interface WatchedTick extends WatchedWorld {
-  readonly step: Step
+  readonly step: DrivenStep
 }
 
 /** Work that is about to be done outside the world: nothing can take it back. */
@@ -48,12 +48,12 @@ export interface LawWatch {
   readonly began?: (world: WatchedWorld) => Finding
   readonly ticked?: (tick: WatchedTick) => Finding
   /** A world is let go of. */
-  readonly ended?: (world: WatchedWorld) => void
+  readonly ended?: (world: WatchedWorld) => Finding | void
   /** Work begins. */
   readonly called?: (call: WatchedCall) => Finding
   readonly pool?: (event: PoolEvent) => Finding
   /** The process has died with all its worlds; what is in the store comes back. */
-  readonly crashed?: () => void
+  readonly crashed?: () => Finding | void
   /** The run is over: nothing is in flight and nothing is due. The worlds as they were last, by label. */
   readonly finished?: (worlds: ReadonlyMap<string, WatchedWorld>) => Finding
 }
@@ -166,4 +166,9 @@ export function setIn<T>(
   token: Component & { readonly schema: { readonly _output: T } },
 ): readonly (readonly [Entity, T])[] {
   return (step.delta.set?.[token.name] ?? []) as readonly (readonly [Entity, T])[]
+}
+
+/** The entities from which a tick has taken a component, without taking them away altogether. */
+export function removedIn({ step }: WatchedTick, token: Component): readonly Entity[] {
+  return step.delta.removed?.[token.name] ?? []
 }

@@ -37,7 +37,7 @@ export interface Bounds {
 
 /** What is simulated, and what befalls it. Everything is made anew for each run. */
 export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
-  /** Decides latencies, order, faults, crashes, and what the world's own dice and ids are made of. @default 1 */
+  /** Decides latencies, order, faults, crashes, and what the world's own dice and ids are made of. @default of `recording`, or 1 */
   readonly seed?: number
   /** Makes the root world; its seed is best made of this one. */
   readonly world: (seed: number) => World

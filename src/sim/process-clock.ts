@@ -44,6 +44,8 @@ export class ProcessClock implements Clock {
   die(): void {
     if (this.#isDead) return
     this.#isDead = true
+    // Of a tick whose commit never comes nobody waits any more: it has been taken from the work.
+    for (; this.#working < 0; this.#working++) this.#shared.begin()
     for (; this.#working > 0; this.#working--) this.#shared.end()
     for (; this.#ticking > 0; this.#ticking--) this.#shared.end('tick')
   }

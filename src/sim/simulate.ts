@@ -2,6 +2,7 @@ import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'
 import type { WatchedWorld } from './law.ts'
 import { checkedOptions, type SimulateOptions } from './options.ts'
+import type { Missed } from './recording/missed.ts'
 import type { RealUse } from './real-use.ts'
 import type { ServiceSet, ServiceStates } from './service.ts'
 import { Simulation } from './simulation.ts'
@@ -34,6 +35,8 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly services: ServiceStates<S>
   /** What used the real clock or real dice. */
   readonly realUses: readonly RealUse[]
+  /** What a recording had no answer to, in order: the first says what makes this run another one. */
+  readonly missed: readonly Missed[]
 }
 
 /**
@@ -67,5 +70,6 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
     virtualMs: nowMs,
     services: Object.fromEntries(services) as ServiceStates<S>,
     realUses,
+    missed: simulation.missed,
   }
 }

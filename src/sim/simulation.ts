@@ -91,12 +91,12 @@ export class Simulation {
   /** Runs it to its end: until nothing is in flight and nothing is due, or something is wrong. */
   async run(): Promise<void> {
     const { witness } = this
+    this.#made = this.#make()
+    this.#replayed = this.#replay(this.#made)
     const endWatch = watchRealUse()
     const progress = (): number => witness.progress + this.nowMs
     const endStandstill = watchStandstill({ progress, stands: () => this.#stands() }, this.options.bounds.maxStallMs)
     try {
-      this.#made = this.#make()
-      this.#replayed = this.#replay(this.#made)
       while (witness.violation === undefined && !(await this.#live()));
       witness.ask('finished', witness.worlds)
     } finally {
@@ -216,7 +216,8 @@ export class Simulation {
     const outside = this.#replayed?.outside
     outside?.resume()
     await process.runner?.idle()
-    while (this.#people.isBusy || outside?.isBusy === true) {
+    const isBusy = (): boolean => this.#people.isBusy || outside?.isBusy === true
+    while (isBusy()) {
       await this.#people.quiet()
       await outside?.quiet()
       await process.runner?.idle()

@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto'
 import { cutText } from '../tools/cut-text.ts'
-import type { Json, JsonObject } from '../world/json.ts'
-
-/** One line of a trace as data: what happened, when, and in which world. */
-export interface TraceEntry {
-  /** World time of the simulation in milliseconds, over all restarts. */
-  readonly atMs: number
-  /** A world's label, or `-` for what happens outside of all worlds. */
-  readonly label: string
-  /** The tick of that world; absent outside of worlds. */
-  readonly tick?: number
-  readonly type: string
-  readonly facts: JsonObject
-}
+import { EntiaError } from '../world/entia-error.ts'
+import type { Json } from '../world/json.ts'
+import { mermaidChart } from './mermaid.ts'
+import type { TraceEntry } from './trace-entry.ts'
 
 /** Longest text that a line shows. */
 const maxTextChars = 80
@@ -71,10 +62,21 @@ export class Trace {
   toString(): string {
     return this.lines.join('\n')
   }
+
+  /**
+   * A sequence chart of the run for Mermaid: who asks whom for what, and when it fails.
+   *
+   * @throws `invalid-argument` where no line is kept
+   */
+  toMermaid(): string {
+    if (this.#isKept) return mermaidChart(this.#entries)
+    const what = 'Trace.toMermaid() draws the lines that are kept; with onTrace none is'
+    throw new EntiaError('invalid-argument', `${what}. Leave out onTrace, or draw them from there.`)
+  }
 }
 
 /** An entry as one line. */
-export function lineOf({ atMs, label, tick, type, facts }: TraceEntry): string {
+function lineOf({ atMs, label, tick, type, facts }: TraceEntry): string {
   return `${atMs} ${label} ${tick ?? '-'} ${type} ${JSON.stringify(facts, (_, value: Json) => shortened(value))}`
 }
 

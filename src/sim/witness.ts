@@ -133,8 +133,8 @@ export class Witness {
   }
 
   /** Something is wrong that no law has to look for. */
-  break(law: string, meaning: string, message: string): void {
-    this.#violate({ law, meaning, message }, undefined)
+  break(law: string, meaning: string, message: string, label?: string): void {
+    this.#violate({ law, meaning, message }, label)
   }
 
   /** The root world as it was last; before any was driven, this one. */

@@ -102,6 +102,16 @@ export function spentBy(usage: SessionUsage | undefined): { tokens: number; cost
   }
 }
 
+/** What an agent has delegated, once so much more is set aside for a session of its. */
+export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, tokens = 0 }: Wanted): DelegatedData {
+  return {
+    ...delegated,
+    reservedCostNanoUsd: delegated.reservedCostNanoUsd + toNanoUsd(costUsd),
+    reservedSessions: delegated.reservedSessions + sessions,
+    reservedTokens: delegated.reservedTokens + tokens,
+  }
+}
+
 /** What an agent has delegated, once a session of its has returned what it was granted and has used so much of it. */
 export function returned(delegated: DelegatedData, grant: Wanted | undefined, usage: SessionUsage): DelegatedData {
   if (grant === undefined) return delegated

@@ -3,7 +3,7 @@ import { Conversation } from '../../components/conversation.ts'
 import { Delegated, DelegationLimits } from '../../components/delegation-limits.ts'
 import { LastStep } from '../../components/last-step.ts'
 import { LastTurn } from '../../components/last-turn.ts'
-import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import { Limits } from '../../components/limits.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
@@ -13,7 +13,7 @@ import { Usage } from '../../components/usage.ts'
 import { textOf } from '../models/text-of.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { nothingDelegated } from './grants.ts'
+import { nothingDelegated, reserved, type Wanted } from './grants.ts'
 
 type Above = readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
 
@@ -38,7 +38,14 @@ export function reviveSession(
   for (const token of [DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage]) world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
   const { finished, launched } = world.get(agent, Delegated) ?? nothingDelegated
-  if (launched > 0) world.set(agent, Delegated, { ...nothingDelegated, finished, launched, launchedBefore: launched })
+  if (launched === 0) return
+  const counts = { ...nothingDelegated, finished, launched, launchedBefore: launched }
+  world.set(agent, Delegated, openGrants(world, agent).reduce(reserved, counts))
+}
+
+/** What sessions still have that go on as well, or have not told yet what they spent: it comes back from each. */
+function openGrants(world: World, agent: Entity): readonly Wanted[] {
+  return world.referrers(SubagentSession, agent).flatMap((session) => world.read(session, SubagentSession).grant ?? [])
 }
 
 /**

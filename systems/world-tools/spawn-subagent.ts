@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { freeFormConfig } from '../../src/subagents/free-form.ts'
+import { lazily } from '../../src/world/lazily.ts'
 import { launchSession } from '../sessions/launch-session.ts'
 import { refusalText } from '../sessions/refusal.ts'
 import { filledText } from './arguments.ts'
@@ -11,7 +12,8 @@ const name = 'spawn_subagent'
 /** The category of the sessions that it launches. */
 const category = 'worker'
 
-const input = () => z.object({ task: filledText(), tools: z.array(filledText()).default([]) })
+/** Made once, and not with each list of systems. */
+const input = lazily(() => z.object({ task: filledText(), tools: z.array(filledText()).default([]) }))
 
 /** `spawn_subagent`: launches a worker in the background that has the tools it is given, and no others. It never forks. */
 export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {

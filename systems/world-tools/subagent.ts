@@ -3,19 +3,22 @@ import { AwaitingSession } from '../../components/session-call.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { launchSession } from '../sessions/launch-session.ts'
 import { refusalText } from '../sessions/refusal.ts'
+import { lazily } from '../../src/world/lazily.ts'
 import { filledText, positiveSeconds } from './arguments.ts'
 import { type WorldTool, worldTool } from './world-tool.ts'
 
 const name = 'subagent'
 
-const input = () =>
+/** Made once, and not with each list of systems. */
+const input = lazily(() =>
   z.object({
     background: z.boolean().default(false),
     category: filledText().optional(),
     load_skills: z.array(filledText()).default([]),
     prompt: filledText(),
     timeout: positiveSeconds().optional(),
-  })
+  }),
+)
 
 /** `subagent`: launches a session. In the background it is answered at once; else when the session has ended. */
 export function subagent(defaultTimeoutMs: number | undefined): WorldTool {

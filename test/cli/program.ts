@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import type { AskEvent } from '../../src/cli/ask-event.ts'
 
 const root = join(import.meta.dirname, '../..')
-const program = process.env['MODE'] === 'dist' ? 'dist/src/cli/main.js' : 'src/cli/main.ts'
+const program = process.env['MODE'] === 'dist' ? ['dist/cli.js'] : ['--conditions=source', 'src/cli/main.ts']
 
 export interface ProgramOptions {
   /** The working folder. */
@@ -30,7 +30,8 @@ export class Program {
   readonly #lines: AsyncIterator<string>
 
   constructor(args: readonly string[], { in: cwd, env = {} }: ProgramOptions) {
-    const child = spawn(process.execPath, ['--conditions=source', join(root, program), ...args], { cwd, env })
+    const [script = '', ...flags] = program.toReversed()
+    const child = spawn(process.execPath, [...flags, join(root, script), ...args], { cwd, env })
     this.child = child
     let stdout = ''
     let stderr = ''

@@ -1,4 +1,34 @@
 import type { Law } from '../law.ts'
+import { budgetKept } from './budget-kept.ts'
+import { callsAnsweredOnce } from './calls-answered-once.ts'
+import { capKept } from './cap-kept.ts'
+import { conversationsValid } from './conversations-valid.ts'
+import { effectsSettleOnce } from './effects-settle-once.ts'
+import { fifoKept } from './fifo-kept.ts'
+import { journalEqualsWorld } from './journal-equals-world.ts'
+import { nothingWaitsInVain } from './nothing-waits-in-vain.ts'
+import { notifiedOnce } from './notified-once.ts'
+import { onceRanOnce } from './once-ran-once.ts'
+import { prefixHolds } from './prefix-holds.ts'
+import { restoredEqualsSaved } from './restored-equals-saved.ts'
+import { sessionTransitionsLegal } from './session-transitions-legal.ts'
+import { writtenAhead } from './written-ahead.ts'
 
 /** What holds in every world, whatever its agents do and whatever befalls it. */
-export const standardLaws: readonly Law[] = []
+export const standardLaws: readonly Law[] = [
+  effectsSettleOnce,
+  callsAnsweredOnce,
+  conversationsValid,
+  writtenAhead,
+  onceRanOnce,
+  prefixHolds,
+  sessionTransitionsLegal,
+  capKept,
+  fifoKept,
+  notifiedOnce,
+  budgetKept,
+  nothingWaitsInVain,
+  // These two last: what they find mostly has a cause that one of the others names.
+  restoredEqualsSaved,
+  journalEqualsWorld,
+]

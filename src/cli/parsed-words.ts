@@ -1,0 +1,21 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { UsageError } from './usage-error.ts'
+
+/** The words of a command line, apart. @throws UsageError for an option that there is not, or that lacks its value */
+export function parsedWords<T extends NonNullable<ParseArgsConfig['options']>>(words: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...words], allowPositionals: true, options })
+  } catch (error) {
+    const isOurs = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+    if (!isOurs) throw error
+    throw new UsageError(error.message.split('. ')[0]?.replace(/\.?$/, '.') ?? error.message)
+  }
+}
+
+/** The whole number that stands behind an option. @throws UsageError */
+export function wholeNumber(option: string, text: string | undefined, min: number): number | undefined {
+  if (text === undefined) return undefined
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+  if (value >= min) return value
+  throw new UsageError(`${option} is a whole number of ${min} or more; ${JSON.stringify(text)} came.`)
+}

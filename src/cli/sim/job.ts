@@ -1,0 +1,47 @@
+import type { SweepFailure } from '../../sim/sweep.ts'
+import { sweep } from '../../sim/sweep.ts'
+import { thrownMessage } from '../../tools/thrown-message.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { JobAnswer, JobOrder, SimFailure } from './job-messages.ts'
+import { loadStories, type Stories } from './load-stories.ts'
+import { tallyOf } from './tally.ts'
+
+/** A process that runs seeds of a file for the one that started it, and ends with it. */
+export async function serveAsJob(file: string): Promise<void> {
+  // Ctrl-C goes to all of a terminal's processes; the one that shows the run ends the others.
+  process.on('SIGINT', () => undefined)
+  process.once('disconnect', () => process.exit())
+  const stories = await loadStories(file)
+  process.on('message', (order: JobOrder) => {
+    void done(order, stories).then(answer, (error: unknown) => {
+      answer({ did: 'nothing', message: error instanceof EntiaError ? error.message : thrownMessage(error) })
+    })
+  })
+  answer({ did: 'ready' })
+}
+
+function answer(message: JobAnswer): void {
+  process.send?.(message)
+}
+
+async function done(order: JobOrder, stories: Stories): Promise<JobAnswer> {
+  const story = stories.get(order.story)
+  if (story === undefined) throw new EntiaError('invalid-argument', `The file has lost its story '${order.story}'.`)
+  if (order.do === 'report') {
+    const { failure } = await sweep({ ...story, from: order.seed, seeds: 1 })
+    return { did: 'report', failure: failure && failureOf(failure) }
+  }
+  const { range, keepGoing } = order
+  const result = await sweep({ ...story, ...range, keepGoing, shrink: false })
+  return { did: 'sweep', result: { tally: tallyOf(result), failure: result.failure && failureOf(result.failure) } }
+}
+
+function failureOf({ result, shrunk, report }: SweepFailure): SimFailure | undefined {
+  const { seed, violation, faults } = result
+  if (violation === undefined) return undefined
+  const { law, meaning, message, world, tick, atMs } = violation
+  const facts = { seed, law, meaning, message, world, tick, atMs, faults, report }
+  if (shrunk === undefined) return facts
+  const { latencyMs } = shrunk
+  return { ...facts, shrunk: { faults: shrunk.faults, ...(latencyMs && { latencyMs }) } }
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { SimulateOptions } from '../../sim/options.ts'
+import { thrownMessage } from '../../tools/thrown-message.ts'
+import { UsageError } from '../usage-error.ts'
+import type { SimArguments } from './sim-arguments.ts'
+
+/** What a story is without its seed. */
+export type StoryOptions = Omit<SimulateOptions, 'seed'>
+
+/** Stories by name; that of a file with one alone is empty. */
+export type Stories = ReadonlyMap<string, StoryOptions>
+
+const expected =
+  'Expected as its default export: the options of simulate() without a seed, { world: (seed) => World, … }, or several such by name, { calm: { world, … }, stormy: { world, … } }'
+
+/** The stories that a module exports. @throws UsageError */
+export async function loadStories(file: string): Promise<Stories> {
+  const path = resolve(file)
+  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
+  const exported = await defaultExport(path, file)
+  if (isStory(exported)) return new Map([['', withoutSeed(exported, file)]])
+  const stories = isRecord(exported) ? Object.entries(exported) : []
+  const wrong = stories.find(([, story]) => !isStory(story))
+  if (stories.length === 0 || wrong !== undefined) {
+    const what = wrong === undefined ? said(exported) : `'${wrong[0]}' has no function 'world'`
+    throw new UsageError(`${file} exports no story. ${expected}; ${what}.`)
+  }
+  return new Map(stories.map(([name, story]) => [name, withoutSeed(story as StoryOptions, `${file}, ${name}`)]))
+}
+
+/** Those that are asked for: with one seed, one alone. @throws UsageError */
+export function chosenStories(stories: Stories, { story: name, seed, file }: StoryChoice): Stories {
+  const names = [...stories.keys()].join(', ')
+  const story = name === undefined ? undefined : stories.get(name)
+  if (name !== undefined && story === undefined) {
+    throw new UsageError(`${file} has no story '${name}'; it has ${stories.has('') ? 'one, without a name' : names}.`)
+  }
+  const chosen = name === undefined || story === undefined ? stories : new Map([[name, story]])
+  if (seed === undefined || chosen.size === 1) return chosen
+  throw new UsageError(`${file} has several stories, ${names}: with --seed, name one with --story.`)
+}
+
+/** Which stories of a file are asked for. */
+export type StoryChoice = Pick<SimArguments, 'file' | 'story' | 'seed'>
+
+async function defaultExport(path: string, file: string): Promise<unknown> {
+  let module: { readonly default?: unknown }
+  try {
+    module = (await import(pathToFileURL(path).href)) as typeof module
+  } catch (error) {
+    throw new UsageError(`${file} cannot be loaded: ${thrownMessage(error)}.`.replace(/\.\.$/, '.'))
+  }
+  return module.default
+}
+
+function isStory(value: unknown): value is StoryOptions {
+  return isRecord(value) && typeof value['world'] === 'function'
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function withoutSeed(story: StoryOptions, where: string): StoryOptions {
+  if ('seed' in story)
+    throw new UsageError(`${where} has a seed of its own: leave it out, entia sim gives each run one.`)
+  return story
+}
+
+function said(exported: unknown): string {
+  if (exported === undefined) return 'it has no default export'
+  if (isRecord(exported) && Object.keys(exported).length === 0) return 'an empty object came'
+  return Array.isArray(exported) ? 'a list came' : `came ${exported === null ? 'null' : typeof exported}`
+}

@@ -1,0 +1,70 @@
+import { added, emptyTally, type Tally } from './tally.ts'
+
+/** Seeds that follow each other. */
+export interface SeedRange {
+  readonly from: number
+  readonly seeds: number
+}
+
+/** What became of a range. Where nobody keeps going, only the seeds up to the first that failed were run. */
+export interface RangeResult<F> {
+  readonly tally: Tally
+  /** Of the lowest seed that failed. */
+  readonly failure: F | undefined
+}
+
+/** So long a range is to take, in real time: the display moves on with each. */
+const rangeMs = 200
+const maxRange = 500
+
+/**
+ * Hands out seeds in ranges, and adds up what became of them. Where nobody keeps going, all that counts is what lies at or
+ * below the lowest seed that failed: however fast each job is, the same seeds give the same sum.
+ */
+export class SeedRanges<F extends { readonly seed: number }> {
+  readonly #end: number
+  readonly #keepGoing: boolean
+  #next: number
+  #results: { readonly from: number; readonly result: RangeResult<F> }[] = []
+  #failure: F | undefined
+  #tally: Tally = emptyTally
+
+  constructor({ from, seeds, keepGoing }: SeedRange & { readonly keepGoing: boolean }) {
+    this.#next = from
+    this.#end = from + seeds
+    this.#keepGoing = keepGoing
+  }
+
+  /** All that counts so far. */
+  get tally(): Tally {
+    return this.#tally
+  }
+
+  /** Of the lowest seed that has failed so far. */
+  get failure(): F | undefined {
+    return this.#failure
+  }
+
+  /** The next range for a job that takes so long a run; none if there is nothing left to know. */
+  next(msARun: number | undefined): SeedRange | undefined {
+    const end = this.#keepGoing ? this.#end : Math.min(this.#end, this.#failure?.seed ?? this.#end)
+    if (this.#next >= end) return undefined
+    const wanted = msARun === undefined ? 1 : Math.floor(rangeMs / Math.max(msARun, 0.001))
+    const seeds = Math.min(Math.max(1, wanted), maxRange, end - this.#next)
+    const range = { from: this.#next, seeds }
+    this.#next += seeds
+    return range
+  }
+
+  done({ from }: SeedRange, result: RangeResult<F>): void {
+    if (!this.#keepGoing && from > (this.#failure?.seed ?? Infinity)) return
+    this.#tally = added(this.#tally, result.tally)
+    this.#results.push({ from, result })
+    const { failure } = result
+    if (failure === undefined || failure.seed > (this.#failure?.seed ?? Infinity)) return
+    this.#failure = failure
+    if (this.#keepGoing) return
+    this.#results = this.#results.filter((each) => each.from <= failure.seed)
+    this.#tally = this.#results.reduce((sum, each) => added(sum, each.result.tally), emptyTally)
+  }
+}

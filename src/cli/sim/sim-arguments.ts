@@ -1,0 +1,93 @@
+import { parsedWords, wholeNumber } from '../parsed-words.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** What `entia sim` is asked for. */
+export interface SimArguments {
+  readonly file: string
+  /** Absent: all that the file has. */
+  readonly story: string | undefined
+  /** How many are run. */
+  readonly seeds: number
+  /** The first of them. */
+  readonly from: number
+  /** The only one that is run. */
+  readonly seed: number | undefined
+  readonly jobs: number
+  readonly keepGoing: boolean
+  /** Where a page is written. */
+  readonly html: string | undefined
+  readonly mermaid: boolean
+  readonly trace: boolean
+  readonly json: boolean
+}
+
+const simDefaults = { seeds: 1_000, from: 1, jobs: 1 } as const
+
+export const simHelp = `Runs a story under many seeds, with faults, and checks laws after every tick.
+
+  entia sim FILE                        1,000 seeds
+  entia sim FILE --seeds 20000 --jobs 2
+  entia sim FILE --seed 46 --html run.html
+
+  FILE              a TypeScript or JavaScript module whose default export is what
+                    simulate() takes, without the seed, or several of them by name
+  --story NAME      one of several
+  --seeds N         how many seeds (${simDefaults.seeds})
+  --from S          the first of them (${simDefaults.from})
+  --jobs J          processes that share them (${simDefaults.jobs}), at most one a core
+  --keep-going      runs all seeds, though a law was broken under one of them
+  --seed S          runs this seed alone
+
+  Of the failing seed, or else of the first:
+  --html FILE       writes a page with its timeline
+  --mermaid         prints a sequence chart for Mermaid
+  --trace           prints what happened, a line an event
+
+  --json            prints one JSON object instead of text
+  --help            this
+
+It exits with 0 if every law held, 1 if one was broken, 2 for wrong arguments,
+130 after Ctrl-C. What FILE prints itself is shown only with --seed.
+`
+
+/** `undefined`: help was asked for. @throws UsageError */
+export function simArguments(words: readonly string[]): SimArguments | undefined {
+  const { values, positionals } = parsedWords(words, {
+    story: { type: 'string' },
+    seeds: { type: 'string' },
+    from: { type: 'string' },
+    jobs: { type: 'string' },
+    'keep-going': { type: 'boolean' },
+    seed: { type: 'string' },
+    html: { type: 'string' },
+    mermaid: { type: 'boolean' },
+    trace: { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help === true) return undefined
+  const [file, ...rest] = positionals
+  if (file === undefined || file.trim() === '') {
+    throw new UsageError('sim needs a file: entia sim story.ts, with the options of simulate() as its default export.')
+  }
+  if (rest.length > 0) throw new UsageError(`sim runs one file; ${positionals.length} came: ${positionals.join(', ')}.`)
+  const alone = (['seeds', 'from', 'jobs', 'keep-going'] as const).filter((name) => values[name] !== undefined)
+  if (values.seed !== undefined && alone.length > 0) {
+    throw new UsageError(`--seed runs one seed: leave out ${alone.map((name) => `--${name}`).join(' and ')}.`)
+  }
+  if (values.html?.trim() === '') throw new UsageError('--html is empty: name the file to be written.')
+  const { story, html, mermaid = false, trace = false, json = false } = values
+  return {
+    file,
+    story,
+    seeds: wholeNumber('--seeds', values.seeds, 1) ?? simDefaults.seeds,
+    from: wholeNumber('--from', values.from, 0) ?? simDefaults.from,
+    seed: wholeNumber('--seed', values.seed, 0),
+    jobs: wholeNumber('--jobs', values.jobs, 1) ?? simDefaults.jobs,
+    keepGoing: values['keep-going'] === true,
+    html,
+    mermaid,
+    trace,
+    json,
+  }
+}

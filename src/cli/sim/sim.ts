@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { standardLaws } from '../../sim/laws/index.ts'
+import { cleanText } from '../../tools/files/clean-text.ts'
+import type { Interruption } from '../interruption.ts'
+import { durationText, many, numberText } from '../terminal/amounts.ts'
+import type { Output } from '../terminal/screen.ts'
+import { Job, jobCount } from './jobs.ts'
+import type { Stories, StoryOptions } from './load-stories.ts'
+import type { Pictures } from './one-run.ts'
+import type { SimArguments } from './sim-arguments.ts'
+import { type StorySweep, sweepStory } from './sweep-story.ts'
+import { sweepSummary } from './sweep-summary.ts'
+import { SweepView } from './sweep-view.ts'
+
+/** What the command has of the process that it runs in. */
+export interface SimOutside {
+  readonly out: Output
+  readonly isDumb: boolean
+  /** Begins to listen for Ctrl-C. */
+  readonly interruption: () => Interruption
+  /** The command line of a job, up to the file. */
+  readonly job: readonly string[]
+}
+
+/** Runs stories. Gives the exit code. @throws UsageError */
+export async function sim(stories: Stories, asked: SimArguments, outside: SimOutside): Promise<number> {
+  return asked.seed === undefined ? sweepAll(stories, asked, outside) : oneSeed(stories, asked.seed, asked, outside)
+}
+
+async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { out }: SimOutside): Promise<number> {
+  const [name, story] = [...stories][0] as [string, StoryOptions]
+  const { picturesOf, runOne } = await import('./one-run.ts')
+  const result = await runOne(story, seed)
+  const pictures = picturesOf(result, asked)
+  const { ok, hash, ticks, crashes, checks, virtualMs, faults, violation, trace } = result
+  if (asked.json) {
+    const facts = { ok, seed, hash, traceHash: trace.hash, ticks, crashes, checks, virtualMs, faults, violation }
+    await write(out, `${JSON.stringify({ story: name, ...facts, ...pictures })}\n`)
+    return ok ? 0 : 1
+  }
+  await writePictures(out, pictures)
+  // What is made for other programs stands alone.
+  if (asked.mermaid) return ok ? 0 : 1
+  const how = ok ? 'every law held' : `law broken: ${violation?.law}. ${violation?.message}`
+  const facts = [
+    many(ticks, 'tick'),
+    `${durationText(virtualMs)} of world time`,
+    crashes === 1 ? '1 crash' : `${numberText(crashes)} crashes`,
+    many(faults.length, 'fault'),
+  ]
+  const hint = isAnyAsked(asked) ? '' : '--trace, --mermaid and --html FILE show what happened.\n'
+  await write(out, cleanText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}`))
+  return ok ? 0 : 1
+}
+
+async function sweepAll(stories: Stories, asked: SimArguments, outside: SimOutside): Promise<number> {
+  const { out, isDumb } = outside
+  const { signal, exitCode } = outside.interruption()
+  const view = asked.json ? undefined : new SweepView(out, { isDumb })
+  const jobs = Array.from({ length: jobCount(asked.jobs, asked.seeds) }, () => new Job(asked.file, outside.job))
+  const swept: StorySweep[] = []
+  try {
+    await Promise.all(jobs.map((job) => job.ready()))
+    for (const [name, story] of stories) {
+      if (signal.aborted) break
+      const { seeds, from, keepGoing } = asked
+      view?.begin({ story: name, seeds, from, jobs: jobs.length })
+      const onProgress = (sweep: StorySweep): void => view?.tell(sweep)
+      const sweep = await sweepStory(name, { seeds, from, keepGoing, jobs, signal, onProgress })
+      swept.push(sweep)
+      view?.end(sweepSummary(sweep, { from, jobs: jobs.length, laws: lawsOf(story) }))
+      if (sweep.failure !== undefined && !asked.json)
+        await write(out, `${cleanText(sweep.failure.report).trimEnd()}\n\n`)
+    }
+  } finally {
+    for (const job of jobs) job.end()
+  }
+  const pictures = await picturesOfSweep(stories, swept, asked, signal)
+  if (asked.json) await write(out, `${JSON.stringify({ ...jsonOf(swept, asked, jobs.length, signal), ...pictures })}\n`)
+  else await writePictures(out, pictures)
+  if (signal.aborted) return exitCode()
+  return swept.every(({ failure }) => failure === undefined) ? 0 : 1
+}
+
+/** Of the first story that failed and its lowest failing seed, or else of the first seed of the first story. */
+async function picturesOfSweep(
+  stories: Stories,
+  swept: readonly StorySweep[],
+  asked: SimArguments,
+  signal: AbortSignal,
+): Promise<Pictures> {
+  const shown = swept.find(({ failure }) => failure !== undefined) ?? swept[0]
+  const story = shown && stories.get(shown.story)
+  if (story === undefined || !isAnyAsked(asked) || signal.aborted) return {}
+  const { picturesOf, runOne } = await import('./one-run.ts')
+  return picturesOf(await runOne(story, shown?.failure?.seed ?? asked.from), asked)
+}
+
+function jsonOf(swept: readonly StorySweep[], { seeds, from }: SimArguments, jobs: number, signal: AbortSignal) {
+  const stories = swept.map(({ story, tally, failure, realMs }) => {
+    const runsPerSecond = realMs > 0 ? (tally.runs / realMs) * 1_000 : 0
+    return { story, ok: failure === undefined, ...tally, failure, realMs: Math.round(realMs), runsPerSecond }
+  })
+  const ok = !signal.aborted && stories.every((story) => story.ok)
+  return { ok, seeds, from, jobs, isStopped: signal.aborted, stories }
+}
+
+async function writePictures(out: Output, { trace, mermaid, html }: Pictures): Promise<void> {
+  const texts = [trace?.map(cleanText).join('\n'), mermaid, html && `The page is ${html}`]
+  for (const text of texts) if (text !== undefined) await write(out, `${text}\n`)
+}
+
+function isAnyAsked({ html, mermaid, trace }: SimArguments): boolean {
+  return html !== undefined || mermaid || trace
+}
+
+function lawsOf({ laws = standardLaws }: StoryOptions): number {
+  return laws.length
+}
+
+/** A pipe takes so much at once; the process ends only when all is out. */
+async function write(out: Output, text: string): Promise<void> {
+  // That nobody reads any more is told to the interruption.
+  if (!out.write(text)) await once(out, 'drain').catch(() => undefined)
+}

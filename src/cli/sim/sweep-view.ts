@@ -1,0 +1,96 @@
+import { durationText, many, numberText } from '../terminal/amounts.ts'
+import { type Output, Screen } from '../terminal/screen.ts'
+import type { Span, StyledLine } from '../terminal/styled-line.ts'
+import { lineWidth } from '../terminal/styled-line.ts'
+import { faultsIn } from './tally.ts'
+import type { StorySweep } from './sweep-story.ts'
+
+/** On a terminal it is drawn so often at most; elsewhere a line is written so often at most. */
+const redrawMs = 100
+const plainMs = 5_000
+const barColumns = [10, 32] as const
+
+export interface SweepBeginning {
+  readonly story: string
+  readonly seeds: number
+  readonly from: number
+  readonly jobs: number
+}
+
+/** Shows how far a sweep is: on a terminal in a line that changes, elsewhere in a line now and then. */
+export class SweepView {
+  readonly #screen: Screen
+  #shownMs = -Infinity
+  readonly #now: () => number
+
+  constructor(out: Output, { isDumb, now = () => performance.now() }: { isDumb: boolean; now?: () => number }) {
+    this.#screen = new Screen(out, { isDumb })
+    this.#now = now
+  }
+
+  /** A story begins; a terminal shows it by itself. */
+  begin({ story, seeds, from, jobs }: SweepBeginning): void {
+    if (this.#screen.isLive) return
+    this.#screen.text(`${nameOf({ story })} · ${many(seeds, 'seed')} from ${from} · ${many(jobs, 'job')}`)
+    this.#shownMs = this.#now()
+  }
+
+  tell(sweep: StorySweep): void {
+    const now = this.#now()
+    const isDue = now - this.#shownMs >= (this.#screen.isLive ? redrawMs : plainMs)
+    if (!isDue && sweep.doing === undefined) return
+    this.#shownMs = now
+    if (this.#screen.isLive) this.#screen.live([this.#line(sweep)])
+    else if (isDue) this.#screen.text([nameOf(sweep), ...factsOf(sweep).map(({ text }) => text)].join(' · '))
+  }
+
+  /** What stays of it. */
+  end(lines: readonly StyledLine[]): void {
+    this.#screen.live([])
+    this.#screen.lines(lines)
+    this.#screen.gap()
+  }
+
+  #line(sweep: StorySweep): StyledLine {
+    const facts = factsOf(sweep).flatMap((fact, index): Span[] => [{ text: index === 0 ? '  ' : ' · ' }, fact])
+    const name = nameOf(sweep)
+    const room = this.#screen.columns - lineWidth(facts) - lineWidth([{ text: name }]) - 4
+    const columns = Math.min(barColumns[1], Math.max(barColumns[0], room))
+    const full = Math.floor((columns * sweep.tally.runs) / sweep.seeds)
+    return [
+      { text: `${name} `, style: 'bold' },
+      { text: '━'.repeat(full), style: sweep.tally.failures > 0 ? 'red' : 'green' },
+      { text: '─'.repeat(columns - full), style: 'dim' },
+      ...facts,
+    ]
+  }
+}
+
+/** What a story goes by in texts. */
+export function nameOf({ story }: Pick<StorySweep, 'story'>): string {
+  return story === '' ? 'sim' : story
+}
+
+/** The most telling first: the line is cut at the right. */
+function factsOf({ tally, seeds, realMs, doing }: StorySweep): Span[] {
+  const { runs, failures } = tally
+  const aSecond = realMs > 0 ? (runs / realMs) * 1_000 : 0
+  const leftMs = aSecond > 0 ? ((seeds - runs) / aSecond) * 1_000 : undefined
+  return [
+    { text: `${numberText(runs)} of ${many(seeds, 'seed')}` },
+    {
+      text: failures === 0 ? 'none failed' : `${numberText(failures)} failed`,
+      style: failures === 0 ? undefined : 'red',
+    },
+    { text: `${rateText(aSecond)} a second` },
+    { text: many(faultsIn(tally), 'fault') },
+    doing !== undefined
+      ? { text: doing, style: 'yellow' }
+      : { text: leftMs === undefined ? 'begins' : `${durationText(leftMs)} left`, style: 'dim' },
+  ]
+}
+
+/** `305`, or `4.2` where that tells more. */
+export function rateText(aSecond: number): string {
+  return aSecond >= 20 || aSecond === 0 ? numberText(Math.round(aSecond)) : aSecond.toFixed(1)
+}

@@ -1,0 +1,153 @@
+import { Conversation } from '../../components/conversation.ts'
+import { LastTurn } from '../../components/last-turn.ts'
+import type { Message } from '../../components/message.ts'
+import { textOf } from '../models/text-of.ts'
+import { cutText } from '../tools/cut-text.ts'
+import type { DeepReadonly, Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import type { Fault } from './fault.ts'
+import { pastedTest } from './pasted-test.ts'
+import type { ShrunkCase } from './shrink.ts'
+import type { SimulationResult } from './simulate.ts'
+import type { Violation } from './witness.ts'
+import { reportColumns, wrapped } from './wrapped.ts'
+
+/** What a report says beyond the run itself. */
+export interface ReportDetails {
+  readonly shrunk?: ShrunkCase | undefined
+  /** The faults that struck did not break the law a second time. */
+  readonly isUnsteady?: boolean
+  /** Names of the options that the run was given. */
+  readonly options?: readonly string[]
+}
+
+/** So much of a run is shown. */
+const reportBounds = { maxAgents: 4, maxMessages: 6, maxFaults: 30, maxMessageChars: 4_000 } as const
+
+/** What people want to know of a run that broke a law: what, where, what went before, and how to make it again. */
+export function failureReport(result: SimulationResult, details: ReportDetails = {}): string {
+  const { seed, violation, faults, worlds } = result
+  if (violation === undefined) return `Seed ${seed}: no law was broken.`
+  const { shrunk, isUnsteady = false, options } = details
+  const parts = [
+    headOf(seed, violation),
+    talksOf(violation.world, worlds.get(violation.world)?.world),
+    ['Faults that struck, in order', ...faultLines(faults)],
+    ...(shrunk === undefined ? [] : [shrunkLines(shrunk, faults.length)]),
+    ...(isUnsteady ? [unsteadyLines()] : []),
+    [
+      'A test to paste',
+      '',
+      pastedTest({
+        seed,
+        law: violation.law,
+        faults: shrunk?.faults ?? faults,
+        latencyMs: shrunk?.latencyMs,
+        options,
+      }),
+    ],
+  ]
+  return parts.map((lines) => lines.join('\n')).join('\n\n')
+}
+
+function headOf(seed: number, { law, meaning, message, world, tick, atMs }: Violation): readonly string[] {
+  const facts = [
+    ...(meaning === law ? [] : [['law', meaning] as const]),
+    ['seed', String(seed)] as const,
+    ['where', `world ${world}, tick ${tick}, at ${grouped(atMs)} ms of world time`] as const,
+    ['found', message] as const,
+  ]
+  return [
+    ...wrapped(`A law was broken: ${law}`, ''),
+    ...facts.flatMap(([name, text]) => {
+      const [first = '', ...rest] = wrapped(text, ' '.repeat(9))
+      return [`  ${name.padEnd(7)}${first.slice(9)}`, ...rest]
+    }),
+  ]
+}
+
+function talksOf(label: string, world: World | undefined): readonly string[] {
+  const agents = world?.core.state.holders(Conversation) ?? []
+  if (world === undefined || agents.length === 0) return [`Nobody has said anything in world ${label}.`]
+  const shown = agents.slice(0, reportBounds.maxAgents)
+  const rest = agents.length - shown.length
+  return [
+    `What was said last in world ${label}`,
+    ...shown.flatMap((agent) => talkOf(world, agent)),
+    ...(rest > 0 ? [`  … and by ${rest} more agents`] : []),
+  ]
+}
+
+function talkOf(world: World, agent: Entity): readonly string[] {
+  const messages = world.read(agent, Conversation)
+  const last = messages.slice(-reportBounds.maxMessages)
+  const before = messages.length - last.length
+  const turn = world.get(agent, LastTurn)
+  const { kind, message } = turn?.failure ?? {}
+  const why = kind === undefined ? '' : `: ${kind}, ${message}`
+  return [
+    `  agent ${agent}${before > 0 ? `, after ${before} other messages` : ''}`,
+    ...last.flatMap(said).map((line) => oneLine(`    ${line}`)),
+    ...(turn === undefined ? [] : wrapped(`Its last turn ended, ${turn.stop}${why}`, ' '.repeat(4))),
+  ]
+}
+
+/** A message in lines: what it says, and what it calls. */
+function said(message: DeepReadonly<Message>): readonly string[] {
+  const who = `${message.role.padEnd(9)} `
+  const text = textOf(message)
+  const files = message.content.filter(({ type }) => type === 'file').map(() => `${who} (a file)`)
+  if (message.role === 'tool') {
+    return [`${who} ${message.name}${message.isError === true ? ' failed' : ''}: ${text}`, ...files]
+  }
+  const calls = message.content.flatMap((block) => {
+    if (block.type !== 'tool-call') return []
+    return [`${who} calls ${block.name}(${block.malformed ?? JSON.stringify(block.arguments)})`]
+  })
+  const lines = [...(text === '' ? [] : [`${who} ${text}`]), ...files, ...calls]
+  return lines.length > 0 ? lines : [`${who} (nothing)`]
+}
+
+function oneLine(text: string): string {
+  const line = cutText(text, reportBounds.maxMessageChars).replaceAll(/\n\s*/g, ' ').trimEnd()
+  return line.length <= reportColumns ? line : `${cutText(line, reportColumns - 1)}…`
+}
+
+/** The last of them are nearest to what went wrong. */
+function faultLines(faults: readonly Fault[]): readonly string[] {
+  if (faults.length === 0) return ['  none']
+  const from = Math.max(0, faults.length - reportBounds.maxFaults)
+  const width = String(faults.length).length
+  const before = from === 0 ? [] : [`  … ${from} before these`]
+  const lines = faults.slice(from).map(({ what, at, ms }, index) => {
+    const number = String(from + index + 1).padStart(width)
+    return `  ${number}. ${what.padEnd(24)} at ${at}${ms === undefined ? '' : `, ${grouped(ms)} ms`}`
+  })
+  return [...before, ...lines]
+}
+
+function shrunkLines({ faults, latencyMs, result, runs, endedBy }: ShrunkCase, before: number): readonly string[] {
+  const { tick, world, message } = result.violation as Violation
+  const how = faults.length === before ? 'None of them can be left out' : `Enough are ${faults.length} of ${before}`
+  const head = before === 0 ? 'It needs no fault' : faults.length === 0 ? `It needs none of these ${before}` : how
+  const quick = latencyMs === undefined ? '' : ', with shorter latencies'
+  const bound = endedBy === undefined ? '' : ` (${endedBy} of shrink() was reached)`
+  return [
+    ...wrapped(`${head}${quick}: found in ${runs} runs${bound}, the last of which confirms it`, ''),
+    ...faultLines(faults),
+    ...wrapped(`It is broken in world ${world} at tick ${tick}: ${message}`, '  '),
+  ]
+}
+
+function unsteadyLines(): readonly string[] {
+  const text =
+    'The same faults did not break the law again. Something in the run follows neither from the seed nor from the ' +
+    'options: most often state that a tool, a script or a law keeps from run to run. Make it anew for each run, or ' +
+    'keep it in a service.'
+  return wrapped(text, '')
+}
+
+/** A number with its thousands apart. */
+function grouped(number: number): string {
+  return String(Math.round(number)).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ',')
+}

@@ -1,0 +1,114 @@
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { ToolCall } from '../../../components/tool-call.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+import { Conversations, type Reading } from './conversations.ts'
+
+/**
+ * Every call that a model makes gets one result. A call is either answered, or something is left that will answer it; and
+ * when a turn is over, all of its calls are answered.
+ */
+export const callsAnsweredOnce: Law = {
+  name: 'calls-answered-once',
+  meaning: 'Each tool call of a message is answered exactly once, and all are by the end of the turn.',
+  watch(run) {
+    const conversations = Conversations.of(run)
+    const byWorld = new Map<string, Calls>()
+    return {
+      began({ world }) {
+        const reading = conversations.began(world)
+        const calls = new Calls(world, conversations)
+        byWorld.set(world.name, calls)
+        return twice(reading) ?? calls.unlike(reading.touched)
+      },
+      ticked(tick) {
+        const reading = conversations.ticked(tick)
+        return twice(reading) ?? byWorld.get(tick.world.name)?.ticked(tick, reading)
+      },
+    }
+  },
+}
+
+function twice({ faults }: Reading): Finding {
+  const fault = faults.find(({ kind }) => kind === 'twice')
+  return fault && `in the conversation of agent ${fault.agent}, ${fault.problem}`
+}
+
+/** The calls that are under way in one world. */
+class Calls {
+  readonly #conversations: Conversations
+  #world: World
+  readonly #agents = new Map<Entity, Entity>()
+  /** How many there are, by agent. */
+  readonly #counts = new Map<Entity, number>()
+
+  constructor(world: World, conversations: Conversations) {
+    this.#world = world
+    this.#conversations = conversations
+    for (const call of world.core.state.holders(ToolCall)) this.#add(call, [])
+  }
+
+  ticked(tick: WatchedTick, { touched }: Reading): Finding {
+    this.#world = tick.world
+    const { set, despawned } = tick.step.delta
+    const changed: Entity[] = []
+    for (const [call] of set?.[ToolCall.name] ?? none) this.#add(call, changed)
+    for (const entity of despawned ?? none) this.#remove(entity, changed)
+    if (changed.length === 0 && touched.length === 0) return undefined
+    return this.#told(tick) ?? this.unlike(touched) ?? this.unlike(changed)
+  }
+
+  /** A call that has no result, and nothing that could bring it; or the other way round. */
+  unlike(agents: Iterable<Entity>): Finding {
+    for (const agent of agents) {
+      const open = this.#conversations.open(this.#world, agent)
+      const count = this.#counts.get(agent) ?? 0
+      if (open.length === count || !this.#world.exists(agent)) continue
+      if (open.length > count)
+        return `call '${open[0]}' of agent ${agent} has no result, and nothing is left that brings it`
+      return `agent ${agent} has ${count} calls under way, and ${open.length} that have no result`
+    }
+    return undefined
+  }
+
+  /** When a turn has ended, all is answered; and no two events of a tick say that one call was. */
+  #told({ step }: WatchedTick): Finding {
+    let told: Set<string> | undefined
+    for (const event of step.events) {
+      const { type } = event
+      if (type !== 'turn-ended' && type !== 'tool-answered') continue
+      const agent = event['agent'] as Entity
+      if (type === 'turn-ended') {
+        const [open] = this.#conversations.open(this.#world, agent)
+        if (open !== undefined) return `the turn of agent ${agent} has ended, and call '${open}' was never answered`
+      } else {
+        told ??= new Set()
+        const id = event['callId'] as string
+        const call = `${agent} ${id}`
+        if (told.has(call)) return `call '${id}' of agent ${agent} was told to be answered twice`
+        told.add(call)
+      }
+    }
+    return undefined
+  }
+
+  /** @param changed gets the agent that has called */
+  #add(call: Entity, changed: Entity[]): void {
+    const agent = this.#world.get(call, OwnedBy)?.agent
+    if (agent === undefined || this.#agents.has(call)) return
+    this.#agents.set(call, agent)
+    this.#counts.set(agent, (this.#counts.get(agent) ?? 0) + 1)
+    changed.push(agent)
+  }
+
+  #remove(call: Entity, changed: Entity[]): void {
+    const agent = this.#agents.get(call)
+    if (agent === undefined) return
+    this.#agents.delete(call)
+    this.#counts.set(agent, (this.#counts.get(agent) ?? 0) - 1)
+    changed.push(agent)
+  }
+}
+
+const none: readonly never[] = []

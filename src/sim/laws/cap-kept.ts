@@ -1,0 +1,68 @@
+import { Ancestry, SlotReleased } from '../../../components/ancestry.ts'
+import { Effect } from '../../../components/effect.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Pending } from '../../../components/pending.ts'
+import { Running } from '../../../components/running.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import { type Finding, type Law, removedIn } from '../law.ts'
+
+/**
+ * The cap holds in the pool and in what is done: a session's world works while it is driven and has not said that it only
+ * waits, and whatever works has a slot.
+ */
+export const capKept: Law = {
+  name: 'cap-kept',
+  meaning: 'Never more sessions hold a slot than there are slots, and no session works without one.',
+  watch({ maxSessions }) {
+    const holding = new Set<string>()
+    /** Agents of the sessions' worlds that are driven, by label. */
+    const driven = new Map<string, { readonly agent: Entity; readonly sessionId: string }>()
+    const unheld = (sessionId: string, what: string): Finding =>
+      holding.has(sessionId) ? undefined : `session ${sessionId} ${what} without a slot`
+    return {
+      pool({ type, key }) {
+        const sessionId = key.slice(key.indexOf('/') + 1)
+        if (type === 'left') holding.delete(sessionId)
+        if (type !== 'granted') return undefined
+        holding.add(sessionId)
+        if (holding.size <= maxSessions) return undefined
+        return `${holding.size} sessions hold a slot, and there are ${maxSessions}: ${[...holding].join(', ')}`
+      },
+      began({ inSlot, label, path, world }) {
+        const sessionId = path.at(-1)
+        const agent = world.core.state.holders(Ancestry)[0]
+        if (!inSlot || sessionId === undefined || agent === undefined) return undefined
+        driven.set(label, { agent, sessionId })
+        return world.has(agent, SlotReleased) ? undefined : unheld(sessionId, 'begins')
+      },
+      ticked(tick) {
+        if (!tick.inSlot) return undefined
+        const session = driven.get(tick.label)
+        if (session === undefined) return undefined
+        if (tick.step.delta.set?.[SlotReleased.name] !== undefined) return stillAtWork(tick.world, session)
+        return removedIn(tick, SlotReleased).length > 0 ? unheld(session.sessionId, 'goes on') : undefined
+      },
+      called({ kind, label, name }) {
+        const session = driven.get(label)
+        return session && unheld(session.sessionId, `calls ${kind} '${name}'`)
+      },
+      ended: ({ label }) => void driven.delete(label),
+      crashed() {
+        holding.clear()
+        driven.clear()
+      },
+    }
+  },
+}
+
+/** Who gives a slot back has nothing in flight. */
+function stillAtWork(world: World, { agent, sessionId }: { agent: Entity; sessionId: string }): Finding {
+  for (const effect of world.referrers(OwnedBy, agent)) {
+    const kind = world.get(effect, Effect)?.kind
+    if (kind !== 'model' && kind !== 'tool') continue
+    if (!world.has(effect, Pending) && !world.has(effect, Running)) continue
+    return `session ${sessionId} gives its slot back while its ${kind} effect ${effect} is in flight`
+  }
+  return undefined
+}

@@ -1,0 +1,98 @@
+import { Conversation } from '../../../components/conversation.ts'
+import type { Message } from '../../../components/message.ts'
+import type { Entity } from '../../world/component.ts'
+import type { Step } from '../../world/journal.ts'
+import type { World } from '../../world/world.ts'
+import type { RunFacts, WatchedTick } from '../law.ts'
+import { ConversationReader, type Fault } from './conversation-reader.ts'
+
+const known = new WeakMap<RunFacts, Conversations>()
+
+/** What is wrong with an agent's conversation. */
+export interface ConversationFault extends Fault {
+  readonly agent: Entity
+}
+
+/** What a tick has done to conversations. */
+export interface Reading {
+  /** Agents whose conversations it has touched. */
+  readonly touched: readonly Entity[]
+  readonly faults: readonly ConversationFault[]
+}
+
+const untouched: Reading = { touched: [], faults: [] }
+
+/** The conversations of a run's worlds, read as they grow. The laws of a run share them: each tick is read once. */
+export class Conversations {
+  readonly #byWorld = new Map<string, Map<Entity, ConversationReader>>()
+  #step: Step | World | undefined
+  #reading: Reading = untouched
+
+  static of(run: RunFacts): Conversations {
+    let conversations = known.get(run)
+    if (conversations === undefined) known.set(run, (conversations = new Conversations()))
+    return conversations
+  }
+
+  /** Calls in an agent's last message that have no result yet. */
+  open({ name }: World, agent: Entity): readonly string[] {
+    return this.#byWorld.get(name)?.get(agent)?.open ?? []
+  }
+
+  /** A world is taken up: its conversations are read from the beginning. */
+  began(world: World): Reading {
+    if (this.#step === world) return this.#reading
+    this.#step = world
+    const readers = new Map<Entity, ConversationReader>()
+    this.#byWorld.set(world.name, readers)
+    const touched = world.core.state.holders(Conversation)
+    const faults: ConversationFault[] = []
+    for (const agent of touched) {
+      note(agent, this.#reader(readers, agent).readAll(world.read(agent, Conversation)), [], faults)
+    }
+    return (this.#reading = { touched, faults })
+  }
+
+  /** A tick is committed: what it has said is read. */
+  ticked({ world, step }: WatchedTick): Reading {
+    if (this.#step === step) return this.#reading
+    this.#step = step
+    return (this.#reading = this.#read(world, step))
+  }
+
+  #read(world: World, { delta }: Step): Reading {
+    const readers = this.#byWorld.get(world.name)
+    if (readers === undefined) return untouched
+    const { name } = Conversation
+    const set = delta.set?.[name]
+    const appended = delta.appended?.[name]
+    const spliced = delta.spliced?.[name]
+    for (const agent of delta.removed?.[name] ?? []) readers.delete(agent)
+    for (const entity of delta.despawned ?? []) readers.delete(entity)
+    if (set === undefined && appended === undefined && spliced === undefined) return untouched
+    const touched: Entity[] = []
+    const faults: ConversationFault[] = []
+    for (const [agent, messages] of set ?? []) {
+      note(agent, this.#reader(readers, agent).readAll(messages as readonly Message[]), touched, faults)
+    }
+    for (const [agent, items] of appended ?? []) {
+      note(agent, this.#reader(readers, agent).readMore(items as readonly Message[]), touched, faults)
+    }
+    for (const [agent, edits] of spliced ?? []) {
+      const fault = this.#reader(readers, agent).readEdits(world.read(agent, Conversation), edits)
+      note(agent, fault, touched, faults)
+    }
+    return { touched, faults }
+  }
+
+  #reader(readers: Map<Entity, ConversationReader>, agent: Entity): ConversationReader {
+    let reader = readers.get(agent)
+    if (reader === undefined) readers.set(agent, (reader = new ConversationReader()))
+    return reader
+  }
+}
+
+function note(agent: Entity, fault: Fault | undefined, touched: Entity[], faults: ConversationFault[]): void {
+  touched.push(agent)
+  if (fault !== undefined) faults.push({ ...fault, agent })
+}

@@ -1,0 +1,192 @@
+import { Due } from '../../../components/due.ts'
+import { Effect } from '../../../components/effect.ts'
+import { ModelCall } from '../../../components/model-call.ts'
+import { Outcome } from '../../../components/outcome.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Pending } from '../../../components/pending.ts'
+import { Running } from '../../../components/running.ts'
+import type { ByComponent } from '../../world/changes.ts'
+import type { Component, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+
+/** Each effect ends once: by one outcome a try, and one last outcome that nothing writes over. */
+export const effectsSettleOnce: Law = {
+  name: 'effects-settle-once',
+  meaning: 'Each effect is settled exactly once, and only while it is under way.',
+  watch() {
+    const byWorld = new Map<string, Effects>()
+    return {
+      began({ world }) {
+        byWorld.set(world.name, new Effects(world, byWorld.get(world.name)))
+        return undefined
+      },
+      ticked: (tick) => byWorld.get(tick.world.name)?.ticked(tick),
+    }
+  },
+}
+
+/** An effect as of the last tick. */
+interface Known {
+  attempt: number
+  /** Pending or running. */
+  isOpen: boolean
+  /** It waits for its next try. */
+  isDue: boolean
+  /** Of a model call. */
+  readonly agent: Entity | undefined
+}
+
+/** The effects of one world. */
+class Effects {
+  readonly #known = new Map<Entity, Known>()
+  /** Those that have an outcome, effects or calls. */
+  readonly #settled = new Set<Entity>()
+  /** Model calls that were answered and approvals that were decided, over all crashes. */
+  readonly #told: Set<Entity | string>
+
+  constructor(world: World, before: Effects | undefined) {
+    this.#told = before === undefined ? new Set() : before.#told
+    const { state } = world.core
+    for (const effect of state.holders(Effect)) this.#learn(world, effect)
+    for (const effect of state.holders(Outcome)) this.#settled.add(effect)
+  }
+
+  ticked(tick: WatchedTick): Finding {
+    // In the order in which a tick goes: what came in, what was told, what has become of it.
+    const { inputs, events } = tick.step
+    const finding =
+      (inputs.length > 0 ? this.#inputs(tick) : undefined) ?? (events.length > 0 ? this.#events(tick) : undefined)
+    return finding ?? this.#outcomes(tick) ?? this.#follow(tick)
+  }
+
+  /** Of all that would settle an effect only the first may count, and nothing if it is not under way. */
+  #inputs({ step }: WatchedTick): Finding {
+    let counts: Map<Entity, number> | undefined
+    for (const input of step.inputs) {
+      if (input.kind !== 'outcome' && input.kind !== 'due') continue
+      const effect = input['effect'] as Entity
+      const takes = this.#takes(effect, input['attempt'] as number)
+      // Mostly there is one outcome, of one effect that waits for it.
+      if (takes && step.inputs.length === 1) return undefined
+      // The end of a wait between two tries settles nothing.
+      if (input.kind === 'due' && this.#known.get(effect)?.isDue === true) continue
+      counts ??= new Map()
+      counts.set(effect, (counts.get(effect) ?? (takes ? -1 : 0)) + 1)
+    }
+    if (counts === undefined) return undefined
+    for (const event of step.events) {
+      const effect = event['effect'] as Entity
+      if (event.type === 'input-dropped' && counts.has(effect)) counts.set(effect, (counts.get(effect) as number) - 1)
+    }
+    for (const [effect, count] of counts) {
+      if (count <= 0) continue
+      const why = this.#known.get(effect)?.isOpen === true ? 'has come to more than one end' : 'is not under way'
+      return `effect ${effect} ${why}, and what came for it was not dropped`
+    }
+    return undefined
+  }
+
+  #takes(effect: Entity, attempt: number): boolean {
+    const known = this.#known.get(effect)
+    return known?.isOpen === true && known.attempt === attempt
+  }
+
+  #events({ step }: WatchedTick): Finding {
+    for (const event of step.events) {
+      const { type } = event
+      if (type === 'approval-answered') {
+        const approval = event['approval'] as string
+        if (this.#told.has(approval)) return `approval ${approval} was decided twice`
+        this.#told.add(approval)
+      } else if (type === 'model-replied' || type === 'model-failed') {
+        const effect = event['effect'] as Entity
+        if (this.#told.has(effect)) return `model call ${effect} was answered twice`
+        if (!this.#known.has(effect)) return `model call ${effect} was answered, and never asked`
+        this.#told.add(effect)
+      }
+    }
+    return undefined
+  }
+
+  #outcomes({ world, step }: WatchedTick): Finding {
+    const set = rows(step.delta.set, Outcome)
+    if (set === undefined) return undefined
+    for (const [effect] of set) {
+      if (this.#settled.has(effect)) return `effect ${effect} had an outcome, and another one was written over it`
+      // It may be asked for and be settled in one tick.
+      const isAsked = rows(step.delta.set, Effect)?.some(([asked]) => asked === effect) === true
+      if (this.#known.get(effect)?.isOpen === false && !isAsked) {
+        return `effect ${effect} was settled, and was not under way`
+      }
+      if (isOpen(world, effect)) return `effect ${effect} is settled, and still to be done`
+    }
+    for (const [effect] of set) this.#settled.add(effect)
+    return undefined
+  }
+
+  /** What the effects are now. */
+  #follow(tick: WatchedTick): Finding {
+    const { world } = tick
+    const { removed, despawned, set } = tick.step.delta
+    if (despawned !== undefined) {
+      for (const effect of despawned) {
+        const finding = this.#gone(tick, effect)
+        if (finding !== undefined) return finding
+      }
+    }
+    const effects = rows(set, Effect) as readonly (readonly [Entity, { readonly attempt: number }])[] | undefined
+    for (const [effect, { attempt }] of effects ?? none) {
+      const before = this.#known.get(effect)?.attempt ?? 0
+      if (attempt < before) return `effect ${effect} went back from try ${before} to try ${attempt}`
+      this.#learn(world, effect)
+    }
+    for (const mark of marks) for (const [effect] of rows(set, mark) ?? none) this.#learn(world, effect)
+    if (removed === undefined) return undefined
+    for (const effect of rows(removed, Outcome) ?? none) this.#settled.delete(effect)
+    for (const effect of rows(removed, Effect) ?? none) this.#known.delete(effect)
+    for (const mark of marks) for (const effect of rows(removed, mark) ?? none) this.#learn(world, effect)
+    return undefined
+  }
+
+  /** A model call goes with its reply, its failure, or the turn that it was for. */
+  #gone({ step }: WatchedTick, effect: Entity): Finding {
+    const known = this.#known.get(effect)
+    this.#known.delete(effect)
+    this.#settled.delete(effect)
+    const agent = known?.agent
+    if (agent === undefined || this.#told.has(effect)) return undefined
+    const hasEnded = step.events.some((event) => event.type === 'turn-ended' && event['agent'] === agent)
+    if (hasEnded || step.delta.despawned?.includes(agent) === true) return undefined
+    return `model call ${effect} is gone, and its outcome never came`
+  }
+
+  #learn(world: World, effect: Entity): void {
+    const attempt = world.get(effect, Effect)?.attempt
+    if (attempt === undefined) return
+    const isDue = world.has(effect, Due)
+    const known = this.#known.get(effect)
+    if (known === undefined) {
+      const agent = world.has(effect, ModelCall) ? world.get(effect, OwnedBy)?.agent : undefined
+      this.#known.set(effect, { agent, attempt, isDue, isOpen: isOpen(world, effect) })
+      return
+    }
+    known.attempt = attempt
+    known.isDue = isDue
+    known.isOpen = isOpen(world, effect)
+  }
+}
+
+/** What says whether an effect is under way. */
+const marks: readonly Component[] = [Due, Pending, Running]
+
+function isOpen(world: World, effect: Entity): boolean {
+  return world.has(effect, Pending) || world.has(effect, Running)
+}
+
+const none: readonly never[] = []
+
+/** What a tick has done to one component. */
+function rows<T>(changes: ByComponent<T> | undefined, { name }: Component): readonly T[] | undefined {
+  return changes?.[name]
+}

@@ -1,0 +1,49 @@
+import type { Finding, Law } from '../law.ts'
+
+/**
+ * The line before the pool is one: who comes first is served first, and who comes back goes ahead of all who never had a
+ * slot. When a process dies its line is gone.
+ */
+export const fifoKept: Law = {
+  name: 'fifo-kept',
+  meaning: 'Slots are given in the order of asking, to those who had one before ahead of those who never had.',
+  watch({ maxSessions }) {
+    const holding = new Set<string>()
+    const first = new Set<string>()
+    /** Each with how many that come for the first time may still be told of before it. */
+    const returning = new Map<string, number>()
+
+    /** Slots that were free when somebody came back may have been given to others just before. */
+    const overtaken = (key: string): Finding => {
+      for (const [waiting, free] of returning) {
+        if (free <= 0) return `${key} was given a slot, and ${waiting}, which had one before and came back, still waits`
+        returning.set(waiting, free - 1)
+      }
+      return undefined
+    }
+    return {
+      pool({ key, type, ...event }) {
+        if (type === 'left') {
+          for (const place of [holding, first, returning]) place.delete(key)
+          return undefined
+        }
+        if (type === 'entered') {
+          const isBack = 'place' in event && event.place === 'return'
+          if (isBack) returning.set(key, maxSessions - holding.size)
+          else first.add(key)
+          return undefined
+        }
+        const lane = returning.has(key) ? returning : first
+        if (!lane.has(key)) return `${key} was given a slot and did not stand in line`
+        const [head] = lane.keys()
+        if (head !== key) return `${key} was given a slot, and ${head} has stood in line for longer`
+        lane.delete(key)
+        holding.add(key)
+        return lane === first ? overtaken(key) : undefined
+      },
+      crashed() {
+        for (const place of [holding, first, returning]) place.clear()
+      },
+    }
+  },
+}

@@ -1,0 +1,53 @@
+import type { World } from '../../world/world.ts'
+import type { Finding, Law } from '../law.ts'
+import { Shadows } from './shadows.ts'
+
+/**
+ * What the ticks tell is what happens: their deltas make a shadow of each world, which is compared with it. What a tick
+ * has touched is compared at once, all the rest when the world is let go of, at crashes, and at the end.
+ */
+export const journalEqualsWorld: Law = {
+  name: 'journal-equals-world',
+  meaning: 'The deltas of all ticks, one after the other, make the very world that they were told by.',
+  watch(run) {
+    const shadows = Shadows.of(run)
+    const worlds = new Map<string, World>()
+    const whole = (world: World): Finding => {
+      const shadow = shadows.get(world)
+      // A tick that could not be committed is none.
+      return shadow === undefined || shadow.tick !== world.tick ? undefined : shadow.difference(world)
+    }
+    return {
+      began({ world }) {
+        const difference = shadows.began(world)
+        worlds.set(world.name, world)
+        return difference && `what came back differs from the world as of its last tick: ${difference}`
+      },
+      ticked({ world, step }) {
+        const difference = shadows.ticked(world, step)
+        return difference && `tick ${step.delta.tick} of the journal does not make the world: ${difference}`
+      },
+      ended({ world }) {
+        worlds.delete(world.name)
+        const difference = whole(world)
+        return difference && `the journal up to tick ${world.tick} does not make the world: ${difference}`
+      },
+      crashed() {
+        for (const world of worlds.values()) {
+          const difference = whole(world)
+          if (difference === undefined) continue
+          return `the journal of ${world.name} up to tick ${world.tick} does not make the world: ${difference}`
+        }
+        worlds.clear()
+        return undefined
+      },
+      finished() {
+        for (const world of worlds.values()) {
+          const difference = whole(world)
+          if (difference !== undefined) return `the journal of ${world.name} does not make the world: ${difference}`
+        }
+        return undefined
+      },
+    }
+  },
+}

@@ -1,0 +1,165 @@
+import { Conversation } from '../../../components/conversation.ts'
+import type { Message } from '../../../components/message.ts'
+import { Outcome } from '../../../components/outcome.ts'
+import { Answering } from '../../../components/session-call.ts'
+import { SubagentNotification, UnreadBy } from '../../../components/subagent-notification.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
+import { Notified } from '../../../components/subagent-wait.ts'
+import type { LogEdit } from '../../world/changes.ts'
+import type { Entity } from '../../world/component.ts'
+import type { Json } from '../../world/json.ts'
+import type { World } from '../../world/world.ts'
+import { type Finding, type Law, removedIn, setIn, type WatchedTick } from '../law.ts'
+
+type Mark = 'unread' | 'read'
+
+/** What a law remembers of the sessions of one world. */
+interface Told {
+  /** Those that have ended, by id. */
+  readonly ended: Map<string, Entity>
+  readonly marks: Map<Entity, Mark>
+  /** Those of which the agent's model was told in a message. */
+  readonly lines: Set<string>
+}
+
+/** A line by which a model is told that a session has ended. */
+const endedLine = /^- (session-[0-9a-f]{16}) (?:succeeded|failed|cancelled)[.:]/gm
+
+/**
+ * Whoever is to hear of a session's end hears of it once: it leaves one notification, which is read once, by a message to
+ * the agent or by an answer about the session.
+ */
+export const notifiedOnce: Law = {
+  name: 'notified-once',
+  meaning:
+    'A background session that succeeds, fails or times out is told of exactly once, and no other leaves a notification.',
+  watch() {
+    const worlds = new Map<string, Told>()
+    return {
+      began({ label, world }) {
+        const before = worlds.get(label)
+        const told: Told = { ended: new Map(), marks: new Map(), lines: before?.lines ?? new Set() }
+        worlds.set(label, told)
+        for (const session of world.core.state.holders(SubagentSession)) {
+          const { sessionId, status } = world.read(session, SubagentSession)
+          if (status !== 'queued' && status !== 'running') told.ended.set(sessionId, session)
+          const mark = world.get(session, SubagentNotification)?.state
+          if (mark !== undefined) told.marks.set(session, mark)
+          if (mark === 'unread' && before?.marks.get(session) === 'read') {
+            return `the notification of session ${sessionId} was read, and is unread again when its world came back`
+          }
+        }
+        return undefined
+      },
+      ticked(tick) {
+        const told = worlds.get(tick.label)
+        return told && (endings(tick, told) ?? messages(tick, told) ?? reading(tick, told))
+      },
+    }
+  },
+}
+
+/** What has ended in this tick is notified of, if it is worth it. */
+function endings(tick: WatchedTick, { ended }: Told): Finding {
+  for (const [session, record] of setIn(tick, SubagentSession)) {
+    const { sessionId, status } = record
+    if (status === 'queued' || status === 'running' || ended.has(sessionId)) continue
+    ended.set(sessionId, session)
+    const id = tick.world.get(session, SubagentNotification)?.id
+    const wanted = isWorthTelling(record) ? `${sessionId}:${status}` : undefined
+    if (id === wanted) continue
+    const what = wanted === undefined ? 'none' : `the notification '${wanted}'`
+    return `session ${sessionId} (${record.mode}) is ${status}, which leaves ${what}, and there is ${id === undefined ? 'none' : `'${id}'`}`
+  }
+  return undefined
+}
+
+function isWorthTelling({ mode, notify, status }: SubagentSessionData): boolean {
+  return mode === 'background' && notify !== false && status !== 'cancelled'
+}
+
+/** Lines that have come into conversations in this tick. */
+function messages(tick: WatchedTick, told: Told): Finding {
+  const { appended, spliced } = tick.step.delta
+  const ends = appended?.[Conversation.name] ?? []
+  const edits = spliced?.[Conversation.name] ?? []
+  for (const [agent, items] of ends) {
+    const finding = lines(tick, told, agent, items)
+    if (finding !== undefined) return finding
+  }
+  for (const [agent, changes] of edits) {
+    const finding = lines(tick, told, agent, changes.flatMap(insertedBy))
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
+function insertedBy([, , items]: LogEdit): readonly Json[] {
+  return items
+}
+
+function lines({ world }: WatchedTick, told: Told, agent: Entity, items: readonly Json[]): Finding {
+  let news = 0
+  for (const item of items) {
+    const message = item as Message
+    if (message.role !== 'system') continue
+    const named = message.content.flatMap(({ text }) => Array.from(text.matchAll(endedLine), ([, id = '']) => id))
+    if (named.length > 0 && ++news > 1)
+      return `agent ${agent} is told of ended sessions in more than one message of a tick`
+    for (const sessionId of named) {
+      const session = told.ended.get(sessionId)
+      if (session === undefined) return `agent ${agent} is told that session ${sessionId} has ended, and it has not`
+      if (world.get(session, SubagentSession)?.parent !== agent)
+        return `agent ${agent} is told of session ${sessionId}, which is not its own`
+      if (told.lines.has(sessionId)) return `agent ${agent} is told a second time that session ${sessionId} has ended`
+      if (told.marks.get(session) === 'read')
+        return `agent ${agent} is told of session ${sessionId}, whose notification it has read before`
+      if (world.get(session, SubagentNotification)?.state === 'unread')
+        return `agent ${agent} is told of session ${sessionId}, whose notification stays unread`
+      told.lines.add(sessionId)
+    }
+  }
+  return undefined
+}
+
+/** Notifications that were made or read in this tick. */
+function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
+  const { world } = tick
+  for (const [session, { id, state }] of setIn(tick, SubagentNotification)) {
+    const before = marks.get(session)
+    marks.set(session, state)
+    const { parent, sessionId } = world.read(session, SubagentSession)
+    const reader = world.get(session, UnreadBy)?.agent
+    if (state === 'unread') {
+      if (before === 'read') return `the notification '${id}' was read, and is unread again`
+      if (reader !== parent)
+        return `the notification '${id}' is unread, and does not stand among those of agent ${parent}`
+      if (!world.has(parent, Notified))
+        return `the notification '${id}' is unread, and agent ${parent} is not to be told of it`
+    } else {
+      if (reader !== undefined) return `the notification '${id}' is read, and still stands among the unread ones`
+      const isNew = before !== 'read'
+      if (isNew && !toldOf.has(sessionId) && !isAnswered(tick, sessionId)) {
+        return `the notification '${id}' was marked as read, and agent ${parent} was not told of it`
+      }
+    }
+  }
+  for (const session of removedIn(tick, UnreadBy)) {
+    if (marks.get(session) === 'unread')
+      return `the notification of session entity ${session} is unread, and was taken from those that are told`
+  }
+  const [lost] = removedIn(tick, SubagentNotification)
+  return lost === undefined ? undefined : `the notification of session entity ${lost} was taken away`
+}
+
+/** Somebody has been given the session itself in this tick: a call, now or as soon as its text is there, or a program. */
+function isAnswered({ step: { delta, inputs } }: WatchedTick, sessionId: string): boolean {
+  const isIn = (value: Json | undefined): boolean => value !== undefined && JSON.stringify(value).includes(sessionId)
+  const { appended, set, spliced } = delta
+  return (
+    inputs.some(({ kind }) => kind === 'collected') ||
+    [set?.[Answering.name], set?.[Outcome.name], appended?.[Conversation.name], spliced?.[Conversation.name]].some(
+      (rows) => isIn(rows as Json | undefined),
+    )
+  )
+}

@@ -1,0 +1,53 @@
+import { thrownMessage } from '../../tools/thrown-message.ts'
+import { World } from '../../world/world.ts'
+import type { Finding, Law } from '../law.ts'
+import { ShadowWorld } from './shadow-world.ts'
+import { Shadows } from './shadows.ts'
+
+/** At the end of a run one world in so many is saved and restored. The seed says which: the root under 1, 33, 65 … */
+const restoredOf = 32
+
+/**
+ * What is saved comes back: after a crash each world is the one that was committed last, and at the end of a run some are
+ * made again of their own snapshots.
+ */
+export const restoredEqualsSaved: Law = {
+  name: 'restored-equals-saved',
+  meaning: 'A world that is restored, from its store or from a snapshot, is the world that was saved.',
+  watch(run) {
+    const shadows = Shadows.of(run)
+    return {
+      began({ world }) {
+        const difference = shadows.began(world)
+        return difference && `what came back is not what was committed: ${difference}`
+      },
+      ticked({ world, step }) {
+        shadows.ticked(world, step)
+        return undefined
+      },
+      finished(worlds) {
+        let place = run.seed - 1
+        for (const { world, label } of worlds.values()) {
+          if (place++ % restoredOf !== 0) continue
+          const difference = restoredDiffers(world)
+          if (difference !== undefined) return `${label}, made again of its snapshot: ${difference}`
+        }
+        return undefined
+      },
+    }
+  },
+}
+
+function restoredDiffers(world: World): Finding {
+  let again: World
+  try {
+    again = World.restore(world.snapshot(), { components: world.core.tokens.values() })
+  } catch (error) {
+    return `it cannot be: ${thrownMessage(error)}`
+  }
+  if (again.name !== world.name || again.seed !== world.seed) {
+    return `it is '${again.name}' of seed ${again.seed}, and was '${world.name}' of seed ${world.seed}`
+  }
+  if (again.core.inbox.length !== world.core.inbox.length) return 'what has arrived is lost'
+  return new ShadowWorld(world).difference(again)
+}

@@ -1,0 +1,73 @@
+import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
+import type { Entity } from '../../world/component.ts'
+import { type Finding, type Law, removedIn, setIn } from '../law.ts'
+
+type Status = SubagentSessionData['status']
+
+/** What a session is at the end of a tick, by what it was before it. One may be launched and called off in one tick. */
+const next: Readonly<Record<Status | 'born', readonly Status[]>> = {
+  born: ['queued', 'cancelled'],
+  queued: ['queued', 'running', 'failed', 'cancelled'],
+  running: ['running', 'succeeded', 'failed', 'timed_out', 'cancelled'],
+  succeeded: ['succeeded'],
+  failed: ['failed'],
+  timed_out: ['timed_out'],
+  cancelled: ['cancelled'],
+}
+
+/** What the record of an ended session keeps as it is. */
+const final = ['artifactId', 'error', 'finishedAtMs', 'finishedSequence', 'recordPath', 'startedAtMs'] as const
+
+/** What no record changes. */
+const fixed = ['correlationId', 'kind', 'mode', 'parent', 'sequence', 'sessionId'] as const
+
+/** Sessions go from state to state as they may, and stay what they have ended as, over restarts too. */
+export const sessionTransitionsLegal: Law = {
+  name: 'session-transitions-legal',
+  meaning: 'A session goes only where its state leads, and its end is final.',
+  watch() {
+    const worlds = new Map<string, Map<Entity, SubagentSessionData>>()
+    return {
+      began({ label, world }) {
+        const known = worlds.get(label)
+        const now = new Map<Entity, SubagentSessionData>()
+        let finding: Finding
+        for (const session of world.core.state.holders(SubagentSession)) {
+          const record = world.read(session, SubagentSession)
+          const before = known?.get(session)
+          if (before !== undefined) finding ??= moved(before, record)
+          now.set(session, record)
+        }
+        worlds.set(label, now)
+        return finding && `when its world came back, ${finding}`
+      },
+      ticked(tick) {
+        const rows = setIn(tick, SubagentSession)
+        const lost = removedIn(tick, SubagentSession)
+        if (rows.length === 0 && lost.length === 0) return undefined
+        const known = worlds.get(tick.label)
+        for (const [session, record] of rows) {
+          const finding = moved(known?.get(session), record)
+          if (finding !== undefined) return finding
+          known?.set(session, record)
+        }
+        return lost.length > 0 ? `session entity ${lost[0]} has lost its record` : undefined
+      },
+    }
+  },
+}
+
+function moved(before: SubagentSessionData | undefined, record: SubagentSessionData): Finding {
+  const { sessionId, status } = record
+  const from = before?.status ?? 'born'
+  if (!next[from].includes(status)) {
+    const isFinal = next[from].length === 1 ? ', which is final' : ''
+    const was = before === undefined ? 'was born' : `was ${from}${isFinal}, and became`
+    return `session ${sessionId} ${was} ${status}`
+  }
+  if (before === undefined) return undefined
+  const kept = next[from].length === 1 ? [...fixed, ...final] : fixed
+  const changed = kept.find((field) => before[field] !== record[field])
+  if (changed === undefined) return undefined
+  return `the record of session ${sessionId} (${status}) has changed: ${changed} was ${before[changed]}, and is ${record[changed]}`
+}

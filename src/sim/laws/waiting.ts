@@ -1,0 +1,174 @@
+import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../../components/ancestry.ts'
+import { Approval } from '../../../components/approval.ts'
+import { Busy } from '../../../components/busy.ts'
+import { Conversation } from '../../../components/conversation.ts'
+import { Due } from '../../../components/due.ts'
+import { Effect } from '../../../components/effect.ts'
+import { LastTurn } from '../../../components/last-turn.ts'
+import { Llm } from '../../../components/llm.ts'
+import { ModelCall } from '../../../components/model-call.ts'
+import { Outcome } from '../../../components/outcome.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Paused } from '../../../components/paused.ts'
+import { Pending } from '../../../components/pending.ts'
+import { Running } from '../../../components/running.ts'
+import { Answering, AwaitingReply, AwaitingSession, SessionQuery } from '../../../components/session-call.ts'
+import { UnreadBy } from '../../../components/subagent-notification.ts'
+import { subagentDefaults, SubagentRegistry } from '../../../components/subagent-registry.ts'
+import { ActiveFor, SubagentSession } from '../../../components/subagent-session.ts'
+import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../../components/subagent-wait.ts'
+import { Terminal } from '../../../components/terminal.ts'
+import { AwaitingApproval, Requested, ToolCall } from '../../../components/tool-call.ts'
+import { Turn } from '../../../components/turn.ts'
+import { Unread } from '../../../components/unread.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { Finding } from '../law.ts'
+
+/** Effects whose outcome the standard systems take in the tick in which it comes. */
+const takenAtOnce: ReadonlySet<string> = new Set(['model', 'approval', 'session', 'query', 'slot', 'timer'])
+
+/** An effect or a tool call that nothing moves along any more. */
+export function stuckEffect(world: World, entity: Entity): Finding {
+  if (world.has(entity, ToolCall)) return stuckCall(world, entity)
+  const effect = world.get(entity, Effect)
+  if (effect === undefined || isUnderWay(world, entity)) return undefined
+  if (!world.has(entity, Outcome)) return `the ${effect.kind} effect ${entity} is neither under way nor settled`
+  return takenAtOnce.has(effect.kind) ? `nobody takes the outcome of the ${effect.kind} effect ${entity}` : undefined
+}
+
+function stuckCall(world: World, call: Entity): Finding {
+  const { name } = world.read(call, ToolCall)
+  const awaited = world.get(call, AwaitingSession)?.session
+  if (awaited !== undefined) {
+    if (isActive(world, awaited)) return undefined
+    return `call ${call} of '${name}' waits for session entity ${awaited}, which has ended`
+  }
+  if (world.has(call, AwaitingReply)) {
+    return isAsking(world, call) ? undefined : `call ${call} of '${name}' waits for a reply, and nobody is asked`
+  }
+  if (world.has(call, Answering) && !isUnderWay(world, call)) {
+    return `the answer of call ${call} of '${name}' is not whole, and nothing is under way for it`
+  }
+  if (isUnderWay(world, call) || world.has(call, Outcome) || world.has(call, Requested)) return undefined
+  if (!world.has(call, AwaitingApproval))
+    return `nothing is under way for call ${call} of '${name}', and it has no result`
+  const agent = world.get(call, OwnedBy)?.agent
+  const isAsked = agent !== undefined && world.referrers(OwnedBy, agent).some((owned) => world.has(owned, Approval))
+  return isAsked ? undefined : `call ${call} of '${name}' waits for a person, and nobody is asked`
+}
+
+function isAsking(world: World, call: Entity): boolean {
+  const agent = world.get(call, OwnedBy)?.agent
+  if (agent === undefined) return false
+  return world.referrers(OwnedBy, agent).some((owned) => world.get(owned, SessionQuery)?.call === call)
+}
+
+function isUnderWay(world: World, entity: Entity): boolean {
+  return world.has(entity, Pending) || world.has(entity, Running) || world.has(entity, Due)
+}
+
+function isActive(world: World, session: Entity): boolean {
+  const status = world.get(session, SubagentSession)?.status
+  return status === 'queued' || status === 'running'
+}
+
+/** A session whose state says something else than its effect. */
+export function stuckSession(world: World, session: Entity): Finding {
+  const record = world.get(session, SubagentSession)
+  if (record === undefined) return undefined
+  const { parent, sessionId, status } = record
+  if (!isActive(world, session)) {
+    const left = [ActiveFor, Effect, Outcome, Pending, Running].find((token) => world.has(session, token))
+    if (left !== undefined) return `session ${sessionId} is ${status}, and still has ${left.name}`
+    const call = world.referrers(AwaitingSession, session)[0]
+    return call === undefined ? undefined : `call ${call} still waits for session ${sessionId}, which is ${status}`
+  }
+  const wanted = status === 'queued' ? Pending : Running
+  const lacks = [Effect, wanted].find((token) => !world.has(session, token))
+  if (lacks !== undefined)
+    return `session ${sessionId} is ${status}, and nothing is under way for it: it has no ${lacks.name}`
+  if (world.get(session, ActiveFor)?.agent === parent) return undefined
+  return `session ${sessionId} is ${status}, and agent ${parent} does not know it as active`
+}
+
+/** Questions to a session of which none has begun. */
+export function stuckQuestions(world: World, session: Entity): Finding {
+  const open = world
+    .referrers(SessionQuery, session)
+    .find((asked) => world.get(asked, SessionQuery)?.reply === undefined)
+  if (open === undefined || world.has(open, Effect)) return undefined
+  return `question ${open} to session entity ${session} is the first in line, and nobody puts it`
+}
+
+/** An agent's step that does not go on: nothing of it is open, or what is first in line is not taken. */
+export function stuckStep(world: World, agent: Entity): Finding {
+  if (!world.has(agent, Busy)) return undefined
+  const owned = world.referrers(OwnedBy, agent)
+  const first = owned.find((entity) => world.has(entity, ToolCall))
+  if (first === undefined) {
+    if (owned.some((entity) => world.has(entity, ModelCall))) return undefined
+    return `agent ${agent} is busy, and nothing of its step is open`
+  }
+  const isForOthers = world.has(first, AwaitingSession) || world.has(first, Answering)
+  if (!world.has(first, Outcome) || isForOthers) return undefined
+  return `agent ${agent} is busy, and nobody takes the result of call ${first}, the first that is open`
+}
+
+/** An agent that sleeps although it is to wake, or that has news of which nobody tells it. */
+export function stuckAgent(world: World, agent: Entity): Finding {
+  if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
+  const wait = world.get(agent, SubagentWait)
+  if (wait !== undefined) {
+    if (isSatisfied(world, agent, wait)) return `agent ${agent} sleeps, and what it waits for is there`
+    const isTimed = world.referrers(OwnedBy, agent).some((owned) => world.has(owned, WaitDeadline))
+    return wait.deadlineMs === null || isTimed
+      ? undefined
+      : `agent ${agent} sleeps until ${wait.deadlineMs} ms, and no timer is set`
+  }
+  if (world.has(agent, Notified) && canBeTold(world, agent)) return `agent ${agent} has news, and nobody tells it`
+  return world.has(agent, SlotReleased) ? stuckWithoutSlot(world, agent) : undefined
+}
+
+/** An agent that has something to answer and nothing that keeps it from it. */
+export function stuckUnread(world: World, agent: Entity): Finding {
+  if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
+  if ([Busy, Paused, SlotReleased, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
+  return `agent ${agent} has something to answer, and takes no step`
+}
+
+function isSatisfied(
+  world: World,
+  agent: Entity,
+  { mode, sessions, watched }: NonNullable<ReturnType<typeof waitOf>>,
+): boolean {
+  const named = sessions ?? watched
+  if (mode === 'all') return (named ?? []).every((session) => !isActive(world, session))
+  const hasNews = (session: Entity): boolean =>
+    !isActive(world, session) && world.get(session, SubagentSession)?.status !== 'cancelled'
+  if (named !== undefined) return named.some(hasNews) || named.every((session) => !isActive(world, session))
+  if (world.referrers(UnreadBy, agent).length > 0 || world.referrers(EndedInWait, agent).some(hasNews)) return true
+  const active = world.referrers(ActiveFor, agent)
+  return active.every((session) => world.get(session, SubagentSession)?.mode !== 'background')
+}
+
+function waitOf(world: World, agent: Entity) {
+  return world.get(agent, SubagentWait)
+}
+
+/** Before a step; or when the turn is over, unless the agent is to be left alone. */
+function canBeTold(world: World, agent: Entity): boolean {
+  if (world.has(agent, Unread)) return true
+  if (world.has(agent, Turn)) return false
+  const stop = world.get(agent, LastTurn)?.stop
+  if (stop === 'failed' || stop === 'cancelled' || stop === 'budget-spent') return false
+  return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
+}
+
+/** Who has given its slot back waits for its sessions, or stands in line for another slot. */
+function stuckWithoutSlot(world: World, agent: Entity): Finding {
+  if (world.has(agent, SessionEnd) || world.has(agent, Paused)) return undefined
+  if (world.referrers(ActiveFor, agent).length > 0) return undefined
+  if (world.has(agent, Ancestry) && world.core.state.holders(SlotRequest).length > 0) return undefined
+  return `agent ${agent} has given its slot back, has no session that is active, and asks for no other slot`
+}

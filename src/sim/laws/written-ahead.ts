@@ -1,0 +1,40 @@
+import { Effect } from '../../../components/effect.ts'
+import { Pending } from '../../../components/pending.ts'
+import { Running } from '../../../components/running.ts'
+import type { Finding, Law, WatchedCall } from '../law.ts'
+import type { ShadowWorld } from './shadow-world.ts'
+import { Shadows } from './shadows.ts'
+
+/** Nothing begins that a crash would know nothing of. */
+export const writtenAhead: Law = {
+  name: 'written-ahead',
+  meaning: 'Nothing begins before the tick that asks for it is committed.',
+  watch(run) {
+    const shadows = Shadows.of(run)
+    return {
+      began({ world }) {
+        shadows.began(world)
+        return undefined
+      },
+      ticked({ world, step }) {
+        shadows.ticked(world, step)
+        return undefined
+      },
+      called(call) {
+        const problem = problemOf(shadows.get(call.world), call)
+        if (problem === undefined) return undefined
+        return `'${call.name}' begins for effect ${call.effect} of ${call.label}, try ${call.attempt}, and ${problem}`
+      },
+    }
+  },
+}
+
+/** @param committed the world as it would come back if the process died now */
+function problemOf(committed: ShadowWorld | undefined, { effect, attempt, restart }: WatchedCall): Finding {
+  const asked = committed?.value(effect, Effect.name) as { readonly attempt: number } | undefined
+  if (committed === undefined || asked === undefined) return 'no committed tick has asked for it'
+  if (asked.attempt !== attempt) return `as committed it is at try ${asked.attempt}`
+  if (committed.value(effect, Running.name) !== undefined) return undefined
+  if (restart === 'once') return 'it is not marked as running in any committed tick'
+  return committed.value(effect, Pending.name) === undefined ? 'as committed it is not to be done' : undefined
+}

@@ -1,0 +1,68 @@
+import { cutText } from '../tools/cut-text.ts'
+import { type Actor, people, type SequenceStep, sequenceSteps } from './sequence-steps.ts'
+import type { TraceEntry } from './trace-entry.ts'
+
+/** Lines that a chart shows: of a longer run its beginning and, since it tells how the run came out, its end. */
+const maxSteps = 300
+const stepsAtEnd = 100
+const maxTextChars = 60
+
+const arrows = { asks: '->>', answers: '-->>', fails: '--x' } as const
+const titles = { person: '', agent: '', model: 'model ', tool: 'tool ' } as const
+
+/** A trace as a `sequenceDiagram` of Mermaid. */
+export function mermaidChart(entries: readonly TraceEntry[]): string {
+  const all = sequenceSteps(entries)
+  const isCut = all.length > maxSteps
+  const steps = isCut ? [...all.slice(0, maxSteps - stepsAtEnd), cutMark(all), ...all.slice(-stepsAtEnd)] : all
+  const participants = participantsOf(steps)
+  const ids = new Map(participants.map((actor, index) => [keyOf(actor), `p${index}`]))
+  const declared = participants.map((actor) => {
+    const word = actor.kind === 'person' ? 'actor' : 'participant'
+    return `${word} ${ids.get(keyOf(actor))} as ${escaped(titles[actor.kind] + actor.name)}`
+  })
+  const lines = [...declared, ...steps.map((step) => lineOf(step, ids))]
+  return ['sequenceDiagram', ...lines.map((line) => `  ${line}`)].join('\n')
+}
+
+function cutMark(all: readonly SequenceStep[]): SequenceStep {
+  return { kind: 'note', over: undefined, text: `${all.length - maxSteps} lines are left out here` }
+}
+
+/** People first, then agents, models and tools, each in the order in which they come. */
+function participantsOf(steps: readonly SequenceStep[]): Actor[] {
+  const found = new Map<string, Actor>()
+  for (const step of steps) {
+    for (const actor of step.kind === 'note' ? [step.over] : [step.from, step.to]) {
+      if (actor !== undefined) found.set(keyOf(actor), actor)
+    }
+  }
+  // A note over everybody needs somebody.
+  if (found.size === 0) return [people]
+  return (['person', 'agent', 'model', 'tool'] as const).flatMap((kind) =>
+    [...found.values()].filter((actor) => actor.kind === kind),
+  )
+}
+
+function lineOf(step: SequenceStep, ids: ReadonlyMap<string, string>): string {
+  const text = escaped(step.text)
+  if (step.kind !== 'note') {
+    const { kind, from, to } = step
+    return `${ids.get(keyOf(from))}${arrows[kind]}${ids.get(keyOf(to))}: ${text}`
+  }
+  if (step.over !== undefined) return `Note over ${ids.get(keyOf(step.over))}: ${text}`
+  const [first, ...rest] = ids.values()
+  return `Note over ${[first, ...rest.slice(-1)].join(',')}: ${text}`
+}
+
+function keyOf({ kind, name }: Actor): string {
+  return `${kind} ${name}`
+}
+
+/** On one line, with what means something to Mermaid as character codes. */
+function escaped(text: string): string {
+  const short = text.length > maxTextChars ? `${cutText(text, maxTextChars)}…` : text
+  // oxlint-disable-next-line no-control-regex
+  const line = short.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim()
+  return line.replaceAll(/[#;%<>&"`\\]/g, (character) => `#${character.charCodeAt(0)};`) || '#160;'
+}

@@ -1,0 +1,75 @@
+import { type Asked } from './asked.ts'
+import { type CallPlace, type RecordedCall } from './recorded-call.ts'
+import { sharedMessages } from './request-difference.ts'
+
+/** The answers of a recording, found by what was asked. Each is given once. */
+export class AnswerBook {
+  readonly #calls: readonly RecordedCall[]
+  readonly #left = new Map<string, RecordedCall[]>()
+  /** What was given, by the call's own key: a call that is made once more after a crash gets the same. */
+  readonly #given = new Map<string, RecordedCall>()
+
+  constructor(calls: readonly RecordedCall[]) {
+    this.#calls = calls
+    for (const call of calls) {
+      const key = keyOf(call.asked)
+      const others = this.#left.get(key)
+      if (others === undefined) this.#left.set(key, [call])
+      else others.push(call)
+    }
+  }
+
+  /**
+   * The answer to a call: of several calls that ask the same that of its own place, or else the first of its agent, of its
+   * world, of all.
+   *
+   * @param key the same when the call is made again
+   */
+  take(asked: Asked, place: CallPlace, key: string): RecordedCall | undefined {
+    const again = this.#given.get(key)
+    if (again !== undefined && again.asked.fingerprint === asked.fingerprint) return again
+    const left = this.#left.get(keyOf(asked)) ?? []
+    const [first, ...others] = left
+    if (first === undefined) return undefined
+    const found = others.reduce((best, call) => (nearness(call, place) > nearness(best, place) ? call : best), first)
+    left.splice(left.indexOf(found), 1)
+    this.#given.set(key, found)
+    return found
+  }
+
+  /** The recorded call that one which was not recorded is best compared with. */
+  nearest(asked: Asked, place: CallPlace): RecordedCall | undefined {
+    const ofKind = this.#calls.filter((call) => call.asked.kind === asked.kind)
+    const same = ofKind.find((call) => nearness(call, place) >= sameStep)
+    if (same !== undefined) return same
+    const likeness = (call: RecordedCall): number => likenessOf(call.asked, asked)
+    let best: RecordedCall | undefined
+    let most = -1
+    for (const call of ofKind) {
+      const likely = likeness(call)
+      if (likely > most) [best, most] = [call, likely]
+    }
+    return best
+  }
+}
+
+function keyOf({ kind, fingerprint }: Asked): string {
+  return `${kind} ${fingerprint.toString(36)}`
+}
+
+const sameStep = 3
+
+/** 4: the very call; 3: another try of it; 2: its agent's; 1: its world's; 0: another one's. */
+function nearness(call: CallPlace, place: CallPlace): number {
+  if (call.label !== place.label) return 0
+  if (call.agent !== place.agent) return 1
+  if (call.step !== place.step) return 2
+  return call.attempt === place.attempt ? sameStep + 1 : sameStep
+}
+
+function likenessOf(recorded: Asked, asked: Asked): number {
+  if (recorded.request !== undefined && asked.request !== undefined) {
+    return sharedMessages(recorded.request, asked.request)
+  }
+  return recorded.name === asked.name ? 1 : 0
+}

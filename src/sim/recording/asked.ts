@@ -1,0 +1,124 @@
+import { Approval } from '../../../components/approval.ts'
+import { Conversation } from '../../../components/conversation.ts'
+import { Due } from '../../../components/due.ts'
+import { Effect } from '../../../components/effect.ts'
+import { Llm } from '../../../components/llm.ts'
+import type { Message } from '../../../components/message.ts'
+import { ModelCall } from '../../../components/model-call.ts'
+import { Outcome } from '../../../components/outcome.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Pending } from '../../../components/pending.ts'
+import { Running } from '../../../components/running.ts'
+import { Skills } from '../../../components/skills.ts'
+import { SystemPrompt } from '../../../components/system-prompt.ts'
+import { ToolCall } from '../../../components/tool-call.ts'
+import { isSessionEffect } from '../../engine/session-kinds.ts'
+import type { ModelRequest } from '../../models/port.ts'
+import { project } from '../../models/project.ts'
+import type { Entity } from '../../world/component.ts'
+import type { Json } from '../../world/json.ts'
+import { fingerprint } from '../../world/random.ts'
+import type { World } from '../../world/world.ts'
+
+/** What an effect asks for when it begins. The same is answered the same. */
+export interface Asked {
+  readonly kind: string
+  /** `provider/model`, the tool, or the kind of the effect. */
+  readonly name: string
+  /** Equal for what is equal. */
+  readonly fingerprint: number
+  /** Of a tool its arguments; of a kind of one's own, what stands beside the effect. */
+  readonly data: Json
+  /** Of a model call. */
+  readonly request?: AskedModel
+}
+
+/** The request of a model call, with the components from which its system prompt was put together. */
+export interface AskedModel extends ModelRequest {
+  readonly prompt: unknown
+  readonly skills: unknown
+}
+
+/** Is an effect of that kind answered out of a recording? Sessions run again, and timers are the world's own. */
+export function isAnswered(kind: string): boolean {
+  return kind !== 'timer' && !isSessionEffect(kind)
+}
+
+/** What an effect asks for, as its world is now. */
+export function askedBy(world: World, effect: Entity): Asked {
+  const { kind } = world.read(effect, Effect)
+  switch (kind) {
+    case 'model':
+      return modelAsked(world, effect)
+    case 'tool': {
+      const { name, arguments: data } = world.read(effect, ToolCall)
+      return { kind, name, data, fingerprint: fingerprint(JSON.stringify([kind, name, data])) }
+    }
+    case 'approval': {
+      const { tool: name, arguments: data } = world.read(effect, Approval)
+      return { kind, name, data, fingerprint: fingerprint(JSON.stringify([kind, name, data])) }
+    }
+    default: {
+      const data = besides(world, effect)
+      return { kind, name: kind, data, fingerprint: fingerprint(JSON.stringify([kind, data])) }
+    }
+  }
+}
+
+function modelAsked(world: World, effect: Entity): Asked {
+  const { agent } = world.read(effect, OwnedBy)
+  const name = world.read(agent, Llm).model
+  const projected = project(world, agent, world.read(effect, ModelCall).messages)
+  const prompt = world.get(agent, SystemPrompt)
+  const request = { ...projected, prompt, skills: world.get(agent, Skills) }
+  const messages = chainOver(world.get(agent, Conversation) ?? [], projected.messages.length)
+  return { kind: 'model', name, data: null, request, fingerprint: requestFingerprint(name, projected, messages) }
+}
+
+/** Equal for requests with which a model is asked the same. */
+function requestFingerprint(
+  name: string,
+  { options, outputSchema, system, tail, tools }: ModelRequest,
+  messages: number,
+): number {
+  const rest = JSON.stringify([name, system, options, outputSchema ?? null, tail, digestOf(tools)])
+  return fingerprint(rest, messages)
+}
+
+/** Of a log's messages: the hash over the first so many, by their number, and the messages themselves. */
+const chains = new WeakMap<readonly Message[], { readonly hashes: number[]; readonly messages: Message[] }>()
+
+/** A hash over the first so many messages of a log. Costs what the log has got since it was last asked for. */
+function chainOver(log: readonly Message[], count: number): number {
+  let known = chains.get(log)
+  if (known === undefined) chains.set(log, (known = { hashes: [0], messages: [] }))
+  const { hashes, messages } = known
+  // A tick that is undone takes messages back from the end of a log.
+  while (messages.length > 0 && messages.at(-1) !== log[messages.length - 1]) {
+    messages.pop()
+    hashes.pop()
+  }
+  for (let index = messages.length; index < count; index++) {
+    const message = log[index] as Message
+    messages.push(message)
+    hashes.push(fingerprint(digestOf(message).toString(36), hashes[index]))
+  }
+  return hashes[count] as number
+}
+
+const digests = new WeakMap<object, number>()
+
+/** Of a part of a request. Such parts are frozen, and come again with every step. */
+export function digestOf(part: object): number {
+  let known = digests.get(part)
+  if (known === undefined) digests.set(part, (known = fingerprint(JSON.stringify(part))))
+  return known
+}
+
+/** What every effect has, and says nothing of what it is to do. */
+const common: ReadonlySet<string> = new Set([Due, Effect, Outcome, OwnedBy, Pending, Running].map(({ name }) => name))
+
+function besides(world: World, effect: Entity): Json {
+  const own = world.componentsOf(effect).filter(({ name }) => !common.has(name))
+  return Object.fromEntries(own.map((token) => [token.name, world.core.state.get(effect, token) as Json]))
+}

@@ -1,0 +1,168 @@
+import { openSnapshot } from '../../engine/keeper.ts'
+import { Effect } from '../../../components/effect.ts'
+import { HostFacts, type HostFactsData } from '../../../components/host-facts.ts'
+import type { OutcomeData } from '../../../components/outcome.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Pending } from '../../../components/pending.ts'
+import { Running } from '../../../components/running.ts'
+import type { StandardInput } from '../../../components/input.ts'
+import { interrupted } from '../../../systems/restart.ts'
+import type { Component, Entity } from '../../world/component.ts'
+import type { Input } from '../../world/input.ts'
+import type { Step } from '../../world/journal.ts'
+import type { World } from '../../world/world.ts'
+import { type Asked, askedBy, isAnswered } from './asked.ts'
+import { type CallPlace, type RecordedCall, StepCounter } from './recorded-call.ts'
+import { type RecordedWorld, recordedWorlds } from './recorded-worlds.ts'
+import type { SavedRecording } from './saved-recording.ts'
+
+/** A tick of a recorded run: what came in, and when. */
+export interface RecordedTick {
+  readonly tick: number
+  readonly nowMs: number
+  readonly inputs: readonly Input[]
+}
+
+/** All that came from outside into a recorded run. */
+export interface RecordedAnswers {
+  /** In order of their beginning, world by world. */
+  readonly calls: readonly RecordedCall[]
+  /** The ticks of each world, by label. */
+  readonly ticks: ReadonlyMap<string, readonly RecordedTick[]>
+  /** What the worlds knew of their Host. */
+  readonly facts: HostFactsData | undefined
+}
+
+/**
+ * What models, tools and people had to say in a recorded run, and to what. Pure: the changes of the recorded ticks are made
+ * again, so that it does not matter which systems made them.
+ *
+ * @throws `corrupt-journal`, and what restoring throws
+ */
+export function recordedAnswers(
+  saved: SavedRecording,
+  { components }: { readonly components: Iterable<Component> },
+): RecordedAnswers {
+  const calls: RecordedCall[] = []
+  const ticks = new Map<string, readonly RecordedTick[]>()
+  const steps = new StepCounter()
+  let facts: HostFactsData | undefined
+  for (const recorded of recordedWorlds(saved, components)) {
+    const reader = new WorldReader(recorded, steps)
+    ticks.set(
+      recorded.label,
+      recorded.steps.map((step) => reader.read(step)),
+    )
+    calls.push(...reader.end())
+    const { world } = recorded
+    facts ??= world.core.state.holders(HostFacts).map((host) => world.read(host, HostFacts))[0]
+  }
+  return { calls, ticks, facts }
+}
+
+interface OpenCall extends CallPlace {
+  readonly asked: Asked
+  beganMs: number
+  endedMs: number
+  outcome: RecordedCall['outcome']
+}
+
+/** Goes through the recorded ticks of a world, and takes down which calls begin and end in them. */
+class WorldReader {
+  readonly #label: string
+  readonly #world: World
+  readonly #steps: StepCounter
+  readonly #calls: OpenCall[] = []
+  readonly #open = new Map<Entity, OpenCall>()
+
+  constructor({ label, world }: RecordedWorld, steps: StepCounter) {
+    this.#label = label
+    this.#world = world
+    this.#steps = steps
+    for (const effect of world.core.state.holders(Pending)) this.#begin(effect)
+  }
+
+  read({ inputs, delta }: Step): RecordedTick {
+    const { core } = this.#world
+    const { tick, nowMs } = delta
+    const came = inputs.flatMap((input): readonly Input[] => (input.kind === 'started' ? this.#interrupt() : [input]))
+    for (const input of came) this.#take(input as StandardInput, nowMs)
+    core.apply(delta)
+    core.header = delta
+    core.state.forget()
+    for (const effect of this.#open.keys()) this.#look(effect)
+    const { [Effect.name]: written = [], [Pending.name]: pending = [] } = delta.set ?? {}
+    const begun = new Set([...written, ...pending].map(([effect]) => effect))
+    for (const effect of [...begun].toSorted((a, b) => a - b)) {
+      if (this.#world.has(effect, Pending)) this.#begin(effect)
+    }
+    return { tick, nowMs, inputs: came }
+  }
+
+  /** All calls. */
+  end(): readonly RecordedCall[] {
+    return this.#calls.map(({ beganMs, endedMs, ...call }) => ({ ...call, latencyMs: Math.max(0, endedMs - beganMs) }))
+  }
+
+  #begin(effect: Entity): void {
+    const world = this.#world
+    const { attempt, kind } = world.read(effect, Effect)
+    if (!isAnswered(kind) || this.#open.get(effect)?.attempt === attempt) return
+    const agent = world.get(effect, OwnedBy)?.agent
+    const label = this.#label
+    const step = this.#steps.stepOf(label, agent, kind, effect)
+    const asked = askedBy(world, effect)
+    const { nowMs } = world
+    const call: OpenCall = { label, agent, step, attempt, asked, beganMs: nowMs, endedMs: nowMs, outcome: 'cut-off' }
+    this.#calls.push(call)
+    this.#open.set(effect, call)
+  }
+
+  #take(input: StandardInput, nowMs: number): void {
+    if (input.kind !== 'outcome' && input.kind !== 'admitted') return
+    const call = this.#open.get(input.effect)
+    if (call === undefined || call.attempt !== input.attempt) return
+    if (input.kind === 'admitted') call.beganMs = nowMs
+    else this.#close(input.effect, call, input.outcome, nowMs)
+  }
+
+  /** An effect that neither waits nor runs any more was settled without an outcome of its own. */
+  #look(effect: Entity): void {
+    const world = this.#world
+    const call = this.#open.get(effect)
+    if (call === undefined || world.has(effect, Running)) return
+    if (world.has(effect, Pending) && world.read(effect, Effect).attempt === call.attempt) return
+    this.#close(effect, call, 'called-off', world.nowMs)
+  }
+
+  #close(effect: Entity, call: OpenCall, outcome: OutcomeData | 'called-off', nowMs: number): void {
+    call.outcome = outcome
+    call.endedMs = nowMs
+    this.#open.delete(effect)
+  }
+
+  /** A process that took the world up has found these running. A replay has one process: to it, they end that way. */
+  #interrupt(): readonly Input[] {
+    const world = this.#world
+    const found = world.core.state.holders(Running).filter((effect) => {
+      return world.read(effect, Effect).restart !== 'resumable'
+    })
+    return found.map((effect) => {
+      const { attempt } = world.read(effect, Effect)
+      return { kind: 'outcome', effect, attempt, outcome: interrupted }
+    })
+  }
+}
+
+/** Unix time at which the run of a recording began; `undefined`: nothing of it says so. */
+export function recordedDateMs({ worlds }: SavedRecording): number | undefined {
+  const [root] = worlds
+  if (root === undefined) return undefined
+  const { codec } = openSnapshot(root.recording)
+  for (const { tick, line } of root.recording.rows) {
+    const { inputs } = codec.decode(line, `recording of world '${root.name}', tick ${tick}`)
+    const started = inputs.find((input) => input.kind === 'started')
+    if (started !== undefined) return started['dateMs'] as number
+  }
+  return undefined
+}

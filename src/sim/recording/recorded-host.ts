@@ -1,0 +1,123 @@
+import type { HostFactsData } from '../../../components/host-facts.ts'
+import { Llm } from '../../../components/llm.ts'
+import type { ToolDeclaration } from '../../../components/tool-declaration.ts'
+import { ToolRegistry } from '../../../components/tool-registry.ts'
+import { approvalEffect } from '../../engine/approval-effect.ts'
+import type { EffectKind } from '../../engine/effect-kind.ts'
+import { Host } from '../../engine/host.ts'
+import type { HostOptions } from '../../engine/host-options.ts'
+import type { HostSeams } from '../../engine/host-seams.ts'
+import { modelEffect } from '../../engine/model-effect.ts'
+import { toolEffect } from '../../engine/tool-effect.ts'
+import { parseModel } from '../../models/model-name.ts'
+import type { ModelProvider } from '../../models/port.ts'
+import { builtInProviders } from '../../models/providers.ts'
+import type { Tool } from '../../tools/port.ts'
+import { canonical } from '../../world/canonical.ts'
+import type { World } from '../../world/world.ts'
+import type { SimulatedWork } from '../simulated-work.ts'
+import type { RecordedAnswers } from './recorded-answers.ts'
+import { type Recall, recordedEffect } from './recorded-effect.ts'
+
+/** What a Host of a replay is made of, besides its own options. */
+export interface RecordedHostParts {
+  readonly answers: RecordedAnswers
+  readonly recall: Recall
+  readonly work: SimulatedWork
+  /** The root world, as it was made. */
+  readonly world: World
+}
+
+/** A Host whose effects are answered out of a recording, and which its worlds take for the one that they were recorded on. */
+export function recordedHost(options: HostOptions, seams: HostSeams, parts: RecordedHostParts): Host {
+  const { answers, recall, work } = parts
+  const inner: Record<string, EffectKind> = {
+    model: modelEffect({
+      provider: (name) => host.provider(name),
+      price: (model) => host.price(model),
+      hold: (name, durationMs) => host.hold(name, durationMs),
+    }),
+    tool: toolEffect((name) => host.tool(name)),
+    approval: approvalEffect(options.approve),
+    ...options.effects,
+  }
+  for (const { asked } of answers.calls) inner[asked.kind] ??= unknownKind
+  const kinds = Object.entries(inner)
+  const effects = Object.fromEntries(kinds.map(([kind, how]) => [kind, recordedEffect(kind, how, recall, work)]))
+  const models = { ...standInProviders(parts), ...options.models }
+  const tools = [...(options.tools ?? []), ...standInTools(options, parts)]
+  const host: Host = new RecordedHost({ ...options, models, tools, effects }, seams, (own) =>
+    merged(own, answers.facts, options),
+  )
+  return host
+}
+
+/** A Host of which Worlds are told something else. */
+class RecordedHost extends Host {
+  readonly #told: HostFactsData
+
+  constructor(options: HostOptions, seams: HostSeams, told: (own: HostFactsData) => HostFactsData) {
+    super(options, seams)
+    this.#told = told(super.facts(true))
+  }
+
+  override facts(): HostFactsData {
+    return this.#told
+  }
+}
+
+/** What the options name is as they have it; all else, as it was recorded. */
+function merged(own: HostFactsData, recorded: HostFactsData | undefined, options: HostOptions): HostFactsData {
+  if (recorded === undefined) return own
+  const given = { ...options.models }
+  const retry = mixed(own.retry, recorded.retry, Object.keys(given))
+  const settings = mixed(own.settings, recorded.settings, Object.keys(given))
+  const skills = mixed(own.skills, recorded.skills, options.skills?.map(({ name }) => name) ?? [])
+  const tools = mixed(own.tools, recorded.tools, options.tools?.map(({ declaration }) => declaration.name) ?? [])
+  const filled = Object.entries({ settings, skills, tools }).filter(([, values]) => Object.keys(values).length > 0)
+  const { keepsSessions } = recorded
+  const facts = { ...(keepsSessions && { keepsSessions }), retry, ...Object.fromEntries(filled) }
+  return canonical(facts, () => 'what a World is told of its Host') as HostFactsData
+}
+
+function mixed<T>(
+  own: Readonly<Record<string, T>> = {},
+  recorded: Readonly<Record<string, T>> = {},
+  given: readonly string[],
+): Record<string, T> {
+  const kept = Object.entries(recorded).filter(([name]) => !given.includes(name))
+  const other = Object.entries(own).filter(([name]) => given.includes(name))
+  return Object.fromEntries([...kept, ...other])
+}
+
+/** No provider is called that the options do not give, the built-in ones included. */
+function standInProviders({ answers, world }: RecordedHostParts): Record<string, ModelProvider> {
+  const recorded = answers.calls.filter(({ asked }) => asked.kind === 'model').map(({ asked }) => asked.name)
+  const agents = world.core.state.holders(Llm)
+  const models = [...recorded, ...agents.map((agent) => world.read(agent, Llm).model)]
+  const names = new Set([...Object.keys(builtInProviders()), ...models.map((model) => parseModel(model).provider)])
+  return Object.fromEntries(Array.from(names, (name) => [name, { call: callNobody }]))
+}
+
+/** Tools that were recorded or are declared, and are not given: nobody calls their handlers. */
+function standInTools(
+  { tools = [], skills = [] }: HostOptions,
+  { answers, world }: RecordedHostParts,
+): readonly Tool[] {
+  const given = [...tools, ...skills.flatMap((skill) => skill.tools ?? [])].map(({ declaration }) => declaration.name)
+  const registries = world.core.state.holders(ToolRegistry).map((agent) => world.read(agent, ToolRegistry).tools)
+  const requests = answers.calls.flatMap(({ asked }) => (asked.request === undefined ? [] : [asked.request.tools]))
+  const byName = new Map<string, ToolDeclaration>()
+  for (const declarations of new Set([...requests, ...registries])) {
+    for (const declaration of declarations) if (declaration.world !== true) byName.set(declaration.name, declaration)
+  }
+  for (const name of given) byName.delete(name)
+  return Array.from(byName.values(), (declaration) => ({ declaration, call: callNobody }))
+}
+
+async function callNobody(): Promise<never> {
+  throw new Error('While a recording answers, nobody is called.')
+}
+
+/** Of a kind that only the recording knows. */
+const unknownKind: EffectKind = { prepare: () => undefined }

@@ -1,0 +1,180 @@
+import { Effect } from '../../../components/effect.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import type { Host } from '../../engine/host.ts'
+import type { HostOptions } from '../../engine/host-options.ts'
+import type { DrivenWorld, HostSeams } from '../../engine/host-seams.ts'
+import type { Runner } from '../../engine/runner.ts'
+import type { VirtualClock } from '../../engine/virtual-clock.ts'
+import { parseModel } from '../../models/model-name.ts'
+import type { StandardInput } from '../../../components/input.ts'
+import type { Component, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { SimulatedWork } from '../simulated-work.ts'
+import { AnswerBook } from './answer-book.ts'
+import { type Asked, askedBy } from './asked.ts'
+import { type Missed, missed } from './missed.ts'
+import { OutsideInputs } from './outside-inputs.ts'
+import { StepCounter } from './recorded-call.ts'
+import { type RecordedAnswers, recordedAnswers } from './recorded-answers.ts'
+import type { Recall } from './recorded-effect.ts'
+import { recordedHost } from './recorded-host.ts'
+import { RecordedPace } from './recorded-pace.ts'
+import type { SavedRecording } from './saved-recording.ts'
+
+/** What is done where a recording has no answer: the run is broken, or goes on with models and tools that were given. */
+export type OnMiss = 'fail' | 'script'
+
+/** What a replay needs of its simulation. */
+export interface ReplayedRunParts {
+  readonly recording: SavedRecording
+  readonly onMiss: OnMiss
+  readonly components: Iterable<Component>
+  readonly clock: VirtualClock
+  readonly label: (world: string) => string
+  /** The root world, as it was made. */
+  readonly world: World
+  readonly runner: () => Runner | undefined
+  /** People are simulated: those who were recorded stay silent. */
+  readonly hasPeople: boolean
+  /** Accidents may happen, so that the run cannot go the same way. */
+  readonly hasFaults: boolean
+  /** The run is broken. */
+  readonly broke: (message: string, label: string) => void
+}
+
+/** A run that is answered out of a recording. */
+export class ReplayedRun {
+  /** What the recording had no answer to, in order. */
+  readonly missed: Missed[] = []
+  readonly outside: OutsideInputs
+  readonly #parts: ReplayedRunParts
+  readonly #answers: RecordedAnswers
+  readonly #book: AnswerBook
+  readonly #steps = new StepCounter()
+  readonly #pace: RecordedPace
+  /** The first call that goes on when the recording ends. */
+  #cutOff: Missed | undefined
+  #isBroken = false
+
+  /** @throws `corrupt-journal`, and what restoring throws */
+  constructor(parts: ReplayedRunParts) {
+    const { recording, components, clock, label, runner, hasPeople, hasFaults } = parts
+    this.#parts = parts
+    this.#answers = recordedAnswers(recording, { components })
+    this.#book = new AnswerBook(this.#answers.calls)
+    this.outside = new OutsideInputs(!hasPeople, runner)
+    this.#pace = new RecordedPace({
+      ticks: this.#answers.ticks,
+      clock,
+      label,
+      outside: this.outside,
+      isKept: !hasPeople && !hasFaults,
+      over: () => void this.#end(),
+    })
+  }
+
+  /** A Host that answers out of the recording. */
+  host(options: HostOptions, seams: Required<HostSeams>, work: SimulatedWork): Host {
+    const { world } = this.#parts
+    const recall: Recall = (driven, effect) => this.#recall(driven, effect, options)
+    return recordedHost(options, this.#paced(seams), { answers: this.#answers, recall, work, world })
+  }
+
+  /** Nothing will happen any more. True: now something does. */
+  goOn(): boolean {
+    return this.#end() || this.#pace.leave()
+  }
+
+  /** The recording is over: breaks the run if something was under way in it. False: nothing was. */
+  #end(): boolean {
+    const cutOff = this.#cutOff
+    this.#cutOff = undefined
+    if (cutOff !== undefined) this.#broken(cutOff, orScript)
+    return cutOff !== undefined
+  }
+
+  #paced(seams: Required<HostSeams>): HostSeams {
+    const pace = this.#pace
+    return {
+      ...seams,
+      began(driven) {
+        seams.began(driven)
+        pace.began(driven)
+      },
+      ticked(driven, step) {
+        seams.ticked(driven, step)
+        pace.ticked(driven, step)
+      },
+      deliver(driven: DrivenWorld, input: StandardInput, enter) {
+        seams.deliver(driven, input, () => pace.deliver(driven, input, enter))
+      },
+    }
+  }
+
+  #recall(world: World, effect: Entity, options: HostOptions): ReturnType<Recall> {
+    const { onMiss } = this.#parts
+    if (this.#isBroken) return 'broken'
+    const asked = askedBy(world, effect)
+    // Simulated people are asked themselves.
+    if (asked.kind === 'approval' && options.approve !== undefined) return 'scripted'
+    const label = this.#parts.label(world.name)
+    const { attempt } = world.read(effect, Effect)
+    const agent = world.get(effect, OwnedBy)?.agent
+    const place = { label, agent, step: this.#steps.stepOf(label, agent, asked.kind, effect), attempt }
+    const found = this.#book.take(asked, place, `${label}/${effect} ${attempt}`)
+    if (found !== undefined && found.outcome !== 'cut-off') return found
+    const miss = missed(asked, place, world.tick, found ?? this.#book.nearest(asked, place), this.#hint())
+    if (found !== undefined && onMiss === 'fail') {
+      // What else was recorded comes first.
+      this.#cutOff ??= miss
+      return found
+    }
+    const lack = onMiss === 'fail' ? orScript : lackOf(asked, options)
+    if (lack !== undefined) return this.#broken(miss, lack)
+    this.missed.push(miss)
+    this.#pace.leave()
+    return 'scripted'
+  }
+
+  #broken(miss: Missed, advice: string): 'broken' {
+    this.#isBroken = true
+    this.missed.push(miss)
+    this.#parts.broke(`${miss.message} ${advice}`, miss.label)
+    return 'broken'
+  }
+
+  /** Ids of sessions stand in requests: they are made of the root world's name and seed. */
+  #hint(): string | undefined {
+    const { recording, world } = this.#parts
+    if (world.name === recording.root && world.seed === recording.seed) return undefined
+    const came = `'${world.name}' with seed ${world.seed}`
+    const was = `'${recording.root}' with seed ${recording.seed}`
+    return `The world is ${came}, and was ${was}, of which ids of sessions are made: make it so.`
+  }
+}
+
+const orScript = "To go on from there, pass onMiss: 'script', and in 'models' and 'tools' who is to go on."
+
+/** What there is not to go on with, in words. */
+function lackOf(
+  { kind, name }: Asked,
+  { effects = {}, models = {}, tools = [], skills = [] }: HostOptions,
+): string | undefined {
+  switch (kind) {
+    case 'model': {
+      const { provider } = parseModel(name)
+      return Object.hasOwn(models, provider)
+        ? undefined
+        : `To go on from there, pass a provider '${provider}' in 'models'.`
+    }
+    case 'tool': {
+      const given = [...tools, ...skills.flatMap((skill) => skill.tools ?? [])]
+      const isGiven = given.some(({ declaration }) => declaration.name === name)
+      return isGiven ? undefined : `To go on from there, pass the tool '${name}' in 'tools'.`
+    }
+    case 'approval':
+      return undefined
+    default:
+      return Object.hasOwn(effects, kind) ? undefined : `To go on from there, pass '${kind}' in 'effects'.`
+  }
+}

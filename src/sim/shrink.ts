@@ -1,0 +1,163 @@
+import type { Fault } from './fault.ts'
+import type { SimulateOptions } from './options.ts'
+import type { ServiceSet } from './service.ts'
+import { simulate, type SimulationResult } from './simulate.ts'
+
+export interface ShrinkBounds {
+  /** Most runs that are tried. @default 200 */
+  readonly maxRuns?: number
+  /** Real time after which no other run is begun, in milliseconds. @default 30000 */
+  readonly maxRealMs?: number
+}
+
+export const shrinkDefaults = { maxRuns: 200, maxRealMs: 30_000 } as const
+
+/** A smaller case of a run that broke a law: it breaks the same law. */
+export interface ShrunkCase {
+  /** What is left of the faults, each in its place, in the order in which they strike. */
+  readonly faults: readonly Fault[]
+  /** Latencies that go with them. `undefined`: those of the run. */
+  readonly latencyMs: SimulateOptions['latencyMs']
+  /** The last run, made of no more than the seed and what stands above. */
+  readonly result: SimulationResult
+  /** How many runs it took, the last one included. */
+  readonly runs: number
+  /** Nothing smaller was found because nothing more was tried. */
+  readonly endedBy: keyof ShrinkBounds | undefined
+}
+
+/**
+ * Makes a run that broke a law smaller: the fewest faults, then the fewest ticks, that break the same law. What it gives has
+ * been run once more. `undefined`: the faults that struck do not break the law again, so that something in the run follows
+ * neither from its seed nor from its options.
+ *
+ * @param options those of the run
+ */
+export async function shrink<S extends ServiceSet = ServiceSet>(
+  options: SimulateOptions<S>,
+  broken: SimulationResult,
+  { maxRuns = shrinkDefaults.maxRuns, maxRealMs = shrinkDefaults.maxRealMs }: ShrinkBounds = {},
+): Promise<ShrunkCase | undefined> {
+  const shrinking = new Shrinking(options as SimulateOptions, broken, { maxRuns, maxRealMs })
+  if (!(await shrinking.isMadeAgain())) return undefined
+  await shrinking.dropFaults()
+  await shrinking.shortenFaults()
+  await shrinking.hurry()
+  return shrinking.confirmed()
+}
+
+/** What a run is made of, beside its seed and options. */
+type Case = Pick<ShrunkCase, 'faults' | 'latencyMs'>
+
+/** Latencies that are tried, shortest first. */
+const hurries: readonly NonNullable<SimulateOptions['latencyMs']>[] = [
+  { model: [0, 0], tool: [0, 0] },
+  { model: [0, 0] },
+  { tool: [0, 0] },
+]
+
+class Shrinking {
+  readonly #options: SimulateOptions
+  readonly #broken: SimulationResult
+  readonly #bounds: Required<ShrinkBounds>
+  readonly #beganMs = performance.now()
+  /** What was tried, and whether it broke the law. */
+  readonly #tried = new Map<string, boolean>()
+  #runs = 0
+  #best: SimulationResult
+  #latencyMs: SimulateOptions['latencyMs']
+  #endedBy: keyof ShrinkBounds | undefined
+
+  constructor(options: SimulateOptions, broken: SimulationResult, bounds: Required<ShrinkBounds>) {
+    this.#options = options
+    this.#broken = broken
+    this.#bounds = bounds
+    this.#best = broken
+  }
+
+  /** Does a list of what has struck break the law as the run did? */
+  async isMadeAgain(): Promise<boolean> {
+    const again: Case = { faults: this.#broken.faults, latencyMs: undefined }
+    this.#best = await this.#run(again)
+    const isSame = this.#isSame(this.#best)
+    this.#tried.set(JSON.stringify(again), isSame)
+    return isSame
+  }
+
+  /** Does it break the same law? The best of what does is kept. */
+  async breaks({ faults, latencyMs }: Partial<Case>): Promise<boolean> {
+    const tried: Case = { faults: faults ?? this.#best.faults, latencyMs: latencyMs ?? this.#latencyMs }
+    const key = JSON.stringify(tried)
+    const known = this.#tried.get(key)
+    if (known !== undefined) return known
+    if (this.#isOver()) return false
+    const result = await this.#run(tried)
+    const isSame = this.#isSame(result)
+    this.#tried.set(key, isSame)
+    if (isSame && isSmaller(result, this.#best)) {
+      this.#best = result
+      this.#latencyMs = tried.latencyMs
+    }
+    return isSame
+  }
+
+  /** Leaves out faults for as long as the law is broken without them. */
+  async dropFaults(): Promise<void> {
+    const { faults } = this.#best
+    // None at all is what one would like best, and what a mistake in a behaviour comes to.
+    if (faults.length === 0 || (await this.breaks({ faults: [] }))) return
+    const { default: fc } = await import('fast-check')
+    // A fault stays what and where it is; the list alone gets shorter.
+    const lists = fc.array(fc.noShrink(fc.constantFrom(...faults)), { maxLength: faults.length, size: 'max' })
+    const holds = fc.asyncProperty(lists, async (list) => !(await this.breaks({ faults: list })))
+    await fc.check(holds, { seed: 1, numRuns: 1, examples: [[[...faults]]], endOnFailure: false })
+  }
+
+  /** What takes its time takes a moment. */
+  async shortenFaults(): Promise<void> {
+    for (const index of this.#best.faults.keys()) {
+      const { faults } = this.#best
+      const fault = faults[index]
+      if (fault?.ms !== undefined && fault.ms > 1)
+        await this.breaks({ faults: faults.with(index, { ...fault, ms: 1 }) })
+    }
+  }
+
+  /** Models and tools take no time, those that say themselves how long they take aside. */
+  async hurry(): Promise<void> {
+    for (const hurry of hurries) {
+      if (this.#latencyMs === undefined) await this.breaks({ latencyMs: { ...this.#options.latencyMs, ...hurry } })
+    }
+  }
+
+  /** The best case, if it can be made again from what it is said to be made of. */
+  async confirmed(): Promise<ShrunkCase | undefined> {
+    const { faults } = this.#best
+    const latencyMs = this.#latencyMs
+    const result = await this.#run({ faults, latencyMs })
+    if (!this.#isSame(result) || result.ticks !== this.#best.ticks) return undefined
+    return { faults: result.faults, latencyMs, result, runs: this.#runs, endedBy: this.#endedBy }
+  }
+
+  #run({ faults, latencyMs }: Case): Promise<SimulationResult> {
+    this.#runs++
+    return simulate({ ...this.#options, seed: this.#broken.seed, faults, ...(latencyMs && { latencyMs }) })
+  }
+
+  #isSame(result: SimulationResult): boolean {
+    return result.violation?.law === this.#broken.violation?.law
+  }
+
+  /** One run is kept for the end. */
+  #isOver(): boolean {
+    const { maxRuns, maxRealMs } = this.#bounds
+    if (this.#runs + 1 >= maxRuns) this.#endedBy ??= 'maxRuns'
+    else if (performance.now() - this.#beganMs >= maxRealMs) this.#endedBy ??= 'maxRealMs'
+    return this.#endedBy !== undefined
+  }
+}
+
+function isSmaller(one: SimulationResult, other: SimulationResult): boolean {
+  const less = one.faults.length - other.faults.length || one.ticks - other.ticks || one.virtualMs - other.virtualMs
+  return less < 0
+}

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import { Effect, ModelCall, Outcome, OwnedBy, Pending, Running } from '../../components/index.ts'
+import { effectsSettleOnce } from '../../src/sim/laws/effects-settle-once.ts'
+import { onceRanOnce } from '../../src/sim/laws/once-ran-once.ts'
+import { writtenAhead } from '../../src/sim/laws/written-ahead.ts'
+import type { World } from '../../src/world/world.ts'
+import { underLaw, watched, worldOf } from './law-under-test.ts'
+
+const tried = (attempt: number, restart: 'pure' | 'once' = 'pure') => Effect({ kind: 'tool', restart, attempt })
+const done = Outcome({ ok: true, value: 1 })
+const outcome = (effect: number, attempt = 1) =>
+  ({ kind: 'outcome', effect, attempt, outcome: { ok: true, value: 1 } }) as const
+
+/** Entity 1 is an effect that is to be done. */
+function asks(world: World): void {
+  world.spawn(tried(1), Pending)
+}
+
+function settles(world: World): void {
+  world.remove(1, Pending)
+  world.add(1, done)
+}
+
+describe('effects-settle-once', () => {
+  it('has nothing to say of an effect that is asked for, is settled by its outcome, and goes', () => {
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf(asks, settles, (world) => world.despawn(1)),
+    )
+    expect([law.begin(), law.tick(), law.tick(outcome(1)), law.tick()]).toEqual(Array(4).fill(undefined))
+  })
+
+  it('is broken by an outcome that is written over', () => {
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf(asks, settles, (world) => world.add(1, done)),
+    )
+    law.begin()
+    law.tick()
+    law.tick()
+    expect(law.tick()).toBe('effect 1 had an outcome, and another one was written over it')
+  })
+
+  it('is broken by an outcome that is written over after a crash', () => {
+    const world = worldOf(asks, settles, (again) => again.add(1, done))
+    const law = underLaw(effectsSettleOnce, world)
+    law.begin()
+    law.tick()
+    law.tick()
+    law.begin()
+    expect(law.tick()).toBe('effect 1 had an outcome, and another one was written over it')
+  })
+
+  it('is broken by two outcomes in one tick, of which none was dropped', () => {
+    const law = underLaw(effectsSettleOnce, worldOf(asks, settles))
+    law.begin()
+    law.tick()
+    expect(law.tick(outcome(1), outcome(1))).toBe(
+      'effect 1 has come to more than one end, and what came for it was not dropped',
+    )
+  })
+
+  it('is kept if the second one is told to be dropped', () => {
+    const drops = (world: World): void => world.emit({ type: 'input-dropped', kind: 'outcome', effect: 1, reason: '' })
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf(asks, (world) => (settles(world), drops(world))),
+    )
+    law.begin()
+    law.tick()
+    expect(law.tick(outcome(1), outcome(1))).toBeUndefined()
+  })
+
+  it('is broken by an outcome of an earlier try that counts', () => {
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf((world) => world.spawn(tried(2), Pending), settles),
+    )
+    law.begin()
+    law.tick()
+    expect(law.tick(outcome(1, 1))).toMatch(/^effect 1 has come/)
+  })
+
+  it('is broken by an effect that is settled while it is not under way', () => {
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf((world) => world.spawn(tried(1)), settles),
+    )
+    law.begin()
+    law.tick()
+    expect(law.tick()).toBe('effect 1 was settled, and was not under way')
+  })
+
+  it('is broken by an effect that is settled and still to be done', () => {
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf(asks, (world) => world.add(1, done)),
+    )
+    law.begin()
+    law.tick()
+    expect(law.tick()).toBe('effect 1 is settled, and still to be done')
+  })
+
+  it('is broken by a try that counts backwards', () => {
+    const law = underLaw(
+      effectsSettleOnce,
+      worldOf(
+        (world) => world.spawn(tried(2), Pending),
+        (world) => world.add(1, tried(1)),
+      ),
+    )
+    law.begin()
+    law.tick()
+    expect(law.tick()).toBe('effect 1 went back from try 2 to try 1')
+  })
+
+  it('is broken by a model call that is answered twice, or goes without an answer', () => {
+    const calls = (world: World): void => {
+      const agent = world.spawn()
+      world.spawn(tried(1), Pending, ModelCall({ messages: 0 }), OwnedBy({ agent }))
+    }
+    const replies = (world: World): void => world.emit({ type: 'model-replied', agent: 1, effect: 2 })
+    const twice = underLaw(effectsSettleOnce, worldOf(calls, replies, replies))
+    twice.begin()
+    expect([twice.tick(), twice.tick()]).toEqual([undefined, undefined])
+    expect(twice.tick()).toBe('model call 2 was answered twice')
+    const never = underLaw(
+      effectsSettleOnce,
+      worldOf(calls, (world) => world.despawn(2)),
+    )
+    never.begin()
+    never.tick()
+    expect(never.tick()).toBe('model call 2 is gone, and its outcome never came')
+  })
+
+  it('is broken by an approval that is decided twice', () => {
+    const decides = (world: World): void => world.emit({ type: 'approval-answered', agent: 1, approval: 'a' })
+    const law = underLaw(effectsSettleOnce, worldOf(decides, decides))
+    law.begin()
+    law.tick()
+    expect(law.tick()).toBe('approval a was decided twice')
+  })
+})
+
+describe('written-ahead', () => {
+  const call = { kind: 'tool', name: 'send', attempt: 1, effect: 1, label: 'team' } as const
+
+  it('is kept by what a committed tick has asked for', () => {
+    const world = worldOf(asks)
+    const law = underLaw(writtenAhead, world)
+    law.begin()
+    law.tick()
+    expect(law.watch.called?.({ ...call, world, restart: 'pure' })).toBeUndefined()
+  })
+
+  it('is broken by what begins before that', () => {
+    const world = worldOf()
+    const law = underLaw(writtenAhead, world)
+    law.begin()
+    asks(world)
+    expect(law.watch.called?.({ ...call, world, restart: 'pure' })).toBe(
+      "'send' begins for effect 1 of team, try 1, and no committed tick has asked for it",
+    )
+  })
+
+  it('is broken by another try than the one that was asked for, and by one that is not to be made', () => {
+    const world = worldOf(asks, (driven) => driven.remove(1, Pending))
+    const law = underLaw(writtenAhead, world)
+    law.begin()
+    law.tick()
+    expect(law.watch.called?.({ ...call, attempt: 2, world, restart: 'pure' })).toMatch(/as committed it is at try 1$/)
+    law.tick()
+    expect(law.watch.called?.({ ...call, world, restart: 'pure' })).toMatch(/as committed it is not to be done$/)
+  })
+
+  it("wants a 'once' effect to be marked as running", () => {
+    const world = worldOf(
+      (driven) => driven.spawn(tried(1, 'once'), Pending),
+      (driven) => driven.add(1, Running({ sinceMs: 0 })),
+    )
+    const law = underLaw(writtenAhead, world)
+    law.begin()
+    law.tick()
+    expect(law.watch.called?.({ ...call, world, restart: 'once' })).toMatch(/not marked as running/)
+    law.tick()
+    expect(law.watch.called?.({ ...call, world, restart: 'once' })).toBeUndefined()
+  })
+})
+
+describe('once-ran-once', () => {
+  const world = worldOf()
+  const call = { kind: 'tool', name: 'send', attempt: 1, effect: 7, label: 'team', world } as const
+
+  it("is broken by a 'once' tool that is called again, even after a crash", () => {
+    const { watch } = underLaw(onceRanOnce, world)
+    expect(watch.called?.({ ...call, restart: 'once' })).toBeUndefined()
+    watch.crashed?.()
+    watch.began?.(watched(world))
+    expect(watch.called?.({ ...call, restart: 'once' })).toBe("'send' runs a second time for effect 7 of team")
+  })
+
+  it('lets others run again', () => {
+    const { watch } = underLaw(onceRanOnce, world)
+    for (let time = 0; time < 2; time++) expect(watch.called?.({ ...call, restart: 'keyed' })).toBeUndefined()
+  })
+})
