@@ -46,6 +46,9 @@ export class ChildRun {
   #settle: ((end: SessionEndData) => void) | undefined
   #isAwaited = false
   #isStopped = false
+  #hasFailed = false
+  /** Resolves once its World ticks, or will not. */
+  readonly #started = Promise.withResolvers<void>()
 
   /** @param slot given back while the session only waits. Absent: it needs none */
   constructor(makeRunner: MakeChildRunner, slot: SessionSlot | undefined) {
@@ -54,7 +57,10 @@ export class ChildRun {
     this.#runner = makeRunner({
       slot,
       committed: () => this.#look(),
-      failed: (error) => this.#settle?.({ ok: false, error: error.message, kind: 'internal' }),
+      failed: (error) => {
+        this.#hasFailed = true
+        this.#settle?.({ ok: false, error: error.message, kind: 'internal' })
+      },
     })
     this.#agent = agentOf(this.#runner.world)
   }
@@ -76,7 +82,11 @@ export class ChildRun {
   async start(limits?: DelegationLimitsData): Promise<void> {
     const { world } = this.#runner
     const isTold = limits === undefined || world.has(this.#agent, DelegationLimits)
-    await this.#runner.start(isTold ? [] : [{ kind: 'granted', limits }])
+    try {
+      await this.#runner.start(isTold ? [] : [{ kind: 'granted', limits }])
+    } finally {
+      this.#started.resolve()
+    }
   }
 
   /** Puts a further question to the agent, once under an id. */
@@ -92,7 +102,8 @@ export class ChildRun {
 
   /** Passes a person's answer on to the World that has asked: this one, or one below. False: neither has. */
   async answer(input: AnswerInput): Promise<boolean> {
-    return !this.#isStopped && (await this.#runner.answer(input))
+    await this.#started.promise
+    return !this.#isStopped && !this.#hasFailed && (await this.#runner.answer(input))
   }
 
   /** Resolves once the session has ended, or its Runner has failed. */
@@ -115,12 +126,14 @@ export class ChildRun {
   /** Stops all work and lets go of the World, which can go on from there. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#started.resolve()
     await this.#runner.end()
   }
 
   /** Stops all work; sessions below end as cancelled, and tell so. */
   async cancel(reason: string): Promise<void> {
     this.#isStopped = true
+    this.#started.resolve()
     await this.#runner.end({ kind: 'session-stopped', reason })
   }
 

@@ -146,7 +146,6 @@ export class Drive {
 
   /** Puts an input in. @throws as `Runner.post` */
   async post(input: StandardInput | Input, id?: string): Promise<void> {
-    this.#running()
     const stored = postedInput(input, id)
     if (this.#isRepeated(stored)) return
     if (stored.kind === 'answer' && (await isPassedOn(this.world, this.#sessions, stored as AnswerInput))) return
@@ -262,9 +261,10 @@ export class Drive {
   }
 
   async #committed(enter: (waiter: Waiter) => void): Promise<void> {
+    const loop = this.#running()
     await new Promise<void>((resolve, reject) => {
       enter({ resolve, reject })
-      this.#loop?.wake()
+      loop.wake()
     })
   }
 

@@ -1,4 +1,5 @@
 import { Ancestry } from '../../components/ancestry.ts'
+import { Running } from '../../components/running.ts'
 import { isFinal } from '../../components/session-status.ts'
 import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../components/subagent-session.ts'
 import type { Store } from '../stores/port.ts'
@@ -47,6 +48,7 @@ export class Sessions {
   readonly #live = new Map<string, ChildRun>()
   readonly #asked = new Map<string, ChildRun>()
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
+  #isClosed = false
   /** Sessions whose Worlds somebody has, by id. The Runner does not let go of its world before they are free. */
   readonly #closing = new Map<string, PromiseWithResolvers<void>>()
 
@@ -102,10 +104,25 @@ export class Sessions {
     return () => void this.#asked.delete(name)
   }
 
-  /** A person's answer goes to whichever World below has asked. False: none has. */
+  /**
+   * A person's answer goes to whichever World below has asked. After a restart, one that has may not be driven again yet: it
+   * is waited for. False: none has.
+   */
   async answer(input: AnswerInput): Promise<boolean> {
     for (const run of [...this.#live.values(), ...this.#asked.values()]) if (await run.answer(input)) return true
-    return false
+    const coming = this.#coming()
+    if (coming.length === 0) return false
+    await Promise.race(coming.map((sessionId) => this.#arrival(sessionId)))
+    return this.answer(input)
+  }
+
+  /** Sessions that are running, and whose Worlds are not driven yet. */
+  #coming(): readonly string[] {
+    if (this.#isClosed) return []
+    const { state } = this.world.core
+    const running = state.holders(Running).filter((effect) => state.get(effect, SubagentSession) !== undefined)
+    const ids = running.map((session) => this.record(session).sessionId)
+    return ids.filter((sessionId) => this.#slots.has(sessionId) && !this.#live.has(sessionId))
   }
 
   /** A session's World is not driven any more. */
@@ -117,6 +134,8 @@ export class Sessions {
   leavePool(sessionId: string): void {
     this.#slots.get(sessionId)?.leave()
     this.#slots.delete(sessionId)
+    // Whoever waits for its World waits in vain.
+    this.#arrived(sessionId)
   }
 
   spent(session: Entity, usage: SessionUsage): void {
@@ -151,6 +170,7 @@ export class Sessions {
 
   /** Resolves once no World of a session is driven any more. */
   async closed(): Promise<void> {
+    this.#isClosed = true
     await this.stopped()
     await this.worlds.close()
   }

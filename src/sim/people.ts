@@ -120,9 +120,11 @@ export class People {
     this.#quiet = undefined
   }
 
-  #send(id: string): void {
+  /** @param tries how often it was refused by the Runner that is up */
+  #send(id: string, tries = 0): void {
     const input = this.#pending.get(id)
     if (input === undefined) return
+    const { clock, post } = this.#parts
     const life = this.#life
     const forget = (): void => {
       if (life !== this.#life) return
@@ -130,10 +132,19 @@ export class People {
       this.#due.delete(id)
       if (this.#pending.size === 0) this.#settle()
     }
-    // What a Runner that is failing does not take goes to the next one.
-    this.#parts.post(input, id).then(forget, () => this.#settle())
+    // What a Runner does not take goes to the next one if this one is failing; if it is not, people try again for a while.
+    const refused = (): void => {
+      this.#settle()
+      if (tries >= maxTries) forget()
+      else clock.at(clock.now() + againMs, () => life === this.#life && this.#isUp && this.#send(id, tries + 1))
+    }
+    post(input, id).then(forget, refused)
   }
 }
+
+/** How often, and how long after it was refused, people try to get something in again. */
+const maxTries = 5
+const againMs = 1_000
 
 function listOf(acts: PersonAct | readonly PersonAct[] | undefined): readonly PersonAct[] {
   if (acts === undefined) return []

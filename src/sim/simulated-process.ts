@@ -78,6 +78,11 @@ export class SimulatedProcess {
     return this.#dead.promise
   }
 
+  /** What has killed it, or will. */
+  get doom(): Fault | undefined {
+    return this.#dyingOf
+  }
+
   get runner(): Runner | undefined {
     return this.#state === 'dead' ? undefined : this.#runner
   }
@@ -173,12 +178,11 @@ export class SimulatedProcess {
   /** A fault of the store kills it: at once, once the ticks of the transaction were seen, or when what they began has ended. */
   #crash(fault: Fault): void {
     if (this.#state !== 'alive') return
+    this.#dyingOf = fault
     if (fault.what === 'crash.afterCommit') {
-      this.#dyingOf = fault
       // A transaction without ticks is seen by nobody.
       setImmediate(() => this.#die(fault))
     } else if (fault.what === 'crash.afterEffects') {
-      this.#dyingOf = fault
       this.#state = 'dying'
       this.#clock.at(this.#clock.now() + maxDyingMs, () => this.#die(fault))
     } else this.#die(fault)

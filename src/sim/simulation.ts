@@ -115,11 +115,13 @@ export class Simulation {
       () => undefined,
       (error: unknown) => error as Error,
     )
-    const end = await Promise.race([ended, process.dead, witness.broken])
+    let end = await Promise.race([ended, process.dead, witness.broken])
     if (witness.violation !== undefined) return true
     if (end === undefined) {
-      await process.stop()
-      return true
+      if (process.doom === undefined) await Promise.race([process.stop(), process.dead])
+      // It may have died of the very last thing that it wrote.
+      end = process.doom
+      if (end === undefined) return true
     }
     await process.kill()
     if ('what' in end) witness.struck(end)

@@ -11,6 +11,7 @@ export type EntiaErrorCode =
   | 'invalid-argument'
   | 'invalid-input'
   | 'invalid-value'
+  | 'law-broken'
   | 'limit-reached'
   | 'missing-api-key'
   | 'missing-component'

@@ -1,5 +1,6 @@
 import { type Fault, simulate, type SimulateOptions } from 'entia/sim'
 import { describe, expect, it } from 'vitest'
+import askingSessions from './told/asking-sessions.ts'
 import cancelStorm from './told/cancel-storm.ts'
 import nestedDelegation from './told/nested-delegation.ts'
 
@@ -21,6 +22,11 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'people.cancel', at: 'storm moment 6' },
       { what: 'store.fails', at: 'store commit 12' },
     ],
+  ],
+  "a person's answer to a session whose Runner had died was refused for ever": [
+    askingSessions,
+    103,
+    [{ what: 'crash.child', at: 'market/1.3 commit 4' }],
   ],
 }
 

@@ -12,8 +12,8 @@ export interface ReplayArguments {
 
 export const replayHelp = `Runs a recording again: no model is called and no tool run.
 
-  entia replay FILE                 every tick of every world, through the systems
-                                    of today
+  entia replay FILE                 every tick of every world, through today's
+                                    systems
   entia replay FILE --with MODULE   MODULE's story, with what the recording says
                                     as the answers of models, tools and people
 

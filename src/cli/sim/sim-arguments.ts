@@ -29,8 +29,9 @@ export const simHelp = `Runs a story under many seeds, with faults, and checks l
   entia sim FILE --seeds 20000 --jobs 2
   entia sim FILE --seed 46 --html run.html
 
-  FILE              a TypeScript or JavaScript module whose default export is what
-                    simulate() takes, without the seed, or several of them by name
+  FILE              a TypeScript or JavaScript module whose default export is
+                    what simulate() takes, without the seed, or several such
+                    by name
   --story NAME      one of several
   --seeds N         how many seeds (${simDefaults.seeds})
   --from S          the first of them (${simDefaults.from})

@@ -106,7 +106,8 @@ function jsonOf(swept: readonly StorySweep[], { seeds, from }: SimArguments, job
 }
 
 async function writePictures(out: Output, { trace, mermaid, html }: Pictures): Promise<void> {
-  const texts = [trace?.map(cleanText).join('\n'), mermaid, html && `The page is ${html}`]
+  const where = html === undefined || mermaid !== undefined ? undefined : `The page is ${html}`
+  const texts = [trace?.map(cleanText).join('\n'), mermaid, where]
   for (const text of texts) if (text !== undefined) await write(out, `${text}\n`)
 }
 

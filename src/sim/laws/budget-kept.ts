@@ -5,7 +5,6 @@ import { Llm } from '../../../components/llm.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
-import { Usage } from '../../../components/usage.ts'
 import { spentBy } from '../../subagents/grants.ts'
 import { QueryOutcome } from '../../subagents/session-outcome.ts'
 import type { Entity } from '../../world/component.ts'
@@ -94,12 +93,10 @@ function delegating(tick: WatchedTick, { accounts }: Books, records: Records): F
 /** The agents whose books have changed. */
 function touchedIn(tick: WatchedTick, records: Records): Iterable<Entity> {
   const delegated = setIn(tick, Delegated)
-  const used = setIn(tick, Usage)
-  if (records.length + delegated.length + used.length === 0) return []
+  if (records.length + delegated.length === 0) return []
   const touched = new Set<Entity>()
   for (const [, { parent }] of records) touched.add(parent)
   for (const [agent] of delegated) touched.add(agent)
-  for (const [agent] of used) if (tick.world.has(agent, Ancestry)) touched.add(agent)
   return touched
 }
 

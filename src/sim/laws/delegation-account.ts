@@ -39,6 +39,7 @@ export class DelegationAccount {
   readonly #grants = new Map<Entity, Grant>()
   readonly #reserved: Amount = { sessions: 0, tokens: 0, cost: 0 }
   #delegated: DelegatedData = nothingDelegated
+  /** Its own use as of the newest entry: what came since can only have made it more. */
   #own: Amount = { sessions: 0, tokens: 0, cost: 0 }
 
   constructor(agent: Entity) {
@@ -88,8 +89,10 @@ export class DelegationAccount {
 
   /** A session whose grant is spent asks no model any more. */
   callsModel(world: World): Finding {
-    const limits = limitsOf(world.get(this.#agent, DelegationLimits))
-    const used = usedOf(this.#delegated, this.#own)
+    const data = world.get(this.#agent, DelegationLimits)
+    if (data?.tokens === undefined && data?.costUsd === undefined) return undefined
+    const limits = limitsOf(data)
+    const used = usedOf(this.#delegated, ownUse(world, this.#agent))
     const spent = (['tokens', 'cost'] as const).find((good) => used[good] >= limits[good])
     if (spent === undefined) return undefined
     return `agent ${this.#agent} calls its model, and has no ${spent} left: ${used[spent]} of ${limits[spent]} are used or reserved`
@@ -154,7 +157,9 @@ export class DelegationAccount {
 }
 
 export function add(to: Amount, more: Amount): void {
-  for (const good of goods) to[good] += more[good]
+  to.sessions += more.sessions
+  to.tokens += more.tokens
+  to.cost += more.cost
 }
 
 function amountOf({ sessions = 0, tokens = 0, costUsd = 0 }: Grant): Amount {

@@ -13,9 +13,9 @@ import { EndedInWait, Notified, SubagentWait } from '../../../components/subagen
 import { Terminal } from '../../../components/terminal.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/tool-call.ts'
 import { Turn } from '../../../components/turn.ts'
-import type { Entity } from '../../world/component.ts'
+import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, type Law, removedIn, setIn, type WatchedTick } from '../law.ts'
+import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
 import { stuckAgent, stuckEffect, stuckQuestions, stuckSession, stuckStep, stuckUnread } from './waiting.ts'
 
 /** What a law remembers of one world: what goes away tells no more whose it was. */
@@ -23,8 +23,8 @@ interface Waits {
   readonly owners: Map<Entity, Entity>
   /** Open questions: the sessions that they are put to, and the calls that wait for the replies. */
   readonly questions: Map<Entity, Question>
-  /** Agents that are looked at once more: their world has asked for another tick. */
-  again: readonly Entity[]
+  /** Agents that are to be looked at. */
+  readonly touched: Set<Entity>
 }
 
 interface Question {
@@ -33,10 +33,19 @@ interface Question {
 }
 
 /** With these taken away, something else has to be there for whoever waited. */
-const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answering, Due, Pending, Requested, Running]
-const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
-const takenFromAgents = [Busy, SubagentWait, Terminal, Turn]
-const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait]
+const takenFromEffects = names(
+  AwaitingApproval,
+  AwaitingReply,
+  AwaitingSession,
+  Answering,
+  Due,
+  Pending,
+  Requested,
+  Running,
+)
+const setOnEffects = names(AwaitingReply, AwaitingSession, Answering, Effect)
+const takenFromAgents = names(Busy, SubagentWait, Terminal, Turn)
+const setOnAgents = names(Busy, LastTurn, Notified, SlotReleased, SubagentWait)
 
 /** Whatever waits has somebody or something that it waits for; and at the end of a run nothing waits at all. */
 export const nothingWaitsInVain: Law = {
@@ -49,7 +58,7 @@ export const nothingWaitsInVain: Law = {
         const { state } = world.core
         const owners = state.holders(OwnedBy).map((owned) => [owned, world.read(owned, OwnedBy).agent] as const)
         const questions = state.holders(SessionQuery).map((asked) => [asked, world.read(asked, SessionQuery)] as const)
-        worlds.set(label, { owners: new Map(owners), questions: new Map(questions), again: [] })
+        worlds.set(label, { owners: new Map(owners), questions: new Map(questions), touched: new Set() })
       },
       ticked(tick) {
         const waits = worlds.get(tick.label)
@@ -68,22 +77,35 @@ export const nothingWaitsInVain: Law = {
   },
 }
 
-function effects(tick: WatchedTick): Finding {
-  const { world } = tick
-  for (const token of takenFromEffects) {
-    for (const entity of removedIn(tick, token)) {
-      const finding = stuckEffect(world, entity)
+function names(...tokens: readonly Component[]): readonly string[] {
+  return tokens.map(({ name }) => name)
+}
+
+function effects({ step: { delta }, world }: WatchedTick): Finding {
+  const { removed, set } = delta
+  if (removed !== undefined) {
+    for (const name of takenFromEffects) {
+      const taken = removed[name]
+      if (taken === undefined) continue
+      for (const entity of taken) {
+        const finding = stuckEffect(world, entity)
+        if (finding !== undefined) return finding
+      }
+    }
+  }
+  if (set === undefined) return undefined
+  for (const name of setOnEffects) {
+    const rows = set[name]
+    if (rows === undefined) continue
+    for (const row of rows) {
+      const finding = stuckEffect(world, row[0])
       if (finding !== undefined) return finding
     }
   }
-  for (const token of setOnEffects) {
-    for (const [entity] of tick.step.delta.set?.[token.name] ?? []) {
-      const finding = stuckEffect(world, entity)
-      if (finding !== undefined) return finding
-    }
-  }
-  for (const [session] of setIn(tick, SubagentSession)) {
-    const finding = stuckSession(world, session)
+  const records = set[SubagentSession.name]
+  if (records === undefined) return undefined
+  for (const row of records) {
+    const finding = stuckSession(world, row[0])
     if (finding !== undefined) return finding
   }
   return undefined
@@ -91,10 +113,9 @@ function effects(tick: WatchedTick): Finding {
 
 function agents(tick: WatchedTick, waits: Waits): Finding {
   const { world } = tick
-  const touched = touchedIn(tick, waits)
+  const { touched } = waits
+  touch(tick, waits)
   const isLater = tick.step.again === true
-  waits.again = []
-  if (touched.size === 0) return undefined
   for (const agent of touched) {
     if (!world.exists(agent)) continue
     const finding = stuckStep(world, agent)
@@ -102,26 +123,39 @@ function agents(tick: WatchedTick, waits: Waits): Finding {
     const sleeps = stuckAgent(world, agent)
     if (sleeps !== undefined && !isLater) return sleeps
   }
-  if (isLater) waits.again = [...touched]
+  // Those of a world that has asked for another tick are looked at once more.
+  if (!isLater && touched.size > 0) touched.clear()
   return asked(tick, waits)
 }
 
-/** Agents whose step, sleep, news or slot this tick has to do with. */
-function touchedIn(tick: WatchedTick, { again, owners }: Waits): ReadonlySet<Entity> {
-  const touched = new Set(again)
-  const { delta } = tick.step
-  for (const [entity, { agent }] of setIn(tick, OwnedBy)) owners.set(entity, agent)
-  for (const entity of delta.despawned ?? []) {
+/** Notes the agents whose step, sleep, news or slot this tick has to do with. */
+function touch({ step: { delta } }: WatchedTick, { owners, touched }: Waits): void {
+  const { despawned, removed, set } = delta
+  if (set !== undefined) {
+    const owned = set[OwnedBy.name] as readonly (readonly [Entity, { readonly agent: Entity }])[] | undefined
+    if (owned !== undefined) for (const row of owned) owners.set(row[0], row[1].agent)
+    for (const name of setOnAgents) {
+      const rows = set[name]
+      if (rows !== undefined) for (const row of rows) touched.add(row[0])
+    }
+    const ended = set[EndedInWait.name] as typeof owned
+    if (ended !== undefined) for (const row of ended) touched.add(row[1].agent)
+    const records = set[SubagentSession.name] as readonly (readonly [Entity, { readonly parent: Entity }])[] | undefined
+    if (records !== undefined) for (const row of records) touched.add(row[1].parent)
+  }
+  if (removed !== undefined) {
+    for (const name of takenFromAgents) {
+      const rows = removed[name]
+      if (rows !== undefined) for (const agent of rows) touched.add(agent)
+    }
+  }
+  if (despawned === undefined) return
+  for (const entity of despawned) {
     const owner = owners.get(entity)
     if (owner === undefined) continue
     owners.delete(entity)
     touched.add(owner)
   }
-  for (const token of takenFromAgents) for (const agent of removedIn(tick, token)) touched.add(agent)
-  for (const token of setOnAgents) for (const [agent] of delta.set?.[token.name] ?? []) touched.add(agent)
-  for (const [, { parent }] of setIn(tick, SubagentSession)) touched.add(parent)
-  for (const [, { agent }] of setIn(tick, EndedInWait)) touched.add(agent)
-  return touched
 }
 
 /** Questions that were put, answered or taken back. */

@@ -47,8 +47,10 @@ const chart = byId('chart')
 const card = byId('card')
 let items = []
 let current
+let shownItem
 
 function draw() {
+  hide()
   const grid = make('div', 'grid')
   grid.style.width = zoom * 100 + '%'
   items = []
@@ -165,8 +167,8 @@ function setCurrent(item, isFocused) {
   current = item
   item.element.tabIndex = 0
   if (!isFocused) return
-  item.element.focus({ preventScroll: true })
   item.element.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  item.element.focus({ preventScroll: true })
 }
 
 function show(item) {
@@ -175,7 +177,14 @@ function show(item) {
   card.replaceChildren(title, make('div', 'facts', lines.join('\n')))
   card.hidden = false
   for (const other of items) other.element.classList.toggle('on', other === item)
-  const box = item.element.getBoundingClientRect()
+  shownItem = item
+  placeCard()
+}
+
+// Beside what it is about, wherever that is scrolled to.
+function placeCard() {
+  if (shownItem === undefined) return
+  const box = shownItem.element.getBoundingClientRect()
   const left = Math.min(Math.max(8, box.left), innerWidth - card.offsetWidth - 8)
   const isBelow = box.bottom + card.offsetHeight + 12 < innerHeight
   card.style.left = left + 'px'
@@ -184,6 +193,7 @@ function show(item) {
 
 function hide() {
   card.hidden = true
+  shownItem = undefined
   for (const item of items) item.element.classList.remove('on')
 }
 
@@ -211,7 +221,7 @@ chart.addEventListener('keydown', (event) => {
   event.preventDefault()
   setCurrent(move(), true)
 })
-addEventListener('scroll', hide, { passive: true })
+addEventListener('scroll', placeCard, { passive: true, capture: true })
 
 function setZoom(next) {
   const middle = (chart.scrollLeft + chart.clientWidth / 2) / chart.scrollWidth

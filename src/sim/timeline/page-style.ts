@@ -45,7 +45,7 @@ button, input { font: inherit; color: inherit; }
 .tools button:hover, .more:hover { border-color: var(--soft); }
 .tools button[aria-pressed='true'] { background: var(--turn); border-color: var(--soft); }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; }
-.chart { border: 1px solid var(--line); border-radius: 8px; background: var(--raised); overflow: auto; max-height: 74vh; position: relative; }
+.chart { scroll-padding: 48px 24px 8px 232px; border: 1px solid var(--line); border-radius: 8px; background: var(--raised); overflow: auto; max-height: 74vh; position: relative; }
 .grid { --names: 220px; --depth: 0; position: relative; min-width: 100%; }
 .row, .axis { display: flex; }
 .row:nth-child(odd) { background: var(--stripe); }
@@ -95,11 +95,11 @@ button, input { font: inherit; color: inherit; }
 @media (max-width: 700px) {
   main { padding: 14px 12px 150px; }
   .grid { --names: 112px; }
+  .chart { scroll-padding-left: 124px; }
   .name { padding-left: calc(6px + var(--depth) * 8px); padding-right: 4px; }
   .lane { margin: 0 10px; }
   #card { left: 8px !important; right: 8px; top: auto !important; bottom: 8px; max-width: none; }
   .event { grid-template-columns: 1fr auto; padding: 6px 10px; }
   .event .at { order: 2; } .event .what { order: 1; font-weight: 600; } .event .world { order: 3; color: var(--soft); } .event .in { order: 4; } .event .with { order: 5; grid-column: 1 / -1; }
 }
-@media (prefers-reduced-motion: no-preference) { .chart { scroll-behavior: smooth; } }
 `.trim()

@@ -1,5 +1,14 @@
-import { agent, defineTool, Limits, type ModelProvider, standardSystems, SubagentRegistry, World } from 'entia'
-import type { SimulateOptions } from 'entia/sim'
+import {
+  agent,
+  defineTool,
+  Limits,
+  type ModelProvider,
+  standardSystems,
+  SubagentRegistry,
+  type Tool,
+  World,
+} from 'entia'
+import type { Person, SimulateOptions } from 'entia/sim'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
 
@@ -20,15 +29,20 @@ export interface TeamStory {
   readonly subagents: Registry['subagents']
   readonly registry?: Omit<Registry, 'subagents'>
   readonly maxSessions?: number
+  /** Besides `look`. @default none */
+  readonly tools?: readonly Tool[]
+  readonly people?: Readonly<Record<string, Person>>
   /** Most steps of a turn of the lead. @default 30 */
   readonly maxSteps?: number
 }
 
 /** A story about one lead and its subagents, on a bad day. */
-export function teamStory({ name, models, subagents, registry = {}, maxSessions, maxSteps = 30 }: TeamStory) {
+export function teamStory(story: TeamStory) {
+  const { name, models, subagents, registry = {}, maxSessions, tools = [], people = {}, maxSteps = 30 } = story
   return {
     models,
-    tools: [look],
+    tools: [look, ...tools],
+    people,
     world(seed: number) {
       const world = new World({ name, seed, systems: standardSystems() })
       const lead = agent({ model: 'lead/x', tools: [look], messages: 'Go' })
