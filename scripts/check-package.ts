@@ -13,6 +13,8 @@ const root = join(import.meta.dirname, '..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const doors = Object.keys(manifest.exports).filter((path) => path !== './package.json')
 const names = doors.map((path) => path.replace('.', manifest.name))
+/** What a door is only for those who have besides. */
+const besides = Object.keys(manifest.peerDependencies)
 
 /** An agent that is asked once, under faults. */
 const story = `
@@ -54,6 +56,7 @@ try {
     '2',
   )
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
+  await check('matchers are there in a test', bin('tsc'), '-p', join(folder, 'tsconfig.vitest.json'))
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
 } finally {
   await rm(folder, { recursive: true })
@@ -72,23 +75,15 @@ async function install(tarball: string): Promise<void> {
   const home = join(folder, 'node_modules', manifest.name)
   await mkdir(home, { recursive: true })
   await run('tar', '-xzf', tarball, '-C', home, '--strip-components=1')
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
+  for (const name of [...Object.keys(manifest.dependencies), ...besides, '@types/node']) {
     const link = join(folder, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)
   }
   await linkProgram(home)
-  const program = [
-    ...names.map((name, index) => `import * as door${index} from '${name}'`),
-    'const seen = new Map()',
-    `for (const door of [${names.map((_, index) => `door${index}`).join(', ')}]) {`,
-    `  if (Object.keys(door).length === 0) throw new Error('A door exports nothing.')`,
-    '  for (const [name, value] of Object.entries(door)) {',
-    "    if (seen.has(name) && seen.get(name) !== value) throw new Error(name + ' is another thing by another door.')",
-    '    seen.set(name, value)',
-    '  }',
-    '}',
-  ].join('\n')
+  const program = programOf(names)
+  const own = names.filter((name) => !besides.some((peer) => name.endsWith(`/${peer}`)))
+  const matcher = `import 'entia/vitest'\nimport { expect } from 'vitest'\nexpect({}).toHaveAnswered('anything')\n`
   const options = {
     strict: true,
     noEmit: true,
@@ -99,16 +94,35 @@ async function install(tarball: string): Promise<void> {
   }
   const byNode = { ...options, module: 'nodenext' }
   const byBundler = { ...options, module: 'esnext', moduleResolution: 'bundler' }
+  // The types of others are theirs to mend.
+  const beside = { ...byNode, skipLibCheck: true }
   await Promise.all(
     Object.entries({
       'package.json': JSON.stringify({ type: 'module' }),
       'consumer.mjs': program,
       'story.mjs': story,
-      'consumer.ts': program,
+      'consumer.ts': programOf(own),
+      'matcher.ts': matcher,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: byNode, files: ['consumer.ts'] }),
       'tsconfig.bundler.json': JSON.stringify({ compilerOptions: byBundler, files: ['consumer.ts'] }),
+      'tsconfig.vitest.json': JSON.stringify({ compilerOptions: beside, files: ['matcher.ts'] }),
     }).map(([name, text]) => writeFile(join(folder, name), text)),
   )
+}
+
+/** A program that imports doors, and finds that what comes by several of them is the same thing. */
+function programOf(imported: readonly string[]): string {
+  return [
+    ...imported.map((name, index) => `import * as door${index} from '${name}'`),
+    'const seen = new Map()',
+    `for (const door of [${imported.map((_, index) => `door${index}`).join(', ')}]) {`,
+    `  if (Object.keys(door).length === 0) throw new Error('A door exports nothing.')`,
+    '  for (const [name, value] of Object.entries(door)) {',
+    "    if (seen.has(name) && seen.get(name) !== value) throw new Error(name + ' is another thing by another door.')",
+    '    seen.set(name, value)',
+    '  }',
+    '}',
+  ].join('\n')
 }
 
 /** As npm does it. */

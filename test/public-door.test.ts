@@ -145,6 +145,27 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'turnEnd',
     'wait',
   ],
+  'entia/sim': [
+    'assertLawful',
+    'faultNames',
+    'law',
+    'loadRecording',
+    'person',
+    'replaySaved',
+    'reportOf',
+    'saveRecording',
+    'service',
+    'setIn',
+    'shrink',
+    'shrinkDefaults',
+    'simulate',
+    'simulateDefaults',
+    'standardLaws',
+    'sweep',
+    'sweepDefaults',
+    'timelinePage',
+  ],
+  'entia/vitest': ['worldMatchers'],
 }
 
 describe('the package', () => {

@@ -65,7 +65,7 @@ async function answered(
       : { ok: false, error: end.error, usage }
     return { ok: true, value: outcome as Json }
   } finally {
-    await run.stop()
+    await context.wait(run.stop())
     sessions.worlds.keep(sessionId, run.world)
     forget()
   }

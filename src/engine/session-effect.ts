@@ -114,7 +114,8 @@ async function followed(
   }
   signal.removeEventListener('abort', close)
   const { usage } = run
-  await run.stop()
+  // Its last tick keeps the clock itself for as long as it takes.
+  await context.wait(run.stop())
   sessions.worlds.keep(record.sessionId, run.world)
   return { ok: true, value: (await outcomeOf(sessions, record, end, usage)) as Json }
 }

@@ -1,8 +1,11 @@
 import { expect, type MatcherState } from 'vitest'
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { reportOf } from '../sim/assert-lawful.ts'
+import type { SimulationResult } from '../sim/simulate.ts'
+import type { SweepResult } from '../sim/sweep.ts'
 import type { Entity } from '../world/component.ts'
 import type { JsonObject } from '../world/json.ts'
-import { haveAnswered, haveCalled, haveSession, type Matched, type Matches } from './matchers.ts'
+import { haveAnswered, haveCalled, haveKeptLaws, haveSession, type Matched, type Matches } from './matchers.ts'
 import type { Seen } from './seen-worlds.ts'
 
 export type { Seen } from './seen-worlds.ts'
@@ -15,6 +18,8 @@ export interface WorldMatchers<R> {
   toHaveCalled(tool: string, expected?: JsonObject): R
   /** There is a session whose record has these fields. */
   toHaveSession(expected: Partial<SubagentSessionData>): R
+  /** Every law held, in a simulated run or in all runs of a sweep. What broke one is reported as the sweep reports it. */
+  toHaveKeptLaws(): R
 }
 
 declare module 'vitest' {
@@ -33,6 +38,7 @@ export const worldMatchers = {
   toHaveSession(this: MatcherState, seen: Seen, expected: Partial<SubagentSessionData>): Matched {
     return haveSession(seen, expected, matchesOf(this))
   },
+  toHaveKeptLaws: (run: SimulationResult | SweepResult): Matched => haveKeptLaws(run, () => reportOf(run)),
 }
 
 function matchesOf({ equals, utils }: MatcherState): Matches {

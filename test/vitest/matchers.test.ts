@@ -1,6 +1,6 @@
 import 'entia/vitest'
 import { agent, defineTool, scripted, standardSystems, SubagentRegistry, World } from 'entia'
-import { simulate } from 'entia/sim'
+import { law, simulate, type SimulateOptions, sweep } from 'entia/sim'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -13,7 +13,7 @@ const search = defineTool({
 })
 
 /** A lead that sends a scout to search for a word, and repeats what it found. */
-const result = await simulate({
+const story: SimulateOptions = {
   world: (seed) => {
     const world = new World({ name: 'team', seed, systems: standardSystems() })
     const scout = { name: 'scout', model: 'scout/x', tools: ['search'] }
@@ -33,7 +33,8 @@ const result = await simulate({
     ),
   },
   tools: [search],
-})
+}
+const result = await simulate(story)
 
 describe('a simulated run', () => {
   it('has answered what any of its agents has answered', () => {
@@ -57,6 +58,14 @@ describe('a simulated run', () => {
     expect(result).toHaveSession({ category: 'scout', status: 'succeeded' })
     expect(result.world).toHaveSession({ prompt: 'erne' })
     expect(result).not.toHaveSession({ status: 'failed' })
+  })
+
+  it('has kept all laws, or is reported on', async () => {
+    expect(result).toHaveKeptLaws()
+    const broken = await sweep({ ...story, seeds: 3, shrink: false, laws: [law('nothing happens', () => false)] })
+    expect(broken).not.toHaveKeptLaws()
+    expect(() => expect(broken).toHaveKeptLaws()).toThrow('A law was broken: nothing happens')
+    expect(() => expect(result).not.toHaveKeptLaws()).toThrow('expected a law to have been broken')
   })
 })
 
