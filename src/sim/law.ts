@@ -129,32 +129,58 @@ export interface Broken {
   readonly message: string
 }
 
+type Check = (about: unknown) => Finding | void
+
+/** Everything that a law can be asked about. */
+const questions = [
+  'began',
+  'ticked',
+  'ended',
+  'called',
+  'pool',
+  'crashed',
+  'finished',
+] as const satisfies readonly (keyof LawWatch)[]
+
 /** The laws of one run, asked one after the other. */
 export class LawBook {
-  readonly #watches: readonly { readonly law: Law; readonly watch: LawWatch }[]
+  /** By what they care about. */
+  readonly #asked: Record<keyof LawWatch, { readonly law: Law; readonly check: Check }[]> = {
+    began: [],
+    ticked: [],
+    ended: [],
+    called: [],
+    pool: [],
+    crashed: [],
+    finished: [],
+  }
   /** How often a law was asked. */
   checks = 0
 
   constructor(laws: readonly Law[], run: RunFacts) {
-    this.#watches = laws.map((each) => ({ law: each, watch: each.watch(run) }))
+    for (const each of laws) {
+      const watch = each.watch(run)
+      for (const what of questions) {
+        const check = watch[what] as Check | undefined
+        if (check !== undefined) this.#asked[what].push({ law: each, check })
+      }
+    }
   }
 
   /** Asks every law that cares about such a thing. The first one that was broken. */
-  ask<K extends keyof LawWatch>(what: K, ...about: Parameters<NonNullable<LawWatch[K]>>): Broken | undefined {
-    for (const { law: asked, watch } of this.#watches) {
-      const check = watch[what] as ((...parts: unknown[]) => Finding | void) | undefined
-      if (check === undefined) continue
+  ask<K extends keyof LawWatch>(what: K, ...[about]: Parameters<NonNullable<LawWatch[K]>>): Broken | undefined {
+    for (const { law: asked, check } of this.#asked[what]) {
       this.checks++
-      const message = said(() => check(...about))
+      const message = said(check, about)
       if (message !== undefined) return { law: asked.name, meaning: asked.meaning, message }
     }
     return undefined
   }
 }
 
-function said(check: () => Finding | void): Finding {
+function said(check: Check, about: unknown): Finding {
   try {
-    return check() ?? undefined
+    return check(about) ?? undefined
   } catch (error) {
     return `the check threw: ${thrownMessage(error)}`
   }

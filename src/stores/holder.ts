@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { EntiaError } from '../world/entia-error.ts'
+import { lazily } from '../world/lazily.ts'
 
 /** Who holds a world, and since when: for the error that the next opener gets. */
 export interface Holder {
@@ -11,9 +12,12 @@ export interface Holder {
   readonly since: string
 }
 
+/** Asked of the system once, and not for each World of a session. */
+const here = lazily(() => ({ pid: process.pid, host: hostname() }))
+
 /** A holder in this process. */
 export function holderHere(name = 'a holder without a name'): Holder {
-  return { holder: name, pid: process.pid, host: hostname(), since: new Date().toISOString() }
+  return { holder: name, ...here(), since: new Date().toISOString() }
 }
 
 /** The refusal of a world that is held; `holder` is `undefined` where it left no readable note. */

@@ -1,7 +1,6 @@
 import { Ancestry } from '../../../components/ancestry.ts'
 import { Delegated, defaultDelegation, DelegationLimits } from '../../../components/delegation-limits.ts'
 import type { InputOf } from '../../../components/input.ts'
-import { Llm } from '../../../components/llm.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
@@ -10,7 +9,12 @@ import { QueryOutcome } from '../../subagents/session-outcome.ts'
 import type { Entity } from '../../world/component.ts'
 import { type Finding, type Law, setIn, type WatchedTick, type WatchedWorld } from '../law.ts'
 import { add, type Amount, DelegationAccount } from './delegation-account.ts'
+import { bitsOf, setBits } from './touched.ts'
 import { TurnCounts } from './turn-counts.ts'
+
+const delegations = bitsOf(Delegated, SubagentSession)
+const modelCalls = bitsOf(ModelCall)
+const limits = bitsOf(DelegationLimits)
 
 type Records = readonly (readonly [Entity, SubagentSessionData])[]
 
@@ -54,37 +58,51 @@ export const budgetKept: Law = {
         note(watched, records)
         const byAgent = Map.groupBy(records, ([, { parent }]) => parent)
         let finding: Finding
-        for (const agent of new Set([...world.core.state.holders(Llm), ...byAgent.keys()])) {
-          const account = new DelegationAccount(agent)
-          books.accounts.set(agent, account)
-          finding ??= account.open(world, byAgent.get(agent) ?? none)
+        for (const agent of new Set([...world.core.state.holders(Delegated), ...byAgent.keys()])) {
+          finding ??= accountOf(books, agent).open(world, byAgent.get(agent) ?? none)
         }
         return finding
       },
       ticked(tick) {
         const books = worlds.get(tick.label)
         if (books === undefined) return undefined
-        const records = setIn(tick, SubagentSession)
-        if (records.length > 0) note(tick, records)
-        return delegating(tick, books, records) ?? told(tick, granted) ?? books.turns.enter(tick)
+        const set = setBits(tick.step)
+        let finding: Finding
+        if ((set & delegations) !== 0) {
+          const records = setIn(tick, SubagentSession)
+          note(tick, records)
+          finding = delegating(tick, books, records)
+        }
+        if ((set & modelCalls) !== 0) finding ??= asking(tick, books)
+        if ((set & limits) !== 0) finding ??= told(tick, granted)
+        return finding ?? books.turns.enter(tick)
       },
     }
   },
 }
 
-function delegating(tick: WatchedTick, { accounts }: Books, records: Records): Finding {
-  const { world } = tick
+function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
+  let account = accounts.get(agent)
+  if (account === undefined) accounts.set(agent, (account = new DelegationAccount(agent)))
+  return account
+}
+
+function delegating(tick: WatchedTick, books: Books, records: Records): Finding {
   for (const agent of touchedIn(tick, records)) {
     const own = records.filter(([, { parent }]) => parent === agent)
-    const account = accounts.get(agent) ?? new DelegationAccount(agent)
-    accounts.set(agent, account)
-    const finding = account.enter(world, { records: own, questions: () => askedIn(tick) })
+    const finding = accountOf(books, agent).enter(tick.world, { records: own, questions: () => askedIn(tick) })
     if (finding !== undefined) return finding
   }
+  return undefined
+}
+
+/** Sessions that ask their models have something left. */
+function asking(tick: WatchedTick, books: Books): Finding {
+  const { world } = tick
   for (const [effect] of setIn(tick, ModelCall)) {
     const agent = world.get(effect, OwnedBy)?.agent
     if (agent === undefined || !world.has(agent, Ancestry)) continue
-    const finding = accounts.get(agent)?.callsModel(world)
+    const finding = accountOf(books, agent).callsModel(world)
     if (finding !== undefined) return finding
   }
   return undefined
@@ -92,11 +110,9 @@ function delegating(tick: WatchedTick, { accounts }: Books, records: Records): F
 
 /** The agents whose books have changed. */
 function touchedIn(tick: WatchedTick, records: Records): Iterable<Entity> {
-  const delegated = setIn(tick, Delegated)
-  if (records.length + delegated.length === 0) return []
   const touched = new Set<Entity>()
   for (const [, { parent }] of records) touched.add(parent)
-  for (const [agent] of delegated) touched.add(agent)
+  for (const [agent] of setIn(tick, Delegated)) touched.add(agent)
   return touched
 }
 

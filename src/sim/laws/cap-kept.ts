@@ -5,7 +5,10 @@ import { Pending } from '../../../components/pending.ts'
 import { Running } from '../../../components/running.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, type Law, removedIn } from '../law.ts'
+import type { Finding, Law } from '../law.ts'
+import { bitsOf, removedBits, setBits } from './touched.ts'
+
+const slots = bitsOf(SlotReleased)
 
 /**
  * The cap holds in the pool and in what is done: a session's world works while it is driven and has not said that it only
@@ -37,11 +40,12 @@ export const capKept: Law = {
         return world.has(agent, SlotReleased) ? undefined : unheld(sessionId, 'begins')
       },
       ticked(tick) {
-        if (!tick.inSlot) return undefined
+        const { step } = tick
+        if (!tick.inSlot || ((setBits(step) | removedBits(step)) & slots) === 0) return undefined
         const session = driven.get(tick.label)
         if (session === undefined) return undefined
-        if (tick.step.delta.set?.[SlotReleased.name] !== undefined) return stillAtWork(tick.world, session)
-        return removedIn(tick, SlotReleased).length > 0 ? unheld(session.sessionId, 'goes on') : undefined
+        if ((setBits(step) & slots) !== 0) return stillAtWork(tick.world, session)
+        return unheld(session.sessionId, 'goes on')
       },
       called({ kind, label, name }) {
         const session = driven.get(label)

@@ -16,6 +16,7 @@ import { Turn } from '../../../components/turn.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
+import { bitsOf, removedBits, setBits } from './touched.ts'
 import { stuckAgent, stuckEffect, stuckQuestions, stuckSession, stuckStep, stuckUnread } from './waiting.ts'
 
 /** What a law remembers of one world: what goes away tells no more whose it was. */
@@ -33,19 +34,25 @@ interface Question {
 }
 
 /** With these taken away, something else has to be there for whoever waited. */
-const takenFromEffects = names(
-  AwaitingApproval,
-  AwaitingReply,
-  AwaitingSession,
-  Answering,
-  Due,
-  Pending,
-  Requested,
-  Running,
-)
-const setOnEffects = names(AwaitingReply, AwaitingSession, Answering, Effect)
-const takenFromAgents = names(Busy, SubagentWait, Terminal, Turn)
-const setOnAgents = names(Busy, LastTurn, Notified, SlotReleased, SubagentWait)
+const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answering, Due, Pending, Requested, Running]
+const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
+const takenFromAgents = [Busy, SubagentWait, Terminal, Turn]
+const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait]
+const bits = {
+  takenFromEffects: bitsOf(...takenFromEffects),
+  setOnEffects: bitsOf(SubagentSession, ...setOnEffects),
+  takenFromAgents: bitsOf(...takenFromAgents),
+  setOnAgents: bitsOf(EndedInWait, OwnedBy, SubagentSession, ...setOnAgents),
+  queries: bitsOf(SessionQuery),
+}
+
+const nameOf = ({ name }: Component): string => name
+const names = {
+  takenFromEffects: takenFromEffects.map(nameOf),
+  setOnEffects: setOnEffects.map(nameOf),
+  takenFromAgents: takenFromAgents.map(nameOf),
+  setOnAgents: setOnAgents.map(nameOf),
+}
 
 /** Whatever waits has somebody or something that it waits for; and at the end of a run nothing waits at all. */
 export const nothingWaitsInVain: Law = {
@@ -77,15 +84,11 @@ export const nothingWaitsInVain: Law = {
   },
 }
 
-function names(...tokens: readonly Component[]): readonly string[] {
-  return tokens.map(({ name }) => name)
-}
-
-function effects({ step: { delta }, world }: WatchedTick): Finding {
-  const { removed, set } = delta
-  if (removed !== undefined) {
-    for (const name of takenFromEffects) {
-      const taken = removed[name]
+function effects({ step, world }: WatchedTick): Finding {
+  const { removed, set } = step.delta
+  if ((removedBits(step) & bits.takenFromEffects) !== 0) {
+    for (const name of names.takenFromEffects) {
+      const taken = removed?.[name]
       if (taken === undefined) continue
       for (const entity of taken) {
         const finding = stuckEffect(world, entity)
@@ -93,8 +96,8 @@ function effects({ step: { delta }, world }: WatchedTick): Finding {
       }
     }
   }
-  if (set === undefined) return undefined
-  for (const name of setOnEffects) {
+  if (set === undefined || (setBits(step) & bits.setOnEffects) === 0) return undefined
+  for (const name of names.setOnEffects) {
     const rows = set[name]
     if (rows === undefined) continue
     for (const row of rows) {
@@ -125,16 +128,16 @@ function agents(tick: WatchedTick, waits: Waits): Finding {
   }
   // Those of a world that has asked for another tick are looked at once more.
   if (!isLater && touched.size > 0) touched.clear()
-  return asked(tick, waits)
+  return inLine(tick, waits)
 }
 
 /** Notes the agents whose step, sleep, news or slot this tick has to do with. */
-function touch({ step: { delta } }: WatchedTick, { owners, touched }: Waits): void {
-  const { despawned, removed, set } = delta
-  if (set !== undefined) {
+function touch({ step }: WatchedTick, { owners, touched }: Waits): void {
+  const { despawned, removed, set } = step.delta
+  if (set !== undefined && (setBits(step) & bits.setOnAgents) !== 0) {
     const owned = set[OwnedBy.name] as readonly (readonly [Entity, { readonly agent: Entity }])[] | undefined
     if (owned !== undefined) for (const row of owned) owners.set(row[0], row[1].agent)
-    for (const name of setOnAgents) {
+    for (const name of names.setOnAgents) {
       const rows = set[name]
       if (rows !== undefined) for (const row of rows) touched.add(row[0])
     }
@@ -143,8 +146,8 @@ function touch({ step: { delta } }: WatchedTick, { owners, touched }: Waits): vo
     const records = set[SubagentSession.name] as readonly (readonly [Entity, { readonly parent: Entity }])[] | undefined
     if (records !== undefined) for (const row of records) touched.add(row[1].parent)
   }
-  if (removed !== undefined) {
-    for (const name of takenFromAgents) {
+  if (removed !== undefined && (removedBits(step) & bits.takenFromAgents) !== 0) {
+    for (const name of names.takenFromAgents) {
       const rows = removed[name]
       if (rows !== undefined) for (const agent of rows) touched.add(agent)
     }
@@ -159,9 +162,9 @@ function touch({ step: { delta } }: WatchedTick, { owners, touched }: Waits): vo
 }
 
 /** Questions that were put, answered or taken back. */
-function asked(tick: WatchedTick, { questions }: Waits): Finding {
+function inLine(tick: WatchedTick, { questions }: Waits): Finding {
+  if (questions.size === 0 && (setBits(tick.step) & bits.queries) === 0) return undefined
   const rows = setIn(tick, SessionQuery)
-  if (rows.length === 0 && questions.size === 0) return undefined
   const { world } = tick
   const sessions = new Set<Entity>()
   for (const [question, put] of rows) {

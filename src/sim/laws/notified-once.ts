@@ -8,8 +8,11 @@ import { Notified } from '../../../components/subagent-wait.ts'
 import type { LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
-import type { World } from '../../world/world.ts'
 import { type Finding, type Law, removedIn, setIn, type WatchedTick } from '../law.ts'
+import { bitsOf, removedBits, setBits } from './touched.ts'
+
+const records = bitsOf(SubagentSession)
+const notifications = bitsOf(SubagentNotification, UnreadBy)
 
 type Mark = 'unread' | 'read'
 
@@ -53,7 +56,13 @@ export const notifiedOnce: Law = {
       },
       ticked(tick) {
         const told = worlds.get(tick.label)
-        return told && (endings(tick, told) ?? messages(tick, told) ?? reading(tick, told))
+        if (told === undefined) return undefined
+        const touched = setBits(tick.step) | removedBits(tick.step)
+        return (
+          ((touched & records) === 0 ? undefined : endings(tick, told)) ??
+          messages(tick, told) ??
+          ((touched & notifications) === 0 ? undefined : reading(tick, told))
+        )
       },
     }
   },
@@ -159,7 +168,7 @@ function isAnswered({ step: { delta, inputs } }: WatchedTick, sessionId: string)
   return (
     inputs.some(({ kind }) => kind === 'collected') ||
     [set?.[Answering.name], set?.[Outcome.name], appended?.[Conversation.name], spliced?.[Conversation.name]].some(
-      (rows) => isIn(rows as Json | undefined),
+      (rows) => isIn(rows),
     )
   )
 }

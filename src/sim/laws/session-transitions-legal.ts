@@ -1,6 +1,9 @@
 import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import { type Finding, type Law, removedIn, setIn } from '../law.ts'
+import { bitsOf, removedBits, setBits } from './touched.ts'
+
+const records = bitsOf(SubagentSession)
 
 type Status = SubagentSessionData['status']
 
@@ -42,9 +45,9 @@ export const sessionTransitionsLegal: Law = {
         return finding && `when its world came back, ${finding}`
       },
       ticked(tick) {
+        if (((setBits(tick.step) | removedBits(tick.step)) & records) === 0) return undefined
         const rows = setIn(tick, SubagentSession)
         const lost = removedIn(tick, SubagentSession)
-        if (rows.length === 0 && lost.length === 0) return undefined
         const known = worlds.get(tick.label)
         for (const [session, record] of rows) {
           const finding = moved(known?.get(session), record)

@@ -1,13 +1,17 @@
 import { Ancestry, SessionEnd } from '../../../components/ancestry.ts'
 import { LastTurn } from '../../../components/last-turn.ts'
 import { defaultLimits, Limits } from '../../../components/limits.ts'
-import { Llm } from '../../../components/llm.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { Turn } from '../../../components/turn.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { type Finding, removedIn, setIn, type WatchedTick } from '../law.ts'
+import { bitsOf, removedBits, setBits } from './touched.ts'
+
+const turns = bitsOf(LastTurn)
+const ends = bitsOf(SessionEnd)
+const modelCalls = bitsOf(ModelCall)
 
 interface Count {
   steps: number
@@ -23,7 +27,8 @@ export class TurnCounts {
   /** @param before as it was counted until the world was let go of, if it was */
   constructor(world: World, before: TurnCounts | undefined) {
     this.#last = world.core.next - 1
-    for (const agent of world.core.state.holders(Llm)) {
+    const { state } = world.core
+    for (const agent of [...state.holders(Turn), ...state.holders(Ancestry)]) {
       const known = before && before.#counts.get(agent)
       const steps =
         world.get(agent, Turn)?.steps ?? (world.has(agent, Ancestry) ? world.get(agent, LastTurn)?.steps : 0)
@@ -32,14 +37,21 @@ export class TurnCounts {
   }
 
   enter(tick: WatchedTick): Finding {
+    if ((setBits(tick.step) & turns) !== 0) this.#endTurns(tick)
+    if ((removedBits(tick.step) & ends) !== 0) {
+      for (const agent of removedIn(tick, SessionEnd)) this.#of(agent).steps = 0
+    }
+    const finding = (setBits(tick.step) & modelCalls) === 0 ? undefined : this.#steps(tick)
+    return finding ?? this.#toolCalls(tick)
+  }
+
+  #endTurns(tick: WatchedTick): void {
     for (const [agent] of setIn(tick, LastTurn)) {
       const count = this.#of(agent)
       count.toolCalls = 0
       // The steps of a session are counted over all its turns.
       if (!tick.world.has(agent, Ancestry)) count.steps = 0
     }
-    for (const agent of removedIn(tick, SessionEnd)) this.#of(agent).steps = 0
-    return this.#steps(tick) ?? this.#toolCalls(tick)
   }
 
   #steps(tick: WatchedTick): Finding {

@@ -11,7 +11,7 @@ const scout: Script = (task) => [
 ]
 
 /** Background sessions that are awaited in all ways. */
-export const waiting = (team: Team = {}): SimulateOptions => ({
+const waiting = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: () => [
@@ -42,7 +42,7 @@ export const waiting = (team: Team = {}): SimulateOptions => ({
 })
 
 /** Sessions that delegate in turn, with one slot for all of them. */
-export const nesting = (team: Team = {}): SimulateOptions => ({
+const nesting = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: () => [
@@ -69,7 +69,7 @@ export const nesting = (team: Team = {}): SimulateOptions => ({
 })
 
 /** Forks, some of which delegate. */
-export const forking = (team: Team = {}): SimulateOptions => ({
+const forking = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: (task) =>
@@ -92,7 +92,7 @@ export const forking = (team: Team = {}): SimulateOptions => ({
 })
 
 /** Sessions that are too slow, or are called off while they are queued, run, or have ended. */
-export const stopping = (team: Team = {}): SimulateOptions => ({
+const stopping = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: () => [
@@ -126,7 +126,7 @@ export const stopping = (team: Team = {}): SimulateOptions => ({
 })
 
 /** Sessions that did not succeed and are gone on with. */
-export const resuming = (team: Team = {}): SimulateOptions => ({
+const resuming = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: () => [
@@ -160,7 +160,7 @@ export const resuming = (team: Team = {}): SimulateOptions => ({
 })
 
 /** Sessions that have succeeded and are asked more, which they find out by delegating. */
-export const asking = (team: Team = {}): SimulateOptions => ({
+const asking = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: () => [
@@ -191,7 +191,7 @@ export const asking = (team: Team = {}): SimulateOptions => ({
 })
 
 /** A team whose tokens, money, sessions and steps are short. */
-export const saving = (team: Team = {}): SimulateOptions => ({
+const saving = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: () => [
@@ -232,7 +232,7 @@ export const saving = (team: Team = {}): SimulateOptions => ({
 })
 
 /** What a program delegates: with nobody who is told of it, under an id that is used twice, or to a fork. */
-export const programming = (team: Team = {}): SimulateOptions => ({
+const programming = (team: Team = {}): SimulateOptions => ({
   ...scriptedTeam({
     scripts: {
       lead: (task) =>
