@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { readFolders } from './test/architecture/source-file.ts'
 
@@ -13,8 +14,11 @@ export default defineConfig(({ mode }) => {
     ssr: { resolve: { conditions: [...(isBuilt ? [] : ['source']), 'node', 'import'] } },
     test: {
       include: isBuilt ? testsByName() : ['test/**/*.test.ts'],
-      // Programs that tests start find the same as they do.
-      env: isBuilt ? {} : { NODE_OPTIONS: '--conditions=source' },
+      env: {
+        // Programs that tests start find the same as they do, and what was compiled for one of them serves all.
+        ...(isBuilt ? {} : { NODE_OPTIONS: '--conditions=source' }),
+        NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/programs'),
+      },
       // What is built is loaded by Node, as it is.
       server: { deps: { external: [/\/dist\//] } },
       setupFiles: ['test/setup.ts'],

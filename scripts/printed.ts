@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers'
 export const root = join(import.meta.dirname, '..')
 
 const timeoutMs = 60_000
+/** What was compiled for one program serves all that come after it. */
+const cache = join(root, 'node_modules/.cache/programs')
 
 /**
  * Runs a program of this project from its sources, with no key of a model provider at hand, and compares what it prints
@@ -15,7 +17,7 @@ export async function wrongAbout(path: string, expected: string | undefined): Pr
   const environment = Object.entries(process.env).filter(([name]) => !/(API|AUTH)_(KEY|TOKEN)$/.test(name))
   const child = spawn(process.execPath, ['--conditions=source', path], {
     cwd: root,
-    env: { ...Object.fromEntries(environment), NO_COLOR: '1' },
+    env: { ...Object.fromEntries(environment), NO_COLOR: '1', NODE_COMPILE_CACHE: cache },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
   })

@@ -45,7 +45,7 @@ function startStep(world: World, agent: Entity): void {
   const { timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
   const effect = world.spawn(
     ModelCall({ messages }),
-    Effect({ kind: 'model', restart: 'pure', attempt: 1, timeoutMs }),
+    Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs }),
     OwnedBy({ agent }),
     Pending,
   )
@@ -59,7 +59,7 @@ function nextStep(world: World, agent: Entity): number {
   const steps = (turn?.steps ?? stepsBefore(world, agent)) + 1
   if (turn !== undefined) world.patch(agent, Turn, { steps })
   else {
-    world.add(agent, Turn({ steps, toolCalls: 0, startedAtMs: world.nowMs }))
+    world.add(agent, Turn({ startedAtMs: world.nowMs, steps, toolCalls: 0 }))
     tell(world, 'turn-started', { agent })
   }
   const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps

@@ -66,7 +66,8 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
     return undefined
   }
   for (const { id, name, arguments: input, malformed } of calls) {
-    world.spawn(ToolCall({ arguments: input, callId: id, malformed, name }), OwnedBy({ agent }), Requested)
+    const asked = { arguments: input, callId: id, ...(malformed !== undefined && { malformed }), name }
+    world.spawn(ToolCall(asked), OwnedBy({ agent }), Requested)
   }
   return undefined
 }

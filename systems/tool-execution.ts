@@ -116,7 +116,7 @@ function problemOf(
 function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeoutMs }: ToolDeclaration): void {
   const { agent } = world.read(call, OwnedBy)
   const { callId, name } = world.read(call, ToolCall)
-  world.add(call, Effect({ kind: 'tool', restart, attempt: 1, timeoutMs }))
+  world.add(call, Effect({ attempt: 1, kind: 'tool', restart, timeoutMs }))
   world.add(call, Pending)
   tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
 }

@@ -39,12 +39,17 @@ export class Listeners {
   }
 
   tell(event: StreamEvent | TickEvent): void {
-    for (const type of [event.type, '*']) {
-      for (const listener of Array.from(this.#byType.get(type) ?? [])) this.#call(listener, event)
-    }
+    this.#tellThose(event.type, event)
+    this.#tellThose('*', event)
     if (this.#above?.listeners.has(event.type) !== true) return
     const path = 'path' in event ? event['path'] : this.#above.path
     this.#above.listeners.tell({ ...event, path })
+  }
+
+  #tellThose(type: string, event: StreamEvent | TickEvent): void {
+    const listeners = this.#byType.get(type)
+    if (listeners === undefined || listeners.size === 0) return
+    for (const listener of Array.from(listeners)) this.#call(listener, event)
   }
 
   #call(listener: Listener, event: StreamEvent | TickEvent): void {

@@ -7,11 +7,11 @@ import { Running } from '../../components/running.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { sleep } from './clock.ts'
-import type { EffectContext, EffectKind, Work } from './effect-kind.ts'
+import type { EffectKind, Work } from './effect-kind.ts'
 import type { StreamEvent } from './events.ts'
 import type { Host } from './host.ts'
 import { Job } from './job.ts'
+import { JobContext, type JobOwner } from './job-context.ts'
 
 /** Components by which an effect says what is to be done about it. */
 const followed = [Due, Effect, Pending, Running]
@@ -34,6 +34,7 @@ export class Pump {
   readonly #owner: PumpOwner
   readonly #kindOf: (name: string) => EffectKind
   #isStopping = false
+  readonly #jobOwner: JobOwner
   readonly #jobs = new Map<Entity, Job>()
   /** Jobs whose outcome is on its way into the world: they are known until it is there, so that they are not begun again. */
   #finished = 0
@@ -47,6 +48,12 @@ export class Pump {
     this.#host = host
     this.#owner = owner
     this.#kindOf = kindOf
+    this.#jobOwner = {
+      clock: host.clock,
+      isStopping: () => this.#isStopping,
+      admit: (job) => this.#admit(job),
+      tell: (event) => owner.tell(event),
+    }
   }
 
   /** Nothing is at work, and nothing waits for its time. */
@@ -143,7 +150,7 @@ export class Pump {
     job.begin()
     await new Promise<void>((resolve) => {
       job.whenCalledOff(resolve)
-      void this.#do(job, work).then(resolve)
+      void this.#do(job, work, resolve)
     })
   }
 
@@ -154,37 +161,14 @@ export class Pump {
     await job.admitted()
   }
 
-  async #do(job: Job, work: Work): Promise<void> {
-    const { clock } = this.#host
-    const { effect, attempt } = job
-    const isStopping = (): boolean => this.#isStopping
-    const context: EffectContext = {
-      effect,
-      attempt,
-      key: `${this.#world.name}/${effect}`,
-      get signal() {
-        return job.signal
-      },
-      get isStopping() {
-        return isStopping()
-      },
-      sleep: (durationMs) => sleep(clock, durationMs, job),
-      admit: () => outside(job, this.#admit(job)),
-      wait: (promise) => outside(job, promise),
-      whenGone: (call) => {
-        if (job.isCalledOff) call()
-        else job.whenGone = call
-      },
-      tell: (event) => {
-        // Of work that is called off nothing counts any more, and that is the one thing still to be said.
-        if (!job.isOver || (job.isCalledOff && event.type === 'model-discarded')) this.#owner.tell(event)
-      },
-    }
+  /** @param done called when it has ended, however it has */
+  async #do(job: Job, work: Work, done: () => void): Promise<void> {
     try {
-      this.#finish(job, await work(context))
+      this.#finish(job, await work(new JobContext(job, `${this.#world.name}/${job.effect}`, this.#jobOwner)))
     } catch (error) {
       this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
     }
+    done()
   }
 
   #finish(job: Job, outcome: OutcomeData): void {
@@ -228,15 +212,5 @@ export class Pump {
 
   #fire(effect: Entity, attempt: number): void {
     this.#owner.post({ attempt, effect, kind: 'due' })
-  }
-}
-
-/** What goes on outside a job is no reason for the clock to wait. */
-async function outside<T>(job: Job, promise: Promise<T>): Promise<T> {
-  job.end()
-  try {
-    return await promise
-  } finally {
-    job.begin()
   }
 }

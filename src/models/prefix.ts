@@ -33,6 +33,8 @@ const minLinked = 64
 /** How many messages of a log its own agent last asked with: a mere number, since there is one for each of many agents. */
 const asked = new WeakMap<readonly Message[], number>()
 const digests = new WeakMap<object, number>()
+/** What is asked of a model is the same at all steps of many agents. */
+const llmDigests = new WeakMap<object, { readonly settings: number | undefined; readonly digest: number }>()
 const textDigests = new Map<string, number>()
 /** So many system prompts are remembered before all are forgotten. */
 const maxTextDigests = 1_000
@@ -109,9 +111,14 @@ export function providerSettings(world: World, agent: Entity): number | undefine
 }
 
 function llmDigest(world: World, agent: Entity): number {
-  const options = JSON.stringify(askedOf(world.read(agent, Llm)))
+  const llm = world.read(agent, Llm)
   const settings = providerSettings(world, agent)
-  return short(settings === undefined ? options : `${options} ${settings}`)
+  const known = llmDigests.get(llm)
+  if (known !== undefined && known.settings === settings) return known.digest
+  const options = JSON.stringify(askedOf(llm))
+  const digest = short(settings === undefined ? options : `${options} ${settings}`)
+  llmDigests.set(llm, { settings, digest })
+  return digest
 }
 
 function beginsAs(messages: readonly Message[], { count, messages: hash }: PrefixData): boolean {

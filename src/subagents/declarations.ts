@@ -3,6 +3,7 @@ import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { byCodePoint } from '../world/by-code-point.ts'
 import { canonical } from '../world/canonical.ts'
 import type { DeepReadonly } from '../world/component.ts'
+import { lazily } from '../world/lazily.ts'
 
 type Registry = DeepReadonly<SubagentRegistryData>
 
@@ -47,52 +48,55 @@ const known = new WeakMap<Registry, readonly ToolDeclaration[]>()
 /** The declarations of the six `subagent` tools for an agent that has this registry, in order. */
 export function subagentDeclarations(registry: Registry): readonly ToolDeclaration[] {
   let declarations = known.get(registry)
-  if (declarations === undefined) known.set(registry, (declarations = declarationsFor(registry)))
+  if (declarations === undefined)
+    known.set(registry, (declarations = [subagentDeclaration(registry), ...fixedDeclarations()]))
   return declarations
 }
 
-function declarationsFor(registry: Registry): readonly ToolDeclaration[] {
-  return [
-    worldDeclaration(
-      'subagent',
-      'Gives a task to a subagent. With background: true the answer comes at once and the subagent works on; ' +
-        'you are told when it has ended, so there is no need to ask. Else the answer is what it found.',
-      {
-        category: { type: 'string', description: categoryText(registry) },
-        prompt: { type: 'string', description: 'The task, with all that the subagent has to know.' },
-        load_skills: { type: 'array', items: { type: 'string' }, description: 'Further skills to install on it.' },
-        background: { type: 'boolean', description: 'Go on without waiting for it. Default: false.' },
-        timeout: { ...timeout, description: 'Most seconds that it may run.' },
-      },
-      ['prompt'],
-    ),
-    worldDeclaration('subagent_status', 'Tells how one of your sessions stands, or lists all in the background.', {
+/** The five that are the same for every registry. */
+const fixedDeclarations = lazily((): readonly ToolDeclaration[] => [
+  worldDeclaration('subagent_status', 'Tells how one of your sessions stands, or lists all in the background.', {
+    session_id: sessionId,
+  }),
+  worldDeclaration(
+    'subagent_result',
+    'Gives the result of a session, and waits for it if it has not ended.',
+    {
       session_id: sessionId,
-    }),
-    worldDeclaration(
-      'subagent_result',
-      'Gives the result of a session, and waits for it if it has not ended.',
-      {
-        session_id: sessionId,
-        read_method: { type: 'string', enum: ['full', 'summary'], description: 'Default: full.' },
-        timeout: { ...timeout, description: 'Most seconds to wait. Default: no limit.' },
-        offset: { type: 'integer', description: 'Byte of a long full result from which to read on.' },
-      },
-      ['session_id'],
-    ),
-    worldDeclaration('subagent_cancel', 'Ends a session.', { session_id: sessionId }, ['session_id']),
-    worldDeclaration('subagent_wait', 'Sleeps, at no cost, until sessions in the background have ended.', {
-      session_ids: { type: 'array', items: { type: 'string' }, description: 'Default: all in the background.' },
-      timeout: { ...timeout, description: 'Most seconds to sleep. Default: no limit.' },
-      mode: { type: 'string', enum: ['any', 'all'], description: 'Wake at the first or the last. Default: any.' },
-    }),
-    worldDeclaration(
-      'subagent_resume',
-      'Goes on, in a new session, with one that has failed, timed out or was cancelled.',
-      { session_id: sessionId },
-      ['session_id'],
-    ),
-  ]
+      read_method: { type: 'string', enum: ['full', 'summary'], description: 'Default: full.' },
+      timeout: { ...timeout, description: 'Most seconds to wait. Default: no limit.' },
+      offset: { type: 'integer', description: 'Byte of a long full result from which to read on.' },
+    },
+    ['session_id'],
+  ),
+  worldDeclaration('subagent_cancel', 'Ends a session.', { session_id: sessionId }, ['session_id']),
+  worldDeclaration('subagent_wait', 'Sleeps, at no cost, until sessions in the background have ended.', {
+    session_ids: { type: 'array', items: { type: 'string' }, description: 'Default: all in the background.' },
+    timeout: { ...timeout, description: 'Most seconds to sleep. Default: no limit.' },
+    mode: { type: 'string', enum: ['any', 'all'], description: 'Wake at the first or the last. Default: any.' },
+  }),
+  worldDeclaration(
+    'subagent_resume',
+    'Goes on, in a new session, with one that has failed, timed out or was cancelled.',
+    { session_id: sessionId },
+    ['session_id'],
+  ),
+])
+
+function subagentDeclaration(registry: Registry): ToolDeclaration {
+  return worldDeclaration(
+    'subagent',
+    'Gives a task to a subagent. With background: true the answer comes at once and the subagent works on; ' +
+      'you are told when it has ended, so there is no need to ask. Else the answer is what it found.',
+    {
+      category: { type: 'string', description: categoryText(registry) },
+      prompt: { type: 'string', description: 'The task, with all that the subagent has to know.' },
+      load_skills: { type: 'array', items: { type: 'string' }, description: 'Further skills to install on it.' },
+      background: { type: 'boolean', description: 'Go on without waiting for it. Default: false.' },
+      timeout: { ...timeout, description: 'Most seconds that it may run.' },
+    },
+    ['prompt'],
+  )
 }
 
 function categoryText({ subagents, freeForm, fork, defaultCategory }: Registry): string {

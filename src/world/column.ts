@@ -64,51 +64,66 @@ export class Column {
 /** From here on entities are looked up by a Map instead of one after another. */
 const maxListed = 8
 
-/** What a step has written over in one column, by entity. Mostly it is very little, many times over. */
+/** What a step has written over in one column, by entity: a chain of it. Mostly it is very little, many times over. */
 class Touched {
-  readonly #entities: Entity[] = []
-  readonly #befores: Before[] = []
-  #index: Map<Entity, number> | undefined
+  first: Before | undefined
+  #last: Before | undefined
+  #count = 0
+  #index: Map<Entity, Before> | undefined
 
   get(entity: Entity): Before | undefined {
-    const at = this.#index === undefined ? this.#entities.indexOf(entity) : (this.#index.get(entity) ?? -1)
-    return this.#befores[at]
+    if (this.#index !== undefined) return this.#index.get(entity)
+    for (let before = this.first; before !== undefined; before = before.next) {
+      if (before.entity === entity) return before
+    }
+    return undefined
   }
 
-  add(entity: Entity, before: Before): void {
-    this.#entities.push(entity)
-    this.#befores.push(before)
-    if (this.#index !== undefined) this.#index.set(entity, this.#entities.length - 1)
-    else if (this.#entities.length > maxListed) this.#index = new Map(this.#entities.map((known, at) => [known, at]))
+  add(before: Before): void {
+    if (this.#last === undefined) this.first = before
+    else this.#last.next = before
+    this.#last = before
+    this.#count++
+    if (this.#index !== undefined) this.#index.set(before.entity, before)
+    else if (this.#count > maxListed) {
+      this.#index = new Map()
+      for (let each = this.first; each !== undefined; each = each.next) this.#index.set(each.entity, each)
+    }
   }
 
   /** In the order in which they were first written. */
-  get entities(): readonly Entity[] {
-    return this.#entities
+  get entities(): Entity[] {
+    const found: Entity[] = []
+    for (let before = this.first; before !== undefined; before = before.next) found.push(before.entity)
+    return found
   }
 
   clear(): void {
-    this.#entities.length = 0
-    this.#befores.length = 0
+    this.first = undefined
+    this.#last = undefined
+    this.#count = 0
     this.#index = undefined
   }
 }
 
 /** What one entity had of one component before the step, and how its log has changed since. */
 export class Before {
+  readonly entity: Entity
   readonly value: Json | undefined
   /** Of a log: how long it was. Its array only grows, so the old items stand in it still. */
   readonly length: number
   /** Of a log that changed elsewhere than at its end. */
   edits: LogEdit[] | undefined
+  /** Of a log that was removed; if it is there again, it is another one. */
+  isTaken = false
+  /** What was written over next in the same column. */
+  next: Before | undefined
 
-  constructor(value: Json | undefined, length: number) {
+  constructor(entity: Entity, value: Json | undefined, length: number) {
+    this.entity = entity
     this.value = value
     this.length = length
   }
-
-  /** Of a log that was removed; if it is there again, it is another one. */
-  isTaken = false
 
   appended(at: number, items: readonly Json[]): void {
     this.edits?.push([at, 0, items])

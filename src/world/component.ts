@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import { canonical } from './canonical.ts'
+import { canonical, canonicalOrNone } from './canonical.ts'
 import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
+import { fits } from './fits.ts'
 import type { Json } from './json.ts'
 import { lazily } from './lazily.ts'
 
@@ -112,6 +113,8 @@ export function defineComponent<S extends z.ZodType>(
   } = {},
 ): ValueComponent<z.output<S>, z.input<S>> {
   const token = (value: DeepReadonly<z.input<S>>): Initial => {
+    const plain = canonicalOrNone(value)
+    if (plain !== undefined && fits(made.schema, plain)) return { token: made, initial: plain }
     const result = made.schema.safeParse(value)
     if (!result.success) throw invalidValue(`component ${name}`, result.error, made.refusedWith)
     const whose = (): string => `component ${name}`

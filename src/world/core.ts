@@ -2,6 +2,7 @@ import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Header } from './changes.ts'
 import { type Component, type Entity, invalidValue, type Log } from './component.ts'
 import { EntiaError } from './entia-error.ts'
+import { fits } from './fits.ts'
 import type { Json, JsonObject } from './json.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
@@ -184,6 +185,7 @@ export class Core {
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown): Json {
     const whose = (): string => `entity ${entity}, component ${token.name}`
     const stored = canonical(value, whose)
+    if (fits(token.schema, stored)) return stored
     const result = token.schema.safeParse(stored)
     if (!result.success) throw invalidValue(whose(), result.error, token.refusedWith)
     return stored

@@ -142,11 +142,11 @@ export class Entities {
   }
 
   attach(row: number, token: Component): void {
-    if (this.#queried.has(token)) addComponent(this.#bits, row, token)
+    if (this.#queried.size > 0 && this.#queried.has(token)) addComponent(this.#bits, row, token)
   }
 
   detach(row: number, token: Component): void {
-    if (this.#queried.has(token)) removeComponent(this.#bits, row, token)
+    if (this.#queried.size > 0 && this.#queried.has(token)) removeComponent(this.#bits, row, token)
   }
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
@@ -176,34 +176,48 @@ export class Entities {
 
   #ascending(rows: readonly number[]): readonly Entity[] {
     if (rows.length === 0) return none
-    const found = Array.from(rows, (row) => this.#entityOf[row] as Entity)
-    return found.length === 1 ? found : found.sort((a, b) => a - b)
+    const found: Entity[] = []
+    let isAscending = true
+    let last = 0
+    for (const row of rows) {
+      const entity = this.#entityOf[row] as Entity
+      isAscending &&= entity > last
+      last = entity
+      found.push(entity)
+    }
+    return isAscending ? found : found.sort((a, b) => a - b)
   }
 
   /** The rows that a query finds. What nobody has is found nowhere, whatever else is asked for. */
   #rows(terms: readonly QueryTerm[]): readonly number[] {
-    for (const term of terms) if (!('not' in term) && (this.#column(term)?.count ?? 0) === 0) return none
+    let fewest: Column | undefined
+    for (const term of terms) {
+      if ('not' in term) continue
+      const column = this.#column(term)
+      if (column === undefined || column.count === 0) return none
+      if (fewest === undefined || column.count < fewest.count) fewest = column
+    }
+    if (fewest !== undefined && this.#entityOf.length - 1 <= maxSearched) return this.#search(fewest, terms)
     const shape = shapeOf(terms)
     let query = this.#queries.get(shape)
-    if (query === undefined) {
-      if (this.#entityOf.length - 1 <= maxSearched) return this.#search(shape)
-      this.#queries.set(shape, (query = this.#register(shape)))
-    }
+    if (query === undefined) this.#queries.set(shape, (query = this.#register(shape)))
     commitRemovals(this.#bits)
     return query.dense as readonly number[]
   }
 
-  #search({ wanted, unwanted }: Shape): readonly number[] {
-    let found: readonly number[] | undefined
-    for (const token of wanted) {
-      const column = this.#column(token) as Column
-      found = found === undefined ? column.rows() : found.filter((row) => column.get(row) !== undefined)
+  /** @param fewest the column of one of the terms, the one that the fewest have */
+  #search(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {
+    const rows = fewest.rows()
+    for (const term of terms) {
+      const isWanted = !('not' in term)
+      const column = this.#column(isWanted ? term : term.not)
+      if (isWanted && column === fewest) continue
+      let kept = 0
+      for (const row of rows) if ((column?.get(row) !== undefined) === isWanted) rows[kept++] = row
+      if (kept === 0) return none
+      rows.length = kept
     }
-    for (const token of unwanted) {
-      const column = this.#column(token)
-      if (column !== undefined) found = found?.filter((row) => column.get(row) === undefined)
-    }
-    return found ?? none
+    return rows
   }
 
   #register({ wanted, unwanted }: Shape): Query {

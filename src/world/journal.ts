@@ -46,8 +46,8 @@ export class JournalCodec {
   }
 
   encode(step: Step): string {
-    const places = new Map<object, Json[]>()
-    step.inputs.forEach((input, index) => collect(input, [index], places))
+    const places = new Map<object, Place>()
+    step.inputs.forEach((input, index) => collect(input, { above: undefined, key: index }, places))
     const text = JSON.stringify({
       i: step.inputs,
       d: pack(this.#brief(step.delta), places),
@@ -61,9 +61,8 @@ export class JournalCodec {
   /** A delta without what stands in the header as it was. */
   #brief(delta: Delta): JsonObject {
     const brief: Record<string, Json | undefined> = { ...delta }
-    for (const key of steady) {
-      if (JSON.stringify(this.#header?.[key]) === JSON.stringify(delta[key])) brief[key] = undefined
-    }
+    const before = this.#header
+    for (const key of steady) if (before !== undefined && isSame(before[key], delta[key])) brief[key] = undefined
     this.#header = headerOf(delta)
     return brief
   }
@@ -96,28 +95,65 @@ function headerOf({ tick, nowMs, dateOffsetMs, next, ids, random }: Header): Hea
   return { tick, nowMs, dateOffsetMs, next, ids, random }
 }
 
+function isSame(before: Header[keyof Header], now: Header[keyof Header]): boolean {
+  if (typeof before === 'number' || typeof now === 'number') return before === now
+  return before.every((part, index) => part === now[index])
+}
+
 function link(chain: string, text: string): string {
   return sha256(chain + text).slice(0, checkLength)
 }
 
-function collect(node: Json | undefined, path: Json[], places: Map<object, Json[]>): void {
-  if (typeof node !== 'object' || node === null) return
-  places.set(node, path)
-  if (Array.isArray(node)) node.forEach((item: Json, index) => collect(item, [...path, index], places))
-  else for (const [key, item] of Object.entries(node)) collect(item, [...path, key], places)
+/** Where something stands in a step's inputs. Its path is put together only if it is needed. */
+interface Place {
+  readonly above: Place | undefined
+  readonly key: string | number
 }
 
-function pack(node: Json, places: ReadonlyMap<object, Json[]>): Json {
+function collect(node: object, place: Place, places: Map<object, Place>): void {
+  places.set(node, place)
+  const below = (item: unknown, key: string | number): void => {
+    if (typeof item === 'object' && item !== null) collect(item, { above: place, key }, places)
+  }
+  if (Array.isArray(node)) for (let index = 0; index < node.length; index++) below(node[index], index)
+  else for (const key in node) below((node as JsonObject)[key], key)
+}
+
+function pathTo({ above, key }: Place): Json[] {
+  return above === undefined ? [key] : [...pathTo(above), key]
+}
+
+/** Copies only what has something of the inputs in it, which is seldom most of it. */
+function pack(node: Json, places: ReadonlyMap<object, Place>): Json {
   if (typeof node !== 'object' || node === null) return node
   const place = places.get(node)
-  if (place !== undefined) return { $in: place }
-  if (Array.isArray(node)) return node.map((item: Json) => pack(item, places))
-  const copy: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(node as JsonObject)) {
-    if (value !== undefined) assign(copy, key, pack(value, places))
+  if (place !== undefined) return { $in: pathTo(place) }
+  return Array.isArray(node) ? packArray(node, places) : packObject(node as JsonObject, places)
+}
+
+function packArray(items: readonly Json[], places: ReadonlyMap<object, Place>): readonly Json[] {
+  let copy: Json[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Json
+    const packed = pack(item, places)
+    if (packed !== item) (copy ??= items.slice())[index] = packed
   }
+  return copy ?? items
+}
+
+function packObject(node: JsonObject, places: ReadonlyMap<object, Place>): JsonObject {
+  let copy: Record<string, Json> | undefined
+  let isLikePlace = false
+  for (const key in node) {
+    isLikePlace ||= key === '$in'
+    const item = node[key]
+    if (typeof item !== 'object' || item === null) continue
+    const packed = pack(item, places)
+    if (packed !== item) assign((copy ??= { ...node } as Record<string, Json>), key, packed)
+  }
+  const packed = copy ?? node
   // A value that has a key of this name itself is wrapped, so that it is not taken for a place.
-  return Object.hasOwn(copy, '$in') ? { $in: { is: copy } } : copy
+  return isLikePlace ? { $in: { is: packed } } : packed
 }
 
 function unpack(node: Json, inputs: readonly Input[]): Json {

@@ -1,28 +1,32 @@
 import type { Entity, Value } from './component.ts'
 
+/** Whoever points at an entity. Mostly it is one alone, and stands for itself. */
+type Referrers = Entity | Set<Entity>
+
 /** The reverse index of components with `ref`: who points at whom. */
 export class References {
-  readonly #referrers = new Map<Value, Map<Entity, Set<Entity>>>()
+  readonly #referrers = new Map<Value, Map<Entity, Referrers>>()
 
   add(token: Value, from: Entity, to: Entity): void {
     let byTarget = this.#referrers.get(token)
     if (byTarget === undefined) this.#referrers.set(token, (byTarget = new Map()))
     const known = byTarget.get(to)
-    if (known === undefined) byTarget.set(to, new Set([from]))
-    else known.add(from)
+    if (known === undefined) byTarget.set(to, from)
+    else if (typeof known === 'object') known.add(from)
+    else if (known !== from) byTarget.set(to, new Set([known, from]))
   }
 
   remove(token: Value, from: Entity, to: Entity): void {
     const byTarget = this.#referrers.get(token)
     const known = byTarget?.get(to)
-    known?.delete(from)
-    if (known?.size === 0) byTarget?.delete(to)
+    if (typeof known === 'object') known.delete(from)
+    if (known === from || (typeof known === 'object' && known.size === 0)) byTarget?.delete(to)
   }
 
   /** Who points at an entity by this component, ascending. */
   to(token: Value, entity: Entity): Entity[] {
     const known = this.#referrers.get(token)?.get(entity)
-    return known === undefined ? [] : [...known].sort((a, b) => a - b)
+    return known === undefined ? [] : listOf(known).sort((a, b) => a - b)
   }
 
   /** Does anybody point at an entity by this component? */
@@ -31,11 +35,16 @@ export class References {
   }
 
   /** Who points at an entity by any component, ascending. */
-  all(entity: Entity): [Value, Entity][] {
+  all(entity: Entity): readonly (readonly [Value, Entity])[] {
     const found: [Value, Entity][] = []
-    for (const token of this.#referrers.keys()) {
-      for (const referrer of this.to(token, entity)) found.push([token, referrer])
+    for (const [token, byTarget] of this.#referrers) {
+      const known = byTarget.get(entity)
+      if (known !== undefined) for (const referrer of listOf(known)) found.push([token, referrer])
     }
-    return found.sort((a, b) => a[1] - b[1])
+    return found.length < 2 ? found : found.sort((a, b) => a[1] - b[1])
   }
+}
+
+function listOf(known: Referrers): Entity[] {
+  return typeof known === 'object' ? [...known] : [known]
 }

@@ -16,8 +16,7 @@ export class State {
   readonly references = new References()
   /** By the components' indices. */
   readonly #columns: (Column | undefined)[] = []
-  /** Made anew when it is asked for after a component has come up: in a young world they come in a row. */
-  #byName: readonly Column[] | undefined
+  #byName: readonly Column[] = []
   readonly #tracking = new Tracking(this.entities)
 
   /** @throws `unknown-entity` */
@@ -37,16 +36,14 @@ export class State {
       column = new Column(token)
       while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
-      this.#byName = undefined
+      const place = this.#byName.findIndex((other) => other.token.name > token.name)
+      this.#byName = this.#byName.toSpliced(place === -1 ? this.#byName.length : place, 0, column)
     }
     return column
   }
 
   /** By name. */
   columns(): readonly Column[] {
-    this.#byName ??= this.#columns
-      .filter((column) => column !== undefined)
-      .sort((a, b) => (a.token.name < b.token.name ? -1 : 1))
     return this.#byName
   }
 
@@ -89,10 +86,11 @@ export class State {
   /** Removes an entity alone. */
   erase(entity: Entity): void {
     const row = this.row(entity)
-    for (const column of this.columns()) {
-      if (column.get(row) === undefined) continue
+    for (const column of this.#byName) {
+      const value = column.get(row)
+      if (value === undefined) continue
       this.#tracking.touch(column, entity, row)
-      this.#unlink(entity, column, row)
+      this.#unlink(entity, column.token, value)
       column.set(row, undefined)
     }
     this.entities.remove(entity)
@@ -104,10 +102,10 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const before = this.#tracking.touch(column, entity, row)
-    this.#unlink(entity, column, row)
-    if (column.get(row) === undefined) {
-      this.entities.attach(row, token)
-    } else if (token.kind === 'log') before?.taken()
+    const replaced = column.get(row)
+    if (replaced === undefined) this.entities.attach(row, token)
+    else if (token.kind === 'log') before?.taken()
+    else this.#unlink(entity, token, replaced)
     column.set(row, token.kind === 'log' ? [...(value as Json[])] : value)
     this.#link(entity, token, value)
   }
@@ -116,9 +114,10 @@ export class State {
   take(entity: Entity, token: Component): void {
     const row = this.row(entity)
     const column = this.column(token)
-    if (column.get(row) === undefined) return
+    const value = column.get(row)
+    if (value === undefined) return
     this.#tracking.touch(column, entity, row)?.taken()
-    this.#unlink(entity, column, row)
+    this.#unlink(entity, token, value)
     column.set(row, undefined)
     this.entities.detach(row, token)
   }
@@ -207,9 +206,9 @@ export class State {
     for (const column of columns) {
       for (const entity of column.touched.entities) {
         if (!this.entities.has(entity)) continue
-        const before = column.touched.get(entity) as Before
-        if (column.token.kind === 'log' && before.value !== undefined) (before.value as Json[]).length = before.length
-        this.#reset(entity, column, before.value)
+        const { value, length } = column.touched.get(entity) as Before
+        if (column.token.kind === 'log' && value !== undefined) (value as Json[]).length = length
+        this.#reset(entity, column, value)
       }
     }
     this.#tracking.clear()
@@ -217,10 +216,10 @@ export class State {
 
   #reset(entity: Entity, column: Column, value: Json | undefined): void {
     const row = this.row(entity)
-    const present = column.get(row) !== undefined
-    this.#unlink(entity, column, row)
-    if (value === undefined && present) this.entities.detach(row, column.token)
-    if (value !== undefined && !present) this.entities.attach(row, column.token)
+    const present = column.get(row)
+    if (present !== undefined) this.#unlink(entity, column.token, present)
+    if (value === undefined && present !== undefined) this.entities.detach(row, column.token)
+    if (value !== undefined && present === undefined) this.entities.attach(row, column.token)
     column.set(row, value)
     if (value !== undefined) this.#link(entity, column.token, value)
   }
@@ -233,12 +232,8 @@ export class State {
     if (token.kind === 'value' && token.ref !== undefined) this.references.add(token, entity, target(token, value))
   }
 
-  #unlink(entity: Entity, column: Column, row: number): void {
-    const { token } = column
-    const value = column.get(row)
-    if (token.kind === 'value' && token.ref !== undefined && value !== undefined) {
-      this.references.remove(token, entity, target(token, value))
-    }
+  #unlink(entity: Entity, token: Component, value: Json): void {
+    if (token.kind === 'value' && token.ref !== undefined) this.references.remove(token, entity, target(token, value))
   }
 }
 

@@ -36,9 +36,10 @@ export class Tracking {
   clear(): void {
     this.#on = false
     for (const column of this.#columns) column.touched.clear()
-    this.#columns.length = 0
-    this.#spawned.clear()
-    this.#despawned.length = 0
+    // Emptied only where something is: what is empty already costs as much to empty.
+    if (this.#columns.length > 0) this.#columns.length = 0
+    if (this.#spawned.size > 0) this.#spawned.clear()
+    if (this.#despawned.length > 0) this.#despawned.length = 0
   }
 
   spawned(entity: Entity): void {
@@ -59,9 +60,10 @@ export class Tracking {
     const known = column.touched.get(entity)
     if (known !== undefined) return known
     const value = column.get(row)
-    const before = new Before(value, column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0)
-    if (column.touched.entities.length === 0) this.#columns.push(column)
-    column.touched.add(entity, before)
+    const length = column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0
+    const before = new Before(entity, value, length)
+    if (column.touched.first === undefined) this.#columns.push(column)
+    column.touched.add(before)
     return before
   }
 
@@ -73,7 +75,9 @@ export class Tracking {
   /** Entities that were written in one of these columns, ascending. */
   written(columns: readonly Column[]): readonly Entity[] {
     const found = new Set<Entity>()
-    for (const { touched } of columns) for (const entity of touched.entities) found.add(entity)
+    for (const { touched } of columns) {
+      for (let before = touched.first; before !== undefined; before = before.next) found.add(before.entity)
+    }
     for (const entity of this.#spawned) {
       const row = this.#entities.row(entity) as number
       if (columns.some((column) => column.get(row) !== undefined)) found.add(entity)
@@ -88,12 +92,14 @@ export class Tracking {
     const spliced: Record<string, (readonly [Entity, readonly LogEdit[]])[]> = {}
     const removed: Record<string, Entity[]> = {}
     const spawned = ascending(this.#spawned)
+    const rows = spawned.map((entity) => this.#entities.row(entity) as number)
     for (const column of columns) {
       const { name } = column.token
-      for (const entity of ascending(column.touched.entities)) {
+      const { touched } = column
+      for (const entity of touched.first === undefined ? none : ascending(touched.entities)) {
         const row = this.#entities.row(entity)
         if (row === undefined) continue
-        const before = column.touched.get(entity) as Before
+        const before = touched.get(entity) as Before
         const now = column.get(row)
         if (now === undefined) {
           if (before.value !== undefined) (removed[name] ??= []).push(entity)
@@ -107,9 +113,9 @@ export class Tracking {
         }
       }
       // Entities of this step are told whole; their numbers are higher than all others.
-      for (const entity of spawned) {
-        const now = column.get(this.#entities.row(entity) as number)
-        if (now !== undefined) (set[name] ??= []).push([entity, settled(column, now)])
+      for (let index = 0; index < rows.length; index++) {
+        const now = column.get(rows[index] as number)
+        if (now !== undefined) (set[name] ??= []).push([spawned[index] as Entity, settled(column, now)])
       }
     }
     const changes: { -readonly [K in keyof Changes]: Changes[K] } = {}
@@ -122,6 +128,8 @@ export class Tracking {
     return changes
   }
 }
+
+const none: readonly Entity[] = []
 
 /** A log goes on growing; what is told of it stays as it is. */
 function settled({ token }: Column, value: Json): Json {
