@@ -37,25 +37,27 @@ export const realClock: Clock = {
 
 /** Work that may wait for a clock. */
 export interface Sleeper {
-  readonly signal: AbortSignal
+  /** Why it was called off, if it was. */
+  readonly abortReason: DOMException | undefined
+  /** Calls this when it is called off. Gives a function that ends that. */
+  whenAborted(call: () => void): () => void
   begin(): void
   end(): void
 }
 
-/** Waits so long on a clock. Rejects with the signal's reason when it aborts. */
+/** Waits so long on a clock. Rejects with the reason when the work is called off. */
 export function sleep(clock: Clock, durationMs: number, sleeper: Sleeper): Promise<void> {
   return new Promise((resolve, reject) => {
-    const { signal } = sleeper
-    if (signal.aborted) return reject(signal.reason as Error)
+    const refuse = (): void => reject(sleeper.abortReason ?? new DOMException('Called off.', 'AbortError'))
+    if (sleeper.abortReason !== undefined) return refuse()
     sleeper.end()
     const wake = (settle: () => void): void => {
       cancel()
-      signal.removeEventListener('abort', abort)
+      forget()
       sleeper.begin()
       settle()
     }
-    const abort = (): void => wake(() => reject(signal.reason as Error))
     const cancel = clock.at(clock.now() + durationMs, () => wake(resolve))
-    signal.addEventListener('abort', abort, { once: true })
+    const forget = sleeper.whenAborted(() => wake(refuse))
   })
 }

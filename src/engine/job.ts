@@ -12,7 +12,10 @@ export class Job implements Sleeper {
   timer: (() => void) | undefined
   readonly #clock: Clock
   #controller: AbortController | undefined
-  #reason = ''
+  #reason: string | undefined
+  #abortReason: DOMException | undefined
+  /** Called when it is called off: its sleeps. */
+  readonly #sleeps = new Set<() => void>()
   /** Reasons why the clock need not wait for it: it has not begun, and each of its sleeps. */
   #waits = 1
   #admit: (() => void) | undefined
@@ -30,9 +33,19 @@ export class Job implements Sleeper {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.isCalledOff) this.#controller.abort(new DOMException(this.#reason, 'AbortError'))
+      if (this.isCalledOff) this.#controller.abort(this.abortReason)
     }
     return this.#controller.signal
+  }
+
+  get abortReason(): DOMException | undefined {
+    if (this.#reason !== undefined) this.#abortReason ??= new DOMException(this.#reason, 'AbortError')
+    return this.#abortReason
+  }
+
+  whenAborted(call: () => void): () => void {
+    this.#sleeps.add(call)
+    return () => void this.#sleeps.delete(call)
   }
 
   /** Begins, or wakes from a sleep: unless another sleep goes on, the clock must not run ahead of it. */
@@ -78,7 +91,8 @@ export class Job implements Sleeper {
     this.finish()
     this.isCalledOff = true
     this.#reason = reason
-    this.#controller?.abort(new DOMException(reason, 'AbortError'))
+    this.#controller?.abort(this.abortReason)
+    for (const wake of [...this.#sleeps]) wake()
     this.#whenCalledOff?.()
   }
 }

@@ -81,7 +81,7 @@ export class VirtualClock implements Clock {
       if (this.#working > 0) return
       if (this.#timers.size === 0) return this.#whenQuiet?.()
       this.#fire()
-      if (this.#together()) this.#fireOthers()
+      if (this.#isNow && this.#together()) this.#fireOthers()
       this.#consider()
     })
   }
@@ -90,8 +90,7 @@ export class VirtualClock implements Clock {
   #fireOthers(): void {
     this.#considering = true
     const next = (): void => {
-      const isNow = this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= this.#nowMs
-      if (isNow && this.#working === this.#ticking) {
+      if (this.#isNow && this.#working === this.#ticking) {
         this.#fire()
         queueMicrotask(afterMicrotasks)
       } else {
@@ -102,6 +101,11 @@ export class VirtualClock implements Clock {
     // From a microtask, nextTick comes once no microtask is left.
     const afterMicrotasks = (): void => process.nextTick(next)
     queueMicrotask(afterMicrotasks)
+  }
+
+  /** Is there a timer left of this instant? */
+  get #isNow(): boolean {
+    return this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= this.#nowMs
   }
 
   #fire(): void {

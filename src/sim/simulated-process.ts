@@ -89,7 +89,7 @@ export class SimulatedProcess {
 
   /** Takes the world up, as the store has it or as it was made. */
   async start(): Promise<void> {
-    const { world, remake, components, heard } = this.#parts
+    const { world, remake, components, heard, options } = this.#parts
     const store = this.#store
     const host = this.#host()
     this.#clock.begin()
@@ -105,9 +105,11 @@ export class SimulatedProcess {
               components,
               create: remake,
             })
-      this.#runner.on('*', (event: RunnerEvent) => {
+      const hear = (event: RunnerEvent): void => {
         if (this.#state !== 'dead') heard(event)
-      })
+      }
+      // What nobody hears is not even made.
+      if (Object.keys(options.people).length > 0) this.#runner.on('*', hear)
       await this.#runner.start()
     } finally {
       this.#clock.end()
