@@ -4,16 +4,28 @@ import { readFolders } from './test/architecture/source-file.ts'
 
 const minuteMs = 60_000
 
+/** A process a file: these weigh what a process holds, or are about what all of it shares. */
+const apart = [
+  'test/contracts/stores*.test.ts',
+  'test/sessions/keeping-results.test.ts',
+  'test/sessions/process-pool.test.ts',
+  'test/sim/bad-input.test.ts',
+  'test/sim/sweep.test.ts',
+  'test/systems/small-world.test.ts',
+  'test/tools/read-file.test.ts',
+  'test/world/memory.test.ts',
+]
+
 /**
  * `vitest run` tests the sources. `vitest run --mode dist` tests what `npm run build` made of them, with all tests that
  * know the package by its names alone.
  */
 export default defineConfig(({ mode }) => {
   const isBuilt = mode === 'dist'
+  const include = isBuilt ? testsByName() : ['test/**/*.test.ts']
   return {
     ssr: { resolve: { conditions: [...(isBuilt ? [] : ['source']), 'node', 'import'] } },
     test: {
-      include: isBuilt ? testsByName() : ['test/**/*.test.ts'],
       env: {
         // Programs that tests start find the same as they do, and what was compiled for one of them serves all.
         ...(isBuilt ? {} : { NODE_OPTIONS: '--conditions=source' }),
@@ -22,8 +34,12 @@ export default defineConfig(({ mode }) => {
       // What is built is loaded by Node, as it is.
       server: { deps: { external: [/\/dist\//] } },
       setupFiles: ['test/setup.ts'],
-      // A process a file: locks are held by process, and a crash takes no other file with it.
       pool: 'forks',
+      projects: [
+        // What was loaded and compiled for one file serves those that come after it in the same process.
+        { extends: true, test: { name: 'together', include, exclude: apart, isolate: false } },
+        { extends: true, test: { name: 'apart', include: isBuilt ? [] : apart, isolate: true } },
+      ],
       maxWorkers: '100%',
       testTimeout: process.env['SIM_SEEDS'] === undefined ? 10_000 : 90 * minuteMs,
       hookTimeout: 10_000,

@@ -21,7 +21,7 @@ describe('a fault', () => {
     '%s strikes, is told in the trace, and the run comes to its end',
     async (what) => {
       let struck = 0
-      for (let seed = 1; seed <= 15; seed++) {
+      for (let seed = 1; seed <= 10; seed++) {
         const result = await simulate({ ...smallTeam, seed, faults: often(what, 0.2) })
         expect(result.violation, `seed ${seed}`).toBeUndefined()
         const told = result.trace.entries.filter(({ type }) => type === 'fault').map(({ facts }) => facts)
