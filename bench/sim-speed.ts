@@ -27,11 +27,14 @@ function spoken({ messages }: ModelRequest): number {
   return messages.filter(({ role }) => role === 'assistant').length
 }
 
+function call(name: string, input: object) {
+  return { name, arguments: input as never }
+}
+
 const three = [1, 2, 3]
 const models = {
   /** 5 steps: launches three sessions, sleeps until they are back, reads what they found, looks, answers. */
   lead: scripted((request) => {
-    const call = (name: string, input: object) => ({ name, arguments: input as never })
     switch (spoken(request)) {
       case 0:
         return {

@@ -70,3 +70,51 @@ console.log(
   `\nWith restart: 'keyed', ${mended.runs} runs with ${mended.crashes > 50 ? 'many' : 'few'} crashes: all laws kept.`,
 )
 if (planted.ok || !mended.ok) throw new Error(mended.failure?.report ?? 'The bug was not found.')
+
+/*
+Prints:
+A law was broken: nothing is ordered twice
+  seed   28
+  where  world shop, tick 8, at 71,693 ms of world time
+  found  ordered: tea, milk, honey, honey
+
+What was said last in world shop
+  agent 1, after 1 other messages
+    assistant  calls order({"item":"tea"})
+    tool       order: order 1
+    assistant  calls order({"item":"milk"})
+    tool       order: order 2
+    assistant  calls order({"item":"honey"})
+    tool       order: order 4
+
+Faults that struck, in order
+  1. tool.slow                at shop tool 1, 40,797 ms
+  2. delivery.late            at shop outcome 2, 20,756 ms
+  3. delivery.late            at shop outcome 4, 5,206 ms
+  4. crash.beforeCommit       at store commit 8
+  5. model.overloaded         at shop model 4
+
+1 of 5 is enough, with shorter latencies: found in 8 runs, the last of which confirms it
+  1. crash.beforeCommit       at store commit 8
+  It is broken in world shop at tick 8: ordered: tea, milk, honey, honey
+
+A test to paste
+
+import { simulate } from 'entia/sim'
+import { expect, it } from 'vitest'
+
+it('keeps "nothing is ordered twice" under seed 28', async () => {
+  const result = await simulate({
+    // Here go your own options: services, tools, models, world, laws.
+    seed: 28,
+    latencyMs: { model: [0, 0], tool: [0, 0] },
+    faults: [
+      { what: 'crash.beforeCommit', at: 'store commit 8' },
+    ],
+  })
+  expect(result.violation).toBeUndefined()
+  expect(result.ok).toBe(true)
+})
+
+With restart: 'keyed', 500 runs with many crashes: all laws kept.
+*/

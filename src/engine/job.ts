@@ -92,7 +92,7 @@ export class Job implements Sleeper {
     this.isCalledOff = true
     this.#reason = reason
     this.#controller?.abort(this.abortReason)
-    for (const wake of [...this.#sleeps]) wake()
+    for (const wake of this.#sleeps) wake()
     this.#whenCalledOff?.()
   }
 }

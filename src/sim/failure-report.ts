@@ -128,7 +128,8 @@ function faultLines(faults: readonly Fault[]): readonly string[] {
 
 function shrunkLines({ faults, latencyMs, result, runs, endedBy }: ShrunkCase, before: number): readonly string[] {
   const { tick, world, message } = result.violation as Violation
-  const how = faults.length === before ? 'None of them can be left out' : `Enough are ${faults.length} of ${before}`
+  const enough = `${faults.length} of ${before} ${faults.length === 1 ? 'is' : 'are'} enough`
+  const how = faults.length === before ? 'None of them can be left out' : enough
   const head = before === 0 ? 'It needs no fault' : faults.length === 0 ? `It needs none of these ${before}` : how
   const quick = latencyMs === undefined ? '' : ', with shorter latencies'
   const bound = endedBy === undefined ? '' : ` (${endedBy} of shrink() was reached)`
