@@ -20,7 +20,8 @@ export class Trace {
   readonly #isKept: boolean
   #digest: string | undefined
   #length = 0
-  #hashed = 0
+  /** Lines that are not in the hash yet. */
+  #text = ''
 
   /** @param tell is given each line as it is written; then none is kept, so that a long run costs no memory */
   constructor(tell?: (line: string, entry: TraceEntry) => void) {
@@ -44,10 +45,10 @@ export class Trace {
 
   /** SHA-256 of all lines, in hex. Nothing is written any more after it was asked for. */
   get hash(): string {
-    for (; this.#hashed < this.#entries.length; this.#hashed++) {
-      this.#hash.update(`${lineOf(this.#entries[this.#hashed] as TraceEntry)}\n`)
-    }
-    return (this.#digest ??= this.#hash.digest('hex'))
+    if (this.#digest !== undefined) return this.#digest
+    for (const entry of this.#entries) this.#add(lineOf(entry))
+    this.#digest = this.#hash.update(this.#text).digest('hex')
+    return this.#digest
   }
 
   write(entry: TraceEntry): void {
@@ -55,8 +56,15 @@ export class Trace {
     this.#length++
     if (this.#isKept) return void this.#entries.push(entry)
     const line = lineOf(entry)
-    this.#hash.update(`${line}\n`)
+    this.#add(line)
     this.#tell?.(line, entry)
+  }
+
+  #add(line: string): void {
+    this.#text += `${line}\n`
+    if (this.#text.length < maxTextHeld) return
+    this.#hash.update(this.#text)
+    this.#text = ''
   }
 
   toString(): string {
@@ -75,9 +83,16 @@ export class Trace {
   }
 }
 
+/** So many characters go into the hash at once. */
+const maxTextHeld = 65_536
+
 /** An entry as one line. */
 function lineOf({ atMs, label, tick, type, facts }: TraceEntry): string {
-  return `${atMs} ${label} ${tick ?? '-'} ${type} ${JSON.stringify(facts, (_, value: Json) => shortened(value))}`
+  const whole = JSON.stringify(facts)
+  // A short line has no long text in it.
+  const isShort = whole.length <= maxTextChars
+  const shown = isShort ? whole : JSON.stringify(facts, (_, value: Json) => shortened(value))
+  return `${atMs} ${label} ${tick ?? '-'} ${type} ${shown}`
 }
 
 function shortened(value: Json): Json {

@@ -6,7 +6,7 @@ const seeds = Number(process.env['SIM_SEEDS'] ?? 200)
 
 /** Tells a story under many seeds. What breaks is reported with its seed, as small as it can be made. */
 export function overSeeds<S extends ServiceSet>(subject: string, story: SimulateOptions<S>): void {
-  describe(`${subject}`, () => {
+  describe.for([subject])('%s', () => {
     it(`keeps all laws under ${seeds} seeds, whatever goes wrong`, { timeout: 60 * 60_000 }, async () => {
       const { ok, failure, runs, crashes, faults } = await sweep({ ...story, seeds })
       expect(ok, failure?.report).toBe(true)
