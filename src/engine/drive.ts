@@ -133,7 +133,7 @@ export class Drive {
     if (world.core.state.holders(SubagentSession).length > 0) this.sessions.tellUntold()
   }
 
-  /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
+  /** Resolves once nothing is in flight and nothing is due. @throws as `Runner.idle` */
   async idle(): Promise<void> {
     const loop = this.#running()
     await loop.idle()
@@ -147,9 +147,9 @@ export class Drive {
   /** Puts an input in. @throws as `Runner.post` */
   async post(input: StandardInput | Input, id?: string): Promise<void> {
     const stored = postedInput(input, id)
-    if (this.#isRepeated(stored)) return
+    // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
     if (stored.kind === 'answer' && (await isPassedOn(this.world, this.#sessions, stored as AnswerInput))) return
-    await this.#committed((waiter) => this.#inbox.push(stored, waiter))
+    if (!this.#isRepeated(stored)) await this.#committed((waiter) => this.#inbox.push(stored, waiter))
   }
 
   /** Takes a person's answer, if this world or one below has asked. */

@@ -28,6 +28,14 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
     103,
     [{ what: 'crash.child', at: 'market/1.3 commit 4' }],
   ],
+  'an answer that could not be passed on was dropped as repeated when it came again': [
+    askingSessions,
+    2231,
+    [
+      { what: 'store.full', at: 'store commit 20', ms: 1217 },
+      { what: 'store.full', at: 'store commit 44', ms: 1901 },
+    ],
+  ],
 }
 
 describe('a story keeps all laws where once', () => {
