@@ -1,10 +1,10 @@
 import { agent, defineTool, memoryStore, scripted, standardSystems, World } from 'entia'
 import { simulate } from 'entia/sim'
 import { z } from 'zod'
-import { readable, type Row } from './row.ts'
+import type { Row } from './row.ts'
 
 const agents = 10_000
-const steps = 10
+const steps = 100
 
 const look = defineTool({
   name: 'look',
@@ -49,15 +49,9 @@ export async function measure(): Promise<Row[]> {
   const seconds = (performance.now() - begin) / 1_000
   clearInterval(weighing)
   if (!ok) throw new Error(violation?.message)
-  const crowd = `${agents.toLocaleString('en')} agents in one simulated world, ${steps} steps each`
+  const name = `${agents.toLocaleString('en')} agents in one simulated world, ${steps} steps each, laws on, with a journal`
   return [
-    {
-      name: `${crowd}, laws on, with a journal: a step`,
-      value: (seconds / agents / steps) * 1e6,
-      unit: 'µs',
-      limit: 120,
-      against: `${lines.toLocaleString('en')} lines of trace in ${readable(seconds)} s`,
-    },
+    { name, value: seconds, unit: 's', limit: 120, against: `${lines.toLocaleString('en')} lines of trace` },
     { name: 'memory of the process meanwhile, at its highest', value: peakBytes / 1e9, unit: 'GB', limit: 2 },
   ]
 }

@@ -3,7 +3,6 @@ import { hostDefaults } from '../engine/host-options.ts'
 import type { ModelProvider } from '../models/port.ts'
 import type { Price } from '../models/prices.ts'
 import { refuseUnknownOptions } from '../models/known-options.ts'
-import { memoryStore } from '../stores/memory.ts'
 import type { Store } from '../stores/port.ts'
 import { SessionPool, sessionPoolDefaults } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
@@ -175,11 +174,6 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     onMiss: options.onMiss ?? 'fail',
     onTrace: options.onTrace,
   }
-}
-
-/** The store that a run needs if it is given none. */
-export function defaultStore(): Store {
-  return memoryStore()
 }
 
 function checkedRange(name: string, range: Range): Range {

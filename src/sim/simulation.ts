@@ -1,6 +1,7 @@
 import * as standard from '../../components/index.ts'
 import { VirtualClock } from '../engine/virtual-clock.ts'
 import type { StandardInput } from '../../components/input.ts'
+import { memoryStore } from '../stores/memory.ts'
 import type { Store } from '../stores/port.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
@@ -9,7 +10,7 @@ import type { Component } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
-import { type CheckedOptions, defaultStore } from './options.ts'
+import type { CheckedOptions } from './options.ts'
 import { People } from './people.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
@@ -52,7 +53,7 @@ export class Simulation {
     // The same run whichever of its faults are left out: with a store or without one is not for them to say.
     const hasFaults = isList(faults) || Object.keys(faults).length > 0
     const needsStore = hasFaults || options.recording !== undefined
-    this.#store = options.store?.() ?? (needsStore ? defaultStore() : undefined)
+    this.#store = options.store?.() ?? (needsStore ? memoryStore() : undefined)
     const clock = new VirtualClock({
       dateMs: (options.recording && recordedDateMs(options.recording)) ?? firstDateMs,
       whenQuiet: () => this.#whenQuiet(),

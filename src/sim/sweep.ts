@@ -67,7 +67,7 @@ export interface SweepResult {
 export const sweepDefaults = { from: 1, shrink: true, keepGoing: false } as const
 
 /** So many failed seeds are named. */
-const maxFailedNamed = 100
+export const maxFailedNamed = 100
 
 const ownNames = ['seeds', 'from', 'shrink', 'keepGoing', 'onProgress']
 

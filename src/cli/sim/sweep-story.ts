@@ -1,3 +1,4 @@
+import { untilAborted } from '../../engine/until-aborted.ts'
 import type { Job } from './jobs.ts'
 import type { SimFailure } from './job-messages.ts'
 import { SeedRanges } from './seed-ranges.ts'
@@ -55,19 +56,4 @@ export async function sweepStory(story: string, parts: SweepParts): Promise<Stor
   onProgress({ ...swept, doing: `makes the case of seed ${seed} smaller` })
   const report = await untilAborted(job.ask({ do: 'report', story, seed }, `reported on seed ${seed}`), signal)
   return report?.did === 'report' ? { ...swept, failure: report.failure ?? swept.failure } : swept
-}
-
-/** What comes of it, or nothing if it is told to stop before. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined
-  const aborted = Promise.withResolvers<undefined>()
-  const stop = (): void => aborted.resolve(undefined)
-  signal.addEventListener('abort', stop)
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-    // What fails after that fails because it was stopped.
-    work.catch(() => undefined)
-  }
 }

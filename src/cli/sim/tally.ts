@@ -1,4 +1,4 @@
-import type { SweepResult } from '../../sim/sweep.ts'
+import { maxFailedNamed, type SweepResult } from '../../sim/sweep.ts'
 
 /** What runs have come to, added up. Plain data, so that jobs can send it. */
 export type Tally = Omit<SweepResult, 'ok' | 'failure' | 'realMs' | 'runsPerSecond'>
@@ -14,9 +14,6 @@ export const emptyTally: Tally = {
   crashes: 0,
   virtualMs: 0,
 }
-
-/** So many failed seeds are named. */
-const maxFailedNamed = 100
 
 export function tallyOf(result: SweepResult): Tally {
   const { runs, failures, failed, broken, faults, checks, ticks, crashes, virtualMs } = result
