@@ -1,3 +1,4 @@
+import { BoundaryEntry } from './boundary.ts'
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineLog } from '../src/world/component.ts'
 import { entity } from './entity.ts'
@@ -18,6 +19,8 @@ export const Blueprint = defineComponent('Blueprint', () =>
   z.strictObject({
     /** Of a fork: results of open calls, behind the shared history. */
     behind: z.array(Message()).optional(),
+    /** Of a fork: where its parent's projection began. */
+    boundary: BoundaryEntry().optional(),
     ceiling: ToolCeiling.schema.optional(),
     /** Literal text at the end of the system prompt. */
     ending: z.string().optional(),

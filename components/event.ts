@@ -101,6 +101,26 @@ export interface StandardEvents {
   'slot-released': { readonly agent: Entity }
   /** The final answer did not follow its schema; the model is asked once more. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }
+  /** A turn was ended, or refused, by what bounds it. */
+  'turn-error': {
+    readonly agent: Entity
+    readonly kind: 'cost_ceiling' | 'watchdog' | 'cost_unknown' | 'context-overflow'
+    readonly retryable: false
+    readonly message: string
+    /** A message came while it was stopped, and was not taken. */
+    readonly refused?: true
+    readonly failure?: Failure | undefined
+  }
+  /** A signal of the watchdog has noticed a pattern in an agent's tool calls. */
+  'watchdog-alerted': {
+    readonly agent: Entity
+    readonly signal: string
+    readonly severity: 'warning' | 'critical'
+    readonly message: string
+    /** Of the call that tripped it. */
+    readonly tool: string
+    readonly callId: string
+  }
   warning: { readonly agent?: Entity | undefined; readonly message: string }
 }
 

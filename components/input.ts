@@ -46,6 +46,8 @@ const kinds = lazily(() => ({
     effect: entity(),
     attempt: z.number().int().min(1),
   }),
+  /** A person lets an agent go on that the watchdog has stopped. */
+  'watchdog-reset': z.strictObject({ id: id(), kind: z.literal('watchdog-reset'), agent: entity() }),
   ...sessionInputs(),
   /** A time that an effect was waiting for, or had until, has come. */
   due: z.strictObject({ id: id(), kind: z.literal('due'), effect: entity(), attempt: z.number().int().min(1) }),

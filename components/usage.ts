@@ -13,6 +13,8 @@ export const TokenUsage = lazily(() =>
     input: tokens(),
     cacheRead: tokens(),
     cacheWrite: tokens(),
+    /** The part of `cacheWrite` that the cache keeps for an hour; it is not beside it. */
+    cacheWrite1h: tokens(),
     output: tokens(),
   }),
 )

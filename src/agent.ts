@@ -5,6 +5,8 @@ import type { AssistantMessage, FileBlock, Message, UserMessage } from '../compo
 import { OutputSchema } from '../components/output-schema.ts'
 import { SystemPrompt } from '../components/system-prompt.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
+import type { ConfigInput } from './context/checked-layer.ts'
+import { configured, readConfig } from './context/config.ts'
 import { textOf } from './models/text-of.ts'
 import { declare } from './tools/declare.ts'
 import { jsonSchemaOf } from './tools/json-schema-of.ts'
@@ -25,16 +27,23 @@ export interface AgentOptions {
   readonly output?: z.ZodType
   readonly maxSteps?: number
   readonly maxToolCalls?: number
+  /** Switches on what keeps its context alive; `readConfig` reads it. Absent: none of that. */
+  readonly config?: ConfigInput | Readonly<Record<string, unknown>>
 }
 
-/** The components of an agent, for `world.spawn(...agent({ … }))`. */
+/**
+ * The components of an agent, for `world.spawn(...agent({ … }))`.
+ *
+ * @throws `config-invalid` for a configuration that cannot be used
+ */
 export function agent(options: AgentOptions): Initial[] {
-  const { model, system, tools, messages = [], output, maxSteps, maxToolCalls } = options
+  const { model, system, tools, messages = [], output, maxSteps, maxToolCalls, config } = options
   const parts = [Llm({ model }), Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
   if (system !== undefined) parts.push(SystemPrompt({ template: system }))
   if (tools !== undefined) parts.push(ToolRegistry({ tools: declare(...tools) }))
   if (output !== undefined) parts.push(outputSchema(output))
   if (maxSteps !== undefined || maxToolCalls !== undefined) parts.push(Limits({ maxSteps, maxToolCalls }))
+  if (config !== undefined) parts.push(...configured(readConfig(config)))
   return parts
 }
 

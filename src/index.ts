@@ -1,4 +1,7 @@
 export { standardSystems, type StandardSystemsOptions } from '../systems/index.ts'
+export { Archival } from '../components/archival.ts'
+export { Ceilings } from '../components/ceilings.ts'
+export { Context } from '../components/context.ts'
 export { Conversation } from '../components/conversation.ts'
 export type { StandardEvent } from '../components/event.ts'
 export type { Failure, FailureKind } from '../components/failure.ts'
@@ -27,15 +30,35 @@ export type { SessionStatus } from '../components/session-status.ts'
 export { Skills, type Skill } from '../components/skills.ts'
 export { DelegationLimits } from '../components/delegation-limits.ts'
 export { SystemPrompt } from '../components/system-prompt.ts'
+export { type TaskClass, taskClasses } from '../components/task-class.ts'
 export { Terminal } from '../components/terminal.ts'
+export { type ModelsByTier, type Tier, tiers, type TierTable } from '../components/tier.ts'
 export type { RestartClass, ToolDeclaration } from '../components/tool-declaration.ts'
 export { ToolRegistry } from '../components/tool-registry.ts'
 export { type TokenUsage, Usage } from '../components/usage.ts'
 export { agent, type AgentOptions, assistant, lastText, outputSchema, user } from './agent.ts'
+export type { ConfigInput } from './context/checked-layer.ts'
+export {
+  compactionThreshold,
+  type CompactionThreshold,
+  type CompactionThresholdOptions,
+} from './context/compaction-threshold.ts'
+export { type Config, configured, readConfig } from './context/config.ts'
+export { mergeConfig } from './context/merge-config.ts'
+export { modelTier } from './context/model-tiers.ts'
+export { modelOfTier } from './context/models-by-tier.ts'
+export {
+  smallTierNotice,
+  type SmallTierNoticeOptions,
+  smallTierParentCheck,
+  type SmallTierParentOptions,
+} from './context/small-tier-parent.ts'
+export { type TaskBundle, taskDefaults, type TaskDefaults, type TaskDefaultsOptions } from './context/task-classes.ts'
 export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
 export { type Clock, realClock } from './engine/clock.ts'
 export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
 export type { EventPlace, EventsByType, RunnerEvent, RunnerEvents, StreamEvent, TickEvent } from './engine/events.ts'
+export { type Content, estimateTokens, type EstimateOptions } from './context/estimate-tokens.ts'
 export { Host } from './engine/host.ts'
 export { hostDefaults, type HostOptions } from './engine/host-options.ts'
 export {
@@ -75,7 +98,9 @@ export type {
   ModelReply,
   ModelRequest,
 } from './models/port.ts'
-export type { Price } from './models/prices.ts'
+export type { DearestRates } from './models/call-cost.ts'
+export type { Price } from './models/price-overrides.ts'
+export { contextWindowOf, priced, type PricedCall, type PriceLookup, ratesOf } from './models/prices.ts'
 export { project } from './models/project.ts'
 export {
   fail,
@@ -90,9 +115,20 @@ export { querySubagentDeclaration, spawnSubagentDeclaration } from './subagents/
 export { SessionPool, type SessionPoolOptions, sessionPoolDefaults } from './subagents/pool.ts'
 export type { SkillDefinition } from './subagents/port.ts'
 export { memoryStore } from './stores/memory.ts'
-export type { Batch, JournalRow, OpenOptions, Store, StoredWorld, WorldInfo, WorldJournal } from './stores/port.ts'
+export type {
+  Batch,
+  JournalRow,
+  OpenOptions,
+  Store,
+  StoredWorld,
+  TranscriptHit,
+  TranscriptLine,
+  WorldInfo,
+  WorldJournal,
+} from './stores/port.ts'
 export { sqliteStore, sqliteStoreDefaults, type SqliteStoreOptions } from './stores/sqlite.ts'
 export { declare } from './tools/declare.ts'
+export type { ObservedCall, WatchdogAlert, WatchdogSignal } from './context/watchdog-signal.ts'
 export { defineTool, type ToolOptions } from './tools/define-tool.ts'
 export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'
 export type { Tool, ToolContext, ToolOutput } from './tools/port.ts'

@@ -1,8 +1,10 @@
 import { Ancestry } from '../components/ancestry.ts'
+import { Archival } from '../components/archival.ts'
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import type { Failure } from '../components/failure.ts'
+import { EndedTurn } from '../components/ended-turn.ts'
 import { LastStep } from '../components/last-step.ts'
 import { LastTurn, type Stop } from '../components/last-turn.ts'
 import { Effect } from '../components/effect.ts'
@@ -13,6 +15,7 @@ import { SessionQuery } from '../components/session-call.ts'
 import { ToolCall } from '../components/tool-call.ts'
 import { Turn, type TurnData } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
+import { seqAt } from '../src/context/places.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { Json } from '../src/world/json.ts'
 import type { World } from '../src/world/world.ts'
@@ -48,8 +51,12 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   for (const tag of [Answered, Busy, Unread]) world.remove(agent, tag)
   // The steps of a session are counted over all its turns.
   if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
-  const { steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
+  const { fromSeq, steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
   world.remove(agent, Turn)
+  if (fromSeq !== undefined && world.has(agent, Archival)) {
+    const toSeq = seqAt(world, agent, world.read(agent, Conversation).length - 1)
+    world.spawn(EndedTurn({ agent, fromSeq, stop, toSeq }))
+  }
   const times = { startedAtMs, endedAtMs: world.nowMs }
   world.add(
     agent,
@@ -95,6 +102,7 @@ function closingText(stop: Stop, failure: Failure | undefined): string | undefin
     case 'declined':
       return '[turn stopped]'
     default:
+      if (failure?.kind === 'watchdog') return '[turn stopped by the watchdog]'
       return `[turn failed: ${failure?.kind ?? stop}]`
   }
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { isSignal, type WatchdogSignal } from '../src/context/watchdog-signal.ts'
 import { schemaIssues } from '../src/tools/schema-issues.ts'
 import { lazily } from '../src/world/lazily.ts'
 import { EntiaError } from '../src/world/entia-error.ts'
 import type { System } from '../src/world/world.ts'
 import { cancellation } from './cancellation.ts'
+import { contextTools } from './context-tools.ts'
 import { limits } from './limits.ts'
 import { promptRendering } from './prompt-rendering.ts'
 import { reasoning } from './reasoning.ts'
@@ -21,6 +23,7 @@ import { subagentTools } from './subagent-tools.ts'
 import { toolResults } from './tool-results.ts'
 import { turnEnd } from './turn-end.ts'
 import { wait } from './wait.ts'
+import { watchdog } from './watchdog.ts'
 import { worldTools } from './world-tools/index.ts'
 
 export interface StandardSystemsOptions {
@@ -30,6 +33,8 @@ export interface StandardSystemsOptions {
   readonly defaultTimeoutMs?: number
   /** Agents that have tools may delegate to any name; they get a `SubagentRegistry` if they have none. @default false */
   readonly allowUnregisteredSubagents?: boolean
+  /** Signals of the watchdog besides the built-in one. */
+  readonly watchdog?: readonly WatchdogSignal[]
 }
 
 const optionsSchema = lazily(() =>
@@ -37,6 +42,7 @@ const optionsSchema = lazily(() =>
     maxStartsPerTick: z.number().int().min(1).optional(),
     defaultTimeoutMs: z.number().positive().optional(),
     allowUnregisteredSubagents: z.boolean().optional(),
+    watchdog: z.array(z.custom<WatchdogSignal>(isSignal, 'expected a signal: { name, initial, observe }')).optional(),
   }),
 )
 
@@ -48,7 +54,12 @@ const optionsSchema = lazily(() =>
 export function standardSystems(options: StandardSystemsOptions = {}): System[] {
   const problem = optionsSchema().safeParse(options).error
   if (problem !== undefined) throw new EntiaError('invalid-argument', `standardSystems: ${schemaIssues(problem)}.`)
-  const { maxStartsPerTick = 256, defaultTimeoutMs, allowUnregisteredSubagents = false } = options
+  const {
+    maxStartsPerTick = 256,
+    defaultTimeoutMs,
+    allowUnregisteredSubagents = false,
+    watchdog: signals = [],
+  } = options
   return [
     receipts, //                         -120  inputs that were posted under an id are remembered
     restart, //                          -110  a Runner took the world up: what ran once is interrupted
@@ -62,8 +73,10 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
     subagentScheduler(defaultTimeoutMs), // -30  sessions are launched, admitted, and end
     wait, //                               -5  agents are told of sessions that have ended, and wake
     subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  those that may delegate get the tools for it
+    contextTools(maxStartsPerTick), //   -3.5  agents get the tools that come with their configuration
     limits, //                             -3  turns that used up their steps end
     promptRendering(maxStartsPerTick), //  -2  system prompts of those that are about to think are filled in
+    watchdog({ maxStartsPerTick, signals }), // -1  agents that go in circles are noticed
     reasoning(maxStartsPerTick), //         0  agents with something to answer start a model call
     toolExecution({ maxStartsPerTick, worldTools: worldTools(defaultTimeoutMs) }), // 5  requested tool calls are decided about and started
     sessionEnd, //                         10  in a session's world: how it ended is noted
@@ -73,6 +86,7 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
 
 export {
   cancellation,
+  contextTools,
   limits,
   promptRendering,
   reasoning,
@@ -90,4 +104,5 @@ export {
   toolResults,
   turnEnd,
   wait,
+  watchdog,
 }

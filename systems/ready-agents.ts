@@ -3,6 +3,7 @@ import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Llm } from '../components/llm.ts'
 import { Paused } from '../components/paused.ts'
+import { StepHeld } from '../components/step-held.ts'
 import { SubagentWait } from '../components/subagent-wait.ts'
 import { Terminal } from '../components/terminal.ts'
 import { Unread } from '../components/unread.ts'
@@ -11,7 +12,7 @@ import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 
 /** What keeps an agent from its next step. */
-const heldUpBy = [Busy, Paused, SlotReleased, SubagentWait, Terminal].map(not)
+const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
 
 /**
  * The first so many agents that have something to answer and nothing under way, ascending.

@@ -1,8 +1,6 @@
-import { Ancestry } from '../components/ancestry.ts'
 import { Busy } from '../components/busy.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Effect } from '../components/effect.ts'
-import { LastTurn } from '../components/last-turn.ts'
 import { LastStep } from '../components/last-step.ts'
 import { defaultLimits, Limits } from '../components/limits.ts'
 import { Llm } from '../components/llm.ts'
@@ -15,6 +13,7 @@ import { Unread } from '../components/unread.ts'
 import { nextPrefix } from '../src/models/prefix.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { openTurn } from './open-turn.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
 
@@ -56,20 +55,11 @@ function startStep(world: World, agent: Entity): void {
 
 function nextStep(world: World, agent: Entity): number {
   const turn = world.get(agent, Turn)
-  const steps = (turn?.steps ?? stepsBefore(world, agent)) + 1
+  const steps = turn === undefined ? openTurn(world, agent, 1) : turn.steps + 1
   if (turn !== undefined) world.patch(agent, Turn, { steps })
-  else {
-    world.add(agent, Turn({ startedAtMs: world.nowMs, steps, toolCalls: 0 }))
-    tell(world, 'turn-started', { agent })
-  }
   const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
   if (steps >= maxSteps) world.add(agent, LastStep)
   return steps
-}
-
-/** The steps of a session are counted over all its turns. */
-function stepsBefore(world: World, agent: Entity): number {
-  return world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
 }
 
 /** The request has to begin with the one before it, or the provider's prompt cache is lost. */

@@ -8,6 +8,7 @@ import { Terminal } from '../components/terminal.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
+import { refuseLatched } from './latched.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { tell } from './tell.ts'
 
@@ -22,8 +23,9 @@ export const reception = {
   run(world: World): void {
     for (const { agent, message } of inputsOf(world, 'message')) {
       const reason = refusal(world, agent)
-      if (reason === undefined) take(world, agent, message)
-      else tell(world, 'input-refused', { kind: 'message', agent, reason })
+      if (reason === undefined) {
+        if (!refuseLatched(world, agent)) take(world, agent, message)
+      } else tell(world, 'input-refused', { kind: 'message', agent, reason })
     }
   },
 }

@@ -1,7 +1,10 @@
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
+import { Context } from '../components/context.ts'
 import type { Failure } from '../components/failure.ts'
 import type { ToolCallBlock } from '../components/message.ts'
+import { LastCall } from '../components/last-call.ts'
+import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
@@ -9,9 +12,12 @@ import { Prefix } from '../components/prefix.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { type TokenUsage, Usage } from '../components/usage.ts'
+import { added } from '../src/context/ledger-entry.ts'
+import { promptTokensOf } from '../src/context/prompt-tokens.ts'
 import type { ModelReply } from '../src/models/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { charge } from './charge.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { refusalOf } from './refusal-of.ts'
@@ -39,16 +45,17 @@ export const reply = {
   },
 }
 
-/** A reply, with what it cost if its model has a price. */
-type PricedReply = ModelReply & { readonly costNanoUsd?: number }
+/** A reply, with what it cost and what its model's window holds, as far as that is known. */
+type PricedReply = ModelReply & { readonly costNanoUsd?: number; readonly contextWindow?: number }
 
 /** Gives a failure if the reply is none. */
 function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
   const { message, stop, usage } = priced
-  const place = world.read(call, ModelCall).messages
+  const { isOutdated, messages: place } = world.read(call, ModelCall)
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const write = (): void => {
     count(world, agent, priced)
+    noteOwnCall(world, agent, priced, isOutdated === true)
     // Messages that came during the call stand behind its reply: the model has not seen them.
     insertMessage(world, agent, place, message)
   }
@@ -84,16 +91,25 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
   const before = world.get(agent, Usage) ?? { calls: 0 }
   world.set(agent, Usage, {
-    cacheRead: sum(before.cacheRead, usage.cacheRead),
-    cacheWrite: sum(before.cacheWrite, usage.cacheWrite),
+    cacheRead: added(before.cacheRead, usage.cacheRead),
+    cacheWrite: added(before.cacheWrite, usage.cacheWrite),
     calls: before.calls + 1,
-    costNanoUsd: sum(before.costNanoUsd, costNanoUsd),
-    input: sum(before.input, usage.input),
-    output: sum(before.output, usage.output),
+    costNanoUsd: added(before.costNanoUsd, costNanoUsd),
+    input: added(before.input, usage.input),
+    output: added(before.output, usage.output),
   })
 }
 
-/** What is not known adds nothing, and is not known if nothing is. */
-function sum(before: number | undefined, more: number | undefined): number | undefined {
-  return more === undefined ? before : (before ?? 0) + more
+/** Enters a step's call in the ledger, and notes how full the model's window was. */
+function noteOwnCall(world: World, agent: Entity, priced: PricedReply, isOutdated: boolean): void {
+  const { contextWindow, costNanoUsd, usage } = priced
+  const { model } = world.read(agent, Llm)
+  charge(world, agent, { costNanoUsd, model, usage })
+  if (isOutdated || !world.has(agent, Context)) return
+  const promptTokens = promptTokensOf(usage)
+  world.set(agent, LastCall, {
+    ...(contextWindow !== undefined && { contextWindow }),
+    model,
+    ...(promptTokens !== undefined && { promptTokens }),
+  })
 }

@@ -5,9 +5,10 @@ import { HostFacts } from '../components/host-facts.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
-import { OwnedBy } from '../components/owned-by.ts'
 import { Pending } from '../components/pending.ts'
 import { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
+import { SideCall } from '../components/side-call.ts'
+import { callerOf, modelCalledBy } from '../src/models/model-request.ts'
 import { parseModel } from '../src/models/model-name.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
@@ -33,7 +34,7 @@ export const retry = {
       world.remove(effect, Due)
       world.add(effect, Pending)
     }
-    for (const call of settled(world, ModelCall)) {
+    for (const call of [...settled(world, ModelCall), ...settled(world, SideCall)]) {
       const outcome = world.read(call, Outcome)
       if (!outcome.ok) tryAgain(world, call, outcome.failure)
     }
@@ -41,8 +42,8 @@ export const retry = {
 }
 
 function tryAgain(world: World, call: Entity, failure: Failure): void {
-  const { agent } = world.read(call, OwnedBy)
-  const policy = policyOf(world, agent)
+  const agent = callerOf(world, call)
+  const policy = policyOf(world, agent, modelCalledBy(world, call))
   const { attempt } = world.read(call, Effect)
   if (policy === false || attempt >= policy.maxAttempts || !policy.kinds.includes(failure.kind)) return
   const doubled = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
@@ -54,8 +55,8 @@ function tryAgain(world: World, call: Entity, failure: Failure): void {
   tell(world, 'retry-scheduled', { agent, effect: call, attempt: attempt + 1, atMs, failure })
 }
 
-function policyOf(world: World, agent: Entity): RetryPolicy | false {
-  const { model, retry: own } = world.read(agent, Llm)
+function policyOf(world: World, agent: Entity, model: string): RetryPolicy | false {
+  const { retry: own } = world.read(agent, Llm)
   if (own !== undefined) return own
   const [host] = world.query(HostFacts)
   const facts = host === undefined ? undefined : world.read(host, HostFacts).retry

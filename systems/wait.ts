@@ -14,6 +14,7 @@ import { endedLine, stillLine, updatesText } from '../src/subagents/session-line
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
+import { latchOf } from './latched.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { markRead } from './sessions/result-answer.ts'
 import { inOrderOfFinishing, isOver, stillAwaited, unreadSessions } from './sessions/wait-condition.ts'
@@ -49,6 +50,8 @@ function deliver(world: World, agent: Entity): void {
   const sleep = world.get(agent, SubagentWait)
   if (sleep !== undefined && !isOver(world, agent, sleep)) return
   if (sleep === undefined && !mayBeTold(world, agent)) return
+  // Who is stopped is told when it goes on.
+  if (latchOf(world, agent) !== undefined) return
   const lines = newsLines(world, agent)
   if (lines.length > 0) say(world, agent, updatesText(lines))
   endWait(world, agent)

@@ -94,6 +94,16 @@ describe('an import', () => {
     expect(offences(rules.packagesStayHome, { [path]: text })).toHaveLength(1)
   })
 
+  it('of the tokenizer is let through in the one pure part that loads it, and of anything else there is not', () => {
+    const late = "const { createRequire } = process.getBuiltinModule('node:module')\nawait import('gpt-tokenizer/main')"
+    const inTokenizer = (text: string) => offences(rules.packagesStayHome, { 'src/context/tokenizer.ts': text })
+    expect(inTokenizer(late)).toEqual([])
+    expect(inTokenizer("import { readFileSync } from 'node:fs'")).toHaveLength(1)
+    expect(offences(rules.packagesStayHome, { 'src/context/estimate-tokens.ts': late })).toHaveLength(2)
+    expect(offences(rules.packagesStayHome, { 'systems/wait.ts': late })).toHaveLength(2)
+    expect(offences(rules.doorsLoadLittle, { 'src/index.ts': "import 'gpt-tokenizer'" })).toHaveLength(1)
+  })
+
   it('of anything but zod, bitecs and p-queue is refused where a door loads it, and let through where it comes late', () => {
     const sources = {
       'src/index.ts': "export { a } from './world/a.ts'\nexport type { B } from './stores/b.ts'",
@@ -162,6 +172,16 @@ describe('a system', () => {
     const text =
       "// new Date()\nconst a = 'Promise' /* await */\nconst b = { process: a, fetch: 1 }\nb.fetch = Math.max(1, b.process.length)"
     expect(offences(rules.ticksArePure, { 'systems/wait.ts': text })).toEqual([])
+  })
+
+  it('waits for the tokenizer no more than other pure parts wait: the file that loads it may, and has no clock', () => {
+    const wait = 'async function load() { await work }'
+    const sources = { 'src/context/tokenizer.ts': `${wait}\nDate.now()`, 'src/context/estimate-tokens.ts': wait }
+    expect(offences(rules.ticksArePure, sources)).toEqual([
+      expect.stringMatching(/^src\/context\/tokenizer\.ts:2 uses Date; /),
+      expect.stringMatching(/^src\/context\/estimate-tokens\.ts:1 uses async; /),
+      expect.stringMatching(/^src\/context\/estimate-tokens\.ts:1 uses await; /),
+    ])
   })
 
   it('is held to this together with components and the pure parts, and the engine is not', () => {

@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../models/port.ts'
-import type { Price } from '../models/prices.ts'
+import type { Price } from '../models/price-overrides.ts'
 import type { SessionPool } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
@@ -29,7 +29,10 @@ export interface HostOptions {
   readonly sessionPool?: SessionPool
   /** Folder in which the results of sessions are kept as files. Absent: they are kept in the Store. */
   readonly artifacts?: string
-  /** What models cost, by `provider/model`. A model that has no price here costs nothing that is known. @default none */
+  /**
+   * What models cost, and their context windows, by `provider/model`, by the model's name or by the beginning of either,
+   * in any case. What is left out is taken from the price list that comes with the package. @default none
+   */
   readonly prices?: Readonly<Record<string, Price>>
 }
 

@@ -1,8 +1,10 @@
 import PQueue from 'p-queue'
 import type { HostFactsData } from '../../components/host-facts.ts'
+import type { TokenUsage } from '../../components/usage.ts'
+import type { DearestRates } from '../models/call-cost.ts'
 import type { ModelProvider } from '../models/port.ts'
 import { builtInProviders } from '../models/providers.ts'
-import type { Price } from '../models/prices.ts'
+import { type PricedCall, Prices } from '../models/prices.ts'
 import type { SessionPool } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
@@ -27,7 +29,7 @@ export class Host {
   readonly #providers: Readonly<Record<string, ModelProvider>>
   readonly #tools = new Map<string, Tool>()
   readonly #skills = new Map<string, SkillDefinition>()
-  readonly #prices: Readonly<Record<string, Price>>
+  readonly #prices: Prices
   readonly #pools: HostPools
   readonly #kinds: ReadonlyMap<string, EffectKind>
   readonly #maxInFlight: number
@@ -53,7 +55,7 @@ export class Host {
     const facts = factsOf(this.#providers, options.tools ?? [], this.#skills)
     this.#facts = { plain: facts, keeping: Object.freeze({ keepsSessions: true, ...facts }) }
     this.artifacts = options.artifacts
-    this.#prices = options.prices ?? {}
+    this.#prices = new Prices(options.prices, 'Host')
     this.#pools = new HostPools(options)
     this.#kinds = new Map([
       ['model', modelEffect(this)],
@@ -115,9 +117,14 @@ export class Host {
     return this.#skills.get(name)
   }
 
-  /** What a model costs, if that is known. */
-  price(model: string): Price | undefined {
-    return Object.hasOwn(this.#prices, model) ? this.#prices[model] : undefined
+  /** What a call cost at that time, and the context window of its model, as far as that is known. */
+  priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall> {
+    return this.#prices.priced(model, usage, dateMs)
+  }
+
+  /** The most that a token of a model may cost at that time; `undefined` for a model without a price. */
+  rates(model: string, dateMs: number): Promise<DearestRates | undefined> {
+    return this.#prices.rates(model, dateMs)
   }
 
   /** The pool that its sessions take slots from. From the first need on, the Host is on it until it is closed. */

@@ -108,6 +108,11 @@ export class Runner {
     return this.#drive.change(change)
   }
 
+  /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. */
+  async resetWatchdog(agent: Entity): Promise<void> {
+    await this.post({ kind: 'watchdog-reset', agent })
+  }
+
   /** An agent's sessions, for programs. */
   subagents(agent: Entity): Subagents {
     const { world, host, sessions, news } = this.#drive

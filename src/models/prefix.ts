@@ -6,6 +6,8 @@ import type { Message } from '../../components/message.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
+import { Boundary } from '../../components/boundary.ts'
+import { projectionStart } from '../context/boundary-message.ts'
 import type { Entity } from '../world/component.ts'
 import { fingerprint } from '../world/random.ts'
 import type { World } from '../world/world.ts'
@@ -14,8 +16,9 @@ import { systemText } from './project.ts'
 
 type PrefixData = z.infer<typeof Prefix.schema>
 
-/** The chain over the first so many messages of a log. */
+/** The chain over messages of a log: from one index, 0 unless a boundary is in force, up to another. */
 interface Link {
+  readonly from: number
   readonly count: number
   readonly hash: number
   /** The last of these: a tick that is undone takes messages back, and others may come in their places. */
@@ -47,31 +50,47 @@ export interface NextPrefix {
 
 /** Compares the request to come, of so many messages, with the last one. Costs what is new since then. */
 export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
-  const messages = world.get(agent, Conversation) ?? []
-  const isSame = last !== undefined && last.count <= count && beginsAs(messages, last)
-  const prefix = prefixOf(world, agent, isSame ? last : undefined, count)
-  asked.set(messages, count)
-  if (count >= minLinked) remember(messages, count, prefix.messages)
+  const part = partOf(world, agent, count)
+  const isSame = last !== undefined && beginsAs(part, last)
+  const prefix = prefixOf(world, agent, isSame ? last : undefined, part)
+  asked.set(part.messages, count)
+  if (count - part.from >= minLinked) remember(part, prefix.messages)
   return { prefix, brokenBy: last === undefined ? undefined : difference(last, prefix, isSame) }
 }
 
 /** What another agent's request has to begin with to share the first so many messages of this one's. */
 export function prefixAt(world: World, agent: Entity, count: number): PrefixData {
-  const messages = world.get(agent, Conversation) ?? []
+  const part = partOf(world, agent, count)
   const last = world.get(agent, Prefix)
-  const isSame = last !== undefined && last.count <= count && beginsAs(messages, last)
-  const prefix = prefixOf(world, agent, isSame ? last : undefined, count)
-  remember(messages, count, prefix.messages)
+  const isSame = last !== undefined && beginsAs(part, last)
+  const prefix = prefixOf(world, agent, isSame ? last : undefined, part)
+  remember(part, prefix.messages)
   return prefix
 }
 
-/** @param last what the first messages are known to be the chain of */
-function prefixOf(world: World, agent: Entity, last: PrefixData | undefined, count: number): PrefixData {
+/** The messages of a request: those of a log from one index up to another, behind the text of a boundary. */
+interface Part {
+  readonly messages: readonly Message[]
+  readonly from: number
+  readonly count: number
+  readonly boundary: number | undefined
+}
+
+function partOf(world: World, agent: Entity, count: number): Part {
   const messages = world.get(agent, Conversation) ?? []
+  const start = world.has(agent, Boundary) ? projectionStart(world, agent) : undefined
+  if (start === undefined) return { messages, from: 0, count, boundary: undefined }
+  return { messages, from: Math.min(start.from, count), count, boundary: textDigest(JSON.stringify(start.message)) }
+}
+
+/** @param last what the first messages are known to be the chain of */
+function prefixOf(world: World, agent: Entity, last: PrefixData | undefined, part: Part): PrefixData {
+  const { messages, from, count, boundary } = part
   return {
-    count,
+    ...(boundary !== undefined && { boundary }),
+    count: count - from,
     llm: llmDigest(world, agent),
-    messages: last === undefined ? chainOver(messages, count) : chain(messages, last.count, count, last.messages),
+    messages: last === undefined ? chainOver(part) : chain(messages, from + last.count, count, last.messages),
     system: textDigest(systemText(world, agent)),
     tools: toolsDigest(world, agent),
   }
@@ -88,13 +107,15 @@ export function keepPrefix(from: readonly Message[], to: readonly Message[], cou
 /**
  * Lets a log that begins with the very same messages as another know of the first so many what is known of the other, so
  * that its agent's first request is not walked through. Of the other it is found out once, for all that come after it.
+ *
+ * @param start how many of them a boundary covers
  */
-export function adoptPrefix(from: readonly Message[], to: readonly Message[], count: number): void {
+export function adoptPrefix(from: readonly Message[], to: readonly Message[], count: number, start = 0): void {
   if (from.length < count) return
   for (let index = 0; index < count; index++) if (from[index] !== to[index]) return
-  const hash = chainOver(from, count)
-  remember(from, count, hash)
-  remember(to, count, hash)
+  const hash = chainOver({ messages: from, from: start, count })
+  remember({ messages: from, from: start, count }, hash)
+  remember({ messages: to, from: start, count }, hash)
 }
 
 /** What of an agent's `Llm` is part of its requests: how long one may take, and how often, is not. */
@@ -121,26 +142,31 @@ function llmDigest(world: World, agent: Entity): number {
   return digest
 }
 
-function beginsAs(messages: readonly Message[], { count, messages: hash }: PrefixData): boolean {
-  return asked.get(messages) === count || chainOver(messages, count) === hash
+function beginsAs({ messages, from, count, boundary }: Part, last: PrefixData): boolean {
+  const before = from + last.count
+  if (boundary !== last.boundary || before > count) return false
+  return asked.get(messages) === before || chainOver({ messages, from, count: before }) === last.messages
 }
 
-function remember(messages: readonly Message[], count: number, hash: number): void {
-  const others = links.get(messages)?.filter((link) => link.count !== count) ?? []
-  links.set(messages, [{ count, hash, last: messages[count - 1] }, ...others.slice(0, maxLinks - 1)])
+type Stretch = Pick<Part, 'messages' | 'from' | 'count'>
+
+function remember({ messages, from, count }: Stretch, hash: number): void {
+  const others = links.get(messages)?.filter((link) => link.count !== count || link.from !== from) ?? []
+  links.set(messages, [{ from, count, hash, last: messages[count - 1] }, ...others.slice(0, maxLinks - 1)])
 }
 
-/** The chain over the first so many messages, from the last place where it is known. */
-function chainOver(messages: readonly Message[], count: number): number {
-  let known = { count: 0, hash: 0 }
+/** The chain over messages of a log, from the last place where it is known. */
+function chainOver({ messages, from, count }: Stretch): number {
+  let known = { count: from, hash: 0 }
   for (const link of links.get(messages) ?? []) {
-    const isThere = link.count <= count && messages[link.count - 1] === link.last
+    const isThere = link.from === from && link.count <= count && messages[link.count - 1] === link.last
     if (isThere && link.count > known.count) known = link
   }
   return chain(messages, known.count, count, known.hash)
 }
 
 function difference(last: PrefixData, next: PrefixData, isSame: boolean): string | undefined {
+  if (last.boundary !== next.boundary) return Boundary.name
   if (last.llm !== next.llm) return Llm.name
   if (last.system !== next.system) return SystemPrompt.name
   if (last.tools !== next.tools) return ToolRegistry.name

@@ -5,6 +5,9 @@ import { RenderedPrompt } from '../../components/rendered-prompt.ts'
 import { Skills } from '../../components/skills.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
+import { projectionStart } from '../context/boundary-message.ts'
+import { liveTail } from '../context/live-tail.ts'
+import type { Message } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
 import { LogView } from '../world/log-view.ts'
 import type { World } from '../world/world.ts'
@@ -24,11 +27,19 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
     model: parseModel(model).model,
     system: systemText(world, agent),
     tools: world.get(agent, ToolRegistry)?.tools ?? [],
-    messages: LogView.of(world.get(agent, Conversation) ?? [], 0, messages),
-    tail: [],
+    messages: projectedMessages(world, agent, messages),
+    tail: liveTail(world, agent),
     options: { maxOutputTokens, temperature, thinking, extra },
     outputSchema: world.get(agent, OutputSchema)?.schema,
   }
+}
+
+/** The conversation as an agent's model sees it: behind the newest boundary, if there is one. */
+function projectedMessages(world: World, agent: Entity, messages?: number): LogView<Message> {
+  const log = world.get(agent, Conversation) ?? []
+  const start = projectionStart(world, agent)
+  if (start === undefined) return LogView.of(log, 0, messages)
+  return LogView.of([start.message]).concat(LogView.of(log, start.from, messages))
 }
 
 /** An agent's system prompt as its model sees it, rendered or not; empty when it has none. */

@@ -26,11 +26,11 @@ export const faultNames = {
   ],
   /** What work has come to, on its way into its world. */
   delivery: ['duplicated', 'late', 'reordered'],
-  /** A transaction of the store. */
+  /** A transaction of the store, or an append to a transcript. */
   store: [
     'fails', // once
     'full', //  for a while
-    'torn', //  the process dies while it is written, and it counts for nothing
+    'torn', //  the process dies while it is written; it counts for nothing, of an append half of the lines is there
   ],
   /** The process dies at a transaction; `child`: the Runner of a session alone, for good. */
   crash: ['beforeCommit', 'afterCommit', 'afterEffects', 'child'],

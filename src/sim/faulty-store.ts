@@ -1,4 +1,12 @@
-import type { Batch, OpenOptions, Store, WorldInfo, WorldJournal } from '../stores/port.ts'
+import type {
+  Batch,
+  OpenOptions,
+  Store,
+  TranscriptHit,
+  TranscriptLine,
+  WorldInfo,
+  WorldJournal,
+} from '../stores/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -30,9 +38,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+/** What faults strike, as their places name it. */
+type Struck = 'commit' | 'append'
+
 /**
- * A store as one process has it: all that one turn of the event loop writes is one transaction, and faults strike
- * transactions. What lies in the store outlives the process.
+ * A store as one process has it: all that one turn of the event loop writes is one transaction, but for appends to
+ * transcripts, each of which stands alone. Faults strike both. What lies in the store outlives the process.
  */
 export class FaultyStore implements Store {
   readonly #inner: Store
@@ -76,6 +87,40 @@ export class FaultyStore implements Store {
     return this.#inner.getText(root, key)
   }
 
+  appendTranscript(
+    root: string,
+    key: string,
+    lines: readonly TranscriptLine[],
+    options: { readonly from: number },
+  ): Promise<void> {
+    if (this.#owner.state() !== 'alive') return this.#forever()
+    const all = [...lines]
+    const append = (some: readonly TranscriptLine[]) => this.#inner.appendTranscript(root, key, some, options)
+    // What a process that dies in the middle leaves: whole lines, which no search finds yet.
+    const half = () => append(all.slice(0, Math.ceil(all.length / 2)).map(({ text }) => ({ text })))
+    return new Promise((resolve, reject) => {
+      const whole = { world: undefined, by: undefined, write: () => append(all), resolve, reject }
+      setImmediate(() => void this.#meetFaults('append', [whole], half))
+    })
+  }
+
+  transcript(root: string, key: string): Promise<readonly string[] | undefined> {
+    return this.#inner.transcript(root, key)
+  }
+
+  searchTranscript(
+    root: string,
+    keys: readonly string[],
+    query: string,
+    options: { readonly limit: number },
+  ): Promise<readonly TranscriptHit[]> {
+    return this.#inner.searchTranscript(root, keys, query, options)
+  }
+
+  deleteTranscript(root: string, key: string): Promise<void> {
+    return this.#owner.state() === 'alive' ? this.#inner.deleteTranscript(root, key) : this.#forever()
+  }
+
   delete(world: string): Promise<void> {
     return this.#owner.state() === 'alive' ? this.#inner.delete(world) : this.#forever()
   }
@@ -115,14 +160,23 @@ export class FaultyStore implements Store {
   async #flush(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
+    await this.#meetFaults('commit', waiting)
+  }
+
+  /** Writes what waits, or lets a fault strike it. @param tear does what is left of it when it is torn */
+  async #meetFaults(what: Struck, waiting: readonly Waiting[], tear?: () => Promise<void>): Promise<void> {
     const { plan, state, struck, crash, now, disk } = this.#owner
     // From a process that is dying nothing is written any more.
     if (state() !== 'alive') return waiting.forEach(({ by }) => this.#owner.parked(by))
-    const at = plan.next('store', 'commit')
-    const death = plan.strike('crash', at, (what) => what !== 'crash.child')
+    const at = plan.next('store', what)
+    const death = plan.strike('crash', at, (name) => name !== 'crash.child')
     if (death?.what === 'crash.beforeCommit') return crash(death)
     const fault = now() < disk.fullUntilMs ? undefined : plan.strike('store', at)
-    if (fault?.what === 'store.torn') return crash(fault)
+    if (fault?.what === 'store.torn') {
+      // It is under way before anything of the next process is, and nobody waits for it.
+      tear?.().catch(() => undefined)
+      return crash(fault)
+    }
     if (fault !== undefined) struck(fault)
     if (fault?.what === 'store.full') disk.fullUntilMs = now() + (fault.ms ?? 0)
     const refusal = fault?.what === 'store.fails' ? 'I/O error' : now() < disk.fullUntilMs ? 'disk full' : undefined

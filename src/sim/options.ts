@@ -1,7 +1,7 @@
 import type { EffectKind } from '../engine/effect-kind.ts'
 import { hostDefaults } from '../engine/host-options.ts'
 import type { ModelProvider } from '../models/port.ts'
-import type { Price } from '../models/prices.ts'
+import { checkPrices, type Price } from '../models/price-overrides.ts'
 import { refuseUnknownOptions } from '../models/known-options.ts'
 import type { Store } from '../stores/port.ts'
 import { SessionPool, sessionPoolDefaults } from '../subagents/pool.ts'
@@ -149,6 +149,7 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     if (typeof bound === 'number' && bound > 0) continue
     throw new EntiaError('invalid-argument', `simulate(): bounds.${name} is a number above 0; came ${String(bound)}.`)
   }
+  checkPrices(options.prices ?? {}, 'simulate()')
   const { model = defaultModelLatencyMs, tool = defaultToolLatencyMs } = latencyMs
   return {
     seed,

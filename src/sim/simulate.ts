@@ -1,3 +1,4 @@
+import { loadPrices } from '../models/prices.ts'
 import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'
 import type { WatchedWorld } from './law.ts'
@@ -49,6 +50,8 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
 ): Promise<SimulationResult<S>> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
+  // In the midst of the first run of a process, it would come between calls that are settled at the same instant.
+  await loadPrices()
   await simulation.run()
   const { plan, witness, world, realUses, nowMs } = simulation
   const { trace, violation, worlds, ticks, crashes, book } = witness

@@ -1,4 +1,4 @@
-import type { JournalRow, StoredWorld, WorldInfo } from './port.ts'
+import type { JournalRow, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
 import type { Holder } from './holder.ts'
 
 /** A batch as a copy, with what a database has to know to write it. */
@@ -25,10 +25,29 @@ export interface JournalHead {
   readonly tick: number
 }
 
-/** The worlds of one root, which lie together. Every call is synchronous; no two are ever under way at once. */
+/** Lines for a transcript, as copies, and the place of the first of them. */
+export interface Append {
+  readonly key: string
+  readonly lines: readonly TranscriptLine[]
+  readonly from: number
+}
+
+/** The transcripts of one root, under keys that were checked. No two calls are ever under way at once. */
+export interface Transcripts {
+  /** If it rejects, nothing of it is there. @param append has one line or more */
+  append(append: Append): Promise<void>
+  read(key: string): Promise<readonly string[] | undefined>
+  /** @param words one or more, without any meaning to a search engine */
+  search(keys: readonly string[], words: readonly string[], limit: number): Promise<readonly TranscriptHit[]>
+  remove(key: string): Promise<void>
+}
+
+/** The worlds of one root, which lie together. Every call but those to its transcripts is synchronous. */
 export interface Database {
   /** Where it lies, for error messages. */
   readonly place: string
+  /** What they are doing has ended before the database is closed. */
+  readonly transcripts: Transcripts
   /** `undefined` for a world that has never been written. */
   head(world: string): JournalHead | undefined
   /** Writes all or, if it throws, nothing. */
@@ -36,7 +55,7 @@ export interface Database {
   /** The world from its newest or its oldest snapshot on. */
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
   text(key: string): string | undefined
-  /** Removes what is kept of one world, texts aside; `false` if that is nothing. */
+  /** Removes what is kept of one world, texts and transcripts aside; `false` if that is nothing. */
   remove(world: string): boolean
   list(): readonly WorldInfo[]
   close(): void
@@ -51,7 +70,7 @@ export interface Medium {
    * @throws `world-locked`
    */
   open(root: string, holder?: Holder): Database
-  /** Removes the database whole. @throws `world-locked` */
+  /** Removes the database whole, with its transcripts. @throws `world-locked` */
   remove(root: string): void
   /** What a database takes up that cannot be opened. */
   sizeBytes(root: string): number

@@ -1,5 +1,6 @@
 import type { JournalRow, Store, StoredWorld, WorldInfo } from './port.ts'
 import type { Database, JournalHead, KeptText, Medium, Write } from './medium.ts'
+import { MemoryTranscripts } from './memory-transcripts.ts'
 import { storeOnDemand } from './store-on-demand.ts'
 
 /** A store that lasts as long as the object. It keeps text, so that what is loaded is what was committed. */
@@ -41,6 +42,7 @@ class MemoryMedium implements Medium {
 
 class MemoryDatabase implements Database {
   readonly place = 'memory'
+  readonly transcripts = new MemoryTranscripts()
   readonly #root: string
   readonly #worlds = new Map<string, Kept>()
   readonly #texts = new Map<string, string>()

@@ -3,6 +3,7 @@ import type { Batch, StoredWorld, WorldJournal } from './port.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Holder } from './holder.ts'
 import { assertContiguous } from './journal-order.ts'
+import { assertLine } from './one-line.ts'
 import type { Database, Write } from './medium.ts'
 
 /** What an open world is made of. */
@@ -70,8 +71,10 @@ export class OpenWorld implements WorldJournal {
 function copyOf(batch: Batch, world: string, record: boolean): Write {
   const rows = (batch.rows ?? []).map(({ tick, line }) => ({ tick, line }))
   const snapshot = batch.snapshot && { tick: batch.snapshot.tick, lines: [...batch.snapshot.lines] }
-  for (const { tick, line } of rows) assertLine(line, `row ${tick}`, world)
-  for (const line of snapshot?.lines ?? []) assertLine(line, `snapshot ${snapshot?.tick}`, world)
+  for (const { tick, line } of rows) assertLine(line, `row ${tick} of the world '${world}'`, { world })
+  for (const line of snapshot?.lines ?? []) {
+    assertLine(line, `snapshot ${snapshot?.tick} of the world '${world}'`, { world })
+  }
   if (snapshot?.lines.length === 0) {
     throw new EntiaError(
       'invalid-argument',
@@ -82,17 +85,4 @@ function copyOf(batch: Batch, world: string, record: boolean): Write {
     )
   }
   return { world, rows, snapshot, record }
-}
-
-/** Refuses what could not come back as it was given, before it can fail others that share its transaction. */
-function assertLine(line: string, where: string, world: string): void {
-  if (typeof line === 'string' && !line.includes('\n') && line.isWellFormed()) return
-  const came =
-    typeof line !== 'string' ? typeof line : line.isWellFormed() ? 'a line break in it' : 'half a surrogate pair'
-  throw new EntiaError(
-    'invalid-argument',
-    `A line of ${where} of the world '${world}' has to be one line of well-formed text; what came is ${came}. ` +
-      'JSON.stringify makes such lines.',
-    { world },
-  )
 }

@@ -61,6 +61,22 @@ export interface WorldJournal {
   close(): Promise<void>
 }
 
+/** A line of a transcript, as it is appended. */
+export interface TranscriptLine {
+  /** One JSON object on one line. A store keeps it byte for byte, and does not look into it. */
+  readonly text: string
+  /** The words that a search finds it by. @default undefined: no search finds it */
+  readonly searchable?: string | undefined
+}
+
+/** A line of a transcript that a search has found. */
+export interface TranscriptHit {
+  readonly key: string
+  /** Its place in the transcript, from 0. */
+  readonly index: number
+  readonly text: string
+}
+
 export interface OpenOptions {
   /** Who holds it, for the error that the next opener gets. */
   readonly holder?: string | undefined
@@ -97,7 +113,50 @@ export interface Store {
    */
   getText(root: string, key: string): Promise<string | undefined>
   /**
-   * Removes a world and everything kept of it; of a root, its children's worlds and its texts too.
+   * Appends lines to a transcript, which is made with its first line. Resolves once they are durable, in the order of the
+   * calls. What is there already at its place is not written again, so who does not know how an append ended repeats it.
+   * If it rejects, nothing of it is there; if it never resolved, as in a crash, whole lines from its beginning may be
+   * there, and a search finds them once it is repeated. The root world need not be there or open.
+   *
+   * @param key a relative path such as `agents/subagent-7/sessions/7.jsonl`: names with `/` between them, none of them
+   * `.` or `..` and without backslash, colon and NUL; the last one, and it alone, ends in `.jsonl`
+   * @param options `from`: the place of the first of these lines in the transcript, from 0
+   * @throws `invalid-argument` for such a key or line, for a gap, and for another text at a place than the one there;
+   * `store-failed`; `world-locked` when the root is held elsewhere
+   */
+  appendTranscript(
+    root: string,
+    key: string,
+    lines: readonly TranscriptLine[],
+    options: { readonly from: number },
+  ): Promise<void>
+  /**
+   * All lines of a transcript that were appended before the call; `undefined` if there are none. A last line without its
+   * end, which a crash has left, counts as not there.
+   * @throws `invalid-argument`, `store-failed`, `world-locked` when the root is held elsewhere
+   */
+  transcript(root: string, key: string): Promise<readonly string[] | undefined>
+  /**
+   * The lines of these transcripts that have a word of the query in what is searchable of them; those with more and with
+   * rarer words come first, ties by key and index. Case and accents make no difference. The query is plain text: nothing
+   * in it is an operator or an error, and without any word it finds nothing.
+   *
+   * @param options `limit`: most lines to give, at least 1
+   * @throws `invalid-argument` for a key or a limit, `store-failed`, `world-locked` when the root is held elsewhere
+   */
+  searchTranscript(
+    root: string,
+    keys: readonly string[],
+    query: string,
+    options: { readonly limit: number },
+  ): Promise<readonly TranscriptHit[]>
+  /**
+   * Removes a transcript, and the folders that are empty without it. Nothing if it is not there.
+   * @throws `invalid-argument`, `store-failed`, `world-locked` when the root is held elsewhere
+   */
+  deleteTranscript(root: string, key: string): Promise<void>
+  /**
+   * Removes a world and everything kept of it; of a root, its children's worlds, its texts and its transcripts too.
    * @throws `no-such-world`, `world-locked` when it or one of those is held
    */
   delete(world: string): Promise<void>

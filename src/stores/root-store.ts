@@ -1,9 +1,12 @@
 import { EntiaError } from '../world/entia-error.ts'
-import type { OpenOptions, Store, WorldInfo, WorldJournal } from './port.ts'
+import type { OpenOptions, Store, TranscriptHit, TranscriptLine, WorldInfo, WorldJournal } from './port.ts'
 import { holderHere } from './holder.ts'
 import type { Holder } from './holder.ts'
-import type { Database, Medium } from './medium.ts'
+import type { Append, Database, Medium, Transcripts } from './medium.ts'
+import { assertLine } from './one-line.ts'
+import { searchWords } from './search-words.ts'
 import { Shelf } from './shelf.ts'
+import { namesInTranscriptKey } from './transcript-key.ts'
 
 /** The store over any medium: one database a root world, open as long as one of its worlds is held. */
 export class RootStore implements Store {
@@ -49,11 +52,51 @@ export class RootStore implements Store {
     return this.#medium.has(root) ? this.#look(root, (database) => database.text(key)) : undefined
   }
 
+  async appendTranscript(
+    root: string,
+    key: string,
+    lines: readonly TranscriptLine[],
+    { from }: { readonly from: number },
+  ): Promise<void> {
+    assertName(root)
+    const append = checkedAppend(key, lines, from)
+    this.#assertOpen()
+    if (append.lines.length === 0) return
+    const shelf = this.#shelves.get(root) ?? this.#openShelf(root, holderHere('an append to a transcript'))
+    return shelf.withTranscripts((transcripts) => transcripts.append(append))
+  }
+
+  async transcript(root: string, key: string): Promise<readonly string[] | undefined> {
+    namesInTranscriptKey(key)
+    return this.#ofTranscripts(root, (transcripts) => transcripts.read(key))
+  }
+
+  async searchTranscript(
+    root: string,
+    keys: readonly string[],
+    query: string,
+    { limit }: { readonly limit: number },
+  ): Promise<readonly TranscriptHit[]> {
+    const asked = [...keys]
+    for (const key of asked) namesInTranscriptKey(key)
+    assertWhole('The limit of a search', limit, 1)
+    const words = searchWords(query)
+    const search = (transcripts: Transcripts) =>
+      words.length === 0 ? Promise.resolve([]) : transcripts.search(asked, words, limit)
+    return (await this.#ofTranscripts(root, search)) ?? []
+  }
+
+  async deleteTranscript(root: string, key: string): Promise<void> {
+    namesInTranscriptKey(key)
+    await this.#ofTranscripts(root, (transcripts) => transcripts.remove(key))
+  }
+
   async delete(world: string): Promise<void> {
     assertName(world)
     this.#assertOpen()
-    // Texts that are under way keep a database open that nobody holds any more.
+    // Texts and transcripts that are under way keep a database open that nobody holds any more.
     await this.#shelves.get(world)?.settled()
+    await this.#shelves.get(world)?.quiet()
     for (const shelf of this.#shelves.values()) shelf.assertFree(world)
     if (this.#medium.has(world)) {
       this.#shelves.get(world)?.assertFree()
@@ -81,6 +124,16 @@ export class RootStore implements Store {
     })
     this.#shelves.set(root, shelf)
     return shelf
+  }
+
+  /** `undefined` for a root of which nothing is kept; it is not made by being asked for. */
+  async #ofTranscripts<T>(root: string, act: (transcripts: Transcripts) => Promise<T>): Promise<T | undefined> {
+    assertName(root)
+    this.#assertOpen()
+    const shelf = this.#shelves.get(root)
+    if (shelf) return shelf.withTranscripts(act)
+    if (!this.#medium.has(root)) return undefined
+    return this.#openShelf(root, holderHere('a look at a transcript')).withTranscripts(act)
   }
 
   #listRoot(root: string): readonly WorldInfo[] {
@@ -142,4 +195,20 @@ function assertWellFormed(what: 'key' | 'text', value: string): void {
     'invalid-argument',
     `The ${what} of a text that is kept has to be well-formed text; ${came}. value.toWellFormed() makes it so.`,
   )
+}
+
+/** A copy, so that what the caller does with its own changes nothing. */
+function checkedAppend(key: string, lines: readonly TranscriptLine[], from: number): Append {
+  namesInTranscriptKey(key)
+  assertWhole('The place of the first line of an append', from, 0)
+  const copies = lines.map(({ text, searchable }) => ({ text, searchable }))
+  for (const [index, { text }] of copies.entries()) {
+    assertLine(text, `the transcript '${key}', ${from + index} from 0,`, { key, line: from + index })
+  }
+  return { key, lines: copies, from }
+}
+
+function assertWhole(what: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return
+  throw new EntiaError('invalid-argument', `${what} has to be a whole number, ${least} or more; ${value} came.`)
 }

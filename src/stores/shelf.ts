@@ -2,15 +2,20 @@ import type { OpenOptions, WorldJournal } from './port.ts'
 import { GroupCommit } from './group-commit.ts'
 import { lockedError } from './holder.ts'
 import type { Holder } from './holder.ts'
-import type { Database, KeptText } from './medium.ts'
+import type { Database, KeptText, Transcripts } from './medium.ts'
 import { OpenWorld } from './open-world.ts'
 
-/** An open database and those of its worlds that are held. It is closed with the last of them, once its texts are put. */
+/**
+ * An open database and those of its worlds that are held. It is closed with the last of them, once its texts are put and
+ * nothing is done with its transcripts.
+ */
 export class Shelf {
   readonly database: Database
   readonly #commits: GroupCommit
   readonly #held = new Map<string, OpenWorld>()
   readonly #puts = new Set<Promise<void>>()
+  /** Resolves when the last of what is to be done with transcripts is done. */
+  #transcriptsDone: Promise<void> | undefined
   readonly #onEmpty: () => void
 
   constructor(database: Database, onEmpty: () => void) {
@@ -46,6 +51,24 @@ export class Shelf {
     return put
   }
 
+  /** Does one thing after the other, in the order of the calls. */
+  withTranscripts<T>(act: (transcripts: Transcripts) => Promise<T>): Promise<T> {
+    const result = (this.#transcriptsDone ?? Promise.resolve()).then(() => act(this.database.transcripts))
+    const done = result.then(ignore, ignore).then(() => {
+      if (this.#transcriptsDone !== done) return
+      this.#transcriptsDone = undefined
+      this.#closeIfUnused()
+    })
+    this.#transcriptsDone = done
+    return done.then(() => result)
+  }
+
+  /** Resolves once nothing of texts and transcripts is under way any more that was when it was called. */
+  async quiet(): Promise<void> {
+    await Promise.allSettled(this.#puts)
+    await this.#transcriptsDone
+  }
+
   /** Resolves once all that was committed or put before is written or refused. */
   settled(): Promise<void> {
     return this.#commits.settled()
@@ -59,10 +82,12 @@ export class Shelf {
 
   async close(): Promise<void> {
     await Promise.all([...this.#held.values()].map((world) => world.close()))
-    await Promise.allSettled(this.#puts)
+    await this.quiet()
   }
 
   #closeIfUnused(): void {
-    if (this.#held.size === 0 && this.#puts.size === 0) this.#onEmpty()
+    if (this.#held.size === 0 && this.#puts.size === 0 && this.#transcriptsDone === undefined) this.#onEmpty()
   }
 }
+
+function ignore(): void {}

@@ -4,6 +4,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import { lockedError } from './holder.ts'
 import { readLockFile } from './lock-file.ts'
+import { applicationId, schemaSteps } from './sqlite-schema.ts'
 
 /** What a connection is made with. */
 export interface ConnectionOptions {
@@ -15,33 +16,11 @@ export interface ConnectionOptions {
   readonly maxSizeBytes: number | undefined
 }
 
-/** 'Enti', so that no other program's database is taken for one of ours. */
-const applicationId = 0x456e7469
 const pageSizeBytes = 4096
 /** To this the write-ahead log is cut back after a snapshot has made it longer. */
 const maxIdleLogBytes = 4 * 1024 * 1024
 /** Long enough for a process that only lists the store to be done, short enough not to count as waiting. */
 const lockTimeoutMs = 50
-
-/**
- * What makes each schema version of the one before it. World 0 is the root; it is entered when the database is made.
- * Names are encoded, since not every string is UTF-8. The tables have row ids: without them the lines would lie in the
- * index, and each search in it would read whole lines.
- */
-const schemaSteps = [
-  `
-  CREATE TABLE worlds (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-  CREATE TABLE rows (
-    world INTEGER NOT NULL, tick INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (world, tick)
-  ) STRICT;
-  CREATE TABLE snapshots (
-    world INTEGER NOT NULL, tick INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
-    PRIMARY KEY (world, tick, seq)
-  ) STRICT;
-  PRAGMA application_id = ${applicationId};
-  `,
-  'CREATE TABLE texts (key TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT',
-]
 const schemaVersion = schemaSteps.length
 
 /**

@@ -1,20 +1,36 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
+import { lazily } from '../world/lazily.ts'
 import type { JournalRow, StoredWorld, WorldInfo } from './port.ts'
 import { decodeName, encodeName } from './file-name.ts'
-import type { Database, JournalHead, KeptText, Write } from './medium.ts'
+import type { Database, JournalHead, KeptText, Transcripts, Write } from './medium.ts'
 import { damaged, explained } from './sqlite-connection.ts'
+import { inTransaction } from './sqlite-transaction.ts'
+import { TranscriptFolder } from './transcript-folder.ts'
+import { TranscriptIndex } from './transcript-index.ts'
+
+/** Where a root world's parts lie. */
+export interface DatabasePlace {
+  readonly root: string
+  readonly file: string
+  /** Of its transcripts; absolute. */
+  readonly transcripts: string
+}
 
 /** A root world's database file. What a commit runs are index searches, so none costs more as worlds grow. */
 export class SqliteDatabase implements Database {
   readonly place: string
+  readonly transcripts: Transcripts
   readonly #root: string
   readonly #db: DatabaseSync
   readonly #statements: ReturnType<typeof prepare>
   readonly #onClosing: () => void
 
-  constructor(db: DatabaseSync, file: string, root: string, onClosing: () => void) {
+  constructor(db: DatabaseSync, { root, file, transcripts }: DatabasePlace, onClosing: () => void) {
     this.place = file
+    // Most databases are opened by somebody who wants no transcript.
+    const index = lazily(() => new TranscriptIndex(db, file))
+    this.transcripts = new TranscriptFolder(transcripts, index)
     this.#root = root
     this.#db = db
     this.#onClosing = onClosing
@@ -106,24 +122,7 @@ export class SqliteDatabase implements Database {
   }
 
   #transaction(act: () => void): void {
-    this.#explain(() => {
-      this.#db.exec('BEGIN IMMEDIATE')
-      try {
-        act()
-        this.#db.exec('COMMIT')
-      } catch (error) {
-        this.#rollBack()
-        throw error
-      }
-    })
-  }
-
-  #rollBack(): void {
-    try {
-      this.#db.exec('ROLLBACK')
-    } catch {
-      // After some errors, a full disk among them, SQLite has rolled back by itself and says that there is nothing to.
-    }
+    this.#explain(() => inTransaction(this.#db, act))
   }
 
   #find(world: string): { readonly id?: number; readonly head?: JournalHead | undefined } {

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName, fileStem } from './file-name.ts'
 import type { Holder } from './holder.ts'
 import { removeLockFile, writeLockFile } from './lock-file.ts'
+import { makeFolder } from './make-folder.ts'
 import type { Database, Medium } from './medium.ts'
 import { connect, explained } from './sqlite-connection.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
@@ -12,11 +13,16 @@ import { SqliteDatabase } from './sqlite-database.ts'
 /** Where and how databases are written. */
 export interface SqliteMediumOptions {
   readonly folder: string
+  /** Holds the folders of transcripts. @default `folder` */
+  readonly transcripts?: string | undefined
   readonly synchronous: 'full' | 'normal'
   readonly maxSizeBytes?: number | undefined
 }
 
-/** A root world's files are `.sqlite`, `.sqlite-wal`, `.lock` and, where the name had to be shortened, `.name`. */
+/**
+ * A root world's files are `.sqlite`, `.sqlite-wal`, `.lock` and, where the name had to be shortened, `.name`. In the
+ * folder `.files` lie its transcripts, each under its key, so that those of two roots are never taken for each other.
+ */
 export class SqliteMedium implements Medium {
   readonly #options: SqliteMediumOptions
 
@@ -45,7 +51,8 @@ export class SqliteMedium implements Medium {
       makeFolder(resolve(this.#options.folder))
       if (isShortened(root)) writeFileSync(`${path}.name`, encodeName(root), { mode: 0o600 })
     })
-    const database = new SqliteDatabase(this.#connect(root), `${path}.sqlite`, root, () => {
+    const place = { root, file: `${path}.sqlite`, transcripts: this.#transcripts(root) }
+    const database = new SqliteDatabase(this.#connect(root), place, () => {
       if (holder) removeLockFile(`${path}.lock`)
     })
     if (holder) writeLockFile(`${path}.lock`, holder)
@@ -88,6 +95,8 @@ export class SqliteMedium implements Medium {
   #removeFiles(root: string): void {
     const path = this.#path(root)
     this.#explain(path, () => {
+      // As long as the database is there, what a crash has left can still be removed.
+      rmSync(this.#transcripts(root), { recursive: true, force: true })
       for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-journal', '.lock', '.name']) {
         rmSync(path + suffix, { force: true })
       }
@@ -96,6 +105,10 @@ export class SqliteMedium implements Medium {
 
   #path(root: string): string {
     return join(this.#options.folder, fileStem(root))
+  }
+
+  #transcripts(root: string): string {
+    return resolve(this.#options.transcripts ?? this.#options.folder, `${fileStem(root)}.files`)
   }
 
   /** The root whose database has this name; `undefined` for a file of somebody else. */
@@ -126,15 +139,4 @@ function foldLog(db: DatabaseSync): void {
 
 function isShortened(root: string): boolean {
   return fileStem(root) !== encodeName(root)
-}
-
-/** Step by step: Node's recursive form never ends below a folder that exists and lets nothing be made in it, like `/proc`. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
-  makeFolder(dirname(folder))
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    if (!existsSync(folder)) throw error
-  }
 }

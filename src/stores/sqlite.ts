@@ -8,12 +8,18 @@ export interface SqliteStoreOptions {
   /** Holds one database a root world. Made, for its owner alone, when the first world is opened. */
   readonly folder: string
   /**
+   * Holds a folder for each root world that has transcripts, `<name of its database>.files`, in which each lies under its
+   * key. Folders and files are for their owner alone. @default `folder`
+   */
+  readonly transcripts?: string | undefined
+  /**
    * `full`: a commit outlasts a power failure. `normal`: it outlasts the end of the process, and a power failure may
    * take the last commits, never a part of one. @default 'full'
    */
   readonly synchronous?: 'full' | 'normal' | undefined
   /**
-   * How large one root world's database may grow. A commit beyond it rejects with `store-failed`.
+   * How large one root world's database may grow, the index of its transcripts included. A commit beyond it rejects with
+   * `store-failed`.
    * @default undefined: no limit
    */
   readonly maxSizeBytes?: number | undefined
@@ -25,6 +31,7 @@ export const sqliteStoreDefaults = { synchronous: 'full' } as const
 const optionsSchema = () =>
   z.strictObject({
     folder: z.string().min(1),
+    transcripts: z.string().min(1).optional(),
     synchronous: z.enum(['full', 'normal']).default(sqliteStoreDefaults.synchronous),
     maxSizeBytes: z.int().positive().optional(),
   })

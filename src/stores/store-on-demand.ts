@@ -14,6 +14,15 @@ export function storeOnDemand(open: () => Promise<Medium>): Store {
     list: async () => (await loaded()).list(),
     putText: async (root, key, text) => (await loaded()).putText(root, key, text),
     getText: async (root, key) => (await loaded()).getText(root, key),
+    appendTranscript: async (root, key, lines, options) => {
+      // As they are now, however long loading takes.
+      const given = [...lines]
+      return (await loaded()).appendTranscript(root, key, given, options)
+    },
+    transcript: async (root, key) => (await loaded()).transcript(root, key),
+    searchTranscript: async (root, keys, query, options) =>
+      (await loaded()).searchTranscript(root, keys, query, options),
+    deleteTranscript: async (root, key) => (await loaded()).deleteTranscript(root, key),
     delete: async (world) => (await loaded()).delete(world),
     close: async () => (await loaded()).close(),
   }

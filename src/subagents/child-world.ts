@@ -1,5 +1,6 @@
 import { Ancestry, ToolCeiling } from '../../components/ancestry.ts'
 import type { BlueprintData } from '../../components/blueprint.ts'
+import { Boundary } from '../../components/boundary.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Limits } from '../../components/limits.ts'
@@ -61,11 +62,13 @@ export function childWorld(
   put(ToolCeiling, blueprint.ceiling)
   put(Prefix, blueprint.prefix)
   put(Conversation, conversation(parts))
-  const {
-    history,
-    blueprint: { prefix },
-  } = parts
-  if (prefix !== undefined) adoptPrefix(history, world.read(agent, Conversation), prefix.count)
+  const { history } = parts
+  const { boundary, prefix } = blueprint
+  if (boundary !== undefined) put(Boundary, fresh([boundary]))
+  if (prefix !== undefined) {
+    const covered = boundary?.seq ?? 0
+    adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
+  }
   world.core.put(world.spawn(), HostFacts, facts)
   return { world, agent }
 }

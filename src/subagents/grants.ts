@@ -132,6 +132,7 @@ export function usageSince(before: SessionUsage, after: SessionUsage): SessionUs
   return {
     cacheRead: more(before.cacheRead, after.cacheRead),
     cacheWrite: more(before.cacheWrite, after.cacheWrite),
+    cacheWrite1h: more(before.cacheWrite1h, after.cacheWrite1h),
     calls: after.calls - before.calls,
     costNanoUsd: more(before.costNanoUsd, after.costNanoUsd),
     delegatedTokens: more(before.delegatedTokens, after.delegatedTokens),

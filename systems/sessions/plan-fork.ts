@@ -1,4 +1,6 @@
 import { ToolCeiling } from '../../components/ancestry.ts'
+import { Boundary } from '../../components/boundary.ts'
+import type { BlueprintData } from '../../components/blueprint.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { Llm } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
@@ -7,6 +9,7 @@ import { Skills } from '../../components/skills.ts'
 import { subagentDefaults, SubagentRegistry } from '../../components/subagent-registry.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
+import { projectionStart } from '../../src/context/boundary-message.ts'
 import { prefixAt, providerSettings } from '../../src/models/prefix.ts'
 import { systemText } from '../../src/models/project.ts'
 import { builtInForkPrompt } from '../../src/subagents/fork-directive.ts'
@@ -39,11 +42,19 @@ export function planFork(world: World, agent: Entity, callId: string | undefined
       hostSkills: [],
       hostTools: [],
       ...partsOf(world, agent, isShared),
+      ...boundaryOf(world, agent),
       ...(isShared && { prefix: prefixAt(world, agent, shared) }),
     },
     { shared, hash },
   )
   return { blueprint, prefixHash: isShared ? hash : null }
+}
+
+/** The boundary that is in force, where a fork finds it: among the messages that it shares. */
+function boundaryOf(world: World, agent: Entity): Pick<BlueprintData, 'boundary'> {
+  const start = projectionStart(world, agent)
+  const newest = world.get(agent, Boundary)?.at(-1)
+  return start === undefined || newest === undefined ? {} : { boundary: { ...newest, seq: start.from } }
 }
 
 /** Everything that the projection of an agent reads, but for its messages. */
@@ -76,12 +87,17 @@ function ceilingOf(world: World, agent: Entity, allowedTools: readonly string[] 
 }
 
 function hashOf(world: World, agent: Entity, shared: number): string {
+  const conversation = world.get(agent, Conversation) ?? []
+  const start = projectionStart(world, agent)
+  const asked =
+    start === undefined
+      ? { messages: conversation, count: shared }
+      : { messages: [start.message, ...conversation.slice(start.from)], count: shared - start.from + 1 }
   return prefixHash({
     llm: world.read(agent, Llm),
     settings: providerSettings(world, agent),
     system: systemText(world, agent),
     tools: world.get(agent, ToolRegistry)?.tools ?? [],
-    messages: world.get(agent, Conversation) ?? [],
-    count: shared,
+    ...asked,
   })
 }

@@ -273,6 +273,12 @@ describe('an answer of Claude', () => {
     expect(end('pause_turn')).toMatchObject({ failure: { kind: 'invalid-request' } })
   })
 
+  it('says how many of the tokens written to the cache are kept for an hour', async () => {
+    const usage = { input: 10, cacheRead: 200, cacheWrite: 30, cacheWrite1h: 20, output: 7 }
+    server = await startAnthropicServer(() => ({ text: 'Fine.', usage }))
+    expect((await replyOf(anthropic({ baseURL: server.url, apiKey: 'key' }))).usage).toEqual(usage)
+  })
+
   it('that comes to a stop sequence is at its end', () => {
     expect(end('stop_sequence')).toMatchObject({ ok: true, value: { stop: 'end' } })
   })

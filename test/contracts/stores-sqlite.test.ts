@@ -364,7 +364,8 @@ describe('a text in a file', () => {
   it('can be put into a database of the first schema, whose worlds stay as they are', async () => {
     await writeWorld()
     await writeWorld('child', { root: 'a' })
-    tamper('DROP TABLE texts; PRAGMA user_version = 1')
+    tamper('DROP TABLE texts; DROP TABLE transcripts; DROP TABLE transcript_lines; DROP TABLE transcript_words')
+    tamper('PRAGMA user_version = 1')
     const store = storeHere()
     const journal = await store.open('a')
     expect(lastTick(await journal.load())).toBe(100)
@@ -422,11 +423,11 @@ describe('a damaged file', () => {
 
   it('of a newer schema is refused as such', async () => {
     await writeWorld()
-    tamper('PRAGMA user_version = 3')
+    tamper('PRAGMA user_version = 4')
     await expect(storeHere().open('a')).rejects.toMatchObject({
       code: 'newer-version',
       message: expect.stringContaining('Update entia'),
-      details: { version: 3 },
+      details: { version: 4 },
     })
   })
 
@@ -510,6 +511,7 @@ describe('options of a SQLite store', () => {
   it.each([
     ['an unknown key', { folder: 'x', folders: 'y' }, /folders/],
     ['an empty folder', { folder: '' }, /folder/],
+    ['an empty folder of transcripts', { folder: 'x', transcripts: '' }, /transcripts/],
     ['a size that is not positive', { folder: 'x', maxSizeBytes: 0 }, /maxSizeBytes/],
   ])('with %s are refused by name', (_, options, message) => {
     expect(() => sqliteStore(options)).toThrow(expect.objectContaining({ code: 'config-invalid' }))

@@ -1,4 +1,4 @@
-import type { Store, WorldJournal } from 'entia'
+import type { Store, TranscriptLine, WorldJournal } from 'entia'
 
 /** What a committed tick was, as far as a test looks. */
 export interface CommittedTick {
@@ -12,14 +12,23 @@ export interface StoreHooks {
   readonly before?: (ticks: readonly CommittedTick[]) => Promise<void> | void
   /** Called once it is durable, before anybody else hears of it. */
   readonly after?: (ticks: readonly CommittedTick[]) => void
+  /** Called before anything of an append to a transcript is written; what it throws fails the append. */
+  readonly beforeAppend?: (key: string, lines: readonly TranscriptLine[], from: number) => Promise<void> | void
 }
 
-/** A store that lets a test see, hold up and fail each commit. */
-export function watchedStore(inner: Store, { before, after }: StoreHooks): Store {
+/** A store that lets a test see, hold up and fail each commit and each append to a transcript. */
+export function watchedStore(inner: Store, { before, after, beforeAppend }: StoreHooks): Store {
   return {
     list: () => inner.list(),
     putText: (root, key, text) => inner.putText(root, key, text),
     getText: (root, key) => inner.getText(root, key),
+    async appendTranscript(root, key, lines, options) {
+      await beforeAppend?.(key, lines, options.from)
+      await inner.appendTranscript(root, key, lines, options)
+    },
+    transcript: (root, key) => inner.transcript(root, key),
+    searchTranscript: (root, keys, query, options) => inner.searchTranscript(root, keys, query, options),
+    deleteTranscript: (root, key) => inner.deleteTranscript(root, key),
     delete: (name) => inner.delete(name),
     close: () => inner.close(),
     async open(name, options) {
@@ -44,11 +53,13 @@ export function watchedStore(inner: Store, { before, after }: StoreHooks): Store
 export function mortalStore(inner: Store): { readonly store: Store; readonly die: () => void } {
   const journals: WorldJournal[] = []
   let isDead = false
-  const store = watchedStore(inner, { before: () => (isDead ? new Promise<never>(() => undefined) : undefined) })
+  const foreverIfDead = () => (isDead ? new Promise<never>(() => undefined) : undefined)
+  const store = watchedStore(inner, { before: foreverIfDead, beforeAppend: foreverIfDead })
   return {
     store: {
       ...store,
-      putText: (...put) => (isDead ? new Promise<never>(() => undefined) : store.putText(...put)),
+      putText: (...put) => foreverIfDead() ?? store.putText(...put),
+      deleteTranscript: (...which) => foreverIfDead() ?? store.deleteTranscript(...which),
       async open(name, options) {
         const journal = await store.open(name, options)
         journals.push(journal)

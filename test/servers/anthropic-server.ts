@@ -91,11 +91,12 @@ function event(data: { readonly type: string; readonly [field: string]: unknown 
   return sse(data, data.type)
 }
 
-function inputOf({ input, cacheRead, cacheWrite }: TokenUsage) {
+function inputOf({ input, cacheRead, cacheWrite, cacheWrite1h }: TokenUsage) {
   return {
     input_tokens: input,
     cache_read_input_tokens: cacheRead ?? null,
     cache_creation_input_tokens: cacheWrite ?? null,
+    cache_creation: cacheWrite1h === undefined ? null : { ephemeral_1h_input_tokens: cacheWrite1h },
     output_tokens: 1,
   }
 }

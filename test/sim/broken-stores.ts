@@ -9,6 +9,10 @@ function loading(change: (stored: StoredWorld) => StoredWorld): () => Store {
       list: () => inner.list(),
       putText: (root, key, text) => inner.putText(root, key, text),
       getText: (root, key) => inner.getText(root, key),
+      appendTranscript: (root, key, lines, options) => inner.appendTranscript(root, key, lines, options),
+      transcript: (root, key) => inner.transcript(root, key),
+      searchTranscript: (root, keys, query, options) => inner.searchTranscript(root, keys, query, options),
+      deleteTranscript: (root, key) => inner.deleteTranscript(root, key),
       delete: (name) => inner.delete(name),
       close: () => inner.close(),
       async open(name, options) {

@@ -43,6 +43,8 @@ export function cuttingStore(
     ...inner,
     delete: (world) => whileAlive(() => inner.delete(world)),
     putText: (...put) => whileAlive(() => inner.putText(...put)),
+    appendTranscript: (...append) => whileAlive(() => inner.appendTranscript(...append)),
+    deleteTranscript: (...which) => whileAlive(() => inner.deleteTranscript(...which)),
     open: (world, options) =>
       whileAlive(async () => {
         const opened = await inner.open(world, options)

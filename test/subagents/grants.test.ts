@@ -126,9 +126,9 @@ describe('a use', () => {
 
   it('since an earlier look is the difference; what is unknown stays so', () => {
     const before = { calls: 1, input: 10, output: 1, sessions: 1 }
-    const after = { calls: 3, input: 15, output: 4, costNanoUsd: 9, sessions: 2 }
+    const after = { calls: 3, input: 15, cacheWrite: 8, cacheWrite1h: 5, output: 4, costNanoUsd: 9, sessions: 2 }
     const since = usageSince(before, after)
-    expect(since).toMatchObject({ calls: 2, input: 5, output: 3, costNanoUsd: 9, sessions: 1 })
+    expect(since).toMatchObject({ calls: 2, input: 5, output: 3, cacheWrite1h: 5, costNanoUsd: 9, sessions: 1 })
     expect(since.cacheRead).toBeUndefined()
     expect(since.delegatedTokens).toBeUndefined()
   })

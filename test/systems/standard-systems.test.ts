@@ -17,15 +17,17 @@ describe('the standard systems', () => {
       'subagent-scheduler',
       'wait',
       'subagent-tools',
+      'context-tools',
       'limits',
       'prompt-rendering',
+      'watchdog',
       'reasoning',
       'tool-execution',
       'session-end',
       'slots',
     ])
     const priorities = systems.map(({ priority }) => priority)
-    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -30, -5, -4, -3, -2, 0, 5, 10, 12])
+    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -30, -5, -4, -3.5, -3, -2, -1, 0, 5, 10, 12])
   })
 
   it.each([

@@ -145,16 +145,20 @@ interface WireUsage {
   readonly output_tokens?: number | null
   readonly cache_read_input_tokens?: number | null
   readonly cache_creation_input_tokens?: number | null
+  /** How the tokens written to the cache are split; not said again at the end of the stream. */
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number | null } | null
 }
 
 /** The API counts cached input apart, so nothing overlaps. Counts that are left out or null are unknown. */
 function usageOf(usage: WireUsage | undefined): TokenUsage {
   const { input_tokens: input, output_tokens: output } = usage ?? {}
   const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage ?? {}
+  const cacheWrite1h = usage?.cache_creation?.ephemeral_1h_input_tokens
   return {
     ...(typeof input === 'number' && { input }),
     ...(typeof cacheRead === 'number' && { cacheRead }),
     ...(typeof cacheWrite === 'number' && { cacheWrite }),
+    ...(typeof cacheWrite1h === 'number' && { cacheWrite1h }),
     ...(typeof output === 'number' && { output }),
   }
 }

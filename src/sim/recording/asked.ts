@@ -1,8 +1,8 @@
 import { Approval } from '../../../components/approval.ts'
+import { Boundary } from '../../../components/boundary.ts'
 import { Conversation } from '../../../components/conversation.ts'
 import { Due } from '../../../components/due.ts'
 import { Effect } from '../../../components/effect.ts'
-import { Llm } from '../../../components/llm.ts'
 import type { Message } from '../../../components/message.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { Outcome } from '../../../components/outcome.ts'
@@ -14,7 +14,7 @@ import { SystemPrompt } from '../../../components/system-prompt.ts'
 import { ToolCall } from '../../../components/tool-call.ts'
 import { isSessionEffect } from '../../engine/session-kinds.ts'
 import type { ModelRequest } from '../../models/port.ts'
-import { project } from '../../models/project.ts'
+import { callerOf, modelCalledBy, requestOf } from '../../models/model-request.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import { fingerprint } from '../../world/random.ts'
@@ -66,12 +66,14 @@ export function askedBy(world: World, effect: Entity): Asked {
 }
 
 function modelAsked(world: World, effect: Entity): Asked {
-  const { agent } = world.read(effect, OwnedBy)
-  const name = world.read(agent, Llm).model
-  const projected = project(world, agent, world.read(effect, ModelCall).messages)
+  const agent = callerOf(world, effect)
+  const name = modelCalledBy(world, effect)
+  const projected = requestOf(world, effect)
   const prompt = world.get(agent, SystemPrompt)
   const request = { ...projected, prompt, skills: world.get(agent, Skills) }
-  const messages = chainOver(world.get(agent, Conversation) ?? [], projected.messages.length)
+  const isWhole = world.has(effect, ModelCall) && !world.has(agent, Boundary)
+  const log = isWhole ? (world.get(agent, Conversation) ?? []) : [...projected.messages]
+  const messages = chainOver(log, projected.messages.length)
   return { kind: 'model', name, data: null, request, fingerprint: requestFingerprint(name, projected, messages) }
 }
 

@@ -34,7 +34,7 @@ export function recordedHost(options: HostOptions, seams: HostSeams, parts: Reco
   const inner: Record<string, EffectKind> = {
     model: modelEffect({
       provider: (name) => host.provider(name),
-      price: (model) => host.price(model),
+      priced: (model, usage, dateMs) => host.priced(model, usage, dateMs),
       hold: (name, durationMs) => host.hold(name, durationMs),
     }),
     tool: toolEffect((name) => host.tool(name)),

@@ -1,0 +1,10 @@
+import { defineTag } from '../src/world/component.ts'
+
+/** Something keeps the agent from its next step: one of the components that `systems/hold-step.ts` names. */
+export const StepHeld = defineTag('StepHeld')
+
+/** A summary of the agent's conversation is being written, which its next step waits for. */
+export const Summarizing = defineTag('Summarizing')
+
+/** What the agent's model costs is being asked, before its first call under a ceiling. */
+export const RatesAwaited = defineTag('RatesAwaited')

@@ -1,0 +1,40 @@
+import { Boundary, type BoundaryEntry } from '../../components/boundary.ts'
+import type { Message } from '../../components/message.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import { countUpTo } from './places.ts'
+
+const heads = {
+  summary: '[Conversation compacted. A handover of the earlier part follows; do not redo what it lists as done.]',
+  checkpoint: '[The prior task is complete. Its record follows; do not run its tools again.]',
+} as const
+const foot = '[End of record. The conversation goes on below.]'
+
+/** Where the projection of an agent begins. */
+export interface ProjectionStart {
+  /** Stands for what is left out. */
+  readonly message: Message
+  /** How many messages of the conversation are left out. */
+  readonly from: number
+}
+
+/** The same entry is always the same message, so that wire forms and hashes of it are made once. */
+const messages = new WeakMap<BoundaryEntry, Message>()
+
+/** Where an agent's projection begins, if a boundary is in force. */
+export function projectionStart(world: World, agent: Entity): ProjectionStart | undefined {
+  const newest = world.get(agent, Boundary)?.at(-1)
+  if (newest === undefined) return undefined
+  return { message: boundaryMessage(newest), from: countUpTo(world, agent, newest.seq) }
+}
+
+/** The one message that an agent's model reads in place of those that a boundary covers. */
+export function boundaryMessage(entry: BoundaryEntry): Message {
+  let message = messages.get(entry)
+  if (message === undefined) {
+    const text = `${heads[entry.kind]}\n\n${entry.text}\n\n${foot}`
+    message = { role: 'user', content: [{ type: 'text', text }] }
+    messages.set(entry, message)
+  }
+  return message
+}

@@ -1,0 +1,34 @@
+import { Conversation } from '../../components/conversation.ts'
+import type { Message } from '../../components/message.ts'
+import { SideCall } from '../../components/side-call.ts'
+import { parseModel } from '../models/model-name.ts'
+import type { ModelRequest } from '../models/port.ts'
+import type { Entity } from '../world/component.ts'
+import { LogView } from '../world/log-view.ts'
+import type { World } from '../world/world.ts'
+import { countUpTo } from './places.ts'
+import { renderTranscript } from './render-transcript.ts'
+
+/** What a side call asks its model: a pure projection of the part of the conversation that it is about. */
+export function sideRequest(world: World, effect: Entity): ModelRequest {
+  const { agent, ask, carried, close, fromSeq, toSeq, repair, ...call } = world.read(effect, SideCall)
+  const part = (world.get(agent, Conversation) ?? []).slice(
+    countUpTo(world, agent, fromSeq),
+    countUpTo(world, agent, toSeq),
+  )
+  const sections = [ask, carried, renderTranscript(part), close].filter((text) => text !== undefined && text !== '')
+  const asked: Message[] = [said('user', sections.join('\n\n'))]
+  if (repair !== undefined) asked.push(said('assistant', repair.reply), said('user', repair.problem))
+  return {
+    model: parseModel(call.model).model,
+    system: call.system,
+    tools: [],
+    messages: LogView.of(asked),
+    tail: [],
+    options: { maxOutputTokens: call.maxOutputTokens },
+  }
+}
+
+function said(role: 'user' | 'assistant', text: string): Message {
+  return { role, content: [{ type: 'text', text }] }
+}

@@ -1,0 +1,140 @@
+import { DatabaseSync } from 'node:sqlite'
+import { damaged, explained } from './sqlite-connection.ts'
+import { transcriptTables } from './sqlite-schema.ts'
+import { inTransaction } from './sqlite-transaction.ts'
+
+/** How far a transcript goes: its whole lines, and the bytes that they take. */
+export interface Reach {
+  readonly lines: number
+  readonly bytes: number
+}
+
+/** A line that a search is to find. */
+export interface IndexedLine {
+  readonly line: number
+  readonly startByte: number
+  /** Without its line break. */
+  readonly sizeBytes: number
+  readonly searchable: string
+}
+
+/** A line that was found, by its place. */
+export type FoundLine = Omit<IndexedLine, 'searchable'> & { readonly key: string }
+
+/** The full-text index of a root's transcripts. Every call is synchronous; those that write do it all or not at all. */
+export class TranscriptIndex {
+  readonly #db: DatabaseSync
+  readonly #place: string
+  readonly #statements: ReturnType<typeof prepare>
+
+  /** @param place where it lies, for error messages */
+  constructor(db: DatabaseSync, place: string) {
+    this.#db = db
+    this.#place = place
+    try {
+      this.#statements = prepare(db)
+    } catch (error) {
+      throw damaged(place, 'its tables are not those of its schema version', { cause: error })
+    }
+  }
+
+  /** How far a transcript was; `undefined` if no append to it has been done. */
+  reach(key: string): Reach | undefined {
+    const row = this.#explain(() => this.#statements.find.get(key))
+    return row && { lines: Number(row['lines']), bytes: Number(row['bytes']) }
+  }
+
+  /**
+   * Notes what an append has done.
+   *
+   * @param keptLines what is known of lines behind so many is forgotten, since they are gone from the file
+   * @param reach how far it is now
+   * @param lines those that are known already stay as they are
+   */
+  add(key: string, keptLines: number, reach: Reach, lines: readonly IndexedLine[]): void {
+    this.#transaction(() => {
+      this.#statements.put.run(key, reach.lines, reach.bytes)
+      const id = Number(this.#statements.find.get(key)?.['id'])
+      this.#forget(id, keptLines)
+      for (const { line, startByte, sizeBytes, searchable } of lines) {
+        const { changes, lastInsertRowid } = this.#statements.addLine.run(id, line, startByte, sizeBytes)
+        if (changes !== 0) this.#statements.addWords.run(lastInsertRowid, searchable)
+      }
+    })
+  }
+
+  remove(key: string): void {
+    this.#transaction(() => {
+      const id = this.#statements.find.get(key)?.['id']
+      if (id === undefined) return
+      this.#forget(Number(id), 0)
+      this.#statements.drop.run(id)
+    })
+  }
+
+  /** Best first. @param words one or more */
+  search(keys: readonly string[], words: readonly string[], limit: number): readonly FoundLine[] {
+    // In quotes nothing is an operator.
+    const match = words.map((word) => `"${word}"`).join(' OR ')
+    const rows = this.#explain(() => this.#statements.search.all(match, JSON.stringify(keys), limit))
+    return rows.map((row) => ({
+      key: String(row['key']),
+      line: Number(row['line']),
+      startByte: Number(row['start_byte']),
+      sizeBytes: Number(row['size_bytes']),
+    }))
+  }
+
+  #forget(id: number, fromLine: number): void {
+    this.#statements.dropWords.run(id, fromLine)
+    this.#statements.dropLines.run(id, fromLine)
+  }
+
+  #transaction(act: () => void): void {
+    this.#explain(() => inTransaction(this.#db, act))
+  }
+
+  #explain<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      throw explained(error, this.#place)
+    }
+  }
+}
+
+/** An index that lies in memory. */
+export function memoryTranscriptIndex(): TranscriptIndex {
+  const db = new DatabaseSync(':memory:')
+  db.exec(transcriptTables)
+  return new TranscriptIndex(db, 'memory')
+}
+
+function prepare(db: DatabaseSync) {
+  return {
+    find: db.prepare('SELECT id, lines, bytes FROM transcripts WHERE key = ?'),
+    put: db.prepare(`
+      INSERT INTO transcripts (key, lines, bytes) VALUES (?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET lines = excluded.lines, bytes = excluded.bytes
+    `),
+    drop: db.prepare('DELETE FROM transcripts WHERE id = ?'),
+    addLine: db.prepare(`
+      INSERT INTO transcript_lines (transcript, line, start_byte, size_bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+    `),
+    addWords: db.prepare('INSERT INTO transcript_words (rowid, searchable) VALUES (?, ?)'),
+    dropWords: db.prepare(`
+      DELETE FROM transcript_words
+      WHERE rowid IN (SELECT id FROM transcript_lines WHERE transcript = ? AND line >= ?)
+    `),
+    dropLines: db.prepare('DELETE FROM transcript_lines WHERE transcript = ? AND line >= ?'),
+    search: db.prepare(`
+      SELECT key, line, start_byte, size_bytes
+      FROM transcript_words
+        JOIN transcript_lines ON transcript_lines.id = transcript_words.rowid
+        JOIN transcripts ON transcripts.id = transcript
+      WHERE transcript_words MATCH ? AND key IN (SELECT value FROM json_each(?))
+      ORDER BY bm25(transcript_words), key, line
+      LIMIT ?
+    `),
+  }
+}

@@ -1,0 +1,46 @@
+import { Archival } from '../components/archival.ts'
+import { Context } from '../components/context.ts'
+import type { ToolDeclaration } from '../components/tool-declaration.ts'
+import { ToolRegistry } from '../components/tool-registry.ts'
+import { contextToolNames, contextTools as toolsFor } from '../src/context/context-tools.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { readyAgents } from './ready-agents.ts'
+
+/**
+ * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
+ * so that they cost no more of the prompt cache than they must.
+ *
+ * Query: the agents that reasoning will start. Writes: ToolRegistry.
+ */
+export function contextTools(maxStartsPerTick: number) {
+  return {
+    name: 'context-tools',
+    priority: -3.5,
+    run(world: World): void {
+      const agents = [Context, Archival].flatMap((token) => readyAgents(world, maxStartsPerTick, token))
+      for (const agent of new Set(agents)) declareTools(world, agent)
+    },
+  }
+}
+
+function declareTools(world: World, agent: Entity): void {
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  const isInstalled = ({ name, world: isWorldTool }: ToolDeclaration): boolean =>
+    isWorldTool === true && contextToolNames.has(name)
+  const own = tools.filter((tool) => !isInstalled(tool))
+  const declared = toolsFor(world, agent, own).filter(({ name }) => !own.some((tool) => tool.name === name))
+  if (isSame(tools.filter(isInstalled), declared)) return
+  const place = tools.findIndex(isInstalled)
+  const before = place === -1 ? own.length : place
+  world.set(agent, ToolRegistry, { tools: [...own.slice(0, before), ...declared, ...own.slice(before)] })
+}
+
+function isSame(before: readonly ToolDeclaration[], after: readonly ToolDeclaration[]): boolean {
+  return before.length === after.length && before.every((tool, index) => sameText(tool, after[index]))
+}
+
+/** Declarations are frozen: those that were made once are mostly the very same. */
+function sameText(tool: ToolDeclaration, other: ToolDeclaration | undefined): boolean {
+  return tool === other || JSON.stringify(tool) === JSON.stringify(other)
+}

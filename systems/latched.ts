@@ -1,0 +1,28 @@
+import { CostCeiling } from '../components/cost-ceiling.ts'
+import type { StandardEvents } from '../components/event.ts'
+import { WatchdogLatch } from '../components/watchdog-state.ts'
+import { ceilingMessage } from '../src/context/ceiling-message.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { tell } from './tell.ts'
+
+type Latched = Pick<StandardEvents['turn-error'], 'kind' | 'message' | 'failure'>
+
+/** What has stopped an agent until somebody resets it; `undefined`: nothing has. */
+export function latchOf(world: World, agent: Entity): Latched | undefined {
+  const ceiling = world.get(agent, CostCeiling)
+  if (ceiling !== undefined) {
+    const message = ceilingMessage(ceiling)
+    return { kind: 'cost_ceiling', message, failure: { kind: 'budget-spent', message } }
+  }
+  const dog = world.get(agent, WatchdogLatch)
+  if (dog === undefined) return undefined
+  return { kind: 'watchdog', message: dog.message, failure: { kind: 'watchdog', message: dog.message } }
+}
+
+/** Refuses a message to an agent that is stopped, and tells so. False: it is not stopped. */
+export function refuseLatched(world: World, agent: Entity): boolean {
+  const latched = latchOf(world, agent)
+  if (latched !== undefined) tell(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
+  return latched !== undefined
+}

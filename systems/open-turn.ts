@@ -1,0 +1,43 @@
+import { Ancestry } from '../components/ancestry.ts'
+import { Archival } from '../components/archival.ts'
+import { Context } from '../components/context.ts'
+import { Conversation } from '../components/conversation.ts'
+import { LastTurn } from '../components/last-turn.ts'
+import { Ledger } from '../components/ledger.ts'
+import { Turn } from '../components/turn.ts'
+import { seqAt } from '../src/context/places.ts'
+import type { Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import { tell } from './tell.ts'
+
+/**
+ * Opens a turn of an agent that has none open.
+ *
+ * @param newSteps model calls that are made of it at once
+ */
+export function openTurn(world: World, agent: Entity, newSteps: number): number {
+  const steps = stepsBefore(world, agent) + newSteps
+  const opening = openingOf(world, agent)
+  world.add(agent, Turn({ ...opening, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
+  if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
+  tell(world, 'turn-started', { agent })
+  return steps
+}
+
+/** The steps of a session are counted over all its turns. */
+function stepsBefore(world: World, agent: Entity): number {
+  return world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
+}
+
+/** The first message that nobody has answered, of agents of whom that is asked. */
+function openingOf(world: World, agent: Entity): { readonly fromSeq?: number } {
+  if (!world.has(agent, Context) && !world.has(agent, Archival)) return {}
+  const messages = world.read(agent, Conversation)
+  let index = messages.length - 1
+  while (index > 0 && isFromOutside(messages[index - 1]?.role)) index--
+  return { fromSeq: seqAt(world, agent, index) }
+}
+
+function isFromOutside(role: string | undefined): boolean {
+  return role === 'user' || role === 'system'
+}

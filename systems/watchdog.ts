@@ -1,0 +1,130 @@
+import { Busy } from '../components/busy.ts'
+import { Context } from '../components/context.ts'
+import { Conversation } from '../components/conversation.ts'
+import { Outcome } from '../components/outcome.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Requested, ToolCall } from '../components/tool-call.ts'
+import { Turn } from '../components/turn.ts'
+import { Cautioned, WatchdogLatch, WatchdogState } from '../components/watchdog-state.ts'
+import { repeatedToolCall, type WatchdogAlert, type WatchdogSignal } from '../src/context/watchdog-signal.ts'
+import type { DeepReadonly, Entity } from '../src/world/component.ts'
+import type { World } from '../src/world/world.ts'
+import type { z } from 'zod'
+import { endTurn } from './end-turn.ts'
+import { holdStep } from './hold-step.ts'
+import { inputsOf } from './inputs-of.ts'
+import { readyAgents } from './ready-agents.ts'
+import { tell } from './tell.ts'
+import { collectResults } from './tool-results.ts'
+import { seenBy } from './watchdog/seen-by.ts'
+
+export interface WatchdogOptions {
+  readonly maxStartsPerTick: number
+  /** Signals besides the built-in one. */
+  readonly signals: readonly WatchdogSignal[]
+}
+
+type State = DeepReadonly<z.infer<(typeof WatchdogState)['schema']>>
+
+/** Most notes that wait; the oldest is dropped. */
+const maxNotes = 4
+const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
+
+/**
+ * Looks at each tool call before it runs, for patterns of an agent that goes in circles: it tells of them, and as the agent
+ * is configured, cautions the model, or ends the turn.
+ *
+ * Query: Requested; WatchdogLatch; Cautioned. Writes: WatchdogState, WatchdogLatch, Cautioned, Outcome, Conversation, and
+ * what ending a turn writes.
+ */
+export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
+  return {
+    name: 'watchdog',
+    priority: -1,
+    run(world: World): void {
+      for (const { agent } of inputsOf(world, 'watchdog-reset')) reset(world, agent)
+      // More than tool execution decides about in this tick, even if some of them are refused here.
+      const calls = requestedCalls(world, 2 * maxStartsPerTick)
+      for (const [agent, own] of calls) watch(world, agent, own, signals)
+      for (const agent of world.query(WatchdogLatch)) {
+        if (world.has(agent, Turn) && !world.has(agent, Busy)) stop(world, agent)
+      }
+      for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
+    },
+  }
+}
+
+/** The calls that nobody has decided about, of each agent that is watched, in call order. */
+function requestedCalls(world: World, count: number): ReadonlyMap<Entity, Entity[]> {
+  const byAgent = new Map<Entity, Entity[]>()
+  for (const call of world.first(count, Requested)) {
+    const { agent } = world.read(call, OwnedBy)
+    const mode = world.get(agent, Context)?.watchdog.mode ?? 'off'
+    if (mode === 'off' || call <= (world.get(agent, WatchdogState)?.seen ?? 0)) continue
+    const calls = byAgent.get(agent)
+    if (calls === undefined) byAgent.set(agent, [call])
+    else calls.push(call)
+  }
+  return byAgent
+}
+
+function watch(world: World, agent: Entity, calls: readonly Entity[], further: readonly WatchdogSignal[]): void {
+  const { mode, threshold } = world.read(agent, Context).watchdog
+  const signals = [repeatedToolCall(threshold), ...further]
+  let state = world.get(agent, WatchdogState) ?? unwatched
+  for (const [index, call] of calls.entries()) {
+    const seen = seenBy(signals, state.signals, world.read(call, ToolCall))
+    state = { ...state, seen: call, signals: seen.states }
+    for (const problem of seen.problems) tell(world, 'warning', { agent, message: problem })
+    for (const { alert, signal } of seen.alerts) {
+      state = alerted(state, alert, mode)
+      const { callId, name: tool } = world.read(call, ToolCall)
+      tell(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
+      if (mode !== 'enforce' || alert.severity !== 'critical' || world.has(agent, WatchdogLatch)) continue
+      world.add(agent, WatchdogLatch({ atMs: world.nowMs, message: alert.message, signal }))
+      holdStep(world, agent)
+    }
+    if (!world.has(agent, WatchdogLatch)) continue
+    refuse(world, agent, calls.slice(index))
+    state = { ...state, seen: calls.at(-1) ?? call }
+    break
+  }
+  world.set(agent, WatchdogState, state)
+  if (state.notes.length > 0) world.add(agent, Cautioned)
+}
+
+function alerted(state: State, { message }: WatchdogAlert, mode: string): State {
+  const notes = mode === 'warn' ? state.notes : [...state.notes, `[watchdog] ${message}`].slice(-maxNotes)
+  return { ...state, alerts: state.alerts + 1, notes }
+}
+
+function refuse(world: World, agent: Entity, calls: readonly Entity[]): void {
+  for (const call of calls) {
+    world.remove(call, Requested)
+    const text = '[not run: stopped by the watchdog]'
+    world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], isError: true } }))
+  }
+  collectResults(world, agent)
+}
+
+/** The calls before the one that tripped have run by now. */
+function stop(world: World, agent: Entity): void {
+  const { message } = world.read(agent, WatchdogLatch)
+  const failure = { kind: 'watchdog' as const, message }
+  tell(world, 'turn-error', { agent, kind: 'watchdog', retryable: false, message, failure })
+  endTurn(world, agent, { stop: 'failed', failure })
+}
+
+function caution(world: World, agent: Entity): void {
+  const { notes } = world.read(agent, WatchdogState)
+  for (const text of notes) world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  world.patch(agent, WatchdogState, { notes: [] })
+  world.remove(agent, Cautioned)
+}
+
+/** The runs are counted anew; notes that wait are kept. */
+function reset(world: World, agent: Entity): void {
+  if (world.has(agent, WatchdogState)) world.patch(agent, WatchdogState, { signals: {} })
+  world.remove(agent, WatchdogLatch)
+  holdStep(world, agent)
+}

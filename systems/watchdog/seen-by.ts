@@ -1,0 +1,49 @@
+import type { ObservedCall, WatchdogAlert, WatchdogSignal } from '../../src/context/watchdog-signal.ts'
+import { thrownMessage } from '../../src/tools/thrown-message.ts'
+import { canonicalOrNone } from '../../src/world/canonical.ts'
+import type { Json } from '../../src/world/json.ts'
+
+/** What signals make of one call. */
+export interface Seen {
+  readonly states: Readonly<Record<string, Json>>
+  readonly alerts: readonly { readonly signal: string; readonly alert: WatchdogAlert }[]
+  /** Signals that threw, or gave what is no answer: their state is as it was. */
+  readonly problems: readonly string[]
+}
+
+/** Shows a call to all signals. One that fails is named, and disturbs no other. */
+export function seenBy(
+  signals: readonly WatchdogSignal[],
+  before: Readonly<Record<string, Json>>,
+  call: ObservedCall,
+): Seen {
+  const states: Record<string, Json> = {}
+  const alerts: { signal: string; alert: WatchdogAlert }[] = []
+  const problems: string[] = []
+  for (const { name, initial, observe } of signals) {
+    const last = before[name] ?? initial
+    const answer = answerOf(() => observe(last, call))
+    states[name] = 'problem' in answer ? last : answer.state
+    if ('problem' in answer) problems.push(`The watchdog signal '${name}' is passed over: ${answer.problem}`)
+    else if (answer.alert !== undefined) alerts.push({ signal: name, alert: answer.alert })
+  }
+  return { states, alerts, problems }
+}
+
+type Answer = ReturnType<WatchdogSignal['observe']>
+
+/** Signals are programs' own, and often plain JavaScript: what they give is looked at. */
+function answerOf(observe: () => Answer): Answer | { readonly problem: string } {
+  let answer: Answer
+  try {
+    answer = observe()
+  } catch (error) {
+    return { problem: thrownMessage(error) }
+  }
+  const state = typeof answer === 'object' && answer !== null ? canonicalOrNone(answer.state) : undefined
+  if (state === undefined) return { problem: 'it has to give { state, alert? }, and the state is JSON.' }
+  const { alert } = answer
+  if (alert === undefined) return { state }
+  const isAlert = typeof alert.message === 'string' && ['warning', 'critical'].includes(alert.severity)
+  return isAlert ? { state, alert } : { problem: 'an alert is { severity: warning | critical, message }.' }
+}
