@@ -128,6 +128,8 @@ export type {
 } from './stores/port.ts'
 export { sqliteStore, sqliteStoreDefaults, type SqliteStoreOptions } from './stores/sqlite.ts'
 export { declare } from './tools/declare.ts'
+export { contextReport } from './context/context-report.ts'
+export { type ContextStats, contextStats, type ModelRow, type NotAutomatic } from './context/context-stats.ts'
 export type { ObservedCall, WatchdogAlert, WatchdogSignal } from './context/watchdog-signal.ts'
 export { defineTool, type ToolOptions } from './tools/define-tool.ts'
 export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'

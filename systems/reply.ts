@@ -93,6 +93,7 @@ function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply)
   world.set(agent, Usage, {
     cacheRead: added(before.cacheRead, usage.cacheRead),
     cacheWrite: added(before.cacheWrite, usage.cacheWrite),
+    cacheWrite1h: added(before.cacheWrite1h, usage.cacheWrite1h),
     calls: before.calls + 1,
     costNanoUsd: added(before.costNanoUsd, costNanoUsd),
     input: added(before.input, usage.input),

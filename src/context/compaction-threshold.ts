@@ -12,10 +12,12 @@ export interface CompactionThresholdOptions {
   readonly tier?: Tier | undefined
   readonly taskClass?: TaskClass | undefined
   /** The agent's settings for compaction. */
-  readonly config?: {
-    readonly threshold?: number | undefined
-    readonly thresholdByTier?: { readonly [Name in Tier]?: number | undefined } | undefined
-  }
+  readonly config?:
+    | {
+        readonly threshold?: number | undefined
+        readonly thresholdByTier?: { readonly [Name in Tier]?: number | undefined } | undefined
+      }
+    | undefined
 }
 
 export interface CompactionThreshold {

@@ -30,6 +30,7 @@ function withCall(
   const next = {
     cacheRead: added(row.cacheRead, usage.cacheRead),
     cacheWrite: added(row.cacheWrite, usage.cacheWrite),
+    cacheWrite1h: added(row.cacheWrite1h, usage.cacheWrite1h),
     calls: row.calls + calls,
     costNanoUsd: added(row.costNanoUsd, costNanoUsd),
     estimated: added(row.estimated, isEstimated ? calls : undefined),

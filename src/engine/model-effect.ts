@@ -3,6 +3,7 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { parseModel } from '../models/model-name.ts'
 import type { ModelProvider, ModelReply } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
+import type { PricedCall } from '../models/prices.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import type { World } from '../world/world.ts'
 import type { EffectKind } from './effect-kind.ts'
@@ -15,12 +16,6 @@ export interface ModelHost {
   priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall>
   /** Starts no call of a provider for so long. Gives the instant, on the clock, at which they go on. */
   hold(name: string, durationMs: number): number
-}
-
-/** What a call cost, and what its model's context window holds. */
-export interface PricedCall {
-  readonly costNanoUsd?: number
-  readonly contextWindow?: number
 }
 
 /** Model calls: projected from the world when they begin, done by the provider, streamed to listeners. */
@@ -43,8 +38,10 @@ export function modelEffect(host: ModelHost): EffectKind {
           onDelta: (delta) => tell({ type: 'model-delta', ...place, index: index++, delta }),
         })
         if (index > 0 && (!outcome.ok || signal.aborted)) tell({ type: 'model-discarded', ...place })
-        if (!outcome.ok) hold(host, provider, outcome.failure, world, tell)
-        if (!outcome.ok) return outcome
+        if (!outcome.ok) {
+          hold(host, provider, outcome.failure, world, tell)
+          return outcome
+        }
         return settled(outcome.value, model, await host.priced(model, outcome.value.usage, world.dateMs))
       }
     },

@@ -32,15 +32,20 @@ interface PriceList {
   readonly findProvider: typeof findProvider
 }
 
+/** So many models are remembered before all are forgotten. */
+const maxKnown = 1_000
+
 /**
  * Prices and context windows of models by name: those of a program, then the price list, then what the list lacks. A
  * model that is in none of them, such as one that runs on this machine, has no price.
  */
 export class Prices {
   readonly #overrides: PriceOverrides
+  /** What was looked up last, and for which minute: the list knows no shorter times. */
+  readonly #known = new Map<string, { readonly minute: number; readonly known: Known }>()
 
   /** @throws `invalid-argument` */
-  constructor(overrides: Readonly<Record<string, Price>> = {}, where = 'prices') {
+  constructor(overrides: Readonly<Record<string, Price>> = {}, where = 'Prices') {
     this.#overrides = new PriceOverrides(overrides, where)
   }
 
@@ -65,9 +70,15 @@ export class Prices {
   }
 
   async #lookUp(model: string, dateMs: number): Promise<Known> {
+    const minute = Math.floor(dateMs / 60_000)
+    const last = this.#known.get(model)
+    if (last?.minute === minute) return last.known
     const own = this.#overrides.of(model)
     const listed = listedIn(await priceList(), model.toLowerCase(), instant(dateMs))
-    return { rates: ratesOver(listed.rates, own), contextWindow: own?.contextWindow ?? listed.contextWindow }
+    const known = { rates: ratesOver(listed.rates, own), contextWindow: own?.contextWindow ?? listed.contextWindow }
+    if (this.#known.size >= maxKnown) this.#known.clear()
+    this.#known.set(model, { minute, known })
+    return known
   }
 }
 

@@ -50,7 +50,7 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
 ): Promise<SimulationResult<S>> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
-  // In the midst of the first run of a process, it would come between calls that are settled at the same instant.
+  // Loaded in the midst of a process's first run, it could come between calls that are settled at the same instant.
   await loadPrices()
   await simulation.run()
   const { plan, witness, world, realUses, nowMs } = simulation

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { contextWindowOf, type EntiaError, Host, type Price, priced, ratesOf, type TokenUsage } from 'entia'
+import { contextWindowOf, type EntiaError, Host, type Price, priced, ratesOf, type TokenUsage, World } from 'entia'
+import { simulate } from 'entia/sim'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 /** In the middle of 2026, at noon. */
@@ -308,6 +309,11 @@ describe('a price of a program', () => {
     const make = () => new Host({ prices: none as Record<string, Price> })
     expect(make).toThrow(/prices\['x'\] is an object .* came null/)
     await expect(costOf('x', {}, { overrides: { '': { input: 1 } } })).rejects.toThrow(/have the name of a model each/)
+  })
+
+  it('that is none is refused before anything is simulated', async () => {
+    const simulated = simulate({ world: () => new World(), prices: { x: { output: -2 } } })
+    await expect(simulated).rejects.toThrow(/^simulate\(\): prices\['x'\]\.output .* came -2\./)
   })
 
   it('counts for calls on its Host', async () => {

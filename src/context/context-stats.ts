@@ -1,0 +1,202 @@
+import { Archive } from '../../components/archive.ts'
+import { Boundary } from '../../components/boundary.ts'
+import { Context } from '../../components/context.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
+import { LastCall } from '../../components/last-call.ts'
+import { Ledger, type LedgerRow } from '../../components/ledger.ts'
+import { Llm } from '../../components/llm.ts'
+import type { Tier } from '../../components/tier.ts'
+import { WatchdogState } from '../../components/watchdog-state.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import { type CompactionThreshold, compactionThreshold } from './compaction-threshold.ts'
+import { modelTier } from './model-tiers.ts'
+import { promptTokensOf } from './prompt-tokens.ts'
+import { tokenizerName } from './tokenizer.ts'
+
+/** Why nothing is compacted of its own accord. */
+export type NotAutomatic = 'off' | 'unknown-window' | 'unknown-usage' | 'no-own-call' | 'back-off'
+
+/** What an agent has spent on one model. */
+export interface ModelRow {
+  /** `provider/model`. */
+  readonly model: string
+  readonly calls: number
+  /** Input, cache read and cache write. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Absent: none of its calls has a price. */
+  readonly costUsd?: number
+  /** Calls without a price. */
+  readonly unpriced: number
+}
+
+/** What keeps an agent's context alive, as it stands. Times are world time in milliseconds. */
+export interface ContextStats {
+  readonly compactionCount: number
+  readonly lastCompactionFocus?: string
+  readonly lastCompactionAtMs?: number
+  readonly checkpointCount: number
+  readonly lastCheckpointNote?: string
+  readonly lastCheckpointAtMs?: number
+  /** Characters of all summaries and records. */
+  readonly totalSummaryChars: number
+  /** Those that were stopped at the model's output limit. */
+  readonly truncatedSummaries: number
+  readonly subtaskCount: number
+  readonly subtaskTruncated: number
+  /** Prompt tokens. */
+  readonly subtaskInputTokens: number
+  readonly subtaskOutputTokens: number
+  /** Absent: none of their calls has a price. */
+  readonly subtaskCostUsd?: number
+  /** Turns. */
+  readonly archive: { readonly archived: number; readonly waiting: number; readonly failed: number }
+  readonly window: {
+    /** `provider/model`. */
+    readonly model?: string
+    readonly tier?: Tier
+    /** Of the model's context window. */
+    readonly tokens?: number
+    /** Of the newest own call. */
+    readonly promptTokens?: number
+    /** Of the window, from 0 on. */
+    readonly fullness?: number
+    readonly threshold: number
+    readonly source: CompactionThreshold['source']
+    readonly automatic: boolean
+    readonly reason?: NotAutomatic
+  }
+  readonly cost: {
+    readonly turnUsd: number
+    readonly sessionUsd: number
+    /** Set aside for calls in flight and for sessions. */
+    readonly reservedUsd: number
+    readonly unpricedCalls: number
+    readonly estimatedCalls: number
+    /** The ceiling that has stopped the agent. */
+    readonly tripped?: 'turn' | 'session'
+  }
+  readonly watchdog: { readonly mode: 'off' | 'warn' | 'feedback' | 'enforce'; readonly alerts: number }
+  /** What counts tokens. */
+  readonly estimator: 'o200k' | 'chars/4'
+  /** Where more than one model was used: dearest first, then by name. */
+  readonly modelBreakdown?: readonly ModelRow[]
+}
+
+const nanoUsd = 1e9
+
+/** What keeps an agent's context alive has done so far, and how full its model's window is. Pure, and the same after a restore. */
+export function contextStats(world: World, agent: Entity): ContextStats {
+  const rows = modelRows(world.get(agent, Ledger)?.models ?? {})
+  return {
+    ...boundaryStats(world, agent),
+    ...subtaskStats(world, agent),
+    archive: archiveStats(world, agent),
+    window: windowStats(world, agent),
+    cost: costStats(world, agent),
+    watchdog: {
+      mode: world.get(agent, Context)?.watchdog.mode ?? 'off',
+      alerts: world.get(agent, WatchdogState)?.alerts ?? 0,
+    },
+    estimator: tokenizerName(),
+    ...(rows.length > 1 && { modelBreakdown: rows }),
+  }
+}
+
+function boundaryStats(world: World, agent: Entity) {
+  const entries = world.get(agent, Boundary) ?? []
+  const compactions = entries.filter(({ kind }) => kind === 'summary')
+  const checkpoints = entries.filter(({ kind }) => kind === 'checkpoint')
+  const { atMs: lastCompactionAtMs, focus: lastCompactionFocus } = compactions.at(-1) ?? {}
+  const { atMs: lastCheckpointAtMs, note: lastCheckpointNote } = checkpoints.at(-1) ?? {}
+  return {
+    compactionCount: compactions.length,
+    ...(lastCompactionFocus !== undefined && { lastCompactionFocus }),
+    ...(lastCompactionAtMs !== undefined && { lastCompactionAtMs }),
+    checkpointCount: checkpoints.length,
+    ...(lastCheckpointNote !== undefined && { lastCheckpointNote }),
+    ...(lastCheckpointAtMs !== undefined && { lastCheckpointAtMs }),
+    totalSummaryChars: entries.reduce((sum, { text }) => sum + text.length, 0),
+    truncatedSummaries: entries.filter(({ truncated }) => truncated).length,
+  }
+}
+
+function subtaskStats(_world: World, _agent: Entity) {
+  return { subtaskCount: 0, subtaskTruncated: 0, subtaskInputTokens: 0, subtaskOutputTokens: 0 }
+}
+
+function archiveStats(world: World, agent: Entity): ContextStats['archive'] {
+  const entries = world.get(agent, Archive) ?? []
+  const archived = entries.filter(({ status }) => status === 'archived').length
+  return { archived, waiting: 0, failed: entries.length - archived }
+}
+
+function windowStats(world: World, agent: Entity): ContextStats['window'] {
+  const context = world.get(agent, Context)
+  const last = world.get(agent, LastCall)
+  const model = last?.model ?? world.get(agent, Llm)?.model
+  const tier = model === undefined ? undefined : modelTier(model, context?.tiers)
+  const { value: threshold, source } = compactionThreshold({
+    tier,
+    taskClass: context?.taskClass,
+    config: context?.compaction,
+  })
+  const { contextWindow: tokens, promptTokens } = last ?? {}
+  const fullness = tokens === undefined || promptTokens === undefined ? undefined : promptTokens / tokens
+  const reason = whyNotAutomatic(world, agent)
+  return {
+    ...(model !== undefined && { model }),
+    ...(tier !== undefined && { tier }),
+    ...(tokens !== undefined && { tokens }),
+    ...(promptTokens !== undefined && { promptTokens }),
+    ...(fullness !== undefined && { fullness }),
+    threshold,
+    source,
+    automatic: reason === undefined,
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+function whyNotAutomatic(world: World, agent: Entity): NotAutomatic | undefined {
+  const last = world.get(agent, LastCall)
+  if (world.get(agent, Context)?.compaction.enabled !== true) return 'off'
+  if (last === undefined) return 'no-own-call'
+  if (last.contextWindow === undefined) return 'unknown-window'
+  return last.promptTokens === undefined ? 'unknown-usage' : undefined
+}
+
+function costStats(world: World, agent: Entity): ContextStats['cost'] {
+  const { models, sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? {
+    models: {},
+    sessionNanoUsd: 0,
+    turnNanoUsd: 0,
+  }
+  const rows = Object.values(models)
+  const tripped = world.get(agent, CostCeiling)?.bound
+  return {
+    turnUsd: turnNanoUsd / nanoUsd,
+    sessionUsd: sessionNanoUsd / nanoUsd,
+    reservedUsd: 0,
+    unpricedCalls: rows.reduce((sum, { unpriced = 0 }) => sum + unpriced, 0),
+    estimatedCalls: rows.reduce((sum, { estimated = 0 }) => sum + estimated, 0),
+    ...(tripped !== undefined && { tripped }),
+  }
+}
+
+function modelRows(models: Readonly<Record<string, LedgerRow>>): readonly ModelRow[] {
+  const rows = Object.entries(models).map(([model, row]) => modelRow(model, row))
+  return rows.toSorted((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || (a.model < b.model ? -1 : 1))
+}
+
+function modelRow(model: string, row: LedgerRow): ModelRow {
+  const { calls, costNanoUsd, output = 0, unpriced = 0 } = row
+  return {
+    model,
+    calls,
+    inputTokens: promptTokensOf({ input: 0, ...row }) ?? 0,
+    outputTokens: output,
+    ...(costNanoUsd !== undefined && { costUsd: costNanoUsd / nanoUsd }),
+    unpriced,
+  }
+}
