@@ -1,4 +1,4 @@
-import { agent, type Message, Runner, standardSystems, type Store, World } from 'entia'
+import { agent, type Initial, type Message, type Price, Runner, standardSystems, type Store, World } from 'entia'
 import { conversation, fakeModel, lookUpTool, provider, type Think } from './bare-loop.ts'
 import { times } from './measure.ts'
 
@@ -10,20 +10,26 @@ export interface DrivenWorldOptions {
   readonly callsPerTurn: number
   readonly store?: Store
   readonly name?: string
+  /** What each agent has besides. */
+  readonly parts?: readonly Initial[]
+  /** What the model costs. */
+  readonly prices?: Readonly<Record<string, Price>>
 }
 
 /** A world of agents that wait to be spoken to, and its Runner. Each has had a turn already: nothing is done for the first time. */
-export async function driveWorld({ messages, agents, callsPerTurn, store, name = 'world' }: DrivenWorldOptions) {
+export async function driveWorld(options: DrivenWorldOptions) {
+  const { messages, agents, callsPerTurn, store, name = 'world', parts = [], prices } = options
   let think: Think = fakeModel(0)
   const world = new World({ name, systems: standardSystems() })
   const said: Message[] = conversation(messages - 2)
   const ids = Array.from({ length: agents }, () =>
-    world.spawn(...agent({ model: 'fake/model', tools: [lookUpTool], messages: said })),
+    world.spawn(...agent({ model: 'fake/model', tools: [lookUpTool], messages: said }), ...parts),
   )
   const runner = new Runner(world, {
     models: { fake: provider((request) => think(request)) },
     tools: [lookUpTool],
     ...(store !== undefined && { store }),
+    ...(prices !== undefined && { prices }),
   })
   await runner.start()
   await Promise.all(ids.map((id) => runner.message(id, 'Hello.')))

@@ -15,5 +15,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   'sessions-fork': () => import('./sessions-fork.ts'), //       a fork of a long conversation
   'sim-speed': () => import('./sim-speed.ts'), //   simulated runs, one after the other
   'sim-crowd': () => import('./sim-crowd.ts'), //   one simulated world with many agents
+  'context-idle': () => import('./context-idle.ts'), // what keeps a context alive, while it has nothing to do
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

@@ -3,10 +3,14 @@ import { defineComponent, defineTag } from '../src/world/component.ts'
 import { failureKinds } from './failure.ts'
 import { sessionKinds } from './subagent-session.ts'
 
-/** Makes an agent the one agent of a session's World: the sessions above it, outermost first, its own last. */
+/** What the World of a session, or of a subtask, is. */
+export const worldKinds = [...sessionKinds, 'subtask'] as const
+export type WorldKind = (typeof worldKinds)[number]
+
+/** Makes an agent the one agent of a session's World, or a subtask's: the sessions above it, outermost first, its own last. */
 export const Ancestry = defineComponent('Ancestry', () =>
   z.strictObject({
-    sessions: z.array(z.strictObject({ kind: z.enum(sessionKinds), sessionId: z.string() })),
+    sessions: z.array(z.strictObject({ kind: z.enum(worldKinds), sessionId: z.string() })),
   }),
 )
 

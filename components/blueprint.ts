@@ -1,7 +1,10 @@
-import { BoundaryEntry } from './boundary.ts'
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineLog } from '../src/world/component.ts'
+import { Archival } from './archival.ts'
+import { BoundaryEntry } from './boundary.ts'
+import { Context } from './context.ts'
 import { entity } from './entity.ts'
+import { KnownHolder } from './holder.ts'
 import { Llm } from './llm.ts'
 import { Message } from './message.ts'
 import { Permissions } from './permissions.ts'
@@ -17,11 +20,15 @@ import { ToolDeclaration } from './tool-declaration.ts'
  */
 export const Blueprint = defineComponent('Blueprint', () =>
   z.strictObject({
+    archival: Archival.schema.optional(),
+    /** Nobody can agree to what it does. */
+    approvals: z.literal('denied').optional(),
     /** Of a fork: results of open calls, behind the shared history. */
     behind: z.array(Message()).optional(),
     /** Of a fork: where its parent's projection began. */
     boundary: BoundaryEntry().optional(),
     ceiling: ToolCeiling.schema.optional(),
+    context: Context.schema.optional(),
     /** Literal text at the end of the system prompt. */
     ending: z.string().optional(),
     /** Of the rest, by which equal ones are found. */
@@ -30,6 +37,10 @@ export const Blueprint = defineComponent('Blueprint', () =>
     hostSkills: z.array(z.string()),
     /** Tools of the Host, by name; they stand before `tools`. */
     hostTools: z.array(z.string()),
+    /** Of a fork: the holders that its parent knew. */
+    holders: z.array(KnownHolder()).optional(),
+    /** Of a fork: the list of live subagents in the system prompt that it shares. */
+    liveSubagents: z.string().optional(),
     limits: GrantLimits().optional(),
     llm: Llm.schema,
     maxSteps: z.number().int().min(1),

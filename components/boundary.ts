@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DataOf, defineLog } from '../src/world/component.ts'
+import { type DataOf, defineLog, defineTag } from '../src/world/component.ts'
 import { lazily } from '../src/world/lazily.ts'
 import { TokenUsage } from './usage.ts'
 
@@ -24,8 +24,11 @@ export const BoundaryEntry = lazily(() =>
 )
 export type BoundaryEntry = DataOf<typeof BoundaryEntry>
 
+/** The newest boundary may be another one: what it covers was not brought to the agent's transcript yet. */
+export const BoundaryMoved = defineTag('BoundaryMoved')
+
 /**
  * Places in a conversation before which a text stands for all that was said. Only the newest is projected; taken away, it
  * leaves the projection as it was before, since the conversation stays whole.
  */
-export const Boundary = defineLog('Boundary', BoundaryEntry)
+export const Boundary = defineLog('Boundary', BoundaryEntry, { marks: { tag: BoundaryMoved, when: () => true } })

@@ -6,6 +6,8 @@ export const CostCeiling = defineComponent('CostCeiling', () =>
   z.strictObject({
     atMs: z.number(),
     bound: z.enum(['turn', 'session']),
+    /** It was reset before the turn that has reached it was over, and goes with that turn. */
+    isReset: z.literal(true).optional(),
     limitUsd: z.number().positive(),
     spentUsd: z.number().nonnegative(),
   }),

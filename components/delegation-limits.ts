@@ -26,7 +26,9 @@ export const Delegated = defineComponent('Delegated', () =>
   z.strictObject({
     /** Sessions that have ended. */
     finished: count(),
-    /** Sessions launched, the newest one's sequence number. */
+    /** Holders that it knows, which nobody has launched: they have sequence numbers all the same. */
+    holders: count().optional(),
+    /** Sessions launched. */
     launched: count(),
     /** Of those, the ones that a session had launched which this agent goes on with: they are counted there. */
     launchedBefore: count().optional(),

@@ -1,8 +1,13 @@
 import type { Entity } from '../src/world/component.ts'
+import type { ArchivePhase, ArchiveReason, SummaryStatus } from './archive.ts'
+import type { BoundaryEntry } from './boundary.ts'
 import type { Failure } from './failure.ts'
 import type { Stop } from './last-turn.ts'
+import type { RewriteKind } from './rewrite.ts'
 import type { SessionStatus } from './session-status.ts'
 import type { SessionKind } from './subagent-session.ts'
+import type { SubtaskResult } from './subtask.ts'
+import type { SummaryResult } from './summary-result.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** What the standard systems tell, after the commit of the tick in which it happened. */
@@ -101,6 +106,83 @@ export interface StandardEvents {
   'slot-released': { readonly agent: Entity }
   /** The final answer did not follow its schema; the model is asked once more. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }
+  /** A subtask was asked for. */
+  'subtask-started': {
+    readonly agent: Entity
+    readonly model: string
+    readonly name: string
+    readonly subtaskId: string
+  }
+  /** A subtask has ended, or was called off with its agent, which is then absent. */
+  'subtask-ended': {
+    readonly agent?: Entity | undefined
+    /** Of the program that waits for it. */
+    readonly request?: string | undefined
+    readonly result: SubtaskResult
+    readonly subtaskId: string
+  }
+  /** The provider does not have the model that subtasks would have by default: the agent's own takes its place. */
+  'small-model-unavailable': { readonly agent: Entity; readonly model: string; readonly message: string }
+  /** A text is being written that is to take the place of a part of the conversation; the next step waits for it. */
+  'summary-started': {
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly kind: BoundaryEntry['kind']
+    readonly by: BoundaryEntry['by']
+  }
+  /** Up to the message of that `seq` a text stands for what was said. */
+  'boundary-written': {
+    readonly agent: Entity
+    readonly kind: BoundaryEntry['kind']
+    readonly by: BoundaryEntry['by']
+    readonly seq: number
+    /** Characters of the text. */
+    readonly chars: number
+    readonly truncated: boolean
+    readonly missingHeadings: readonly string[]
+    readonly usage: TokenUsage
+    readonly costUsd?: number | undefined
+  }
+  /** What came of a compaction or checkpoint that programs have asked for. */
+  'summary-answered': {
+    readonly agent: Entity
+    readonly requests: readonly string[]
+    readonly result: SummaryResult
+  }
+  /** The conversation stays as it is. */
+  'compaction-failed': {
+    readonly agent: Entity
+    readonly by: BoundaryEntry['by']
+    readonly failure: Failure
+    /** In a row, of those that nobody had asked for. */
+    readonly failures: number
+  }
+  /** The first call behind a compaction was as full again that another one would be due. */
+  'compaction-ineffective': {
+    readonly agent: Entity
+    readonly fullness: number
+    readonly threshold: number
+    readonly failures: number
+  }
+  /** The record of a task could not be written; it is not tried again. */
+  'checkpoint-failed': {
+    readonly agent: Entity
+    readonly by: BoundaryEntry['by']
+    readonly failure: Failure
+    readonly note?: string | undefined
+  }
+  /** The first call behind a rewrite of the projection shows what that has cost and saved. What nobody said is absent. */
+  'context-rewritten': {
+    readonly agent: Entity
+    readonly kind: RewriteKind
+    /** Prompt tokens of the last own call before it, and of the first one behind it. */
+    readonly tokensBefore?: number | undefined
+    readonly tokensAfter?: number | undefined
+    /** Tokens that the provider had in its cache. */
+    readonly cachedTokensLost?: number | undefined
+    /** Of the calls that wrote what stands there now. */
+    readonly costUsd?: number | undefined
+  }
   /** A turn was ended, or refused, by what bounds it. */
   'turn-error': {
     readonly agent: Entity
@@ -111,6 +193,17 @@ export interface StandardEvents {
     readonly refused?: true
     readonly failure?: Failure | undefined
   }
+  /** A call begins that may pass a ceiling: the first of a turn, and of a bound. */
+  'cost-ceiling-neared': {
+    readonly agent: Entity
+    readonly bound: 'turn' | 'session'
+    readonly limitUsd: number
+    /** What is in flight may cost so much at most, this call included. */
+    readonly reservedUsd: number
+    readonly spentUsd: number
+  }
+  /** A model without a price is called under a ceiling: told once a model. */
+  'cost-unknown': { readonly agent: Entity; readonly model: string }
   /** A signal of the watchdog has noticed a pattern in an agent's tool calls. */
   'watchdog-alerted': {
     readonly agent: Entity
@@ -120,6 +213,30 @@ export interface StandardEvents {
     /** Of the call that tripped it. */
     readonly tool: string
     readonly callId: string
+  }
+  /** A turn stays where it is, though it might have been archived. */
+  'archive-skipped': { readonly agent: Entity; readonly reason: string }
+  /** A holder has the turn from now on. */
+  'turn-archived': {
+    readonly agent: Entity
+    readonly subagentId: string
+    readonly reason: ArchiveReason
+    readonly summary: SummaryStatus
+    readonly fromSeq: number
+    readonly toSeq: number
+  }
+  /** A turn could not be archived, and stays whole. */
+  'archive-failed': {
+    readonly agent: Entity
+    readonly subagentId: string
+    readonly phase: ArchivePhase
+    readonly failure: Failure
+  }
+  /** What is left of a holder that could not be made. */
+  'archive-cleanup-failed': {
+    readonly subagentId: string
+    readonly left: readonly ('world' | 'transcript')[]
+    readonly message: string
   }
   warning: { readonly agent?: Entity | undefined; readonly message: string }
 }

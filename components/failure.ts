@@ -28,6 +28,8 @@ export const failureKinds = [
 /** A failure of the run, as data. `retryAfterMs` is how long the provider asked to be left alone. */
 export const Failure = lazily(() =>
   z.strictObject({
+    /** Of a `context-overflow`: tokens that the model's window holds, where that is known. */
+    contextWindow: z.number().int().positive().optional(),
     kind: z.enum(failureKinds),
     message: z.string(),
     retryAfterMs: z.number().nonnegative().optional(),

@@ -6,6 +6,7 @@ import { HostFacts } from './host-facts.ts'
 import { UserMessage } from './message.ts'
 import { outcomeSchema } from './outcome.ts'
 import { sessionInputs } from './session-input.ts'
+import { subtaskInputs } from './subtask-input.ts'
 
 /** Under an id an input is taken once; the same id again is dropped. */
 const id = lazily(() => z.string().min(1).optional())
@@ -46,9 +47,36 @@ const kinds = lazily(() => ({
     effect: entity(),
     attempt: z.number().int().min(1),
   }),
+  /** A person lets an agent go on that has reached its cost ceiling. `request` is what a refusal is found by. */
+  'cost-ceiling-reset': z.strictObject({
+    id: id(),
+    kind: z.literal('cost-ceiling-reset'),
+    agent: entity(),
+    addSessionUsd: z.number().positive().optional(),
+    request: z.string().min(1),
+  }),
   /** A person lets an agent go on that the watchdog has stopped. */
   'watchdog-reset': z.strictObject({ id: id(), kind: z.literal('watchdog-reset'), agent: entity() }),
+  /** A program has a conversation compacted; what comes of it is told under that `request`. */
+  compact: z.strictObject({
+    id: id(),
+    kind: z.literal('compact'),
+    agent: entity(),
+    focus: z.string().min(1).optional(),
+    /** Only if it is full enough. */
+    ifNeeded: z.literal(true).optional(),
+    request: z.string().min(1),
+  }),
+  /** A program says that a task is done; what comes of it is told under that `request`. */
+  checkpoint: z.strictObject({
+    id: id(),
+    kind: z.literal('checkpoint'),
+    agent: entity(),
+    note: z.string().min(1).optional(),
+    request: z.string().min(1),
+  }),
   ...sessionInputs(),
+  ...subtaskInputs(),
   /** A time that an effect was waiting for, or had until, has come. */
   due: z.strictObject({ id: id(), kind: z.literal('due'), effect: entity(), attempt: z.number().int().min(1) }),
 }))

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { defineComponent } from '../src/world/component.ts'
+import { type DataOf, defineComponent } from '../src/world/component.ts'
+import { lazily } from '../src/world/lazily.ts'
+
+/** What so many tokens cost that are read from the cache, and what they cost that are written to it anew. */
+export const CachePrice = lazily(() =>
+  z.strictObject({ readNanoUsd: z.number().int().nonnegative(), writeNanoUsd: z.number().int().nonnegative() }),
+)
+export type CachePrice = DataOf<typeof CachePrice>
 
 /**
  * An agent's newest own model call: a step of its, and not a summary. Goes when the projection is rewritten, since what was
@@ -7,6 +14,8 @@ import { defineComponent } from '../src/world/component.ts'
  */
 export const LastCall = defineComponent('LastCall', () =>
   z.strictObject({
+    /** What all its prompt tokens cost, in billionths of a US dollar. Of agents that weigh the cache, where it is known. */
+    cachePrice: CachePrice().optional(),
     /** Tokens that the model's context window holds; absent: not known. */
     contextWindow: z.number().int().positive().optional(),
     /** `provider/model`. */

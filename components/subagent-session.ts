@@ -6,7 +6,7 @@ import { sessionStatuses, transitionProblem } from './session-status.ts'
 import { GrantLimits } from './subagent-registry.ts'
 import { TokenUsage } from './usage.ts'
 
-export const sessionKinds = ['named', 'free', 'fork'] as const
+export const sessionKinds = ['named', 'free', 'fork', 'holder'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
 const timeMs = lazily(() => z.number())

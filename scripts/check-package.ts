@@ -28,6 +28,14 @@ function world(seed) {
 export default { world, models: { script: scripted(() => 'Good day.') }, faults: { crash: { perTick: 0.1 } } }
 `
 
+/** Counts tokens, for which a dependency is loaded that no door loads; without it they would be three. */
+const counter = `
+import { estimateTokens } from 'entia'
+
+const tokens = estimateTokens('Hello world', { factor: 1 })
+if (tokens !== 2) throw new Error('There are 2 tokens; the package counts ' + tokens + '.')
+`
+
 const folder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-package-`)))
 try {
   const tarball = await pack()
@@ -43,6 +51,7 @@ try {
     ...reach,
     join(folder, 'consumer.mjs'),
   )
+  await check('the tokenizer is found at its first use', process.execPath, join(folder, 'counter.mjs'))
   const program = join(folder, 'node_modules/.bin', manifest.name)
   await check('the program tells what it can do', program, '--help')
   await check(
@@ -101,6 +110,7 @@ async function install(tarball: string): Promise<void> {
       'package.json': JSON.stringify({ type: 'module' }),
       'consumer.mjs': program,
       'story.mjs': story,
+      'counter.mjs': counter,
       'consumer.ts': programOf(own),
       'matcher.ts': matcher,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: byNode, files: ['consumer.ts'] }),

@@ -1,5 +1,6 @@
 export { standardSystems, type StandardSystemsOptions } from '../systems/index.ts'
 export { Archival } from '../components/archival.ts'
+export { Archive, type ArchiveReason } from '../components/archive.ts'
 export { Ceilings } from '../components/ceilings.ts'
 export { Context } from '../components/context.ts'
 export { Conversation } from '../components/conversation.ts'
@@ -26,6 +27,7 @@ export { Permissions } from '../components/permissions.ts'
 export { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
 export { type SubagentConfig, SubagentRegistry } from '../components/subagent-registry.ts'
 export { SubagentSession, type SessionUsage } from '../components/subagent-session.ts'
+export type { SummaryResult, SummarySkipReason } from '../components/summary-result.ts'
 export type { SessionStatus } from '../components/session-status.ts'
 export { Skills, type Skill } from '../components/skills.ts'
 export { DelegationLimits } from '../components/delegation-limits.ts'
@@ -37,13 +39,28 @@ export type { RestartClass, ToolDeclaration } from '../components/tool-declarati
 export { ToolRegistry } from '../components/tool-registry.ts'
 export { type TokenUsage, Usage } from '../components/usage.ts'
 export { agent, type AgentOptions, assistant, lastText, outputSchema, user } from './agent.ts'
+export {
+  type ArchivalDecision,
+  archivalDecision,
+  type EndedTurnView,
+  type SkipReason,
+} from './context/archival-decision.ts'
+export {
+  type ContextCommand,
+  contextCommand,
+  type ContextCommandResult,
+  contextCommands,
+} from './context-commands.ts'
 export type { ConfigInput } from './context/checked-layer.ts'
 export {
   compactionThreshold,
   type CompactionThreshold,
   type CompactionThresholdOptions,
 } from './context/compaction-threshold.ts'
+export type { CheckpointView, Checkpointer } from './context/checkpointer.ts'
+export type { CompactionView, Compactor } from './context/compactor.ts'
 export { type Config, configured, readConfig } from './context/config.ts'
+export { hasCheckpointer, hasCompactor } from './context/has-compactor.ts'
 export { mergeConfig } from './context/merge-config.ts'
 export { modelTier } from './context/model-tiers.ts'
 export { modelOfTier } from './context/models-by-tier.ts'
@@ -53,12 +70,15 @@ export {
   smallTierParentCheck,
   type SmallTierParentOptions,
 } from './context/small-tier-parent.ts'
+export type { SummaryPrompt, SummaryView } from './context/summary-prompt.ts'
 export { type TaskBundle, taskDefaults, type TaskDefaults, type TaskDefaultsOptions } from './context/task-classes.ts'
 export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
+export type { CheckpointOptions, CompactOptions } from './engine/context-calls.ts'
 export { type Clock, realClock } from './engine/clock.ts'
+export type { CostCeilingReset } from './engine/cost-ceiling-reset.ts'
 export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
 export type { EventPlace, EventsByType, RunnerEvent, RunnerEvents, StreamEvent, TickEvent } from './engine/events.ts'
-export { type Content, estimateTokens, type EstimateOptions } from './context/estimate-tokens.ts'
+export { type Countable, estimateTokens, type EstimateOptions } from './context/estimate-tokens.ts'
 export { Host } from './engine/host.ts'
 export { hostDefaults, type HostOptions } from './engine/host-options.ts'
 export {

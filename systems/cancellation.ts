@@ -1,6 +1,7 @@
 import type { InputOf } from '../components/input.ts'
 import { Llm } from '../components/llm.ts'
 import { Outcome } from '../components/outcome.ts'
+import { Summarizing } from '../components/step-held.ts'
 import { ActiveFor } from '../components/subagent-session.ts'
 import { Turn } from '../components/turn.ts'
 import type { Entity } from '../src/world/component.ts'
@@ -8,6 +9,7 @@ import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { inputsOf } from './inputs-of.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
+import { cancelSummary, summaryUnderWay } from './summaries/cancel-summary.ts'
 import { tell } from './tell.ts'
 
 /**
@@ -24,11 +26,15 @@ export const cancellation = {
       dropLaterEnds(world, agent, input)
       if (!world.has(agent, Llm))
         tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'there is no such agent' })
-      else if (!world.has(agent, Turn) && activeSessions(world, agent).length === 0)
+      else if (!isUnderWay(world, agent))
         tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
       else cancel(world, agent, reason ?? 'The turn was cancelled.')
     }
   },
+}
+
+function isUnderWay(world: World, agent: Entity): boolean {
+  return world.has(agent, Turn) || world.has(agent, Summarizing) || activeSessions(world, agent).length > 0
 }
 
 /** Inputs count in the order of their arrival: what has come for a session behind the cancel comes too late. */
@@ -43,7 +49,10 @@ function dropLaterEnds(world: World, agent: Entity, cancelled: InputOf<'cancel'>
 }
 
 function cancel(world: World, agent: Entity, message: string): void {
-  tellCancelled(world, agent, activeSessions(world, agent), openEffects(world, agent))
+  const summary = summaryUnderWay(world, agent)
+  const effects = [...openEffects(world, agent), ...(summary === undefined ? [] : [summary])]
+  tellCancelled(world, agent, activeSessions(world, agent), effects)
+  cancelSummary(world, agent, message)
   if (world.has(agent, Turn)) endTurn(world, agent, { stop: 'cancelled', failure: { kind: 'cancelled', message } })
   else cancelSessionsOf(world, agent)
 }

@@ -1,28 +1,42 @@
 import { Ceilings } from '../components/ceilings.ts'
 import { Context } from '../components/context.ts'
 import { Ledger } from '../components/ledger.ts'
-import type { TokenUsage } from '../components/usage.ts'
-import { entered } from '../src/context/ledger-entry.ts'
+import { Turn } from '../components/turn.ts'
+import { entered, type Spent } from '../src/context/ledger-entry.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { tellUnpriced } from './money/tell-unpriced.ts'
+import { tripIfReached } from './money/trip-if-reached.ts'
 
-/** A call of a model that is settled, and what it has used. */
-export interface Charge {
-  /** Absent: it has no price. */
-  readonly costNanoUsd?: number | undefined
-  /** @default 1 */
-  readonly calls?: number
-  /** Its tokens are estimates, since the provider said nothing. */
-  readonly isEstimated?: boolean
-  /** It counts for the agent's life alone: the turn that asked for it is over. */
-  readonly isLate?: boolean
-  /** `provider/model`. */
-  readonly model: string
-  readonly usage: TokenUsage
+/** Calls of a model that are settled, and what they have used. */
+export interface Charge extends Spent {
+  /**
+   * The entity of the call: it counts for the turn that is open if it came up in it. Absent: it did. `isLate` says so
+   * outright.
+   */
+  readonly call?: Entity
 }
 
-/** Enters what was spent in an agent's ledger, once. Agents without `Context` and `Ceilings` keep none. */
-export function charge(world: World, agent: Entity, spent: Charge): void {
-  if (!world.has(agent, Context) && !world.has(agent, Ceilings)) return
-  world.set(agent, Ledger, entered(world.get(agent, Ledger), spent))
+/** Does an agent keep a ledger? */
+export function keepsLedger(world: World, agent: Entity): boolean {
+  return world.has(agent, Context) || world.has(agent, Ceilings)
+}
+
+/**
+ * Enters what was spent in an agent's ledger, once, and stops the agent if that has reached a ceiling. Agents without
+ * `Context` and `Ceilings` keep none.
+ */
+export function charge(world: World, agent: Entity, { call, ...spent }: Charge): void {
+  if (!keepsLedger(world, agent)) return
+  const isLate = spent.isLate ?? isFromBefore(world, agent, call)
+  world.set(agent, Ledger, entered(world.get(agent, Ledger), { ...spent, isLate }))
+  const { calls = 1, costNanoUsd, model } = spent
+  if (costNanoUsd === undefined && calls > 0) tellUnpriced(world, agent, model)
+  tripIfReached(world, agent)
+}
+
+/** Was a call asked for before the turn that is open, or is none? Entities ascend. */
+function isFromBefore(world: World, agent: Entity, call: Entity | undefined): boolean {
+  const turn = world.get(agent, Turn)
+  return turn === undefined || (call !== undefined && call < (turn.since ?? 0))
 }

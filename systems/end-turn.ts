@@ -2,14 +2,19 @@ import { Ancestry } from '../components/ancestry.ts'
 import { Archival } from '../components/archival.ts'
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
+import { Overflowed, Unweighed } from '../components/compaction-state.ts'
+import { Context } from '../components/context.ts'
 import { Conversation } from '../components/conversation.ts'
 import type { Failure } from '../components/failure.ts'
+import { CostCeiling } from '../components/cost-ceiling.ts'
 import { EndedTurn } from '../components/ended-turn.ts'
 import { LastStep } from '../components/last-step.ts'
 import { LastTurn, type Stop } from '../components/last-turn.ts'
+import { ModelCall } from '../components/model-call.ts'
 import { Effect } from '../components/effect.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Outcome } from '../components/outcome.ts'
+import { Pending } from '../components/pending.ts'
 import { Running } from '../components/running.ts'
 import { SessionQuery } from '../components/session-call.ts'
 import { ToolCall } from '../components/tool-call.ts'
@@ -20,6 +25,7 @@ import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { Json } from '../src/world/json.ts'
 import type { World } from '../src/world/world.ts'
 import { answerCall, outcomeText } from './answer-call.ts'
+import { chargeCall } from './money/charge-call.ts'
 import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
 import { startNextQuery } from './sessions/query-session.ts'
 import { endWait } from './sessions/end-wait.ts'
@@ -40,7 +46,10 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   answerOpenCalls(world, agent, stop)
   endWait(world, agent)
   const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
-  for (const effect of world.referrers(OwnedBy, agent)) world.despawn(effect)
+  for (const effect of world.referrers(OwnedBy, agent)) {
+    if (isCut(world, effect, stop)) chargeCall(world, effect)
+    world.despawn(effect)
+  }
   for (const session of asked) startNextQuery(world, session)
   if (takesSessionsAlong(world, agent, stop)) cancelSessionsOf(world, agent)
   const closing = closingText(stop, failure)
@@ -48,7 +57,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   if (closing !== undefined && last !== undefined) {
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
-  for (const tag of [Answered, Busy, Unread]) world.remove(agent, tag)
+  for (const token of [Answered, Busy, Overflowed, Unread]) world.remove(agent, token)
   // The steps of a session are counted over all its turns.
   if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
   const { fromSeq, steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
@@ -57,6 +66,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     const toSeq = seqAt(world, agent, world.read(agent, Conversation).length - 1)
     world.spawn(EndedTurn({ agent, fromSeq, stop, toSeq }))
   }
+  if (world.has(agent, Context)) world.add(agent, Unweighed)
   const times = { startedAtMs, endedAtMs: world.nowMs }
   world.add(
     agent,
@@ -65,8 +75,15 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
 }
 
+/** A model call that is under way ends with the turn. Others have been entered in the ledger, unless the cancel came first. */
+function isCut(world: World, effect: Entity, stop: Stop): boolean {
+  return world.has(effect, ModelCall) && (stop === 'cancelled' || world.has(effect, Pending))
+}
+
 /** What was delegated goes with an agent that fails or is cancelled; in a session, with any end but a good one. */
 function takesSessionsAlong(world: World, agent: Entity, stop: Stop): boolean {
+  // Under a ceiling that was reached sessions run on within their grants.
+  if (world.has(agent, CostCeiling)) return stop === 'failed' || stop === 'cancelled'
   if (stop === 'failed' || stop === 'cancelled' || stop === 'budget-spent') return true
   return stop !== 'done' && world.has(agent, Ancestry)
 }

@@ -1,11 +1,19 @@
 import { z } from 'zod'
+import { type Checkpointer, standardCheckpointer } from '../src/context/checkpointer.ts'
+import { type Compactor, standardCompactor } from '../src/context/compactor.ts'
+import { isPlain } from '../src/context/setting-kind.ts'
 import { isSignal, type WatchdogSignal } from '../src/context/watchdog-signal.ts'
 import { schemaIssues } from '../src/tools/schema-issues.ts'
 import { lazily } from '../src/world/lazily.ts'
 import { EntiaError } from '../src/world/entia-error.ts'
 import type { System } from '../src/world/world.ts'
+import { archival } from './archival.ts'
+import { archiving } from './archiving.ts'
 import { cancellation } from './cancellation.ts'
+import { checkpoint } from './checkpoint.ts'
+import { compaction } from './compaction.ts'
 import { contextTools } from './context-tools.ts'
+import { costCeiling } from './cost-ceiling.ts'
 import { limits } from './limits.ts'
 import { promptRendering } from './prompt-rendering.ts'
 import { reasoning } from './reasoning.ts'
@@ -20,7 +28,9 @@ import { sessionEnd } from './session-end.ts'
 import { slots } from './slots.ts'
 import { subagentScheduler } from './subagent-scheduler.ts'
 import { subagentTools } from './subagent-tools.ts'
+import { subtasks } from './subtasks.ts'
 import { toolResults } from './tool-results.ts'
+import { transcripts } from './transcripts.ts'
 import { turnEnd } from './turn-end.ts'
 import { wait } from './wait.ts'
 import { watchdog } from './watchdog.ts'
@@ -33,6 +43,10 @@ export interface StandardSystemsOptions {
   readonly defaultTimeoutMs?: number
   /** Agents that have tools may delegate to any name; they get a `SubagentRegistry` if they have none. @default false */
   readonly allowUnregisteredSubagents?: boolean
+  /** Decides when conversations are compacted, and by what prompt; either, or both. @default at a threshold of fullness */
+  readonly compactor?: Partial<Compactor>
+  /** The same for the records of tasks that are done. @default whenever it was said that one is */
+  readonly checkpointer?: Partial<Checkpointer>
   /** Signals of the watchdog besides the built-in one. */
   readonly watchdog?: readonly WatchdogSignal[]
 }
@@ -42,9 +56,19 @@ const optionsSchema = lazily(() =>
     maxStartsPerTick: z.number().int().min(1).optional(),
     defaultTimeoutMs: z.number().positive().optional(),
     allowUnregisteredSubagents: z.boolean().optional(),
+    compactor: z.custom<Partial<Compactor>>(isJudgement, 'expected { should?(view), prompt?(view) }').optional(),
+    checkpointer: z.custom<Partial<Checkpointer>>(isJudgement, 'expected { should?(view), prompt?(view) }').optional(),
     watchdog: z.array(z.custom<WatchdogSignal>(isSignal, 'expected a signal: { name, initial, observe }')).optional(),
   }),
 )
+
+/** A plain object of functions by these names. */
+function isJudgement(given: unknown): boolean {
+  if (!isPlain(given)) return false
+  return Object.entries(given).every(([name, value]) => {
+    return ['should', 'prompt'].includes(name) && (typeof value === 'function' || value === undefined)
+  })
+}
 
 /**
  * The order of one tick. A tool call goes through it like this: `reply` finds it in a model's answer, `toolExecution`
@@ -60,10 +84,13 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
     allowUnregisteredSubagents = false,
     watchdog: signals = [],
   } = options
+  const compactor = { ...standardCompactor, ...options.compactor }
+  const checkpointer = { ...standardCheckpointer, ...options.checkpointer }
   return [
     receipts, //                         -120  inputs that were posted under an id are remembered
     restart, //                          -110  a Runner took the world up: what ran once is interrupted
     settlement, //                       -100  outcomes, answers and deadlines settle effects
+    subtasks, //                          -97  subtasks are launched, charged, and answered
     cancellation, //                      -95  cancelled agents stop
     reception, //                         -90  messages come in
     retry, //                             -85  failed model calls wait for another try
@@ -71,22 +98,33 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
     turnEnd, //                           -70  final answers are checked; turns end
     toolResults, //                       -60  tools' results enter conversations, in call order
     subagentScheduler(defaultTimeoutMs), // -30  sessions are launched, admitted, and end
+    archiving, //                         -29  turns that are over move to their holders
+    costCeiling, //                       -10  agents that have spent as much as they may come to rest
     wait, //                               -5  agents are told of sessions that have ended, and wake
     subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  those that may delegate get the tools for it
     contextTools(maxStartsPerTick), //   -3.5  agents get the tools that come with their configuration
     limits, //                             -3  turns that used up their steps end
+    checkpoint({ checkpointer, maxStartsPerTick }), // -2.8  records take the place of tasks that are done
+    compaction({ compactor, maxStartsPerTick }), // -2.6  handovers take the place of what windows have no room for
     promptRendering(maxStartsPerTick), //  -2  system prompts of those that are about to think are filled in
     watchdog({ maxStartsPerTick, signals }), // -1  agents that go in circles are noticed
     reasoning(maxStartsPerTick), //         0  agents with something to answer start a model call
     toolExecution({ maxStartsPerTick, worldTools: worldTools(defaultTimeoutMs) }), // 5  requested tool calls are decided about and started
     sessionEnd, //                         10  in a session's world: how it ended is noted
+    archival, //                           11  turns that have ended are looked at: a holder is to have the heavy ones
+    transcripts, //                      11.5  messages come to their agents' transcripts
     slots, //                              12  in a session's world: a slot is given back, or asked for again
   ]
 }
 
 export {
+  archival,
+  archiving,
   cancellation,
+  checkpoint,
+  compaction,
   contextTools,
+  costCeiling,
   limits,
   promptRendering,
   reasoning,
@@ -100,8 +138,10 @@ export {
   slots,
   subagentScheduler,
   subagentTools,
+  subtasks,
   toolExecution,
   toolResults,
+  transcripts,
   turnEnd,
   wait,
   watchdog,

@@ -6,8 +6,10 @@ import { LastTurn } from '../components/last-turn.ts'
 import { Ledger } from '../components/ledger.ts'
 import { Turn } from '../components/turn.ts'
 import { seqAt } from '../src/context/places.ts'
+import { unansweredFrom } from '../src/context/uncovered-part.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { keepsLedger } from './charge.ts'
 import { tell } from './tell.ts'
 
 /**
@@ -18,7 +20,8 @@ import { tell } from './tell.ts'
 export function openTurn(world: World, agent: Entity, newSteps: number): number {
   const steps = stepsBefore(world, agent) + newSteps
   const opening = openingOf(world, agent)
-  world.add(agent, Turn({ ...opening, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
+  const since = keepsLedger(world, agent) ? { since: world.core.next } : {}
+  world.add(agent, Turn({ ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
   if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
   tell(world, 'turn-started', { agent })
   return steps
@@ -33,11 +36,6 @@ function stepsBefore(world: World, agent: Entity): number {
 function openingOf(world: World, agent: Entity): { readonly fromSeq?: number } {
   if (!world.has(agent, Context) && !world.has(agent, Archival)) return {}
   const messages = world.read(agent, Conversation)
-  let index = messages.length - 1
-  while (index > 0 && isFromOutside(messages[index - 1]?.role)) index--
-  return { fromSeq: seqAt(world, agent, index) }
-}
-
-function isFromOutside(role: string | undefined): boolean {
-  return role === 'user' || role === 'system'
+  const index = unansweredFrom(messages)
+  return { fromSeq: seqAt(world, agent, index < messages.length ? index : messages.length - 1) }
 }

@@ -13,6 +13,8 @@ import { Unread } from '../components/unread.ts'
 import { nextPrefix } from '../src/models/prefix.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { reserve } from './money/begin-call.ts'
+import { mayStep } from './money/begin-step.ts'
 import { openTurn } from './open-turn.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
@@ -38,6 +40,7 @@ export function reasoning(maxStartsPerTick: number) {
 }
 
 function startStep(world: World, agent: Entity): void {
+  if (!mayStep(world, agent)) return
   const messages = world.read(agent, Conversation).length
   const steps = nextStep(world, agent)
   checkPrefix(world, agent, messages)
@@ -48,6 +51,7 @@ function startStep(world: World, agent: Entity): void {
     OwnedBy({ agent }),
     Pending,
   )
+  reserve(world, effect)
   world.remove(agent, Unread)
   world.add(agent, Busy)
   tell(world, 'model-called', { agent, effect, step: steps, messages })

@@ -1,33 +1,42 @@
 import { SessionEnd } from '../components/ancestry.ts'
+import { Archival } from '../components/archival.ts'
+import { AskedAgain } from '../components/holder.ts'
 import { Conversation } from '../components/conversation.ts'
 import { DelegationLimits } from '../components/delegation-limits.ts'
+import type { InputOf } from '../components/input.ts'
 import { LastStep } from '../components/last-step.ts'
 import { LastTurn } from '../components/last-turn.ts'
 import type { UserMessage } from '../components/message.ts'
 import { Terminal } from '../components/terminal.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { inputsOf } from './inputs-of.ts'
 import { refuseLatched } from './latched.ts'
+import { resetCeiling } from './money/reset-ceiling.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { tell } from './tell.ts'
 
 /**
- * Lets messages in. One that comes while the agent works joins at its next step.
+ * Lets messages in. One that comes while the agent works joins at its next step. Lets agents go on that a cost ceiling has
+ * stopped.
  *
- * Writes: Conversation; of a session that had ended, DelegationLimits.
+ * Writes: Conversation; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
  */
 export const reception = {
   name: 'reception',
   priority: -90,
   run(world: World): void {
-    for (const { agent, message } of inputsOf(world, 'message')) {
-      const reason = refusal(world, agent)
-      if (reason === undefined) {
-        if (!refuseLatched(world, agent)) take(world, agent, message)
-      } else tell(world, 'input-refused', { kind: 'message', agent, reason })
+    for (const input of world.inputs) {
+      if (input.kind === 'message') receive(world, input as InputOf<'message'>)
+      // Inputs count in the order of their arrival: who is spoken to behind a reset is no longer stopped.
+      else if (input.kind === 'cost-ceiling-reset') resetCeiling(world, input as InputOf<'cost-ceiling-reset'>)
     }
   },
+}
+
+function receive(world: World, { agent, message }: InputOf<'message'>): void {
+  const reason = refusal(world, agent)
+  if (reason !== undefined) return tell(world, 'input-refused', { kind: 'message', agent, reason })
+  if (!refuseLatched(world, agent)) take(world, agent, message)
 }
 
 /** Whoever is spoken to sleeps no longer. */
@@ -40,6 +49,7 @@ function take(world: World, agent: Entity, message: UserMessage): void {
 /** A session that has ended is asked a further question: steps are counted anew, and the cost is that of who asks. */
 function reopen(world: World, agent: Entity): void {
   for (const token of [SessionEnd, LastTurn, LastStep]) world.remove(agent, token)
+  if (world.has(agent, Archival)) world.add(agent, AskedAgain)
   if (world.has(agent, DelegationLimits)) {
     world.patch(agent, DelegationLimits, { costUsd: undefined, tokens: undefined })
   }

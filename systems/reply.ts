@@ -1,9 +1,10 @@
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
+import { Overflowed } from '../components/compaction-state.ts'
 import { Context } from '../components/context.ts'
 import type { Failure } from '../components/failure.ts'
 import type { ToolCallBlock } from '../components/message.ts'
-import { LastCall } from '../components/last-call.ts'
+import { type CachePrice, LastCall } from '../components/last-call.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
@@ -17,18 +18,20 @@ import { promptTokensOf } from '../src/context/prompt-tokens.ts'
 import type { ModelReply } from '../src/models/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { charge } from './charge.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
+import { chargeCall } from './money/charge-call.ts'
+import { chargeOwnCall } from './money/charge-own-call.ts'
 import { refusalOf } from './refusal-of.ts'
 import { settled } from './settled.ts'
+import { takeOverflow } from './summaries/overflow.ts'
 import { tell } from './tell.ts'
 
 /**
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: Outcome. Writes: Conversation, Usage, Prefix, Busy, Answered; ToolCall entities.
+ * Query: Outcome. Writes: Conversation, Usage, Ledger, Prefix, Busy, Answered; ToolCall entities.
  */
 export const reply = {
   name: 'reply',
@@ -38,15 +41,24 @@ export const reply = {
       const { agent } = world.read(call, OwnedBy)
       const outcome = world.read(call, Outcome)
       const failure = outcome.ok ? take(world, agent, call, (outcome.value ?? {}) as PricedReply) : outcome.failure
-      if (failure === undefined) continue
-      tell(world, 'model-failed', { agent, effect: call, failure })
-      endTurn(world, agent, { stop: 'failed', failure })
+      if (failure !== undefined) fail(world, agent, call, failure)
     }
   },
 }
 
+function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...failure }: Failure): void {
+  tell(world, 'model-failed', { agent, effect: call, failure })
+  const isTooLong = failure.kind === 'context-overflow' && world.has(agent, Context)
+  if (isTooLong) takeOverflow(world, agent, call, { contextWindow, failure })
+  else endTurn(world, agent, { stop: 'failed', failure })
+}
+
 /** A reply, with what it cost and what its model's window holds, as far as that is known. */
-type PricedReply = ModelReply & { readonly costNanoUsd?: number; readonly contextWindow?: number }
+type PricedReply = ModelReply & {
+  readonly cachePrice?: CachePrice
+  readonly contextWindow?: number
+  readonly costNanoUsd?: number
+}
 
 /** Gives a failure if the reply is none. */
 function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
@@ -60,10 +72,14 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
     insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
-  if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
-  world.despawn(call)
+  if (problem !== undefined) {
+    chargeCall(world, call)
+    return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
+  }
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
+  chargeOwnCall(world, call, priced)
+  world.despawn(call)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
     const truncated = stop === 'max-tokens' ? true : undefined
@@ -101,14 +117,15 @@ function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply)
   })
 }
 
-/** Enters a step's call in the ledger, and notes how full the model's window was. */
+/** Notes how full the model's window was. */
 function noteOwnCall(world: World, agent: Entity, priced: PricedReply, isOutdated: boolean): void {
-  const { contextWindow, costNanoUsd, usage } = priced
-  const { model } = world.read(agent, Llm)
-  charge(world, agent, { costNanoUsd, model, usage })
+  const { cachePrice, contextWindow, usage } = priced
   if (isOutdated || !world.has(agent, Context)) return
+  const { model } = world.read(agent, Llm)
   const promptTokens = promptTokensOf(usage)
+  world.remove(agent, Overflowed)
   world.set(agent, LastCall, {
+    ...(cachePrice !== undefined && { cachePrice }),
     ...(contextWindow !== undefined && { contextWindow }),
     model,
     ...(promptTokens !== undefined && { promptTokens }),

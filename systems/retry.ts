@@ -12,6 +12,7 @@ import { callerOf, modelCalledBy } from '../src/models/model-request.ts'
 import { parseModel } from '../src/models/model-name.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { chargeFailure } from './money/charge-call.ts'
 import { inputsOf } from './inputs-of.ts'
 import { settled } from './settled.ts'
 import { tell } from './tell.ts'
@@ -36,7 +37,9 @@ export const retry = {
     }
     for (const call of [...settled(world, ModelCall), ...settled(world, SideCall)]) {
       const outcome = world.read(call, Outcome)
-      if (!outcome.ok) tryAgain(world, call, outcome.failure)
+      if (outcome.ok) continue
+      tryAgain(world, call, outcome.failure)
+      chargeFailure(world, call, outcome.failure)
     }
   },
 }
@@ -44,11 +47,13 @@ export const retry = {
 function tryAgain(world: World, call: Entity, failure: Failure): void {
   const agent = callerOf(world, call)
   const policy = policyOf(world, agent, modelCalledBy(world, call))
-  const { attempt } = world.read(call, Effect)
+  const { attempt, deadlineMs = Infinity } = world.read(call, Effect)
   if (policy === false || attempt >= policy.maxAttempts || !policy.kinds.includes(failure.kind)) return
   const doubled = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
   const waitMs = Math.max(failure.retryAfterMs ?? 0, doubled) * (1 + maxJitter * world.random())
   const atMs = world.nowMs + Math.ceil(waitMs)
+  // A try that could only begin when its time is over is none.
+  if (atMs >= deadlineMs) return
   world.remove(call, Outcome)
   world.patch(call, Effect, { attempt: attempt + 1 })
   world.add(call, Due({ atMs }))

@@ -9,6 +9,7 @@ import { SessionOutcome } from '../src/subagents/session-outcome.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { Input } from '../src/world/input.ts'
 import type { World } from '../src/world/world.ts'
+import { chargeSession } from './money/charge-session.ts'
 import { admitSession } from './sessions/admit-session.ts'
 import { answerQuery } from './sessions/query-session.ts'
 import { giveAnswer, settleCall } from './sessions/answer-session-call.ts'
@@ -101,7 +102,9 @@ function stopSessions(world: World): void {
 
 function takeSpending(world: World, { session, usage }: InputOf<'session-spent'>): void {
   const record = world.get(session, SubagentSession)
-  if (record !== undefined && isFinal(record.status)) settleGrant(world, session, usage)
+  if (record === undefined) return
+  if (isFinal(record.status)) settleGrant(world, session, usage)
+  else chargeSession(world, session, usage, false)
 }
 
 /** The time is over for which a call was to wait for a session. */

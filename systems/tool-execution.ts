@@ -2,6 +2,7 @@ import { Ancestry, ToolCeiling } from '../components/ancestry.ts'
 import { Approval, ApprovalOf } from '../components/approval.ts'
 import { Busy } from '../components/busy.ts'
 import { Effect } from '../components/effect.ts'
+import { ApprovalsDenied } from '../components/holder.ts'
 import { defaultLimits, Limits } from '../components/limits.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
@@ -21,6 +22,10 @@ import { tell } from './tell.ts'
 
 /** Longest run of a tool whose declaration says nothing. */
 const defaultTimeoutMs = 600_000
+
+/** What an agent reads that nobody can agree with. */
+const blocked =
+  'needs an approval, and nobody can give one here. Do not try again: report that you are blocked, and by what.'
 
 export interface ToolExecutionOptions {
   readonly maxStartsPerTick: number
@@ -64,6 +69,7 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   if ('problem' in found || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
   if (found.declaration.world === true) return callWorldTool(world, call, worldTools.get(name))
   if (found.declaration.approval !== true) return start(world, call, found.declaration)
+  if (world.has(agent, ApprovalsDenied)) return answerAtOnce(world, call, `Error: '${name}' ${blocked}`)
   world.add(call, AwaitingApproval)
   askNext(world, agent)
 }

@@ -1,4 +1,5 @@
 import { Busy } from '../components/busy.ts'
+import { Ceilings } from '../components/ceilings.ts'
 import { Conversation } from '../components/conversation.ts'
 import { LastTurn } from '../components/last-turn.ts'
 import { OwnedBy } from '../components/owned-by.ts'
@@ -62,7 +63,9 @@ function mayBeTold(world: World, agent: Entity): boolean {
   if (world.has(agent, Unread)) return true
   if (world.has(agent, Turn)) return false
   const stop = world.get(agent, LastTurn)?.stop
-  if (stop === 'failed' || stop === 'cancelled' || stop === 'budget-spent') return false
+  if (stop === 'failed' || stop === 'cancelled') return false
+  // A session that has spent its grant is over; an agent that a ceiling had stopped goes on once that is reset.
+  if (stop === 'budget-spent' && !world.has(agent, Ceilings)) return false
   return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
 }
 

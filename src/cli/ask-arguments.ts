@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { ConfigInput } from '../context/checked-layer.ts'
+import { contextFlags, contextFlagsHelp, flagLayer, givenFlags } from './config/context-flags.ts'
 import { parsedWords } from './parsed-words.ts'
 import type { Question } from './question-prompt.ts'
 import { UsageError } from './usage-error.ts'
@@ -16,6 +18,8 @@ export interface AskArguments {
   readonly fast: boolean
   readonly json: boolean
   readonly help: boolean
+  /** What it says of the configuration. */
+  readonly flags: ConfigInput
 }
 
 export const defaultData = '.entia'
@@ -45,11 +49,17 @@ replay is ./sim, ./replay; entia sim --help and entia replay --help tell more.
                       has a path of their ids
   --help              this
 
+What keeps a long run alive, and within bounds. Each option beats its key in
+.entia/config.json here, and that beats config.json in your own folder for it
+(ENTIA_CONFIG_DIR, or where the system keeps such files):
+
+${contextFlagsHelp}
+
 Ctrl-C stops, and so does kill -9: --resume continues where it was.
 It exits with 0 for an answer, 1 for a failure, 2 for wrong arguments.
 `
 
-/** @throws UsageError */
+/** @throws UsageError, and `config-invalid` for an option of the configuration with a value that it cannot have */
 export function askArguments(argv: readonly string[]): AskArguments {
   const { values, positionals } = parsedWords(argv, {
     question: { type: 'string' },
@@ -59,6 +69,7 @@ export function askArguments(argv: readonly string[]): AskArguments {
     fast: { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
+    ...contextFlags,
   })
   const [folder, ...rest] = positionals
   if (rest.length > 0) {
@@ -71,11 +82,11 @@ export function askArguments(argv: readonly string[]): AskArguments {
     if (value?.trim() === '') throw new UsageError(`${name === 'folder' ? 'The folder' : `--${name}`} is empty.`)
   }
   const fixed = Object.entries({ 'a folder': folder, '--question': question, '--model': model })
-  const given = fixed.flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const given = [...fixed.flatMap(([name, value]) => (value === undefined ? [] : [name])), ...givenFlags(values)]
   if (resume && given.length > 0) {
     throw new UsageError(`--resume goes on with what was asked before: leave out ${given.join(' and ')}.`)
   }
-  return { folder, question, model, resume, data, fast, json, help }
+  return { folder, question, model, resume, data, fast, json, help, flags: flagLayer(values) }
 }
 
 /** The folder and the question of a new run. */

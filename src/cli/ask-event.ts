@@ -1,3 +1,4 @@
+import type { StandardEvents } from '../../components/event.ts'
 import type { Failure, JsonObject, SessionStatus, Stop, TokenUsage } from '../index.ts'
 
 /** What a run has used, over all its starts, its sessions included. */
@@ -78,7 +79,22 @@ export interface Within {
   readonly path?: readonly string[] | undefined
 }
 
-interface Facts {
+/** What is told, as it is, of what keeps a run alive and within bounds. */
+export const contextEventTypes = [
+  'boundary-written',
+  'checkpoint-failed',
+  'compaction-failed',
+  'compaction-ineffective',
+  'cost-ceiling-neared',
+  'cost-unknown',
+  'small-model-unavailable',
+  'summary-started',
+  'turn-error',
+  'watchdog-alerted',
+] as const
+type ContextEventType = (typeof contextEventTypes)[number]
+
+interface Facts extends ContextFacts {
   'run-started': {
     readonly run: string
     /** Where runs are kept. */
@@ -133,11 +149,20 @@ interface Facts {
   }
 }
 
+type ContextFacts = { readonly [K in ContextEventType]: Place & StandardEvents[K] }
+
 /** What people and programs are told of a run; with `--json`, a line each. */
 export type AskEvent = { [K in keyof Facts]: { readonly type: K } & Facts[K] }[keyof Facts]
 
 /** Those of a type. */
 export type AskEventOf<T extends AskEvent['type']> = Extract<AskEvent, { readonly type: T }>
+
+/** One of what keeps a run alive and within bounds. */
+export type ContextEvent = AskEventOf<ContextEventType>
+
+export function isContextEvent(event: AskEvent): event is ContextEvent {
+  return contextEventTypes.some((type) => type === event.type)
+}
 
 /** Shows a run. */
 export interface View {

@@ -4,6 +4,7 @@ import * as standardComponents from '../../components/index.ts'
 import { ActiveFor } from '../../components/subagent-session.ts'
 import { Turn } from '../../components/turn.ts'
 import {
+  type Config,
   EntiaError,
   type Entity,
   fileTools,
@@ -46,6 +47,8 @@ export interface RunOptions {
   readonly store: Store
   /** Whether scripts take their time. */
   readonly isPaced: boolean
+  /** Of a run that goes on only the prices: all else it has already. */
+  readonly config: Config
 }
 
 /** Makes the next run. @throws `invalid-argument` for a folder that is none */
@@ -59,7 +62,7 @@ export async function newRun(
   for (let number = newest + 1; number <= newest + maxTries; number++) {
     const name = `ask-${number}`
     const world = new World({ name, systems: standardSystems(), components: Object.values(standardComponents) })
-    world.spawn(...leadParts({ question, model, folder: path, tools }))
+    world.spawn(...leadParts({ question, model, folder: path, tools, config: options.config }))
     const run = await opened(name, { tools, model }, options, () => world).catch(ignoreLocked)
     if (run?.world === world) return run
     await run?.runner.stop()
@@ -96,7 +99,7 @@ export function isFinished({ world, agent }: AskRun): boolean {
 async function opened(
   name: string,
   { tools, model }: { readonly tools: readonly Tool[]; readonly model: string },
-  { store, isPaced }: RunOptions,
+  { store, isPaced, config }: RunOptions,
   create?: () => World,
 ): Promise<OpenRun> {
   const isScripted = model === scriptedModel
@@ -105,6 +108,7 @@ async function opened(
     name,
     ...restoring,
     models: { scripted: readerModel({ isPaced }) },
+    prices: config.context.prices,
     sessionPool: new SessionPool(isScripted ? { cap: scriptedCap } : {}),
     tools: isScripted && isPaced ? tools.map(pacedTool) : tools,
   }

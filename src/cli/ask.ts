@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
+import { type Config, Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
 import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
@@ -12,6 +12,8 @@ import { readQuestion } from './question-prompt.ts'
 import { answeredTools } from './tool-calls.ts'
 
 export interface AskOptions extends AskArguments {
+  /** The files and the command line taken together. */
+  readonly config: Config
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Stops the run, so that it can be resumed. */
   readonly signal: AbortSignal
@@ -25,7 +27,7 @@ export type AskEnd = { readonly how: 'answered' | 'stopped' } | { readonly how: 
 /** Asks a lead and its researchers about a folder, or goes on with that, and shows it. */
 export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
   const store = sqliteStore({ folder: options.data })
-  const runOptions: RunOptions = { store, isPaced: !options.fast }
+  const runOptions: RunOptions = { store, isPaced: !options.fast, config: options.config }
   try {
     return await (options.resume ? goOn(options, runOptions, view) : begin(options, runOptions, view))
   } finally {
@@ -34,7 +36,7 @@ export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
 }
 
 async function begin(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
-  const model = chooseModel(options.model, options.environment)
+  const model = chooseModel(options.model, options.environment, options.config)
   assertKey(model, options.environment)
   const isNewPlace = !existsSync(options.data)
   const run = await newRun({ ...questionOf(options), model }, runOptions)

@@ -1,4 +1,4 @@
-import { EntiaError, type Failure, parseModel } from '../index.ts'
+import { type Config, EntiaError, type Failure, parseModel, taskDefaults } from '../index.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A provider as the command line knows it. */
@@ -26,38 +26,54 @@ export const choosingKeys = Object.values(providers).flatMap(({ defaultModel, ke
   defaultModel === undefined || keyVariable === undefined ? [] : [keyVariable],
 )
 
+/** What a configuration says of the model. */
+interface ModelSettings {
+  readonly model?: string | undefined
+  readonly context?: Partial<Pick<Config['context'], 'taskClass' | 'modelsByTier'>>
+}
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The model to ask, as `provider/model`: the one that is named, or that of the first provider whose key is set, or the
- * scripted one.
+ * The model to ask, as `provider/model`: the one that is named, on the command line or else in the configuration; or that
+ * of the first provider whose key is set, or the scripted one. Of a provider alone it is the one for the task class, or
+ * else the usual one.
  *
  * @throws UsageError for a name that names none
  */
-export function chooseModel(named: string | undefined, environment: Environment): string {
-  if (named !== undefined) return fullName(named)
+export function chooseModel(named: string | undefined, environment: Environment, config: ModelSettings = {}): string {
+  if (named !== undefined) return fullName('--model', named, config)
+  if (config.model !== undefined) return fullName('model', config.model, config)
   for (const [provider, { defaultModel, keyVariable }] of Object.entries(providers)) {
     if (defaultModel !== undefined && keyVariable !== undefined && isSet(environment, keyVariable)) {
-      return `${provider}/${defaultModel}`
+      return `${provider}/${usualModel(provider, config)}`
     }
   }
   return scriptedModel
 }
 
-function fullName(named: string): string {
+/** @param where it was named, for messages */
+function fullName(where: string, named: string, config: ModelSettings): string {
   const slash = named.indexOf('/')
   const name = slash < 0 ? named : named.slice(0, slash)
-  const provider = Object.hasOwn(providers, name) ? providers[name] : undefined
-  if (provider === undefined) {
+  if (!Object.hasOwn(providers, name)) {
     const known = Object.keys(providers).join(', ')
-    throw new UsageError(`--model takes PROVIDER/NAME, and there is no provider '${name}'. Known: ${known}.`)
+    throw new UsageError(`${where} takes PROVIDER/NAME, and there is no provider '${name}'. Known: ${known}.`)
   }
-  const model = slash < 0 ? provider.defaultModel : named.slice(slash + 1)
-  if (model === undefined || model === '') throw new UsageError(`--model ${named}: which model? Write ${name}/NAME.`)
-  if (name === 'scripted' && model !== provider.defaultModel) {
-    throw new UsageError(`--model ${named}: the only scripted model is ${scriptedModel}.`)
+  const model = slash < 0 ? usualModel(name, config) : named.slice(slash + 1)
+  if (model === undefined || model === '') throw new UsageError(`${where} ${named}: which model? Write ${name}/NAME.`)
+  if (name === 'scripted' && `${name}/${model}` !== scriptedModel) {
+    throw new UsageError(`${where} ${named}: the only scripted model is ${scriptedModel}.`)
   }
   return `${name}/${model}`
+}
+
+/** A provider's model where none is named. */
+function usualModel(provider: string, { context = {} }: ModelSettings): string | undefined {
+  const { taskClass, modelsByTier } = context
+  const model = taskClass && taskDefaults({ taskClass, provider, config: { modelsByTier } }).model
+  if (model === undefined) return providers[provider]?.defaultModel
+  return model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
 }
 
 /** @throws `missing-api-key` if the model's provider needs a key that is not set */
@@ -83,6 +99,12 @@ export function adviceOn({ kind }: Pick<Failure, 'kind'>, model: string): string
       return 'Ask about a smaller folder, or name a model with more room with --model.'
     case 'invalid-request':
       return `Check that there is a model ${model}, or name another one with --model.`
+    case 'budget-spent':
+      return 'Raise the ceiling with --max-turn-cost-usd or --max-session-cost-usd, or ask something narrower.'
+    case 'cost-unknown':
+      return `Give ${model} a price under context.prices, or allow calls without one with --on-unpriced warn.`
+    case 'watchdog':
+      return 'Ask something narrower, or name another model with --model.'
     case 'step-limit':
       return 'Ask something narrower, or about a smaller folder.'
     default:

@@ -1,6 +1,6 @@
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { Conversation, type Entity, type Message, type Runner, type World } from '../index.ts'
-import type { AskEvent, OpenTool } from './ask-event.ts'
+import { type AskEvent, contextEventTypes, type OpenTool } from './ask-event.ts'
 import { sessionName } from './session-name.ts'
 import { answeredTools, openTools } from './tool-calls.ts'
 
@@ -28,6 +28,7 @@ export function followRun(run: { readonly runner: Runner; readonly agent: Entity
   followSteps(run.runner, say)
   followTools(run, say)
   followSessions(run.runner, say)
+  followContext(run.runner, say)
   followTroubles(run.runner, say)
   return { told: () => line }
 }
@@ -129,6 +130,15 @@ function followSessions(runner: Runner, tell: Tell): void {
   runner.on('query-answered', ({ path, tick, index, sessionId }) => {
     tell({ type: 'query-answered', ...at(path), tick, index, session: sessionId })
   })
+}
+
+function followContext(runner: Runner, tell: Tell): void {
+  for (const type of contextEventTypes) {
+    runner.on(type, (event) => {
+      const { world: _, ...facts } = event
+      tell(facts as AskEvent)
+    })
+  }
 }
 
 function followTroubles(runner: Runner, tell: Tell): void {

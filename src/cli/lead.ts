@@ -1,5 +1,6 @@
 import {
   agent as agentOf,
+  type Config,
   declare,
   defineComponent,
   type Initial,
@@ -25,10 +26,12 @@ export interface LeadOptions {
   readonly folder: string
   /** What the lead and its researchers see the folder through. */
   readonly tools: readonly Tool[]
+  /** What keeps its context alive, and within bounds. */
+  readonly config: Config
 }
 
 /** The components of a lead: an agent that is asked about a folder, and may send researchers into it. */
-export function leadParts({ question, model, folder, tools }: LeadOptions): Initial[] {
+export function leadParts({ question, model, folder, tools, config }: LeadOptions): Initial[] {
   const researcher = {
     name: 'researcher',
     description: 'reads a part of the folder and tells what it says about a question',
@@ -38,7 +41,7 @@ export function leadParts({ question, model, folder, tools }: LeadOptions): Init
     inheritancePolicy: { inheritSystemPrompt: false },
   }
   return [
-    ...agentOf({ model, system: leadPrompt, messages: questionPrompt(question), maxSteps: maxSteps.lead }),
+    ...agentOf({ model, system: leadPrompt, messages: questionPrompt(question), maxSteps: maxSteps.lead, config }),
     ToolRegistry({ tools: [...declare(...tools), querySubagentDeclaration] }),
     SubagentRegistry({ subagents: { researcher }, fork: { enabled: false } }),
     Folder({ path: folder }),

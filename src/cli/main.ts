@@ -25,7 +25,7 @@ async function main(words: readonly string[]): Promise<number | undefined> {
     }
     if (!(error instanceof EntiaError)) throw error
     stderr.write(`entia: ${error.message}\n`)
-    return 1
+    return error.code === 'config-invalid' ? 2 : 1
   }
 }
 
@@ -65,6 +65,9 @@ async function askCommand(words: readonly string[]): Promise<number> {
   const { askArguments, askHelp, defaultData } = await import('./ask-arguments.ts')
   const args = askArguments(words)
   if (args.help) return help(askHelp)
+  const { readSettings } = await import('./config/settings.ts')
+  const { config, notices } = await readSettings({ flags: args.flags, environment, cwd: process.cwd() })
+  for (const notice of notices) stderr.write(`entia: ${notice}\n`)
   const [{ ask }, { jsonView }, { textView }] = await Promise.all([
     import('./ask.ts'),
     import('./json-view.ts'),
@@ -74,7 +77,7 @@ async function askCommand(words: readonly string[]): Promise<number> {
   const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
   const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb })
   try {
-    const end = await ask({ ...args, environment, signal, resumeBy }, view)
+    const end = await ask({ ...args, config, environment, signal, resumeBy }, view)
     if (end.how !== 'failed') return end.how === 'answered' ? 0 : exitCode()
     stderr.write(`entia: ${end.message}\n`)
     return 1

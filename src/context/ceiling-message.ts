@@ -1,3 +1,5 @@
+import { formatUsd, toNanoUsd } from './usd.ts'
+
 /** What is said of a ceiling that was reached, with four decimals. */
 export function ceilingMessage({
   bound,
@@ -8,5 +10,9 @@ export function ceilingMessage({
   readonly limitUsd: number
   readonly spentUsd: number
 }): string {
-  return `cost ceiling: this ${bound} has spent $${spentUsd.toFixed(4)} of $${limitUsd.toFixed(4)}.`
+  return `cost ceiling: this ${bound} has spent ${usd(spentUsd)} of ${usd(limitUsd)}.`
+}
+
+function usd(amount: number): string {
+  return formatUsd(toNanoUsd(amount))
 }

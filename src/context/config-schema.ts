@@ -9,7 +9,7 @@ import {
   watchdogMode,
   watchdogThreshold,
 } from '../../components/context.ts'
-import { flag, oneOf, positive, whole } from '../../components/setting.ts'
+import { flag, modelName, oneOf, positive, whole } from '../../components/setting.ts'
 import { ModelsByTier, TierTable } from '../../components/tier.ts'
 import { lazily } from '../world/lazily.ts'
 
@@ -68,12 +68,24 @@ const ContextSection = lazily(() =>
   }),
 )
 
+/** A folder that is the same wherever a program is started. */
+const absoluteFolder = /^(?:~?[\\/]|~$|[A-Za-z]:[\\/])/
+
 /** The configuration, keys in camelCase. A key that is added here is known everywhere. */
 export const ConfigSchema = lazily(() =>
   z.strictObject({
+    /** What comes of a tool call that a person may want to be asked about. Absent: they are asked. */
+    approvalMode: oneOf('allow', 'ask', 'deny').optional(),
     archival: ArchivalSection().prefault({}),
     ceilings: CeilingSettings().prefault({}),
     context: ContextSection().prefault({}),
+    /** `provider/model`, or a provider alone for its usual model. Absent: the task class's, or else the program's choice. */
+    model: modelName().optional(),
     subagents: z.strictObject({ enabled: flag().default(false) }).prefault({}),
+    /** Folders whose own configuration may say more than that less is allowed. Only a person's own file can name them. */
+    trustedFolders: z
+      .array(z.string().regex(absoluteFolder))
+      .describe('a list of folders, each absolute or beginning with ~/')
+      .optional(),
   }),
 )

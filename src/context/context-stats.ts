@@ -1,5 +1,6 @@
 import { Archive } from '../../components/archive.ts'
 import { Boundary } from '../../components/boundary.ts'
+import { CompactionState } from '../../components/compaction-state.ts'
 import { Context } from '../../components/context.ts'
 import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { LastCall } from '../../components/last-call.ts'
@@ -163,7 +164,8 @@ function whyNotAutomatic(world: World, agent: Entity): NotAutomatic | undefined 
   if (world.get(agent, Context)?.compaction.enabled !== true) return 'off'
   if (last === undefined) return 'no-own-call'
   if (last.contextWindow === undefined) return 'unknown-window'
-  return last.promptTokens === undefined ? 'unknown-usage' : undefined
+  if (last.promptTokens === undefined) return 'unknown-usage'
+  return (world.get(agent, CompactionState)?.turnsToWait ?? 0) > 0 ? 'back-off' : undefined
 }
 
 function costStats(world: World, agent: Entity): ContextStats['cost'] {

@@ -3,6 +3,9 @@ import { Context } from '../../components/context.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { agenticTools } from './agentic-wrapper.ts'
+import { archivalTools } from './archival-tools.ts'
+import { checkpointTools } from './checkpoint-tools.ts'
 
 /** Some of the tools that come with a configuration. */
 interface Group {
@@ -12,7 +15,7 @@ interface Group {
 }
 
 /** The tools that come with an agent's configuration, in the order in which its model sees them. */
-const groups: readonly Group[] = []
+const groups: readonly Group[] = [agenticTools, archivalTools, checkpointTools]
 
 /** Names of all of them, installed or not. */
 export const contextToolNames: ReadonlySet<string> = new Set(groups.flatMap(({ names }) => names))

@@ -4,7 +4,7 @@ import type { LogView } from '../world/log-view.ts'
 import { countTokens } from './tokenizer.ts'
 
 /** What tokens can be estimated of: a text, a message, or several messages. */
-export type Content = string | Message | readonly Message[] | LogView<Message>
+export type Countable = string | Message | readonly Message[] | LogView<Message>
 
 export interface EstimateOptions {
   /** Tokens of the model's provider for one that is counted here; above 0. */
@@ -26,7 +26,7 @@ const counted = new WeakMap<Message, number>()
  * @returns a whole number, rounded up; 0 for an empty text and for no messages
  * @throws `invalid-argument` for a factor that is not above 0
  */
-export function estimateTokens(content: Content, { factor }: EstimateOptions): number {
+export function estimateTokens(content: Countable, { factor }: EstimateOptions): number {
   checkFactor(factor)
   const tokens = typeof content === 'string' ? countTokens(content) : sum(messagesOf(content), rawTokens)
   return Math.ceil(tokens * factor)
@@ -34,7 +34,7 @@ export function estimateTokens(content: Content, { factor }: EstimateOptions): n
 
 /** Is the estimate of a content so many tokens or more? Counts no more of it than it takes to know. */
 export function isAtLeast(
-  content: Content,
+  content: Countable,
   { factor, tokens }: EstimateOptions & { readonly tokens: number },
 ): boolean {
   checkFactor(factor)
@@ -69,7 +69,7 @@ export function rawTokensOfText(text: string): number {
 }
 
 /** No fewer tokens than a content has before any factor, at the price of its bytes: no token is less than a byte. */
-export function maxTokensOf(content: Content): number {
+export function maxTokensOf(content: Countable): number {
   return typeof content === 'string' ? bytesOf(content) : sum(messagesOf(content), maxTokensOfMessage)
 }
 
@@ -101,7 +101,7 @@ function tokensOfBlock(block: Block, ofText: (text: string) => number): number {
   }
 }
 
-function messagesOf(content: Exclude<Content, string>): readonly Message[] | LogView<Message> {
+function messagesOf(content: Exclude<Countable, string>): readonly Message[] | LogView<Message> {
   return 'role' in content ? [content] : content
 }
 

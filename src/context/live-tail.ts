@@ -1,6 +1,8 @@
 import type { Message } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { liveSubagentsIn } from './live-subagents.ts'
+import { liveState } from './live-state.ts'
 
 const nothing: readonly Message[] = []
 
@@ -8,6 +10,10 @@ const nothing: readonly Message[] = []
  * What an agent's model is told of what is so right now: made anew for each call, behind the last cache breakpoint, and no
  * part of the shared prefix.
  */
-export function liveTail(_world: World, _agent: Entity): readonly Message[] {
-  return nothing
+export function liveTail(world: World, agent: Entity): readonly Message[] {
+  const subagents = liveSubagentsIn(world, agent, 'tail')
+  const state = liveState(world, agent, subagents?.sessions)
+  const blocks = [subagents?.text, state].filter((block) => block !== undefined)
+  if (blocks.length === 0) return nothing
+  return [{ role: 'user', content: [{ type: 'text', text: blocks.join('\n\n') }] }]
 }

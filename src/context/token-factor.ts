@@ -4,7 +4,7 @@ import { parseModel } from '../models/model-name.ts'
 /** So many calls of a model say what its factor is. */
 const maxCalls = 20
 /** A shorter request says little: what a provider adds of its own weighs too much in it. */
-const minRawTokens = 500
+export const minRawTokens = 500
 const leastFactor = 0.5
 const greatestFactor = 3
 /** Of a model that counts with the same vocabulary, or a close one. */

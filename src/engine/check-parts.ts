@@ -1,3 +1,4 @@
+import { Context } from '../../components/context.ts'
 import { Llm } from '../../components/llm.ts'
 import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
@@ -19,14 +20,13 @@ export function checkParts(world: World, host: Host): void {
   const { state } = world.core
   for (const agent of state.holders(Llm)) {
     const { model } = world.read(agent, Llm)
-    const { provider } = parseModel(model)
-    if (host.hasProvider(provider)) continue
-    throw new EntiaError(
-      'unknown-provider',
-      `Entity ${agent} has the model '${model}', and there is no provider '${provider}'. ` +
-        `Known: ${host.providerNames.join(', ')}. Pass it in 'models'.`,
-      { entity: agent, model },
-    )
+    assertProvider(host, agent, 'the model', model)
+  }
+  for (const agent of state.holders(Context)) {
+    const { smallModel, tools } = world.read(agent, Context).agentic
+    // By its bare name, it is one of the agent's own provider.
+    if (tools && smallModel?.includes('/') === true)
+      assertProvider(host, agent, 'context.agentic.smallModel', smallModel)
   }
   const seen = new Set<unknown>()
   for (const agent of state.holders(ToolRegistry)) {
@@ -42,6 +42,17 @@ export function checkParts(world: World, host: Host): void {
       { entity: agent, tool: missing.name },
     )
   }
+}
+
+function assertProvider(host: Host, agent: Entity, what: string, model: string): void {
+  const { provider } = parseModel(model)
+  if (host.hasProvider(provider)) return
+  throw new EntiaError(
+    'unknown-provider',
+    `Entity ${agent} has ${what} '${model}', and there is no provider '${provider}'. ` +
+      `Known: ${host.providerNames.join(', ')}. Pass it in 'models'.`,
+    { entity: agent, model },
+  )
 }
 
 /** An agent that may delegate has the `subagent` tools: none of its own goes by one of their names. */

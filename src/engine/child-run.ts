@@ -1,3 +1,6 @@
+import { TranscriptWrite } from '../../components/agent-transcript.ts'
+import { ArchiveJob } from '../../components/archive-job.ts'
+import { HolderDraft } from '../../components/holder.ts'
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/ancestry.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { DelegationLimits, type DelegationLimitsData } from '../../components/delegation-limits.ts'
@@ -45,10 +48,12 @@ export class ChildRun {
   readonly #ended: Promise<SessionEndData>
   #settle: ((end: SessionEndData) => void) | undefined
   #isAwaited = false
+  #isLeaving = false
   #isStopped = false
   #hasFailed = false
   /** Resolves once its World ticks, or will not. */
   readonly #started = Promise.withResolvers<void>()
+  readonly #quiet = Promise.withResolvers<void>()
 
   /** @param slot given back while the session only waits. Absent: it needs none */
   constructor(makeRunner: MakeChildRunner, slot: SessionSlot | undefined) {
@@ -60,9 +65,14 @@ export class ChildRun {
       failed: (error) => {
         this.#hasFailed = true
         this.#settle?.({ ok: false, error: error.message, kind: 'internal' })
+        this.#quiet.resolve()
       },
     })
     this.#agent = agentOf(this.#runner.world)
+  }
+
+  get agent(): Entity {
+    return this.#agent
   }
 
   get world(): World {
@@ -114,6 +124,23 @@ export class ChildRun {
     return this.#ended
   }
 
+  /** Is anything under way that outlasts its turns? */
+  get isArchiving(): boolean {
+    const { core } = this.#runner.world
+    return [ArchiveJob, HolderDraft, TranscriptWrite].some((token) => core.state.holders(token).length > 0)
+  }
+
+  /** Resolves once nothing of that is under way, or it is not driven any more. */
+  quiet(): Promise<void> {
+    this.#isLeaving = true
+    this.#look()
+    return this.#quiet.promise
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   get usage(): SessionUsage {
     return this.#runner.usageOf(this.#agent)
   }
@@ -140,6 +167,7 @@ export class ChildRun {
   #look(): void {
     if (this.#isStopped) return
     const { world } = this.#runner
+    if (this.#isLeaving && !this.isArchiving) this.#quiet.resolve()
     const end = world.get(this.#agent, SessionEnd)
     if (end !== undefined) {
       if (this.#isAwaited) this.#settle?.(end)

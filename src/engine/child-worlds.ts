@@ -1,9 +1,11 @@
 import * as standard from '../../components/index.ts'
+import type { WorldKind } from '../../components/ancestry.ts'
 import { Blueprint, type BlueprintData, SharedHistory } from '../../components/blueprint.ts'
 import type { HostFactsData } from '../../components/host-facts.ts'
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
 import type { Store } from '../stores/port.ts'
 import { childWorld } from '../subagents/child-world.ts'
+import { type HolderParts, holderWorld } from '../subagents/holder-world.ts'
 import { reviveSession } from '../subagents/revive-session.ts'
 import type { Component, Entity } from '../world/component.ts'
 import type { WorldEvent } from '../world/input.ts'
@@ -14,6 +16,10 @@ import type { ChildRunner, MakeChildRunner } from './child-run.ts'
 import type { Host } from './host.ts'
 import { Keeper } from './keeper.ts'
 import type { Lineage } from './lineage.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
+import type { HolderFailure } from '../subagents/holder-outcome.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { WorldTree } from './world-tree.ts'
 
 /** Makes a Runner for the World of a session. */
 export type MakeRunner = (
@@ -38,13 +44,14 @@ export interface ChildWorldsParts {
   /** Keep all ticks, as of the parent's world. */
   readonly record: boolean | undefined
   readonly systems: readonly System[]
+  readonly tree: WorldTree
   readonly makeRunner: MakeRunner
 }
 
 /** What a session is begun from. */
 export interface Beginning {
-  readonly session: SubagentSessionData
-  readonly above: readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
+  readonly session: Pick<SubagentSessionData, 'prompt' | 'resumedFrom' | 'sessionId'> & { readonly kind: WorldKind }
+  readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
   readonly history: Parameters<typeof childWorld>[0]['history']
   readonly facts: HostFactsData
@@ -78,7 +85,7 @@ export class ChildWorlds {
   async goOn(sessionId: string, components: Iterable<Component>): Promise<MakeChildRunner | undefined> {
     const { store, makeRunner } = this.#parts
     if (store === undefined) {
-      const world = this.#kept.get(sessionId)
+      const world = this.#inMemory(sessionId)
       return world && ((ties) => makeRunner(world, sessionId, ties, {}))
     }
     const keeper = await Keeper.open(sessionId, { store, root: this.#parts.root, record: this.#parts.record })
@@ -95,7 +102,7 @@ export class ChildWorlds {
 
   /** Keeps a World that is not driven any more, if there is no store that has it. */
   keep(sessionId: string, world: World): void {
-    if (this.#parts.store !== undefined) return
+    if (this.#parts.store !== undefined || this.#parts.tree.holders.has(sessionId)) return
     this.#kept.delete(sessionId)
     this.#kept.set(sessionId, world)
     const [oldest] = this.#kept.keys()
@@ -104,11 +111,50 @@ export class ChildWorlds {
 
   /** A World as it was last committed, to be looked at. */
   async look(sessionId: string): Promise<World | undefined> {
-    return this.#kept.get(sessionId) ?? (await this.#stored(sessionId, []))
+    return this.#inMemory(sessionId) ?? (await this.#stored(sessionId, []))
+  }
+
+  /** Writes the World of a holder down, once, and lets it rest; or says why it is not there. */
+  async hold(parts: HolderParts): Promise<HolderFailure | undefined> {
+    const { store, root, record, tree } = this.#parts
+    const world = holderWorld(parts)
+    if (store === undefined) {
+      tree.holders.set(world.name, world)
+      return undefined
+    }
+    let keeper: Keeper
+    try {
+      keeper = await Keeper.open(world.name, { store, root, record })
+    } catch (error) {
+      return { phase: 'spawn', failure: storeFailure(error) }
+    }
+    try {
+      if (!(await keeper.isTaken())) await keeper.begin(world)
+      return undefined
+    } catch (error) {
+      return { phase: 'seed', failure: storeFailure(error) }
+    } finally {
+      await keeper.close()
+    }
+  }
+
+  /** Removes the World of a holder, if it is there. */
+  async remove(sessionId: string): Promise<void> {
+    const { store, tree } = this.#parts
+    if (store === undefined) return void tree.holders.delete(sessionId)
+    try {
+      await store.delete(sessionId)
+    } catch (error) {
+      if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw error
+    }
   }
 
   async close(): Promise<void> {
     this.#kept.clear()
+  }
+
+  #inMemory(sessionId: string): World | undefined {
+    return this.#kept.get(sessionId) ?? this.#parts.tree.holders.get(sessionId)
   }
 
   #make(beginning: Beginning) {
@@ -155,6 +201,10 @@ export class ChildWorlds {
   #tokens(components: Iterable<Component>): Component[] {
     return [...new Set([...tokensOf(standard), ...components])]
   }
+}
+
+function storeFailure(error: unknown): HolderFailure['failure'] {
+  return { kind: 'store-failed', message: thrownMessage(error) }
 }
 
 /** What a session that has not begun is made from, as its parent's World has it. */

@@ -1,6 +1,6 @@
 import type { StandardInput } from '../../components/input.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
-import { type SessionUsage, SubagentSession } from '../../components/subagent-session.ts'
+import type { SessionUsage } from '../../components/subagent-session.ts'
 import { canonical } from '../world/canonical.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
@@ -14,8 +14,9 @@ import type { EffectKind } from './effect-kind.ts'
 import type { EventPlace } from './events.ts'
 import type { Host } from './host.ts'
 import type { DrivenWorld } from './host-seams.ts'
+import { hasUntold } from './has-untold.ts'
 import { newFacts } from './host-facts.ts'
-import { Inbox, type Waiter } from './inbox.ts'
+import { type Enter, Inbox, type Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
 import type { Lineage } from './lineage.ts'
 import { Listeners } from './listeners.ts'
@@ -27,7 +28,7 @@ import { isSessionEffect, sessionKind } from './session-kinds.ts'
 import { SessionNews } from './session-news.ts'
 import { usageOf } from './session-usage.ts'
 import { Sessions } from './sessions.ts'
-import { beginKeeping } from './stored-world.ts'
+import { beginKeeping, loadedTokenizer } from './stored-world.ts'
 import { synchronous } from './synchronous.ts'
 import { TickLoop } from './tick-loop.ts'
 
@@ -130,7 +131,7 @@ export class Drive {
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
     this.#pump.takeUp(this.#loop.offsetMs)
-    if (world.core.state.holders(SubagentSession).length > 0) this.sessions.tellUntold()
+    if (hasUntold(world)) this.sessions.tellUntold()
   }
 
   /** Resolves once nothing is in flight and nothing is due. @throws as `Runner.idle` */
@@ -218,7 +219,7 @@ export class Drive {
 
   async #openStore(): Promise<void> {
     const { store, record } = this.#options
-    if (store === undefined) return
+    if (store === undefined) return loadedTokenizer(this.world)
     const keeper = await beginKeeping(this.world, this.#keeper, { store, record, root: this.#lineage?.root })
     if (!this.#isStopped) this.#keeper = keeper
     else {
@@ -236,12 +237,11 @@ export class Drive {
       const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
       return new Drive(child, { host, ...kept }, { lineage, ...held })
     }
-    const spent = (session: Entity, usage: SessionUsage): void => {
-      const input = canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input
-      if (this.#isStopped) this.#late.push(input)
-      else this.#enter(input)
+    const enter: Enter = (input) => {
+      if (!this.#isStopped) return this.#committed((waiter) => this.#inbox.push(input, waiter))
+      return void this.#late.push(input)
     }
-    return new Sessions({ world, host, store, root, record, makeRunner, spent })
+    return new Sessions({ world, host, store, root, record, makeRunner, enter })
   }
 
   /** What the newest committed tick told may not have been heard before the last process ended. */

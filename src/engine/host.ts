@@ -17,6 +17,7 @@ import type { EffectKind } from './effect-kind.ts'
 import { HostPools } from './host-pools.ts'
 import type { HostSeams } from './host-seams.ts'
 import { modelEffect } from './model-effect.ts'
+import { ratesEffect } from './rates-effect.ts'
 import { toolEffect } from './tool-effect.ts'
 
 /** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
@@ -61,6 +62,7 @@ export class Host {
       ['model', modelEffect(this)],
       ['tool', toolEffect((name) => this.tool(name))],
       ['approval', approvalEffect(options.approve)],
+      ['rates', ratesEffect(this)],
       // Ends by its deadline, or when nobody waits any more.
       ['timer', { isWaiting: true, prepare: () => undefined }],
       ...Object.entries(options.effects ?? {}),

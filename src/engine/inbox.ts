@@ -9,6 +9,9 @@ export interface Waiter {
   reject(error: unknown): void
 }
 
+/** Puts in what a Runner has learned of other worlds. Resolves once it is committed; nothing: it waits for the last tick of a Runner that stops. */
+export type Enter = (input: Input) => Promise<void> | undefined
+
 type Change = (world: World) => void
 
 interface Entry {

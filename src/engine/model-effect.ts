@@ -1,5 +1,7 @@
 import type { Failure } from '../../components/failure.ts'
+import type { CachePrice } from '../../components/last-call.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
+import { SideCall } from '../../components/side-call.ts'
 import { parseModel } from '../models/model-name.ts'
 import type { ModelProvider, ModelReply } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
@@ -8,6 +10,7 @@ import type { TokenUsage } from '../../components/usage.ts'
 import type { World } from '../world/world.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { StreamEvent } from './events.ts'
+import { modelFacts } from './model-facts.ts'
 
 /** Where model calls find their providers. */
 export interface ModelHost {
@@ -27,6 +30,9 @@ export function modelEffect(host: ModelHost): EffectKind {
       const model = modelCalledBy(world, effect)
       const { provider } = parseModel(model)
       const request = requestOf(world, effect)
+      const facts = modelFacts((...call) => host.priced(...call), world, effect)
+      // What is written beside a conversation is no answer to anybody.
+      const isHeard = !world.has(effect, SideCall)
       return async ({ attempt, key, signal, sleep, tell }) => {
         let index = 0
         const place = { world: world.name, agent, effect, attempt }
@@ -35,14 +41,18 @@ export function modelEffect(host: ModelHost): EffectKind {
           key,
           attempt,
           sleep,
-          onDelta: (delta) => tell({ type: 'model-delta', ...place, index: index++, delta }),
+          onDelta: (delta) => {
+            if (isHeard) tell({ type: 'model-delta', ...place, index: index++, delta })
+          },
         })
         if (index > 0 && (!outcome.ok || signal.aborted)) tell({ type: 'model-discarded', ...place })
         if (!outcome.ok) {
           hold(host, provider, outcome.failure, world, tell)
-          return outcome
+          return { ok: false, failure: await facts.failed(outcome.failure) }
         }
-        return settled(outcome.value, model, await host.priced(model, outcome.value.usage, world.dateMs))
+        const { usage } = outcome.value
+        const priced = await host.priced(model, usage, world.dateMs)
+        return settled(outcome.value, model, { ...priced, cachePrice: await facts.cachePrice(usage) })
       }
     },
   }
@@ -61,12 +71,15 @@ function hold(
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
 }
 
+type PricedReply = PricedCall & { readonly cachePrice: CachePrice | undefined }
+
 /** The message remembers which model wrote it. Price and window come along, so that a replay under other prices is the same. */
-function settled({ message, stop, usage }: ModelReply, model: string, priced: PricedCall): OutcomeData {
-  const { costNanoUsd, contextWindow } = priced
+function settled({ message, stop, usage }: ModelReply, model: string, priced: PricedReply): OutcomeData {
+  const { cachePrice, costNanoUsd, contextWindow } = priced
   return {
     ok: true,
     value: {
+      ...(cachePrice !== undefined && { cachePrice }),
       ...(contextWindow !== undefined && { contextWindow }),
       ...(costNanoUsd !== undefined && { costNanoUsd }),
       message: { content: message.content, model, role: 'assistant' },

@@ -13,6 +13,7 @@ const ownKinds: ReadonlySet<unknown> = new Set([
   'session-spent',
   'session-stopped',
   'started',
+  'subtask-spent',
 ])
 
 /**

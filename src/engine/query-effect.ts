@@ -3,12 +3,14 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { parseEnvelope } from '../subagents/envelope.ts'
 import { usageSince } from '../subagents/grants.ts'
 import type { QueryOutcome } from '../subagents/session-outcome.ts'
+import { knownHolders } from '../subagents/record-holder.ts'
 import { cutText } from '../tools/cut-text.ts'
 import type { Json } from '../world/json.ts'
 import { ChildRun } from './child-run.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import { maxAnswerChars } from './session-records.ts'
 import type { Sessions } from './sessions.ts'
+import { treeOf } from './world-tree.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** Further questions to sessions that have succeeded: each a turn of the session's World, which needs no slot for it. */
@@ -31,21 +33,41 @@ interface Question {
 
 async function ask(sessions: Sessions, question: Question, context: EffectContext): Promise<OutcomeData> {
   const { sessionId } = question
-  const release = await context.wait(sessions.claim(sessionId))
+  const release = await context.wait(claim(sessions, sessionId))
+  let run: ChildRun | undefined
   try {
     const maker = await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
-    if (maker !== undefined) return await answered(sessions, new ChildRun(maker, undefined), question, context)
+    if (maker !== undefined) {
+      run = new ChildRun(maker, undefined)
+      return await answered(sessions, run, { ...question, release }, context)
+    }
     const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
     return { ok: false, failure: { kind: 'interrupted', message } }
   } finally {
+    if (run === undefined) release()
+  }
+}
+
+/** Whoever asks is told of the turns that were archived there, and of no other. */
+function holdersOf({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok: true }>, 'holders'> {
+  const holders = knownHolders(world, agent).filter(({ isTold }) => isTold !== true)
+  return holders.length === 0 ? {} : { holders }
+}
+
+/** Has a session's World to itself: others of the same tree may know it as well. */
+async function claim(sessions: Sessions, sessionId: string): Promise<() => void> {
+  const releaseHere = await sessions.claim(sessionId)
+  const release = await treeOf(sessions.world).claim(sessionId)
+  return () => {
     release()
+    releaseHere()
   }
 }
 
 async function answered(
   sessions: Sessions,
   run: ChildRun,
-  { id, prompt, sessionId }: Question,
+  { id, prompt, sessionId, release }: Question & { readonly release: () => void },
   context: EffectContext,
 ): Promise<OutcomeData> {
   const before = run.usage
@@ -61,12 +83,21 @@ async function answered(
     const usage = usageSince(before, run.usage)
     if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
     const outcome: QueryOutcome = end.ok
-      ? { ok: true, text: cutText(parseEnvelope(end.text).result, maxAnswerChars), usage }
+      ? { ok: true, ...holdersOf(run), text: cutText(parseEnvelope(end.text).result, maxAnswerChars), usage }
       : { ok: false, error: end.error, usage }
     return { ok: true, value: outcome as Json }
   } finally {
-    await context.wait(run.stop())
-    sessions.worlds.keep(sessionId, run.world)
-    forget()
+    const letGo = async (): Promise<void> => {
+      try {
+        await run.stop()
+        sessions.worlds.keep(sessionId, run.world)
+      } finally {
+        forget()
+        release()
+      }
+    }
+    // Nobody who has asked waits until the question is archived in turn.
+    if (run.isArchiving && !context.isStopping) sessions.linger(run, letGo)
+    else await context.wait(letGo())
   }
 }

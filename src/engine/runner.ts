@@ -1,8 +1,18 @@
 import type { StandardInput } from '../../components/input.ts'
 import type { UserMessage } from '../../components/message.ts'
+import type { SubtaskResult } from '../../components/subtask.ts'
+import type { SummaryResult } from '../../components/summary-result.ts'
 import type { Entity } from '../world/component.ts'
 import type { Input } from '../world/input.ts'
 import type { World } from '../world/world.ts'
+import {
+  checkpoint,
+  type CheckpointOptions,
+  compact,
+  type CompactOptions,
+  type ContextCallParts,
+} from './context-calls.ts'
+import { type CostCeilingReset, resetCostCeiling } from './cost-ceiling-reset.ts'
 import { Drive } from './drive.ts'
 import type { EventsByType, RunnerEvent } from './events.ts'
 import type { Host } from './host.ts'
@@ -10,6 +20,7 @@ import type { OpenRunnerOptions, RunnerOptions } from './runner-options.ts'
 import type { RunnerStats } from './runner-stats.ts'
 import { openStored, type StoredWorldHeld } from './stored-world.ts'
 import { Subagents } from './subagents.ts'
+import { runSubtask, type SubtaskOptions } from './run-subtask.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
@@ -108,9 +119,61 @@ export class Runner {
     return this.#drive.change(change)
   }
 
+  /**
+   * Lets an agent go on that has reached a cost ceiling, and raises the ceiling of its life if told to. What was spent stays
+   * spent; a new turn starts at zero. Resolves once that is committed.
+   *
+   * @throws `limit-reached` while it has spent as much as its life's ceiling or more; `invalid-argument`
+   */
+  async resetCostCeiling(agent: Entity, options: CostCeilingReset = {}): Promise<void> {
+    const request = this.#drive.news.requestId(this.world.tick)
+    await resetCostCeiling(this.world, (input) => this.post(input), { agent, request, options })
+  }
+
   /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. */
   async resetWatchdog(agent: Entity): Promise<void> {
     await this.post({ kind: 'watchdog-reset', agent })
+  }
+
+  /**
+   * Runs a subtask for an agent: in a World of its own, which knows its prompt, its message and the tools that it is given,
+   * and nothing of the agent's conversation. Resolves with what it has come to, a failure too.
+   *
+   * @throws before anything has run: `invalid-argument`, `unknown-provider`
+   */
+  async runSubtask(agent: Entity, options: SubtaskOptions): Promise<SubtaskResult> {
+    const { host, news, world } = this.#drive
+    return runSubtask(agent, options, { host, news, world, post: (input) => this.post(input) })
+  }
+
+  /**
+   * Has a summary take the place of what an agent has said and heard: at the next quiet point, at once if it is idle. Requests
+   * that come before that join the first, and the newest focus counts. Resolves with what has come of it, a failure too.
+   *
+   * @throws `invalid-argument` (an agent without `Context` too)
+   */
+  async compact(agent: Entity, options: CompactOptions = {}): Promise<SummaryResult> {
+    return compact(agent, options, this.#contextCalls)
+  }
+
+  /** Does the same, but only if the conversation is as full as is configured. @throws as `compact` */
+  async compactIfNeeded(agent: Entity, options: CompactOptions = {}): Promise<SummaryResult> {
+    return compact(agent, options, this.#contextCalls, true)
+  }
+
+  /**
+   * Says that an agent's task is done: a record takes its place, at the next quiet point. Resolves with what has come of it,
+   * a failure too.
+   *
+   * @throws `invalid-argument` (an agent whose `Context` has no checkpoints too)
+   */
+  async checkpoint(agent: Entity, options: CheckpointOptions = {}): Promise<SummaryResult> {
+    return checkpoint(agent, options, this.#contextCalls)
+  }
+
+  get #contextCalls(): ContextCallParts {
+    const { news, world } = this.#drive
+    return { news, world, post: (input) => this.post(input) }
   }
 
   /** An agent's sessions, for programs. */

@@ -47,18 +47,33 @@ async function runSession(
   // Not before its end is written down: by then whoever has waited for it can ask for the slot, ahead of those in the queue.
   context.whenGone(() => sessions.leavePool(sessionId))
   let release: (() => void) | undefined
+  let run: ChildRun | string | undefined
   try {
     if (!(await context.wait(hasSlot)) || signal.aborted) return calledOff()
     release = await context.wait(sessions.claim(sessionId))
-    const run = await made(sessions, session, context)
+    run = await made(sessions, session, context)
     if (typeof run === 'string') return failed(run)
     return (await begun(sessions, session, run, context))
       ? await followed(sessions, session, run, context)
       : calledOff()
   } finally {
     sessions.rest(sessionId)
-    release?.()
+    // A World that is driven on is had by whoever drives it.
+    if (run instanceof ChildRun && !run.isStopped) letLinger(sessions, run, release)
+    else release?.()
   }
+}
+
+/** Turns that are still being archived when a session has ended keep nobody waiting. */
+function letLinger(sessions: Sessions, run: ChildRun, release: (() => void) | undefined): void {
+  sessions.linger(run, async () => {
+    try {
+      await run.stop()
+      sessions.worlds.keep(run.world.name, run.world)
+    } finally {
+      release?.()
+    }
+  })
 }
 
 /** The run of a session, new or from where it was left; or why there is none. */
@@ -79,7 +94,7 @@ async function begun(sessions: Sessions, session: Entity, run: ChildRun, context
       await context.admit()
     }
     if (!signal.aborted) {
-      sessions.enliven(run)
+      sessions.enliven(session, run)
       // One that was running may have been stopped before it was told.
       await run.start(grantedTo(sessions, session))
       return true
@@ -115,8 +130,10 @@ async function followed(
   signal.removeEventListener('abort', close)
   const { usage } = run
   // Its last tick keeps the clock itself for as long as it takes.
-  await context.wait(run.stop())
-  sessions.worlds.keep(record.sessionId, run.world)
+  if (!run.isArchiving) {
+    await context.wait(run.stop())
+    sessions.worlds.keep(record.sessionId, run.world)
+  }
   return { ok: true, value: (await outcomeOf(sessions, record, end, usage)) as Json }
 }
 

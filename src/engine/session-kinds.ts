@@ -1,12 +1,26 @@
+import { holderEffect, holderRemovalEffect, transcriptEffect } from './archive-effects.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { queryEffect } from './query-effect.ts'
+import { recallEffect } from './recall-effect.ts'
 import { queuePositionEffect, recordEffect, slotEffect } from './session-answers.ts'
 import { sessionEffect } from './session-effect.ts'
 import type { SessionSlot } from './session-slot.ts'
 import type { Sessions } from './sessions.ts'
+import { subtaskEffect } from './subtask-effect.ts'
 
 /** Kinds of effects that only the Runner of a world can do, since they are about other worlds. */
-const kinds = ['session', 'query', 'record', 'queue-position', 'slot'] as const
+const kinds = [
+  'session',
+  'query',
+  'record',
+  'queue-position',
+  'slot',
+  'subtask',
+  'holder',
+  'holder-removal',
+  'transcript',
+  'recall',
+] as const
 export type SessionEffectKind = (typeof kinds)[number]
 
 export function isSessionEffect(kind: string): kind is SessionEffectKind {
@@ -28,6 +42,16 @@ export function sessionKind(kind: SessionEffectKind, sessions: Sessions, slot: S
       return recordEffect(sessions) // a text that is read back
     case 'queue-position':
       return queuePositionEffect(sessions) // a session's place in the queue
+    case 'subtask':
+      return subtaskEffect(sessions) // the run of a subtask
+    case 'holder':
+      return holderEffect(sessions) // the World of a holder is made durable
+    case 'holder-removal':
+      return holderRemovalEffect(sessions) // … or removed
+    case 'transcript':
+      return transcriptEffect(sessions) // lines are appended to transcripts
+    case 'recall':
+      return recallEffect(sessions) // what an agent no longer sees of its conversation is searched
     case 'slot':
       return slotEffect(slot) // a slot for a session that gave its own back
   }

@@ -1,3 +1,5 @@
+import type { SubtaskResult } from '../../components/subtask.ts'
+import type { SummaryResult } from '../../components/summary-result.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Entity } from '../world/component.ts'
 import type { EventsByType } from './events.ts'
@@ -10,7 +12,7 @@ export interface Launched {
   readonly sequence: number
 }
 
-/** Lets programs wait for what happens to the sessions of one world, however many they are. */
+/** Lets programs wait for what happens to the sessions and subtasks of one world, however many they are, and for what they have asked. */
 export class SessionNews {
   readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
   #launches = 0
@@ -24,6 +26,12 @@ export class SessionNews {
     })
     listeners.on('query-answered', ({ path, query }: Told<'query-answered'>) => {
       if (path === undefined) this.#tell(`query ${query}`, true)
+    })
+    listeners.on('summary-answered', ({ path, requests, result }: Told<'summary-answered'>) => {
+      if (path === undefined) for (const request of requests) this.#tell(`summary ${request}`, result)
+    })
+    listeners.on('subtask-ended', ({ path, request, result }: Told<'subtask-ended'>) => {
+      if (path === undefined) this.#tell(`subtask ${request}`, result)
     })
   }
 
@@ -44,9 +52,17 @@ export class SessionNews {
     return this.#next(`query ${query}`)
   }
 
+  summarized(request: string): Promise<SummaryResult> {
+    return this.#next(`summary ${request}`)
+  }
+
+  subtaskEnded(request: string): Promise<SubtaskResult> {
+    return this.#next(`subtask ${request}`)
+  }
+
   /** Nothing will be told of this request: it was refused. */
   forget(requestId: string): void {
-    for (const what of ['launch', 'query']) this.#waiting.delete(`${what} ${requestId}`)
+    for (const what of ['launch', 'query', 'subtask', 'summary']) this.#waiting.delete(`${what} ${requestId}`)
   }
 
   /** Nothing is told any more. */

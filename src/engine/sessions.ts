@@ -11,9 +11,15 @@ import { agentOf, transcriptOf } from './child-run.ts'
 import type { Host } from './host.ts'
 import { ChildWorlds } from './child-worlds.ts'
 import type { MakeRunner } from './child-worlds.ts'
+import { entered } from './entered.ts'
+import type { Enter } from './inbox.ts'
 import { recordsFor } from './session-records.ts'
+import { SessionReports } from './session-reports.ts'
 import { SessionSlot } from './session-slot.ts'
+import { SubtaskRuns } from './subtask-runs.ts'
 import { usageOf } from './session-usage.ts'
+import { TranscriptPlace } from './transcript-place.ts'
+import { joinTree, treeOf } from './world-tree.ts'
 
 /** What the sessions of a Runner's world are run with. */
 export interface SessionsParts {
@@ -25,8 +31,7 @@ export interface SessionsParts {
   /** The root world of the tree. */
   readonly root: string
   readonly makeRunner: MakeRunner
-  /** Posts what a session had spent that was stopped. */
-  readonly spent: (session: Entity, usage: SessionUsage) => void
+  readonly enter: Enter
 }
 
 /** Pools know sessions by keys that no two worlds of a process share, whatever their names. */
@@ -38,6 +43,8 @@ export class Sessions {
   readonly host: Host
   readonly records: Records
   readonly worlds: ChildWorlds
+  readonly transcripts: TranscriptPlace
+  readonly subtasks: SubtaskRuns
   /** Questions that programs are about to ask, by session. */
   readonly asking = new Map<string, string>()
   /** Sessions and questions whose results programs are about to collect. */
@@ -46,19 +53,31 @@ export class Sessions {
   readonly #key = `${++trees}`
   readonly #slots = new Map<string, SessionSlot>()
   readonly #live = new Map<string, ChildRun>()
+  readonly #reports: SessionReports
   readonly #asked = new Map<string, ChildRun>()
+  /** Worlds that are driven on after their ends, and what ends that. */
+  readonly #lingering = new Map<string, () => void>()
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
   #isClosed = false
   /** Sessions whose Worlds somebody has, by id. The Runner does not let go of its world before they are free. */
   readonly #closing = new Map<string, PromiseWithResolvers<void>>()
 
   constructor(parts: SessionsParts) {
-    const { world, host, store, root, record, makeRunner } = parts
+    const { world, host, store, root, record, makeRunner, enter } = parts
     this.#parts = parts
     this.world = world
+    this.#reports = new SessionReports(world)
     this.host = host
     this.records = recordsFor(host.artifacts, store, root)
-    this.worlds = new ChildWorlds({ host, store, root, record, systems: world.systems, makeRunner })
+    this.transcripts = new TranscriptPlace(world, store, root)
+    const made: MakeRunner = (child, ...rest) => {
+      joinTree(child, world)
+      return makeRunner(child, ...rest)
+    }
+    const tree = treeOf(world)
+    this.worlds = new ChildWorlds({ host, store, root, record, systems: world.systems, tree, makeRunner: made })
+    const claim = (name: string): Promise<() => void> => this.claim(name)
+    this.subtasks = new SubtaskRuns({ world, worlds: this.worlds, isRecorded: record === true, claim, enter })
   }
 
   /** Is its world kept in a store, and the sessions' Worlds with it? */
@@ -91,8 +110,9 @@ export class Sessions {
   }
 
   /** A session's World is driven from now on. */
-  enliven(run: ChildRun): void {
+  enliven(session: Entity, run: ChildRun): void {
     this.#live.set(run.world.name, run)
+    this.#reports.begin(session, run)
     this.#arrived(run.world.name)
   }
 
@@ -122,12 +142,20 @@ export class Sessions {
     const { state } = this.world.core
     const running = state.holders(Running).filter((effect) => state.get(effect, SubagentSession) !== undefined)
     const ids = running.map((session) => this.record(session).sessionId)
-    return ids.filter((sessionId) => this.#slots.has(sessionId) && !this.#live.has(sessionId))
+    const sessions = ids.filter((sessionId) => this.#slots.has(sessionId) && !this.#live.has(sessionId))
+    return [...sessions, ...[...this.subtasks.expected].filter((subtaskId) => !this.#asked.has(subtaskId))]
   }
 
   /** A session's World is not driven any more. */
   rest(sessionId: string): void {
     this.#live.delete(sessionId)
+    this.#reports.end(sessionId)
+  }
+
+  /** A subtask is not driven any more, or will not be. */
+  forget(subtaskId: string): void {
+    this.subtasks.gone(subtaskId)
+    this.#arrived(subtaskId)
   }
 
   /** Whatever a session had of the pool, a place in line or a slot, is free. */
@@ -138,8 +166,28 @@ export class Sessions {
     this.#arrived(sessionId)
   }
 
+  /**
+   * Lets a World be driven on that has ended while turns of it are still being archived, until that is done or somebody else
+   * wants it.
+   *
+   * @param letGo stops it
+   */
+  linger(run: ChildRun, letGo: () => Promise<void>): void {
+    const { name } = run.world
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#lingering.set(name, resolve)
+    const leave = async (): Promise<void> => {
+      await Promise.race([run.quiet(), promise])
+      this.#lingering.delete(name)
+      await letGo()
+    }
+    // What it fails with is told by its own Runner.
+    leave().catch(() => undefined)
+  }
+
   spent(session: Entity, usage: SessionUsage): void {
-    this.#parts.spent(session, usage)
+    // A Runner that has failed tells so itself.
+    entered(this.#parts.enter, { kind: 'session-spent', session, usage }).catch(() => undefined)
   }
 
   /** Has the World of a session that nobody has, until the function that this gives is called. */
@@ -154,7 +202,10 @@ export class Sessions {
 
   /** Has the World of a session, once nobody else does. */
   async claim(sessionId: string): Promise<() => void> {
-    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId)?.promise
+    while (this.#closing.has(sessionId)) {
+      this.#lingering.get(sessionId)?.()
+      await this.#closing.get(sessionId)?.promise
+    }
     return this.#hold(sessionId)
   }
 
@@ -171,12 +222,14 @@ export class Sessions {
   /** Resolves once no World of a session is driven any more. */
   async closed(): Promise<void> {
     this.#isClosed = true
+    for (const leave of this.#lingering.values()) leave()
     await this.stopped()
     await this.worlds.close()
   }
 
   /** Tells of sessions that were stopped by a process that ended before it could tell what they had spent. */
   tellUntold(): void {
+    this.subtasks.tellUntold()
     for (const session of this.world.core.state.holders(SubagentSession)) {
       const { grant, sessionId, status } = this.record(session)
       if (grant !== undefined && isFinal(status))

@@ -1,3 +1,5 @@
+import { Archival } from '../../components/archival.ts'
+import { loadTokenizer } from '../context/tokenizer.ts'
 import type { Store } from '../stores/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
@@ -60,9 +62,17 @@ export async function beginKeeping(
       throw new EntiaError('world-exists', `The store has a world '${world.name}' already. ${advice}`)
     }
     await keeper.begin(world)
+    await loadedTokenizer(world)
     return keeper
   } catch (error) {
     if (held === undefined) await keeper.close()
     throw error
   }
+}
+
+/** A world whose turns are weighed by their tokens does not load the tokenizer in the midst of a tick. */
+export async function loadedTokenizer(world: World): Promise<void> {
+  const { state } = world.core
+  const weighs = (agent: number): boolean => world.read(agent, Archival).trigger.tokenThreshold !== null
+  if (state.holders(Archival).some(weighs)) await loadTokenizer()
 }

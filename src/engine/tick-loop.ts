@@ -10,6 +10,7 @@ import type { Inbox, Intake, Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
 import type { Listeners } from './listeners.ts'
 import type { Pump } from './pump.ts'
+import { withReports } from './session-reports.ts'
 
 /** Waits between the tries of a commit; one more try than waits. */
 const commitWaitsMs = [50, 500]
@@ -110,7 +111,7 @@ export class TickLoop {
 
   async #tick(): Promise<void> {
     this.#isTicking = true
-    await this.#take(this.#parts.inbox.take())
+    await this.#take(withReports(this.#parts.world, this.#parts.inbox.take()))
     this.#isTicking = false
     this.#haltWaiter?.()
     if (this.#isStopped) return

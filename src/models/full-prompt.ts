@@ -3,6 +3,7 @@ import { Skills } from '../../components/skills.ts'
 import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
+import { liveSubagentsIn } from '../context/live-subagents.ts'
 import type { DeepReadonly, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { hasPlaceholder, type Rendered, renderPrompt } from './render-prompt.ts'
@@ -22,10 +23,19 @@ const known = new WeakMap<object, { readonly parts: Parts; readonly full: Render
 
 /**
  * An agent's whole system prompt: its template filled in, the texts of its skills in the order in which they were
- * installed, and the ending. These two are literal. `undefined` if the template is all that there is, and is sent as it
- * stands.
+ * installed, the ending, and the list of live subagents where that goes there. These three are literal. `undefined` if the
+ * template is all that there is, and is sent as it stands.
  */
 export function fullPrompt(world: World, agent: Entity): Rendered | undefined {
+  const full = promptAlone(world, agent)
+  const block = liveSubagentsIn(world, agent, 'system')?.text
+  if (block === undefined) return full
+  const { text = world.get(agent, SystemPrompt)?.template ?? '', unknown = [] } = full ?? {}
+  return { text: text === '' ? block : `${text}\n\n${block}`, unknown }
+}
+
+/** The prompt as long as nothing is listed behind it. */
+function promptAlone(world: World, agent: Entity): Rendered | undefined {
   const prompt = world.get(agent, SystemPrompt)
   const skills = world.get(agent, Skills)
   const key = prompt ?? skills

@@ -1,3 +1,4 @@
+import { Archival } from '../../components/archival.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { Llm } from '../../components/llm.ts'
 import { OutputSchema } from '../../components/output-schema.ts'
@@ -7,6 +8,7 @@ import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { projectionStart } from '../context/boundary-message.ts'
 import { liveTail } from '../context/live-tail.ts'
+import { seededMessages } from '../context/seeded-messages.ts'
 import type { Message } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
 import { LogView } from '../world/log-view.ts'
@@ -37,6 +39,8 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
 /** The conversation as an agent's model sees it: behind the newest boundary, if there is one. */
 function projectedMessages(world: World, agent: Entity, messages?: number): LogView<Message> {
   const log = world.get(agent, Conversation) ?? []
+  const seeded = seededMessages(world, agent, LogView.of(log, 0, messages))
+  if (seeded !== undefined) return LogView.of(seeded)
   const start = projectionStart(world, agent)
   if (start === undefined) return LogView.of(log, 0, messages)
   return LogView.of([start.message]).concat(LogView.of(log, start.from, messages))
@@ -45,7 +49,7 @@ function projectedMessages(world: World, agent: Entity, messages?: number): LogV
 /** An agent's system prompt as its model sees it, rendered or not; empty when it has none. */
 export function systemText(world: World, agent: Entity): string {
   const prompt = world.get(agent, SystemPrompt)
-  if (prompt === undefined && !world.has(agent, Skills)) return ''
+  if (prompt === undefined && !world.has(agent, Skills) && !world.has(agent, Archival)) return ''
   const rendered = world.get(agent, RenderedPrompt) ?? fullPrompt(world, agent)
   return rendered?.text ?? prompt?.template ?? ''
 }

@@ -96,8 +96,8 @@ export class FaultyStore implements Store {
     if (this.#owner.state() !== 'alive') return this.#forever()
     const all = [...lines]
     const append = (some: readonly TranscriptLine[]) => this.#inner.appendTranscript(root, key, some, options)
-    // What a process that dies in the middle leaves: whole lines, which no search finds yet.
-    const half = () => append(all.slice(0, Math.ceil(all.length / 2)).map(({ text }) => ({ text })))
+    // What a process that dies in the middle leaves.
+    const half = () => append(all.slice(0, Math.ceil(all.length / 2)))
     return new Promise((resolve, reject) => {
       const whole = { world: undefined, by: undefined, write: () => append(all), resolve, reject }
       setImmediate(() => void this.#meetFaults('append', [whole], half))

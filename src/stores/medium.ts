@@ -70,6 +70,8 @@ export interface Medium {
    * @throws `world-locked`
    */
   open(root: string, holder?: Holder): Database
+  /** Names another holder of an open database to those who are refused. */
+  passTo(root: string, holder: Holder): void
   /** Removes the database whole, with its transcripts. @throws `world-locked` */
   remove(root: string): void
   /** What a database takes up that cannot be opened. */

@@ -37,9 +37,9 @@ export class MemoryTranscripts implements Transcripts {
     const { memoryTranscriptIndex } = await import('./transcript-index.ts')
     const index = (this.#index ??= memoryTranscriptIndex())
     for (const [key, lines] of Map.groupBy(this.#unindexed, (line) => line.key)) {
-      const count = this.#texts.get(key)?.length ?? 0
+      const there = { lines: this.#texts.get(key)?.length ?? 0, bytes: 0 }
       const places = lines.map(({ line, searchable }) => ({ line, searchable, startByte: 0, sizeBytes: 0 }))
-      index.add(key, count, { lines: count, bytes: 0 }, places)
+      index.announce(key, there, places)
     }
     this.#unindexed = []
     return index.search(keys, words, limit).map(({ key, line }) => ({

@@ -31,6 +31,8 @@ class MemoryMedium implements Medium {
     return database
   }
 
+  passTo(): void {}
+
   remove(root: string): void {
     this.#databases.delete(root)
   }

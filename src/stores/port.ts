@@ -116,7 +116,7 @@ export interface Store {
    * Appends lines to a transcript, which is made with its first line. Resolves once they are durable, in the order of the
    * calls. What is there already at its place is not written again, so who does not know how an append ended repeats it.
    * If it rejects, nothing of it is there; if it never resolved, as in a crash, whole lines from its beginning may be
-   * there, and a search finds them once it is repeated. The root world need not be there or open.
+   * there. The root world need not be there or open.
    *
    * @param key a relative path such as `agents/subagent-7/sessions/7.jsonl`: names with `/` between them, none of them
    * `.` or `..` and without backslash, colon and NUL; the last one, and it alone, ends in `.jsonl`
@@ -139,7 +139,7 @@ export interface Store {
   /**
    * The lines of these transcripts that have a word of the query in what is searchable of them; those with more and with
    * rarer words come first, ties by key and index. Case and accents make no difference. The query is plain text: nothing
-   * in it is an operator or an error, and without any word it finds nothing.
+   * in it is an operator or an error, its first 64 words count, and without any it finds nothing.
    *
    * @param options `limit`: most lines to give, at least 1
    * @throws `invalid-argument` for a key or a limit, `store-failed`, `world-locked` when the root is held elsewhere

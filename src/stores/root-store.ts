@@ -24,8 +24,9 @@ export class RootStore implements Store {
     assertName(root)
     this.#assertOpen()
     const holder = holderHere(options.holder)
-    const shelf = this.#shelves.get(root) ?? this.#openShelf(root, holder)
-    return shelf.open(world, holder, options)
+    const open = this.#shelves.get(root)
+    if (open?.isHeld === false) this.#medium.passTo(root, holder)
+    return (open ?? this.#openShelf(root, holder)).open(world, holder, options)
   }
 
   async list(): Promise<readonly WorldInfo[]> {

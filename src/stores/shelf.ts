@@ -24,6 +24,11 @@ export class Shelf {
     this.#onEmpty = onEmpty
   }
 
+  /** Without a held world it is only open for what is under way. */
+  get isHeld(): boolean {
+    return this.#held.size > 0
+  }
+
   /** @throws `world-locked` */
   open(name: string, holder: Holder, options: OpenOptions): WorldJournal {
     this.assertFree(name)
@@ -54,11 +59,7 @@ export class Shelf {
   /** Does one thing after the other, in the order of the calls. */
   withTranscripts<T>(act: (transcripts: Transcripts) => Promise<T>): Promise<T> {
     const result = (this.#transcriptsDone ?? Promise.resolve()).then(() => act(this.database.transcripts))
-    const done = result.then(ignore, ignore).then(() => {
-      if (this.#transcriptsDone !== done) return
-      this.#transcriptsDone = undefined
-      this.#closeIfUnused()
-    })
+    const done = this.#closeBehind(result, () => this.#transcriptsDone === done)
     this.#transcriptsDone = done
     return done.then(() => result)
   }
@@ -85,9 +86,14 @@ export class Shelf {
     await this.quiet()
   }
 
+  async #closeBehind(work: Promise<unknown>, isLast: () => boolean): Promise<void> {
+    await Promise.allSettled([work])
+    if (!isLast()) return
+    this.#transcriptsDone = undefined
+    this.#closeIfUnused()
+  }
+
   #closeIfUnused(): void {
     if (this.#held.size === 0 && this.#puts.size === 0 && this.#transcriptsDone === undefined) this.#onEmpty()
   }
 }
-
-function ignore(): void {}

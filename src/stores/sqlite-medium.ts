@@ -59,6 +59,10 @@ export class SqliteMedium implements Medium {
     return database
   }
 
+  passTo(root: string, holder: Holder): void {
+    writeLockFile(`${this.#path(root)}.lock`, holder)
+  }
+
   remove(root: string): void {
     const db = this.#connectAnyhow(root)
     // Under the lock nobody can have opened what is removed; Windows alone refuses to remove open files.

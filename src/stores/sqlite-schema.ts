@@ -2,8 +2,9 @@
 export const applicationId = 0x456e7469
 
 /**
- * How far each transcript was when its last append was done, where the lines lie that can be found, and their words. The
- * text of the lines is in none of these tables.
+ * How far each transcript was when its last append began, where the lines lie that can be found, and their words. The
+ * lines themselves are in none of these tables. The words are kept whole: without them, what is removed would still count
+ * when lines are ranked.
  */
 export const transcriptTables = `
   CREATE TABLE transcripts (
@@ -13,9 +14,7 @@ export const transcriptTables = `
     id INTEGER PRIMARY KEY, transcript INTEGER NOT NULL, line INTEGER NOT NULL, start_byte INTEGER NOT NULL,
     size_bytes INTEGER NOT NULL, UNIQUE (transcript, line)
   ) STRICT;
-  CREATE VIRTUAL TABLE transcript_words USING fts5(
-    searchable, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
-  );
+  CREATE VIRTUAL TABLE transcript_words USING fts5(searchable, tokenize = 'unicode61 remove_diacritics 2');
 `
 
 /**

@@ -6,7 +6,7 @@ import type { Append, Transcripts } from './medium.ts'
 import type { TranscriptHit } from './port.ts'
 import { explained } from './sqlite-connection.ts'
 import { extended, lastLines, lineAt, linesIn, measured, noLines } from './transcript-file.ts'
-import type { IndexedLine, Reach, TranscriptIndex } from './transcript-index.ts'
+import type { FoundLine, IndexedLine, Reach, TranscriptIndex } from './transcript-index.ts'
 import { namesInTranscriptKey } from './transcript-key.ts'
 import { assertReached, assertRepeated } from './transcript-order.ts'
 
@@ -19,12 +19,14 @@ interface Junction {
 
 /**
  * The transcripts of a root as files in a folder of its own, and an index of their words. The files alone say which lines
- * there are. A line is in its file before it is in the index, so an append that was cut short between the two is made
- * whole by repeating it.
+ * there are. A line is in the index before it is in its file, so what is there can be found, whenever the process ends; what
+ * the index has too much is passed over, and the next append forgets it.
  */
 export class TranscriptFolder implements Transcripts {
   readonly #folder: string
   readonly #index: () => TranscriptIndex
+  /** How far a transcript is behind an append of this object. */
+  readonly #reaches = new Map<string, Reach>()
 
   /** @param folder an absolute path; made with the first transcript */
   constructor(folder: string, index: () => TranscriptIndex) {
@@ -34,12 +36,15 @@ export class TranscriptFolder implements Transcripts {
 
   append(append: Append): Promise<void> {
     return this.#explain(append.key, async (file) => {
-      const known = this.#index().reach(append.key)
-      const junction = await this.#join(file, append, known ?? noLines)
+      const known = this.#reaches.get(append.key) ?? this.#index().reach(append.key) ?? noLines
+      const { there, fromByte } = await this.#join(file, append, known)
+      this.#index().announce(append.key, there, indexedLines(append, fromByte))
       try {
-        await this.#write(file, append, junction, known === undefined)
+        this.#reaches.set(append.key, await this.#write(file, append, there))
+        // Until an append is done, nobody knows whether the names of the folders are durable.
+        if (known.lines === 0) await this.#syncFolders(dirname(file))
       } catch (error) {
-        await this.#takeBack(file, junction.there)
+        await this.#takeBack(append.key, file, there)
         throw error
       }
     })
@@ -53,23 +58,32 @@ export class TranscriptFolder implements Transcripts {
   }
 
   async search(keys: readonly string[], words: readonly string[], limit: number): Promise<readonly TranscriptHit[]> {
-    const hits: TranscriptHit[] = []
-    for (const { key, line, startByte, sizeBytes } of this.#index().search(keys, words, limit)) {
-      const text = await this.#explain(key, (file) =>
-        whereThere(file, (handle) => lineAt(handle, startByte, sizeBytes)),
-      )
-      // A file that was cut or changed by somebody else has nothing there.
-      if (text !== undefined) hits.push({ key, index: line, text })
+    // Where some are passed over, others take their places.
+    for (let maxFound = limit; ; maxFound *= 2) {
+      const found = this.#index().search(keys, words, maxFound)
+      const hits = await this.#read(found)
+      if (hits.length >= limit || found.length < maxFound) return hits.slice(0, limit)
     }
-    return hits
   }
 
   remove(key: string): Promise<void> {
     return this.#explain(key, async (file) => {
+      await this.#removeFile(key, file)
+      // Last, since a full disk may refuse it; what it has of a file that is gone is passed over.
       this.#index().remove(key)
-      await rm(file, { force: true })
-      await this.#removeEmptyFolders(dirname(file))
     })
+  }
+
+  /** Those of the lines that are there. */
+  async #read(found: readonly FoundLine[]): Promise<readonly TranscriptHit[]> {
+    const hits: TranscriptHit[] = []
+    for (const { key, line, startByte, sizeBytes } of found) {
+      const text = await this.#explain(key, (file) =>
+        whereThere(file, (handle) => lineAt(handle, startByte, sizeBytes)),
+      )
+      if (text !== undefined) hits.push({ key, index: line, text })
+    }
+    return hits
   }
 
   /** @throws `invalid-argument` */
@@ -85,33 +99,36 @@ export class TranscriptFolder implements Transcripts {
     return junction ?? { there: noLines, fromByte: 0 }
   }
 
-  async #write(file: string, append: Append, { there, fromByte }: Junction, isNew: boolean): Promise<void> {
-    const { key, lines, from } = append
+  async #write(file: string, { lines, from }: Append, there: Reach): Promise<Reach> {
     if (there.lines === 0) makeFolder(dirname(file))
     const { O_CREAT, O_RDWR } = constants
-    const reach = await using(await open(file, O_RDWR | O_CREAT, 0o600), async (handle) => {
+    return using(await open(file, O_RDWR | O_CREAT, 0o600), async (handle) => {
       if (there.lines === 0) await handle.chmod(0o600)
-      const added = lines.slice(there.lines - from)
-      return extended(
-        handle,
-        there,
-        added.map(({ text }) => text),
-      )
+      const added = lines.slice(there.lines - from).map(({ text }) => text)
+      return extended(handle, there, added)
     })
-    // Until an append is done, nobody knows whether the names of the folders are durable.
-    if (isNew) await this.#syncFolders(dirname(file))
-    this.#index().add(key, there.lines, reach, indexedLines(append, fromByte))
   }
 
   /** What cannot be taken back either, whole lines or a part of one, is what a crash leaves: the next append goes on from it. */
-  async #takeBack(file: string, there: Reach): Promise<void> {
+  async #takeBack(key: string, file: string, there: Reach): Promise<void> {
     try {
-      if (there.lines > 0) return await truncate(file, there.bytes)
-      await rm(file, { force: true })
-      await this.#removeEmptyFolders(dirname(file))
+      if (there.lines === 0) {
+        await this.#removeFile(key, file)
+        this.#index().remove(key)
+      } else {
+        this.#reaches.delete(key)
+        await truncate(file, there.bytes)
+        this.#index().announce(key, there, [])
+      }
     } catch {
       // The error that made it necessary says more.
     }
+  }
+
+  async #removeFile(key: string, file: string): Promise<void> {
+    this.#reaches.delete(key)
+    await rm(file, { force: true })
+    await this.#removeEmptyFolders(dirname(file))
   }
 
   /** From the folder of a file up to the one that all transcripts of the root lie in. */

@@ -38,24 +38,23 @@ export class TranscriptIndex {
     }
   }
 
-  /** How far a transcript was; `undefined` if no append to it has been done. */
+  /** How far a transcript was when its last append began; `undefined` if there was none. */
   reach(key: string): Reach | undefined {
     const row = this.#explain(() => this.#statements.find.get(key))
     return row && { lines: Number(row['lines']), bytes: Number(row['bytes']) }
   }
 
   /**
-   * Notes what an append has done.
+   * Notes what an append is about to do.
    *
-   * @param keptLines what is known of lines behind so many is forgotten, since they are gone from the file
-   * @param reach how far it is now
+   * @param there how far the transcript is; what is known of lines behind that is forgotten, since they are not there
    * @param lines those that are known already stay as they are
    */
-  add(key: string, keptLines: number, reach: Reach, lines: readonly IndexedLine[]): void {
+  announce(key: string, there: Reach, lines: readonly IndexedLine[]): void {
     this.#transaction(() => {
-      this.#statements.put.run(key, reach.lines, reach.bytes)
+      this.#statements.put.run(key, there.lines, there.bytes)
       const id = Number(this.#statements.find.get(key)?.['id'])
-      this.#forget(id, keptLines)
+      this.#forget(id, there.lines)
       for (const { line, startByte, sizeBytes, searchable } of lines) {
         const { changes, lastInsertRowid } = this.#statements.addLine.run(id, line, startByte, sizeBytes)
         if (changes !== 0) this.#statements.addWords.run(lastInsertRowid, searchable)

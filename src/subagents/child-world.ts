@@ -1,7 +1,10 @@
-import { Ancestry, ToolCeiling } from '../../components/ancestry.ts'
+import { Ancestry, ToolCeiling, type WorldKind } from '../../components/ancestry.ts'
+import { Archival } from '../../components/archival.ts'
 import type { BlueprintData } from '../../components/blueprint.ts'
 import { Boundary } from '../../components/boundary.ts'
+import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
+import { ApprovalsDenied, SharedBlock } from '../../components/holder.ts'
 import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Limits } from '../../components/limits.ts'
 import { Llm } from '../../components/llm.ts'
@@ -20,14 +23,15 @@ import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
 import { type System, World } from '../world/world.ts'
 import { forkDirective } from './fork-directive.ts'
+import { recordHolder } from './record-holder.ts'
 import { installedParts } from './installed-parts.ts'
 import type { Catalogue } from './port.ts'
 
 /** What the World of a session is made from. */
 export interface ChildParts {
-  readonly session: Pick<SubagentSessionData, 'kind' | 'prompt' | 'sessionId'>
+  readonly session: Pick<SubagentSessionData, 'prompt' | 'sessionId'> & { readonly kind: WorldKind }
   /** The sessions above, outermost first. */
-  readonly above: readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
+  readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
   /** Of a fork: what it shares with its parent. */
   readonly history: readonly Message[]
@@ -60,7 +64,12 @@ export function childWorld(
   put(Permissions, blueprint.permissions)
   put(SubagentRegistry, blueprint.registry)
   put(ToolCeiling, blueprint.ceiling)
+  put(Archival, blueprint.archival)
+  put(Context, blueprint.context)
   put(Prefix, blueprint.prefix)
+  const { approvals, liveSubagents } = blueprint
+  if (approvals === 'denied') world.add(agent, ApprovalsDenied)
+  if (liveSubagents !== undefined) put(SharedBlock, fresh({ text: liveSubagents }))
   put(Conversation, conversation(parts))
   const { history } = parts
   const { boundary, prefix } = blueprint
@@ -70,6 +79,7 @@ export function childWorld(
     adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
   }
   world.core.put(world.spawn(), HostFacts, facts)
+  for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)
   return { world, agent }
 }
 

@@ -7,6 +7,24 @@ import { lazily } from '../world/lazily.ts'
 
 type Registry = DeepReadonly<SubagentRegistryData>
 
+const minimalTools = ['read_file', 'grep_files']
+const investigatingTools = [...minimalTools, 'js_help', 'web_search', 'fetch_url']
+const workingTools = [
+  ...investigatingTools,
+  'bash',
+  'cmd',
+  'write_file',
+  'replace_in_file',
+  'list_files',
+  'git_status',
+  'git_diff',
+  'git_log',
+  'run_js',
+]
+
+/** Tools by what they are for. An agent grants those of them that it has. */
+export const toolPresets = { minimal: minimalTools, investigate: investigatingTools, work: workingTools } as const
+
 /** Names of the tools that an agent with a `SubagentRegistry` has, in their order. */
 export const subagentToolNames = [
   'subagent',
@@ -31,13 +49,19 @@ export const querySubagentDeclaration: ToolDeclaration = worldDeclaration(
 /** Launches a worker with tools of the caller's choosing. Not among the six: put it into an agent's `ToolRegistry`. */
 export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
   'spawn_subagent',
-  'Gives a task to a new worker in the background. Grant at once the tools that the task needs: nothing can be granted later.',
+  'Gives a task to a new worker in the background. Grant at once the tools that the task needs: nothing can be granted ' +
+    'later, and what would need an approval is denied.',
   {
     task: { type: 'string', description: 'The task, with all that the worker has to know.' },
     tools: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Names of your tools that it may use. Default: none.',
+      description: 'Names of your tools that it may use. Default: those of the preset, or none.',
+    },
+    preset: {
+      type: 'string',
+      enum: Object.keys(toolPresets),
+      description: 'Those of your tools that such work needs; tools, if given, count instead.',
     },
   },
   ['task'],
@@ -116,7 +140,8 @@ function listed(name: string, description = ''): string {
   return description === '' ? name : `${name}: ${description}`
 }
 
-function worldDeclaration(
+/** The declaration of a tool that changes the world inside the tick. */
+export function worldDeclaration(
   name: string,
   description: string,
   properties: ToolDeclaration['inputSchema'],

@@ -1,8 +1,7 @@
 import { defaultDelegation, type DelegatedData, type DelegationLimitsData } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import type { TokenUsage } from '../../components/usage.ts'
-
-const nanoUsd = 1_000_000_000
+import { toNanoUsd } from '../context/usd.ts'
 
 /** What an agent that has delegated nothing has delegated. */
 export const nothingDelegated: DelegatedData = {
@@ -144,15 +143,6 @@ export function usageSince(before: SessionUsage, after: SessionUsage): SessionUs
 
 function more(from: number | undefined, to: number | undefined): number | undefined {
   return to === undefined ? undefined : to - (from ?? 0)
-}
-
-/** US dollars in whole billionths. */
-export function toNanoUsd(usd: number): number {
-  return Math.round(usd * nanoUsd)
-}
-
-export function toUsd(nano: number): number {
-  return nano / nanoUsd
 }
 
 function quarter(amount: number): number {

@@ -23,6 +23,8 @@ export interface ParentView {
   readonly permissions: PermissionsData | undefined
   readonly registry: DeepReadonly<SubagentRegistryData> | undefined
   readonly ceiling: BlueprintData['ceiling'] | undefined
+  readonly archival?: BlueprintData['archival'] | undefined
+  readonly context?: BlueprintData['context'] | undefined
   /** What such an agent may not run, nobody below it may. @default false */
   readonly isBelowFork?: boolean
 }
@@ -64,6 +66,9 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
   const refusal = refusalOf(policy, settled.conflicts, missing)
   if (refusal !== undefined) return refusal
   const blueprint: Omit<BlueprintData, 'hash'> = {
+    // How a conversation is kept alive is nobody's to inherit or not: it goes down with every session.
+    archival: parent.archival,
+    context: parent.context,
     ceiling: parent.ceiling,
     ending: isBackground ? envelopeInstruction : undefined,
     hostSkills: asked.ofHost,

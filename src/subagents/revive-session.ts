@@ -1,9 +1,10 @@
-import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/ancestry.ts'
+import { Ancestry, SessionEnd, SlotReleased, SlotRequest, type WorldKind } from '../../components/ancestry.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { Delegated, DelegationLimits } from '../../components/delegation-limits.ts'
+import { AskedAgain } from '../../components/holder.ts'
 import { LastStep } from '../../components/last-step.ts'
 import { LastTurn } from '../../components/last-turn.ts'
-import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
 import { Limits } from '../../components/limits.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
@@ -15,7 +16,7 @@ import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { nothingDelegated, reserved, type Wanted } from './grants.ts'
 
-type Above = readonly { readonly kind: SubagentSessionData['kind']; readonly sessionId: string }[]
+type Named = { readonly kind: WorldKind; readonly sessionId: string }
 
 /**
  * Makes a copy of an ended session's World the World of another one, which goes on where the first was left, with all
@@ -25,8 +26,8 @@ type Above = readonly { readonly kind: SubagentSessionData['kind']; readonly ses
  */
 export function reviveSession(
   world: World,
-  { kind, sessionId }: SubagentSessionData,
-  above: Above,
+  { kind, sessionId }: Named,
+  above: readonly Named[],
   ending: string | undefined,
 ): void {
   const [agent] = world.core.state.holders(Ancestry)
@@ -35,11 +36,13 @@ export function reviveSession(
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
   for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
-  for (const token of [DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage]) world.remove(agent, token)
+  for (const token of [AskedAgain, DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage])
+    world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
-  const { finished, launched } = world.get(agent, Delegated) ?? nothingDelegated
+  const { finished, holders, launched } = world.get(agent, Delegated) ?? nothingDelegated
   if (launched === 0) return
-  const counts = { ...nothingDelegated, finished, launched, launchedBefore: launched }
+  const known = holders === undefined ? {} : { holders }
+  const counts = { ...nothingDelegated, finished, ...known, launched, launchedBefore: launched }
   world.set(agent, Delegated, openGrants(world, agent).reduce(reserved, counts))
 }
 

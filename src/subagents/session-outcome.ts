@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { failureKinds } from '../../components/failure.ts'
+import { KnownHolder } from '../../components/holder.ts'
 import { SessionUsage } from '../../components/subagent-session.ts'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
@@ -41,7 +42,13 @@ export type SessionOutcome = DataOf<typeof SessionOutcome>
 /** What the effect of a query comes back with. */
 export const QueryOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
-    z.strictObject({ ok: z.literal(true), text: z.string(), usage: SessionUsage() }),
+    z.strictObject({
+      ok: z.literal(true),
+      /** Turns of its own that were archived. */
+      holders: z.array(KnownHolder()).optional(),
+      text: z.string(),
+      usage: SessionUsage(),
+    }),
     z.strictObject({ ok: z.literal(false), error: z.string(), usage: SessionUsage() }),
   ]),
 )

@@ -1,6 +1,9 @@
 import { ToolCeiling } from '../../components/ancestry.ts'
+import { Archival } from '../../components/archival.ts'
 import { Blueprint, type BlueprintData, BlueprintOf, MadeFrom, SharedHistory } from '../../components/blueprint.ts'
+import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
+import { ApprovalsDenied } from '../../components/holder.ts'
 import { HostFacts } from '../../components/host-facts.ts'
 import { Llm } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
@@ -21,6 +24,8 @@ export interface ChildRequest {
   readonly config: SubagentConfig
   readonly loadSkills: readonly string[]
   readonly isBackground: boolean
+  /** What would need an approval there is denied. */
+  readonly approvals?: 'denied'
 }
 
 /** The blueprint for a subagent of an agent as both are now, made or found, and what is to be warned of. */
@@ -39,14 +44,19 @@ export function blueprintFor(
       permissions: world.get(agent, Permissions),
       registry: world.get(agent, SubagentRegistry),
       ceiling: world.get(agent, ToolCeiling),
+      archival: world.get(agent, Archival),
+      context: world.get(agent, Context),
       isBelowFork: isBelowFork(world, agent),
     },
     request,
     facts === undefined ? undefined : world.read(facts, HostFacts),
   )
   if (!plan.ok) return plan
-  const hash = blueprintHash(plan.blueprint)
-  const blueprint = existing(world, agent, hash) ?? spawn(world, agent, { ...plan.blueprint, hash })
+  // Where nobody can agree, nobody below can.
+  const isDenied = request.approvals === 'denied' || world.has(agent, ApprovalsDenied)
+  const data = { ...plan.blueprint, ...(isDenied && { approvals: 'denied' as const }) }
+  const hash = blueprintHash(data)
+  const blueprint = existing(world, agent, hash) ?? spawn(world, agent, { ...data, hash })
   return { blueprint, warnings: plan.warnings }
 }
 

@@ -1,4 +1,6 @@
 import { Ancestry } from '../../components/ancestry.ts'
+import { Ceilings } from '../../components/ceilings.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
 import {
   defaultDelegation,
   Delegated,
@@ -6,6 +8,8 @@ import {
   DelegationLimits,
 } from '../../components/delegation-limits.ts'
 import { Usage } from '../../components/usage.ts'
+import { leftUnder } from '../../src/context/ceiling-decision.ts'
+import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { type Allowance, leftOf, nothingDelegated, tokensOf } from '../../src/subagents/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -20,10 +24,20 @@ export function depthLeft(world: World, agent: Entity): number {
   return world.get(agent, DelegationLimits)?.depth ?? defaultDelegation.depth
 }
 
-/** What an agent may still delegate. In a session its own use counts as well. */
+/** What an agent may still delegate. In a session its own use counts as well; under ceilings, money is what they leave. */
 export function leftToDelegate(world: World, agent: Entity): Allowance {
   const limits = world.get(agent, DelegationLimits)
-  return leftOf(limits, delegatedBy(world, agent), world.has(agent, Ancestry) ? ownUse(world, agent) : undefined)
+  const own = world.has(agent, Ancestry) ? ownUse(world, agent) : undefined
+  const left = leftOf(limits, delegatedBy(world, agent), own)
+  const underCeilings = leftByCeilings(world, agent)
+  if (underCeilings === undefined) return left
+  return { ...left, costNanoUsd: Math.min(left.costNanoUsd ?? Infinity, underCeilings) }
+}
+
+function leftByCeilings(world: World, agent: Entity): number | undefined {
+  if (world.has(agent, CostCeiling)) return 0
+  const ceilings = world.get(agent, Ceilings)
+  return ceilings && leftUnder(ceilings, spendingOf(world, agent), reservedNanoUsd(world, agent))
 }
 
 function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {

@@ -20,6 +20,8 @@ export interface LaunchRequest {
   readonly category?: string | undefined
   /** Of a subagent that stands in no registry; instead of a category. */
   readonly config?: SubagentConfig
+  /** What would need an approval there is denied. */
+  readonly approvals?: 'denied'
   readonly prompt: string
   readonly loadSkills: readonly string[]
   readonly mode: 'sync' | 'background'
@@ -74,7 +76,9 @@ function decide(world: World, agent: Entity, request: LaunchRequest): Launch | R
   }
   const { config, kind } = chosen
   const isBackground = request.mode === 'background'
-  const plan = blueprintFor(world, agent, { config, loadSkills: request.loadSkills, isBackground })
+  const { approvals, loadSkills } = request
+  const asked = { config, isBackground, loadSkills, ...(approvals !== undefined && { approvals }) }
+  const plan = blueprintFor(world, agent, asked)
   return 'code' in plan ? plan : { kind, category: config.name, mode: request.mode, ...plan }
 }
 
@@ -93,7 +97,8 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   const { kind, category, mode, blueprint, prefixHash } = launch
   const { prompt, loadSkills, timeoutMs, notify = true, promptRecord, resumedFrom } = request
   const delegated = delegatedBy(world, agent)
-  const sequence = delegated.launched + 1
+  const { holders = 0, launched } = delegated
+  const sequence = launched + holders + 1
   const sessionId = world.newId('session')
   const correlationId = request.correlationId ?? world.newId('delegation')
   const session = world.spawn()
@@ -121,7 +126,7 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   world.set(session, MadeFrom, { blueprint })
   world.set(session, Effect, { attempt: 1, kind: 'session', restart: 'resumable' })
   world.add(session, Pending)
-  world.set(agent, Delegated, { ...delegated, launched: sequence })
+  world.set(agent, Delegated, { ...delegated, launched: launched + 1 })
   indexSession(world, session, sessionId)
   tell(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
   return session

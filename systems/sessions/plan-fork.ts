@@ -1,20 +1,27 @@
 import { ToolCeiling } from '../../components/ancestry.ts'
+import { Archival } from '../../components/archival.ts'
 import { Boundary } from '../../components/boundary.ts'
 import type { BlueprintData } from '../../components/blueprint.ts'
+import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
+import { ApprovalsDenied } from '../../components/holder.ts'
 import { Llm } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { Prefix } from '../../components/prefix.ts'
+import { RenderedPrompt } from '../../components/rendered-prompt.ts'
 import { Skills } from '../../components/skills.ts'
 import { subagentDefaults, SubagentRegistry } from '../../components/subagent-registry.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { projectionStart } from '../../src/context/boundary-message.ts'
+import { blockIn } from '../../src/context/live-subagents.ts'
+import { contextTools } from '../../src/context/context-tools.ts'
 import { prefixAt, providerSettings } from '../../src/models/prefix.ts'
 import { systemText } from '../../src/models/project.ts'
 import { builtInForkPrompt } from '../../src/subagents/fork-directive.ts'
 import { subagentToolNames } from '../../src/subagents/declarations.ts'
 import { forkHistory } from '../../src/subagents/fork-history.ts'
+import { knownHolders } from '../../src/subagents/record-holder.ts'
 import { prefixHash } from '../../src/subagents/prefix-hash.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -43,6 +50,7 @@ export function planFork(world: World, agent: Entity, callId: string | undefined
       hostTools: [],
       ...partsOf(world, agent, isShared),
       ...boundaryOf(world, agent),
+      ...archivedOf(world, agent),
       ...(isShared && { prefix: prefixAt(world, agent, shared) }),
     },
     { shared, hash },
@@ -57,12 +65,28 @@ function boundaryOf(world: World, agent: Entity): Pick<BlueprintData, 'boundary'
   return start === undefined || newest === undefined ? {} : { boundary: { ...newest, seq: start.from } }
 }
 
+/** The turns that were archived are part of what a fork has behind it. */
+function archivedOf(
+  world: World,
+  agent: Entity,
+): Pick<BlueprintData, 'approvals' | 'holders' | 'liveSubagents'> {
+  const holders = knownHolders(world, agent)
+  const liveSubagents = world.get(agent, Archival)?.placement === 'system' ? blockIn(world.get(agent, RenderedPrompt)?.text) : undefined
+  return {
+    ...(world.has(agent, ApprovalsDenied) && { approvals: 'denied' }),
+    ...(holders.length > 0 && { holders: [...holders] }),
+    ...(liveSubagents !== undefined && { liveSubagents }),
+  }
+}
+
 /** Everything that the projection of an agent reads, but for its messages. */
 function partsOf(world: World, agent: Entity, isShared: boolean) {
   const { retry: _, ...llm } = world.read(agent, Llm)
   const registry = world.get(agent, SubagentRegistry)
   const permissions = world.get(agent, Permissions)
   const prompt = world.get(agent, SystemPrompt)
+  const archival = world.get(agent, Archival)
+  const context = world.get(agent, Context)
   const ceiling = ceilingOf(world, agent, registry?.fork?.allowedTools)
   return {
     llm,
@@ -72,6 +96,8 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
     tools: world.get(agent, ToolRegistry)?.tools ?? [],
     ceiling,
     ...(prompt?.ending !== undefined && { ending: prompt.ending }),
+    ...(archival !== undefined && { archival }),
+    ...(context !== undefined && { context }),
     ...(permissions !== undefined && { permissions }),
     ...(registry !== undefined && { registry }),
   }
@@ -79,10 +105,12 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
 
 /** What may run in a fork and below it: what its parent has, or less. Further down it can only get less again. */
 function ceilingOf(world: World, agent: Entity, allowedTools: readonly string[] | undefined) {
-  const names = (world.get(agent, ToolRegistry)?.tools ?? []).map(({ name }) => name)
-  // Before its first step an agent has not been given the tools that come with its registry.
+  const own = world.get(agent, ToolRegistry)?.tools ?? []
+  const names = own.map(({ name }) => name)
+  // Before its first step an agent has not been given the tools that come with its registry, and with its configuration.
   const delegating = world.has(agent, SubagentRegistry) ? subagentToolNames : []
-  const above = world.get(agent, ToolCeiling)?.allowed ?? [...new Set([...names, ...delegating])]
+  const configured = contextTools(world, agent, own).map(({ name }) => name)
+  const above = world.get(agent, ToolCeiling)?.allowed ?? [...new Set([...names, ...delegating, ...configured])]
   return { allowed: above.filter((name) => allowedTools?.includes(name) ?? true) }
 }
 

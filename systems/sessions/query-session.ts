@@ -7,9 +7,13 @@ import { SessionQuery } from '../../components/session-call.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { ToolCall } from '../../components/tool-call.ts'
 import { QueryOutcome } from '../../src/subagents/session-outcome.ts'
+import { newlySpent } from '../../src/context/ledger-entry.ts'
 import { spentBy } from '../../src/subagents/grants.ts'
+import { knownHolders, recordHolder } from '../../src/subagents/record-holder.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { charge } from '../charge.ts'
+import { latchOf } from '../latched.ts'
 import { tell } from '../tell.ts'
 import { settleCall } from './answer-session-call.ts'
 import { delegatedBy } from './delegation.ts'
@@ -45,10 +49,12 @@ export function answerQuery(world: World, query: Entity): void {
   const outcome = world.read(query, Outcome)
   const end = outcome.ok ? QueryOutcome().safeParse(outcome.value).data : undefined
   const failed = outcome.ok ? 'The query came back with an outcome that is none.' : outcome.failure.message
-  if (end !== undefined) takeSpending(world, agent, end)
+  if (end !== undefined) takeSpending(world, query, end)
   const { sessionId } = world.read(session, SubagentSession)
   const reply =
-    end?.ok === true ? { ok: true as const, text: end.text } : { ok: false as const, error: end?.error ?? failed }
+    end?.ok === true
+      ? { ok: true as const, text: withHolders(world, agent, end) }
+      : { ok: false as const, error: end?.error ?? failed }
   if (call === undefined) {
     for (const token of [Effect, Outcome, Pending]) world.remove(query, token)
     world.patch(query, SessionQuery, { reply })
@@ -61,8 +67,23 @@ export function answerQuery(world: World, query: Entity): void {
   startNextQuery(world, session)
 }
 
+/** An answer, and the holders of whoever gave it: who has asked may ask those as well from now on. */
+function withHolders(world: World, agent: Entity, { holders = [], text }: Extract<QueryOutcome, { ok: true }>): string {
+  if (holders.length === 0) return text
+  const known = new Set(knownHolders(world, agent).map(({ sessionId }) => sessionId))
+  for (const holder of holders) {
+    if (!known.has(holder.sessionId)) recordHolder(world, agent, { ...holder, isTold: true })
+  }
+  const lines = holders.map(({ sessionId, task }) => `- id: ${sessionId} | task: ${task}`)
+  return [text, '', 'Archived within this subagent:', ...lines].join('\n')
+}
+
 /** What a query costs is borne by who asked. */
-function takeSpending(world: World, agent: Entity, { usage }: QueryOutcome): void {
+function takeSpending(world: World, query: Entity, { usage }: QueryOutcome): void {
+  const { agent, session } = world.read(query, SessionQuery)
+  const used = newlySpent(undefined, usage)
+  const { model } = world.read(session, SubagentSession)
+  if (used !== undefined) charge(world, agent, { ...used, call: query, model })
   const spent = spentBy(usage)
   const delegated = delegatedBy(world, agent)
   world.set(agent, Delegated, {
@@ -79,5 +100,9 @@ export function startNextQuery(world: World, session: Entity): void {
   const first = asked.find((query) => world.read(query, SessionQuery).reply === undefined)
   if (first === undefined || world.has(first, Effect)) return
   world.set(first, Effect, { attempt: 1, kind: 'query', restart: 'keyed' })
-  world.add(first, Pending)
+  const latched = latchOf(world, world.read(first, SessionQuery).agent)
+  if (latched?.failure === undefined || latched.kind !== 'cost_ceiling') return world.add(first, Pending)
+  // Who has reached a ceiling asks nobody.
+  world.set(first, Outcome, { ok: false, failure: latched.failure })
+  world.requestTick()
 }

@@ -4,6 +4,7 @@ import { SessionOutcome } from '../../src/subagents/session-outcome.ts'
 import { seconds } from '../../src/subagents/seconds.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { reportedBy } from '../money/charge-session.ts'
 import { endSession } from './end-session.ts'
 
 /** Ends a session whose effect is settled: by its World's end, by its deadline, or because it could not run. */
@@ -14,7 +15,11 @@ export function takeOutcome(world: World, session: Entity): void {
     const { kind, message } = outcome.failure
     const isLate = kind === 'timed-out' && status === 'running'
     const error = isLate ? `Subagent timeout after ${seconds(timeoutMs)}` : message
-    return endSession(world, session, { status: isLate ? 'timed_out' : 'failed', fields: { error }, ...noUse(isLate) })
+    return endSession(world, session, {
+      status: isLate ? 'timed_out' : 'failed',
+      fields: { error },
+      ...noUse(world, session, isLate),
+    })
   }
   const end = SessionOutcome().safeParse(outcome.value).data
   if (end === undefined) {
@@ -30,7 +35,7 @@ export function takeOutcome(world: World, session: Entity): void {
   endSession(world, session, { status: 'succeeded', fields: { ...cut, ...fields }, text, usage })
 }
 
-/** What could not run has used nothing; what was stopped tells later what it had used. */
-function noUse(isLate: boolean) {
-  return isLate ? {} : { usage: { calls: 0, sessions: 0 } }
+/** What could not run, or not go on, has used no more than it told of; what was stopped tells later what it had used. */
+function noUse(world: World, session: Entity, isLate: boolean) {
+  return isLate ? {} : { usage: reportedBy(world, session) ?? { calls: 0, sessions: 0 } }
 }

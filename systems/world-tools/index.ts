@@ -1,4 +1,7 @@
+import { agentic } from './agentic.ts'
+import { markTaskDone } from './mark-task-done.ts'
 import { querySubagent } from './query-subagent.ts'
+import { recall } from './recall.ts'
 import { spawnSubagent } from './spawn-subagent.ts'
 import { subagent } from './subagent.ts'
 import { subagentCancel } from './subagent-cancel.ts'
@@ -18,6 +21,9 @@ export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<st
     ['subagent_wait', subagentWait], //           puts the agent to sleep until sessions have ended
     ['subagent_resume', subagentResume], //       goes on with a session that did not succeed
     ['spawn_subagent', spawnSubagent(defaultTimeoutMs)], // launches a worker with tools of the caller's choosing
+    ['mark_task_done', markTaskDone], //          a record takes the place of a task that is done
+    ['recall', recall], //                        searches what the agent no longer sees of its conversation
     ['query_subagent', querySubagent], //         puts a further question to a session that has succeeded
+    ...agentic, //                                have a smaller model read, and return its digest
   ])
 }

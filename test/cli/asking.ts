@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { ask, type AskEnd } from '../../src/cli/ask.ts'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
+import { readConfig } from '../../src/index.ts'
 import type { AskEvent } from '../../src/cli/ask-event.ts'
 
 /** What a command line does, in this process and without pauses: its events and its end. */
@@ -10,7 +11,8 @@ export async function asking(
   const events: AskEvent[] = []
   const view = { tell: (event: AskEvent) => void events.push(event), close: () => undefined }
   const outside = { environment: {}, signal: new AbortController().signal, resumeBy: 'entia --resume' }
-  const end = await ask({ ...askArguments([...words, '--fast']), ...outside }, view)
+  const args = askArguments([...words, '--fast'])
+  const end = await ask({ ...args, config: readConfig(args.flags), ...outside }, view)
   return { events, end }
 }
 

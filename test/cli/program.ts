@@ -11,7 +11,7 @@ const program = process.env['MODE'] === 'dist' ? ['dist/cli.js'] : ['--condition
 export interface ProgramOptions {
   /** The working folder. */
   readonly in: string
-  /** All of the environment; there is no other. @default none */
+  /** All of the environment, besides a folder for the configuration in which there is none. @default none */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -31,7 +31,10 @@ export class Program {
 
   constructor(args: readonly string[], { in: cwd, env = {} }: ProgramOptions) {
     const [script = '', ...flags] = program.toReversed()
-    const child = spawn(process.execPath, [...flags, join(root, script), ...args], { cwd, env })
+    const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
+      cwd,
+      env: { ENTIA_CONFIG_DIR: join(cwd, 'no-configuration'), ...env },
+    })
     this.child = child
     let stdout = ''
     let stderr = ''

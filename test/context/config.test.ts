@@ -95,6 +95,9 @@ describe('a configuration', () => {
     ['archival.placement', 'head', 'tail or system', '"head"'],
     ['archival.max_listed', 0, 'a whole number of 1 or more', '0'],
     ['archival', () => {}, 'an object', 'a function'],
+    ['approvalMode', 'yes', 'allow, ask or deny', '"yes"'],
+    ['model', '', "a model's name", '""'],
+    ['trustedFolders', ['here'], 'a list of folders, each absolute or beginning with ~/', 'a list'],
     ['subagents.enabled', 1, 'true or false', '1'],
     ['subagents.enabled', Symbol('yes'), 'true or false', 'Symbol(yes)'],
   ])('refuses %s: %o', ([path, value, expected, came]) => {
@@ -110,8 +113,11 @@ describe('a configuration', () => {
   })
 
   it.for<[path: string[], named: string]>([
-    [['contxt'], 'contxt: expected one of archival, ceilings, context, subagents, came a key'],
-    [['model'], 'model: expected one of '],
+    [
+      ['contxt'],
+      'contxt: expected one of approval_mode, archival, ceilings, context, model, subagents, trusted_folders',
+    ],
+    [['modle'], 'modle: expected one of '],
     [['context', 'compaction', 'treshold'], 'context.compaction.treshold: expected one of cache_aware, '],
     [['context', 'compaction', 'timeoutMs'], 'context.compaction.timeoutMs: '],
     [['context', 'compaction', 'Threshold'], 'context.compaction.Threshold: '],

@@ -28,12 +28,17 @@ describe('the factor of a model', () => {
     expect(factorOf(model, { calls: [] })).toBe(1)
   })
 
-  it.for(['anthropic/claude-opus-5', 'gemini/gemini-3-pro', 'o2', 'openai/o5', 'moonshot/kimi-k2.5', 'gpt/llama3'])(
-    'is 1.25 for %s before its first call',
-    (model) => {
-      expect(factorOf(model, undefined)).toBe(1.25)
-    },
-  )
+  it.for([
+    'anthropic/claude-opus-5',
+    'gemini/gemini-3-pro',
+    'o2',
+    'openai/o5',
+    'ollama/turbo3',
+    'moonshot/kimi-k2.5',
+    'gpt/llama3',
+  ])('is 1.25 for %s before its first call', (model) => {
+    expect(factorOf(model, undefined)).toBe(1.25)
+  })
 
   it('is what its provider counted over what was counted here, the calls taken together', () => {
     expect(factorOf('openai/gpt-5', noted([1_200, 1_000]))).toBe(1.2)

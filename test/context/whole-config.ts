@@ -37,6 +37,9 @@ export const defaults: Config = {
 
 /** Every key, spelt as in a file, with a value that is not the default. */
 export const everything = {
+  approval_mode: 'deny',
+  model: 'ollama/qwen3',
+  trusted_folders: ['/work', '~/src'],
   subagents: { enabled: true },
   archival: {
     enabled: true,
@@ -79,6 +82,9 @@ export const everything = {
 
 /** The same in camelCase. */
 export const everythingInCamelCase = {
+  approvalMode: 'deny',
+  model: 'ollama/qwen3',
+  trustedFolders: ['/work', '~/src'],
   subagents: { enabled: true },
   archival: {
     enabled: true,

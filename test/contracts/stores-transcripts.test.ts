@@ -332,7 +332,19 @@ describe.each([
     })
 
     it('of no word is no error and finds nothing', async () => {
-      const empty = ['', ' ', '🙂', '\ud800', '\u0301', '; --', ...'"\'*()^-:\0{\\', '""', '()', '"*"', 'ⓐ\u200d']
+      const empty = [
+        '',
+        ' ',
+        '🙂',
+        '\ud800',
+        '\u0301',
+        '; --',
+        ...'"\'*()^-:\0{\\'.split(''),
+        '""',
+        '()',
+        '"*"',
+        'ⓐ\u200d',
+      ]
       for (const query of empty) expect(await places(query), JSON.stringify(query)).toEqual([])
     })
 
@@ -350,6 +362,12 @@ describe.each([
         'cache\0🙂\ud800',
       ]
       for (const query of meaningful) expect(await places(query), query).toEqual(expect.arrayContaining([0, 1]))
+    })
+
+    it('looks for 64 words, and for none behind them', async () => {
+      const words = Array.from({ length: 63 }, (_, index) => `word${index}`).join(' ')
+      expect(await places(`${words} nobody`)).toEqual([1])
+      expect(await places(`${words} another nobody`)).toEqual([])
     })
 
     it('may be as long as it likes, and what it begins with counts', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DelegatedData, DelegationLimitsData } from '../../components/delegation-limits.ts'
+import { toNanoUsd, toUsd } from '../../src/context/usd.ts'
 import {
   type Allowance,
   exhausted,
@@ -9,8 +10,6 @@ import {
   nothingDelegated,
   spentBy,
   tokensOf,
-  toNanoUsd,
-  toUsd,
   usageSince,
   type Wanted,
 } from '../../src/subagents/grants.ts'

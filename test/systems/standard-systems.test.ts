@@ -15,19 +15,25 @@ describe('the standard systems', () => {
       'turn-end',
       'tool-results',
       'subagent-scheduler',
+      'archiving',
+      'cost-ceiling',
       'wait',
       'subagent-tools',
       'context-tools',
       'limits',
+      'checkpoint',
+      'compaction',
       'prompt-rendering',
       'watchdog',
       'reasoning',
       'tool-execution',
       'session-end',
+      'archival',
+      'transcripts',
       'slots',
     ])
     const priorities = systems.map(({ priority }) => priority)
-    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -30, -5, -4, -3.5, -3, -2, -1, 0, 5, 10, 12])
+    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -30, -29, -10, -5, -4, -3.5, -3, -2.8, -2.6, -2, -1, 0, 5, 10, 11, 11.5, 12])
   })
 
   it.each([

@@ -1,6 +1,7 @@
-import type { AskEvent, AskEventOf, View } from '../ask-event.ts'
+import { type AskEvent, type AskEventOf, type ContextEvent, isContextEvent, type View } from '../ask-event.ts'
 import { durationText, many } from './amounts.ts'
 import type { Branch } from './branch.ts'
+import { contextText } from './context-text.ts'
 import { beforeText, totalsText, writeHead } from './run-texts.ts'
 import { type Output, Screen } from './screen.ts'
 import { SessionTree } from './session-tree.ts'
@@ -44,7 +45,8 @@ export class PlainView implements View {
       case 'run-ended':
         return this.#end(event)
       default:
-        if (event.path === undefined) this.#listen(event)
+        if (isContextEvent(event)) this.#context(event)
+        else if (event.path === undefined) this.#listen(event)
     }
   }
 
@@ -80,6 +82,11 @@ export class PlainView implements View {
     this.#screen.gap()
     this.#screen.stream(text)
     this.#screen.gap()
+  }
+
+  #context(event: ContextEvent): void {
+    const text = contextText(event)
+    if (text !== undefined) this.#screen.text(`  ${this.#leadOf(event.path)}${text}`)
   }
 
   #session(session: string, mark: string, note: string): void {

@@ -125,6 +125,14 @@ export class SessionTree {
         node.tokens += tokensOf(event.usage)
         node.activity = ''
         return
+      case 'summary-started':
+        node.activity = event.kind === 'summary' ? 'compacting' : 'noting what is done'
+        return
+      case 'boundary-written':
+      case 'compaction-failed':
+      case 'checkpoint-failed':
+        node.activity = ''
+        return
       case 'retry-scheduled':
         node.activity = `waiting to try again: ${event.failure.message}`
         return

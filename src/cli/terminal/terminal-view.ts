@@ -1,5 +1,13 @@
-import type { AskEvent, AskEventOf, Before, View } from '../ask-event.ts'
+import {
+  type AskEvent,
+  type AskEventOf,
+  type Before,
+  type ContextEvent,
+  isContextEvent,
+  type View,
+} from '../ask-event.ts'
 import { durationText } from './amounts.ts'
+import { contextText } from './context-text.ts'
 import { beforeText, totalsText, writeHead } from './run-texts.ts'
 import { type Output, Screen } from './screen.ts'
 import { SessionTree } from './session-tree.ts'
@@ -42,6 +50,7 @@ export class TerminalView implements View {
     else if (event.type === 'warning')
       this.#screen.behindStream(() => this.#screen.text(`  ${event.message}`, 'yellow'))
     else if (event.type === 'session-ended') this.#failure(event)
+    else if (isContextEvent(event)) this.#context(event)
     else if (event.path === undefined) this.#lead(event)
   }
 
@@ -112,6 +121,14 @@ export class TerminalView implements View {
     if (status === 'succeeded') return
     const row = { mark: '✗', markStyle: 'red', text: this.#nameOf(session), note } as const
     this.#screen.behindStream(() => this.#screen.row(row))
+  }
+
+  #context(event: ContextEvent): void {
+    const text = contextText(event)
+    if (text === undefined) return
+    const who = event.path === undefined ? '' : `${this.#nameOf(event.path.at(-1) ?? '')} › `
+    const style = event.type === 'boundary-written' ? 'dim' : 'yellow'
+    this.#screen.behindStream(() => this.#screen.text(`  ${who}${text}`, style))
   }
 
   #stop({ run, resumeBy }: AskEventOf<'run-stopped'>): void {

@@ -10,6 +10,7 @@ import { Running } from '../../../components/running.ts'
 import { Answering, AwaitingReply, AwaitingSession, SessionQuery } from '../../../components/session-call.ts'
 import { ActiveFor, SubagentSession } from '../../../components/subagent-session.ts'
 import { EndedInWait, Notified, SubagentWait } from '../../../components/subagent-wait.ts'
+import { Summarizing } from '../../../components/step-held.ts'
 import { Terminal } from '../../../components/terminal.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/tool-call.ts'
 import { Turn } from '../../../components/turn.ts'
@@ -17,7 +18,7 @@ import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
 import { bitsOf, removedBits, setBits } from './touched.ts'
-import { stuckAgent, stuckEffect, stuckQuestions, stuckSession, stuckStep, stuckUnread } from './waiting.ts'
+import { stuckAgent, stuckEffect, stuckQuestions, stuckSession, stuckStep, stuckSummary, stuckUnread } from './waiting.ts'
 
 /** What a law remembers of one world: what goes away tells no more whose it was. */
 interface Waits {
@@ -36,8 +37,8 @@ interface Question {
 /** With these taken away, something else has to be there for whoever waited. */
 const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answering, Due, Pending, Requested, Running]
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
-const takenFromAgents = [Busy, SubagentWait, Terminal, Turn]
-const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait]
+const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
+const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing]
 const bits = {
   takenFromEffects: bitsOf(...takenFromEffects),
   setOnEffects: bitsOf(SubagentSession, ...setOnEffects),
@@ -123,6 +124,8 @@ function agents(tick: WatchedTick, waits: Waits): Finding {
     if (!world.exists(agent)) continue
     const finding = stuckStep(world, agent)
     if (finding !== undefined) return finding
+    const waits = stuckSummary(world, agent)
+    if (waits !== undefined) return waits
     const sleeps = stuckAgent(world, agent)
     if (sleeps !== undefined && !isLater) return sleeps
   }
@@ -200,6 +203,8 @@ function stillOpen(world: World): Finding {
   if (session !== undefined) return `session ${world.read(session, SubagentSession).sessionId} is active`
   const [waiting] = state.holders(SubagentWait)
   if (waiting !== undefined) return `agent ${waiting} waits for its sessions`
+  const [held] = state.holders(Summarizing)
+  if (held !== undefined) return `agent ${held} waits for a summary`
   const [busy] = state.holders(Busy)
   if (busy !== undefined) return `agent ${busy} is busy`
   for (const agent of state.holders(Llm)) {

@@ -1,8 +1,10 @@
+import { Boundary, type BoundaryEntry } from '../../../components/boundary.ts'
 import { Conversation } from '../../../components/conversation.ts'
 import { Llm, type LlmData } from '../../../components/llm.ts'
 import type { Message } from '../../../components/message.ts'
 import { SystemPrompt } from '../../../components/system-prompt.ts'
 import { ToolRegistry } from '../../../components/tool-registry.ts'
+import { countUpTo } from '../../context/places.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { systemText } from '../../models/project.ts'
 import type { Entity } from '../../world/component.ts'
@@ -32,7 +34,10 @@ export const prefixHolds: Law = {
 
 /** What an agent last asked. */
 interface Asked {
-  /** How many messages. */
+  /** The text that stood for the messages before the first, if one did. */
+  readonly boundary: BoundaryEntry | undefined
+  /** The first of the messages, and the one behind the last. */
+  readonly from: number
   readonly count: number
   /** The array that they stood in: it only grows, and a rewrite makes another one. */
   readonly messages: readonly Message[]
@@ -64,10 +69,12 @@ function checkCalls({ world, step }: WatchedTick, asked: Map<Entity, Asked>): Fi
     const next = askedNow(world, agent, event['messages'] as number)
     if (next === undefined) continue
     asked.set(agent, next)
+    const told = step.events.find(({ type, agent: whose }) => type === 'prefix-broken' && whose === agent)
+    if (told?.['component'] === Boundary.name && last !== undefined && sameBoundary(last, next)) {
+      return `the request of agent ${agent} is said to be broken by a boundary, and it begins with the same`
+    }
     const changed = last && changeOf(last, next)
-    if (changed === undefined) continue
-    const isTold = step.events.some(({ type, agent: whose }) => type === 'prefix-broken' && whose === agent)
-    if (isTold) continue
+    if (changed === undefined || told !== undefined) continue
     const what = `does not begin with the last one: ${changed}`
     return `the request of agent ${agent} ${what}, and no event has said so`
   }
@@ -81,7 +88,9 @@ function askedNow(world: World, agent: Entity, count: number): Asked | undefined
   const messages = world.get(agent, Conversation)
   if (llm === undefined || messages === undefined) return undefined
   const tools = world.get(agent, ToolRegistry)?.tools ?? none
-  return { count, editedFrom: count, llm, messages, system: systemText(world, agent), tools }
+  const boundary = world.get(agent, Boundary)?.at(-1)
+  const from = boundary === undefined ? 0 : countUpTo(world, agent, boundary.seq)
+  return { boundary, count, editedFrom: count, from, llm, messages, system: systemText(world, agent), tools }
 }
 
 /** What has changed, by the component that it is of. */
@@ -89,11 +98,21 @@ function changeOf(last: Asked, next: Asked): string | undefined {
   if (!sameModel(last.llm, next.llm)) return `its ${Llm.name} is another one`
   if (last.system !== next.system) return `its ${SystemPrompt.name} reads otherwise`
   if (last.tools !== next.tools && !sameJson(last.tools, next.tools)) return `its ${ToolRegistry.name} is another one`
-  if (next.count < last.count) return `${Conversation.name} has ${next.count} messages, and had ${last.count}`
-  for (let index = last.editedFrom; index < last.count; index++) {
-    if (!sameJson(last.messages[index], next.messages[index])) return `message ${index} of its ${Conversation.name}`
+  if (!sameBoundary(last, next)) return `its ${Boundary.name} is another one`
+  const [before, now] = [last.count - last.from, next.count - next.from]
+  if (now < before) return `${Conversation.name} has ${now} messages, and had ${before}`
+  // What was edited in front of the first of them has moved them all.
+  const edited = last.editedFrom < last.from ? 0 : last.editedFrom - last.from
+  for (let index = edited; index < before; index++) {
+    const [message, other] = [last.messages[last.from + index], next.messages[next.from + index]]
+    if (!sameJson(message, other)) return `message ${index} of its ${Conversation.name}`
   }
   return undefined
+}
+
+/** Of boundaries a request has nothing but their texts. */
+function sameBoundary({ boundary: last }: Asked, { boundary: next }: Asked): boolean {
+  return last === next || (last?.kind === next?.kind && last?.text === next?.text)
 }
 
 /** How long a call may take, and how often it is tried, is not part of the request. */

@@ -1,4 +1,5 @@
 import { Ancestry, SessionEnd } from '../../../components/ancestry.ts'
+import { Overflowed } from '../../../components/compaction-state.ts'
 import { LastTurn } from '../../../components/last-turn.ts'
 import { defaultLimits, Limits } from '../../../components/limits.ts'
 import { ModelCall } from '../../../components/model-call.ts'
@@ -41,6 +42,7 @@ export class TurnCounts {
     if ((removedBits(tick.step) & ends) !== 0) {
       for (const agent of removedIn(tick, SessionEnd)) this.#of(agent).steps = 0
     }
+    if (tick.step.delta.set?.[Overflowed.name] !== undefined) this.#takenBack(tick)
     const finding = (setBits(tick.step) & modelCalls) === 0 ? undefined : this.#steps(tick)
     return finding ?? this.#toolCalls(tick)
   }
@@ -65,6 +67,15 @@ export class TurnCounts {
       if (steps > maxSteps) return `agent ${agent} takes step ${steps} of a turn that may have ${maxSteps}`
     }
     return undefined
+  }
+
+  /** A step that was too long is taken back, and is no step of the turn if that goes on. */
+  #takenBack({ step, world }: WatchedTick): void {
+    for (const event of step.events) {
+      if (event.type !== 'model-failed') continue
+      const agent = event['agent'] as Entity
+      if (world.has(agent, Overflowed)) this.#of(agent).steps--
+    }
   }
 
   #toolCalls({ step, world }: WatchedTick): Finding {

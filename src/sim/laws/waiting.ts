@@ -13,10 +13,13 @@ import { Paused } from '../../../components/paused.ts'
 import { Pending } from '../../../components/pending.ts'
 import { Running } from '../../../components/running.ts'
 import { Answering, AwaitingReply, AwaitingSession, SessionQuery } from '../../../components/session-call.ts'
+import { SideCall } from '../../../components/side-call.ts'
+import { StepHeld, Summarizing } from '../../../components/step-held.ts'
 import { UnreadBy } from '../../../components/subagent-notification.ts'
 import { subagentDefaults, SubagentRegistry } from '../../../components/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../../components/subagent-session.ts'
 import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../../components/subagent-wait.ts'
+import { SummaryTask } from '../../../components/summary-task.ts'
 import { Terminal } from '../../../components/terminal.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/tool-call.ts'
 import { Turn } from '../../../components/turn.ts'
@@ -115,6 +118,14 @@ export function stuckStep(world: World, agent: Entity): Finding {
   return `agent ${agent} is busy, and nobody takes the result of call ${first}, the first that is open`
 }
 
+/** An agent that is kept from its next step by a summary that nobody writes; or that lacks the mark of it. */
+export function stuckSummary(world: World, agent: Entity): Finding {
+  if (!world.has(agent, Summarizing)) return undefined
+  if (!world.has(agent, StepHeld)) return `agent ${agent} may go on while a summary of it is being written`
+  const isWritten = world.referrers(SideCall, agent).some((call) => world.has(call, SummaryTask))
+  return isWritten ? undefined : `agent ${agent} waits for a summary, and nobody writes it`
+}
+
 /** An agent that sleeps although it is to wake, or that has news of which nobody tells it. */
 export function stuckAgent(world: World, agent: Entity): Finding {
   if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
@@ -133,7 +144,7 @@ export function stuckAgent(world: World, agent: Entity): Finding {
 /** An agent that has something to answer and nothing that keeps it from it. */
 export function stuckUnread(world: World, agent: Entity): Finding {
   if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
-  if ([Busy, Paused, SlotReleased, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
+  if ([Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
   return `agent ${agent} has something to answer, and takes no step`
 }
 

@@ -13,6 +13,7 @@ const ownKinds: ReadonlySet<string> = new Set([
   'session-spent',
   'session-stopped',
   'started',
+  'subtask-spent',
 ])
 
 /** What people and programs brought into a recorded run, brought in once more. */

@@ -8,6 +8,7 @@ import { Host } from '../../engine/host.ts'
 import type { HostOptions } from '../../engine/host-options.ts'
 import type { HostSeams } from '../../engine/host-seams.ts'
 import { modelEffect } from '../../engine/model-effect.ts'
+import { ratesEffect } from '../../engine/rates-effect.ts'
 import { toolEffect } from '../../engine/tool-effect.ts'
 import { parseModel } from '../../models/model-name.ts'
 import type { ModelProvider } from '../../models/port.ts'
@@ -39,6 +40,10 @@ export function recordedHost(options: HostOptions, seams: HostSeams, parts: Reco
     }),
     tool: toolEffect((name) => host.tool(name)),
     approval: approvalEffect(options.approve),
+    rates: ratesEffect({
+      rates: (model, dateMs) => host.rates(model, dateMs),
+      priced: (model, usage, dateMs) => host.priced(model, usage, dateMs),
+    }),
     ...options.effects,
   }
   for (const { asked } of answers.calls) inner[asked.kind] ??= unknownKind

@@ -1,0 +1,14 @@
+import { z } from 'zod'
+import { defineComponent } from '../src/world/component.ts'
+
+/** The agent's task is done: a record is to take its place before the next step. */
+export const CheckpointPending = defineComponent('CheckpointPending', () =>
+  z.strictObject({
+    /** Who said so last. */
+    by: z.enum(['manual', 'model']),
+    /** What was said of it last. */
+    note: z.string().optional(),
+    /** Of programs that wait for it. */
+    requests: z.array(z.string()),
+  }),
+)

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { type DataOf, defineComponent } from '../src/world/component.ts'
+import { entity } from './entity.ts'
+import { SessionUsage } from './subagent-session.ts'
+
+/** What a subtask has told so far of its spending. An entity of its own: it lasts until the last of it is told, as the subtask may not. */
+export const SubtaskAccount = defineComponent(
+  'SubtaskAccount',
+  () =>
+    z.strictObject({
+      agent: entity(),
+      /** `provider/model`. */
+      model: z.string(),
+      /** All told, as it was last. */
+      spent: SessionUsage(),
+      subtaskId: z.string(),
+      /** When the turn began that it was asked for in. Absent: none was open. */
+      turnStartedAtMs: z.number().optional(),
+    }),
+  { ref: 'agent', cascade: true },
+)
+
+/** What an agent's subtasks have come to, all told. */
+export const SubtaskCount = defineComponent('SubtaskCount', () =>
+  z.strictObject({
+    /** Of those that have ended, in billionths of a US dollar; absent: none has a price. */
+    costNanoUsd: z.number().int().nonnegative().optional(),
+    /** Those that have ended. */
+    ended: z.number().int().nonnegative(),
+    /** Prompt tokens. */
+    inputTokens: z.number().int().nonnegative(),
+    launched: z.number().int().nonnegative(),
+    outputTokens: z.number().int().nonnegative(),
+    truncated: z.number().int().nonnegative(),
+    /** Default models that their provider does not have, as `provider/model`. */
+    unavailable: z.array(z.string()).optional(),
+  }),
+)
+export type SubtaskCountData = DataOf<() => typeof SubtaskCount.schema>

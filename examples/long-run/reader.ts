@@ -1,0 +1,122 @@
+import { type Message, type ModelRequest, type ScriptedBehaviour, type ScriptedReply, textOf } from 'entia'
+
+/** Files that are read in one turn. */
+export interface Batch {
+  readonly number: number
+  readonly paths: readonly string[]
+}
+
+/** What the agent is asked to do with a batch. Its first line says which files it is about. */
+export function batchPrompt({ number, paths }: Batch): string {
+  return [`Batch ${number}: ${paths[0]} to ${paths.at(-1)}`, ...paths.map((path) => `- ${path}`)].join('\n')
+}
+
+export function questionPrompt(path: string): string {
+  return `What does ${path} export first?`
+}
+
+/** Every so many batches the model says that a task is done. */
+const batchesPerTask = 10
+const linesPerFile = 60
+
+/**
+ * A model that reads files, and says of each what it exports first. It goes by its prompt alone: of what it does not see
+ * any more it asks whoever holds it.
+ */
+export const reader: ScriptedBehaviour = (request): ScriptedReply => {
+  const asked = textOf(request.messages.at(0))
+  if (asked.startsWith('Summarize the following')) return { text: summary(asked) }
+  if (request.tools.length === 0 && request.system.includes('# ')) return { text: handover(request.system) }
+  const turn = openTurn(request.messages)
+  const prompt = textOf(turn[0])
+  const path = /^What does (\S+) export first\?$/.exec(prompt)?.[1]
+  return path === undefined ? readBatch(prompt, turn) : answer(path, request, turn)
+}
+
+/** The messages since a person spoke last. */
+function openTurn(messages: ModelRequest['messages']): readonly Message[] {
+  const all = messages.slice()
+  const opening = all.findLastIndex(({ role, content }) => role === 'user' && !isNote(content[0]))
+  return all.slice(Math.max(0, opening))
+}
+
+function isNote(block: Message['content'][number] | undefined): boolean {
+  return block?.type === 'text' && block.text.startsWith('[')
+}
+
+function readBatch(prompt: string, turn: readonly Message[]): ScriptedReply {
+  const paths = prompt.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []))
+  const results = turn.filter((message) => message.role === 'tool' && message.name === 'read_file')
+  if (results.length < paths.length) {
+    return { toolCalls: paths.map((path) => ({ name: 'read_file', arguments: { path, lines: linesPerFile } })) }
+  }
+  const number = Number(/\d+/.exec(prompt)?.[0])
+  const isTold = turn.some((message) => message.role === 'tool' && message.name === 'mark_task_done')
+  if (number % batchesPerTask === 0 && !isTold) {
+    const detail = `Batches ${number - batchesPerTask + 1} to ${number} are read.`
+    return { toolCalls: [{ name: 'mark_task_done', arguments: { detail } }] }
+  }
+  return { text: results.map((result, index) => `${paths[index]} exports ${firstExport(textOf(result))}.`).join('\n') }
+}
+
+/** From what it sees; or else it asks the holder of the turn in which the file was read, or searches what is folded. */
+function answer(path: string, { messages, tail, tools }: ModelRequest, turn: readonly Message[]): ScriptedReply {
+  const known = [...messages].map(textOf).findLast((text) => text.includes(`${path} exports `))
+  if (known !== undefined) return { text: sentenceOn(path, known) }
+  if (turn.some(({ role }) => role === 'tool')) return { text: `I cannot find ${path}.` }
+  if (tools.length === 0) return { text: answerFromSeed(path, messages) }
+  const holder = holderOf(path, tail.map(textOf).join('\n'))
+  if (holder === undefined) return { toolCalls: [{ name: 'recall', arguments: { query: path } }] }
+  return { toolCalls: [{ name: 'query_subagent', arguments: { id: holder, prompt: questionPrompt(path) } }] }
+}
+
+/** The holder whose task names a range of files with this one in it. */
+function holderOf(path: string, block: string): string | undefined {
+  for (const [, id, from = '', to = ''] of block.matchAll(
+    /^- id: (\S+) \| task: Archive: Batch \d+: (\S+) to (\S+)/gm,
+  )) {
+    if (from <= path && path <= to) return id
+  }
+  return undefined
+}
+
+/** A holder reads calls and results as texts, in their order. */
+function answerFromSeed(path: string, messages: ModelRequest['messages']): string {
+  const seed = [...messages].map(textOf).join('\n')
+  const calls = [...seed.matchAll(/^\[tool_use: read_file\((.*)\)\]$/gm)].map(([, input = '']) => input)
+  const results = seed.split('[tool_result: ').slice(1)
+  const index = calls.findIndex((input) => input.includes(`"${path}"`))
+  return index === -1 ? `I do not hold ${path}.` : `${path} exports ${firstExport(results[index] ?? '')}.`
+}
+
+function firstExport(content: string): string {
+  const found =
+    /export (?:declare )?(?:abstract )?(?:async )?(?:const|class|function|interface|type|namespace|let) (\w+)/.exec(
+      content,
+    )
+  return found?.[1] ?? 'nothing by name'
+}
+
+function sentenceOn(path: string, text: string): string {
+  const start = text.indexOf(`${path} exports `)
+  return text.slice(start, text.indexOf('.', start + path.length) + 1)
+}
+
+function summary(asked: string): string {
+  const paths = [...asked.matchAll(/^- (\S+)$/gm)].map(([, path = '']) => path)
+  return JSON.stringify({
+    outcome: `Read ${paths.length} files and noted what each exports first.`,
+    key_findings: [],
+    files_touched: paths,
+    tools_used: ['read_file'],
+    open_questions: [],
+  })
+}
+
+/** A text under each heading that is asked for. */
+function handover(system: string): string {
+  const headings = [...system.matchAll(/# [A-Z][A-Za-z& ]+/g)].map(([heading]) => heading)
+  return headings
+    .map((heading) => `${heading}\nFiles are read batch by batch; what each exports is noted.`)
+    .join('\n\n')
+}

@@ -1,0 +1,69 @@
+import { readFile, stat } from 'node:fs/promises'
+import { checkSettings } from '../../context/check-settings.ts'
+import { ConfigSchema } from '../../context/config-schema.ts'
+import { snakeCase } from '../../context/key-spelling.ts'
+import type { ConfigInput } from '../../context/checked-layer.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { readConfigText, type TextPlace, type TextProblem } from './config-text.ts'
+
+/** A configuration file that was read and checked. */
+export interface ConfigFile {
+  readonly path: string
+  /** What it says, keys in camelCase. */
+  readonly layer: ConfigInput
+  /** Where a key stands, by its path in either spelling, and how it is spelt there. */
+  readonly find: (key: string) => (TextPlace & { readonly spelt: string }) | undefined
+}
+
+/** Far more than anybody writes by hand. */
+const maxFileBytes = 1 << 20
+/** So many problems of a file are told; the rest is counted. */
+const maxTold = 20
+
+/**
+ * Reads a configuration file; `undefined` if there is none.
+ *
+ * @throws `config-invalid` naming file, line, column and key, what was expected and what came
+ */
+export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
+  const text = await textOf(path)
+  if (text === undefined) return undefined
+  const { value, places, problems: textProblems } = readConfigText(text)
+  if (textProblems.length > 0) throw refusal(path, textProblems)
+  const checked = checkSettings(ConfigSchema(), value)
+  const problems = checked.problems.map((problem) => {
+    const { line, column } = places.get(problem.path) ?? { line: 1, column: 1 }
+    return { ...problem, line, column }
+  })
+  if (problems.length > 0) throw refusal(path, problems)
+  const byKey = new Map([...places].map(([spelt, place]) => [snakeCase(spelt), { ...place, spelt }]))
+  return { path, layer: checked.value as ConfigInput, find: (key) => byKey.get(snakeCase(key)) }
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    const stats = await stat(path)
+    if (!stats.isFile()) throw unusable(path, 'It is no file.')
+    if (stats.size > maxFileBytes) throw unusable(path, `It has ${stats.size} bytes, and may have ${maxFileBytes}.`)
+    const text = await readFile(path, 'utf8')
+    return text.startsWith('\uFEFF') ? text.slice(1) : text
+  } catch (error) {
+    if (error instanceof EntiaError) throw error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw unusable(path, error instanceof Error ? error.message : String(error))
+  }
+}
+
+function unusable(file: string, why: string): EntiaError {
+  return new EntiaError('config-invalid', `The configuration file ${file} cannot be read. ${why}`, { file })
+}
+
+function refusal(file: string, problems: readonly TextProblem[]): EntiaError {
+  const told = problems.slice(0, maxTold).map(({ path, line, column, expected, came }) => {
+    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, came ${came}.`
+  })
+  if (problems.length > maxTold) told.push(`And ${problems.length - maxTold} more.`)
+  const { path, line, column } = problems[0] as TextProblem
+  return new EntiaError('config-invalid', told.join('\n'), { file, path, line, column, problems })
+}

@@ -1,0 +1,115 @@
+import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { valuePath } from '../../tools/value-path.ts'
+
+/** A place in a text, counted from 1. */
+export interface TextPlace {
+  readonly line: number
+  readonly column: number
+}
+
+/** What is wrong with a text, and where. */
+export interface TextProblem extends TextPlace {
+  /** The key, as it is spelt; empty: none. */
+  readonly path: string
+  readonly expected: string
+  readonly came: string
+}
+
+/** A text in JSON with comments, read. */
+export interface ConfigText {
+  readonly value: unknown
+  /** Where keys stand, by their path as it is spelt; the whole has an empty path. */
+  readonly places: ReadonlyMap<string, TextPlace>
+  readonly problems: readonly TextProblem[]
+}
+
+/** Objects and lists within each other: parsers call themselves for each of them. */
+const maxDepth = 64
+/** Longest piece of the text that a problem quotes. */
+const maxQuotedChars = 40
+
+/** Reads JSON in which comments, and commas before a closing bracket, are allowed. */
+export function readConfigText(text: string): ConfigText {
+  const tooDeep = offsetOfDepth(text, maxDepth + 1)
+  if (tooDeep !== undefined) {
+    return unreadable({
+      ...placeAt(text, tooDeep),
+      path: '',
+      expected: `at most ${maxDepth} brackets within each other`,
+      came: 'one more',
+    })
+  }
+  const errors: ParseError[] = []
+  const root = parseTree(text, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first !== undefined || root === undefined) return unreadable(syntaxProblem(text, first))
+  const places = new Map<string, TextPlace>([['', placeAt(text, root.offset)]])
+  const problems: TextProblem[] = []
+  noteKeys(root, [], (path, node) => {
+    const name = valuePath(path)
+    const place = placeAt(text, node.offset)
+    if (places.has(name)) problems.push({ ...place, path: name, expected: 'a key once', came: 'the same key again' })
+    else places.set(name, place)
+  })
+  return { value: getNodeValue(root) as unknown, places, problems }
+}
+
+function unreadable(problem: TextProblem): ConfigText {
+  return { value: undefined, places: new Map(), problems: [problem] }
+}
+
+/** Where this depth is reached first. */
+function offsetOfDepth(text: string, wanted: number): number | undefined {
+  const scanner = createScanner(text, true)
+  let depth = 0
+  // A token of no length is the end.
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const begins = text[scanner.getTokenOffset()] ?? ''
+    if (begins === '{' || begins === '[') depth++
+    else if (begins === '}' || begins === ']') depth--
+    if (depth === wanted) return scanner.getTokenOffset()
+  }
+  return undefined
+}
+
+function noteKeys(node: Node, path: readonly PropertyKey[], note: (path: readonly PropertyKey[], key: Node) => void) {
+  for (const [index, child] of (node.children ?? []).entries()) {
+    const [key, value] = child.type === 'property' ? (child.children ?? []) : []
+    if (node.type === 'array') noteKeys(child, [...path, index], note)
+    else if (key !== undefined) {
+      const below = [...path, String(key.value)]
+      note(below, key)
+      if (value !== undefined) noteKeys(value, below, note)
+    }
+  }
+}
+
+const expectedInstead: Readonly<Record<string, string>> = {
+  CloseBraceExpected: 'a comma or }',
+  CloseBracketExpected: 'a comma or ]',
+  ColonExpected: 'a colon',
+  CommaExpected: 'a comma',
+  EndOfFileExpected: 'nothing more',
+  InvalidCharacter: 'no such character',
+  InvalidEscapeCharacter: 'an escape that JSON has',
+  InvalidUnicode: 'four digits of a character',
+  PropertyNameExpected: 'a key in double quotes',
+  UnexpectedEndOfComment: 'the end of the comment',
+  UnexpectedEndOfString: 'a double quote at the end of the text',
+}
+
+function syntaxProblem(text: string, error: ParseError | undefined): TextProblem {
+  if (error === undefined || text.trim() === '') {
+    return { line: 1, column: 1, path: '', expected: 'an object', came: 'an empty file' }
+  }
+  const expected = expectedInstead[printParseErrorCode(error.error)] ?? 'a value'
+  const found = text.slice(error.offset, error.offset + error.length).trim()
+  const quoted = found.length > maxQuotedChars ? `${found.slice(0, maxQuotedChars - 3)}...` : found
+  const came = quoted === '' ? 'the end of the file' : JSON.stringify(quoted)
+  return { ...placeAt(text, error.offset), path: '', expected, came }
+}
+
+function placeAt(text: string, offset: number): TextPlace {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/)
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
+}

@@ -1,0 +1,143 @@
+import type { ParseArgsOptionDescriptor } from 'node:util'
+import { checkSettings } from '../../context/check-settings.ts'
+import { ConfigSchema } from '../../context/config-schema.ts'
+import type { ConfigInput } from '../../context/checked-layer.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+
+/** An option of a command line that stands for a key of the configuration. */
+interface ContextFlag extends ParseArgsOptionDescriptor {
+  /** The key, as files have it. */
+  readonly key: string
+  /** What it says; of an option that takes none, the value that the key gets. */
+  readonly value: unknown
+  readonly help: string
+}
+
+/** The options that stand for keys of the configuration. Each says what its key says, and beats the files. */
+export const contextFlags = {
+  task: {
+    type: 'string',
+    key: 'context.task_class',
+    value: 'CLASS',
+    help: 'debug, implement, chat, research or review',
+  },
+  'no-compact': {
+    type: 'boolean',
+    key: 'context.compaction.enabled',
+    value: false,
+    help: 'nothing is compacted of its own accord',
+  },
+  'compaction-threshold': {
+    type: 'string',
+    key: 'context.compaction.threshold',
+    value: 'N',
+    help: 'how full is full: above 0 and below 1',
+  },
+  'no-checkpoint': {
+    type: 'boolean',
+    key: 'context.checkpoint.enabled',
+    value: false,
+    help: 'the end of a task cannot be marked',
+  },
+  'agentic-tools': {
+    type: 'string',
+    key: 'context.agentic.tools',
+    value: 'BOOL',
+    help: 'false: no tools that read with a smaller model',
+  },
+  'agentic-small-model': {
+    type: 'string',
+    key: 'context.agentic.small_model',
+    value: 'NAME',
+    help: 'the model of these tools',
+  },
+  'small-tier-parent': {
+    type: 'string',
+    key: 'context.small_tier_parent',
+    value: 'MODE',
+    help: 'small models in long sessions: warn, refuse, allow',
+  },
+  watchdog: {
+    type: 'string',
+    key: 'context.watchdog',
+    value: 'MODE',
+    help: 'off, warn, feedback or enforce',
+  },
+  'max-turn-cost-usd': {
+    type: 'string',
+    key: 'ceilings.max_turn_cost_usd',
+    value: 'USD',
+    help: 'what a turn may cost',
+  },
+  'max-session-cost-usd': {
+    type: 'string',
+    key: 'ceilings.max_session_cost_usd',
+    value: 'USD',
+    help: 'what all of it may cost',
+  },
+  'on-unpriced': {
+    type: 'string',
+    key: 'ceilings.on_unpriced',
+    value: 'MODE',
+    help: 'then, a model without a price: warn or refuse',
+  },
+  yolo: {
+    type: 'boolean',
+    key: 'approval_mode',
+    value: 'allow',
+    help: 'nobody is asked about anything',
+  },
+} as const satisfies Readonly<Record<string, ContextFlag>>
+
+/** How a command line spells them: texts as they came, `true` where there is none. */
+export type ContextFlagValues = { readonly [Name in keyof typeof contextFlags]?: string | boolean | undefined }
+
+const flags: readonly (readonly [string, ContextFlag])[] = Object.entries(contextFlags)
+
+/** Where the lines of help begin to explain. */
+const helpColumn = 30
+
+/** A line of help for each of them, none longer than 80 characters. */
+export const contextFlagsHelp = flags
+  .map(([name, { type, value, help }]) => {
+    const usage = type === 'boolean' ? `--${name}` : `--${name} ${String(value)}`
+    return `  ${usage}`.padEnd(helpColumn) + help
+  })
+  .join('\n')
+
+/**
+ * What the options of a command line say of the configuration, as a layer above the files.
+ *
+ * @throws `config-invalid` naming the option and its key, what was expected and what came
+ */
+export function flagLayer(values: ContextFlagValues): ConfigInput {
+  const given: Record<string, unknown> = {}
+  for (const [name, flag] of flags) {
+    const text = values[name as keyof ContextFlagValues]
+    if (text !== undefined) put(given, flag.key.split('.'), flag.type === 'boolean' ? flag.value : read(String(text)))
+  }
+  const { value, problems } = checkSettings(ConfigSchema(), given)
+  const [first] = problems
+  if (first === undefined) return value as ConfigInput
+  const told = problems.map(({ path, expected, came }) => {
+    const name = flags.find(([, { key }]) => key === path)?.[0] ?? path
+    return `--${name} (${path}): expected ${expected}, came ${came}.`
+  })
+  throw new EntiaError('config-invalid', told.join('\n'), { path: first.path, problems })
+}
+
+/** As the options are written, those that were given. */
+export function givenFlags(values: ContextFlagValues): string[] {
+  return flags.flatMap(([name]) => (values[name as keyof ContextFlagValues] === undefined ? [] : [`--${name}`]))
+}
+
+/** A number or a switch, where the text is one. */
+function read(text: string): unknown {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text
+}
+
+function put(object: Record<string, unknown>, [key = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) object[key] = value
+  else put((object[key] ??= {}) as Record<string, unknown>, rest, value)
+}

@@ -1,0 +1,104 @@
+import { realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { taskBundles } from '../../context/task-classes.ts'
+import type { ConfigInput } from '../../context/checked-layer.ts'
+import { type Config, readConfig } from '../../context/config.ts'
+import { mergeConfig } from '../../context/merge-config.ts'
+import { configFolder } from './config-folder.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
+import { tightened } from './tightened.ts'
+
+/** What holds for a run: the files and the command line taken together. */
+export interface Settings {
+  readonly config: Config
+  /** What comes of a call that a person may want to be asked about: as it was set, or as the task class has it. */
+  readonly approvalMode: 'allow' | 'ask' | 'deny'
+  /** What a person should know of their files. */
+  readonly notices: readonly string[]
+}
+
+export interface SettingsPlace {
+  /** What the command line says. */
+  readonly flags: ConfigInput
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The working folder. */
+  readonly cwd: string
+}
+
+/** A name of both the folder and the file in which a project has its configuration. */
+const projectFile = ['.entia', 'config.json'] as const
+
+/**
+ * Reads a person's own configuration file and the project's, and puts what the command line says above both. A project's
+ * file may only tighten what the person's own says, unless its folder is one that the person trusts.
+ *
+ * @throws `config-invalid`
+ */
+export async function readSettings({ flags, environment, cwd }: SettingsPlace): Promise<Settings> {
+  const userPath = resolve(cwd, configFolder(environment), 'config.json')
+  const projectPath = join(cwd, ...projectFile)
+  const user = await readConfigFile(userPath)
+  const isTheSame = user !== undefined && (await realPath(userPath)) === (await realPath(projectPath))
+  const project = isTheSame ? undefined : await readConfigFile(projectPath)
+  const own = user?.layer ?? {}
+  if (project === undefined) return settingsOf([own, flags], [own, flags])
+  if (await isTrusted(cwd, own.trustedFolders ?? [])) {
+    const { trustedFolders: _, ...rest } = project.layer
+    return settingsOf([own, rest, flags], [own, rest, flags])
+  }
+  const { layer, ignored } = tightened(project.layer, own)
+  const settings = settingsOf([own, layer, flags], [own, flags])
+  const notices = ignoredNotice(project, [...ignored, ...loosening(layer, settings)], { cwd, userPath })
+  return { ...settings, notices }
+}
+
+/** What these layers come to, later ones before earlier ones. A task class lets tools run only if those that are trusted name it. */
+function settingsOf(layers: readonly ConfigInput[], trusted: readonly ConfigInput[]): Settings {
+  const config = readConfig(mergeConfig(...layers))
+  const { taskClass } = config.context
+  const isChosen = taskClass !== undefined && mergeConfig(...trusted).context?.taskClass === taskClass
+  const byClass = isChosen && taskBundles[taskClass].askMode === 'allow' ? 'allow' : 'ask'
+  return { config, approvalMode: config.approvalMode ?? byClass, notices: [] }
+}
+
+/** A class that would let tools run, had the person named it. */
+function loosening({ context }: ConfigInput, { config, approvalMode }: Settings): readonly string[] {
+  const { taskClass } = context ?? {}
+  const isMuted = taskClass !== undefined && taskBundles[taskClass].askMode === 'allow' && approvalMode !== 'allow'
+  return isMuted && config.context.taskClass === taskClass && config.approvalMode === undefined
+    ? ['context.taskClass']
+    : []
+}
+
+function ignoredNotice(
+  { path, find }: ConfigFile,
+  keys: readonly string[],
+  { cwd, userPath }: { readonly cwd: string; readonly userPath: string },
+): readonly string[] {
+  if (keys.length === 0) return []
+  const lines = keys.map((key) => {
+    const { line = 1, column = 1, spelt = key } = find(key) ?? {}
+    const part = key === 'context.taskClass' ? ' (that nobody is asked about tools)' : ''
+    return `  ${path}:${line}:${column}: ${spelt}${part}`
+  })
+  return [
+    [
+      'This folder is not trusted, so its configuration may only tighten your own. Ignored:',
+      ...lines,
+      `To trust it, put ${JSON.stringify(cwd)} into trustedFolders in ${userPath}.`,
+    ].join('\n'),
+  ]
+}
+
+/** Folders below a trusted one are not: what was put there may come from anybody. */
+async function isTrusted(folder: string, trusted: readonly string[]): Promise<boolean> {
+  const real = await realPath(folder)
+  const homes = trusted.map((name) => (/^~(?:[\\/]|$)/.test(name) ? join(homedir(), name.slice(1)) : name))
+  return (await Promise.all(homes.map(realPath))).includes(real)
+}
+
+/** Without links and with the letters that the file system has; of what is not there, as it was written. */
+async function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => resolve(path))
+}

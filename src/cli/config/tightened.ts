@@ -1,0 +1,56 @@
+import { ConfigSchema } from '../../context/config-schema.ts'
+import { isPlain } from '../../context/setting-kind.ts'
+import type { ConfigInput } from '../../context/checked-layer.ts'
+
+/** Is what a project's file says less strict than what holds without it? */
+type IsLooser = (given: unknown, held: unknown) => boolean
+
+/** The keys by which a run is bound. */
+const bounds: Readonly<Record<string, IsLooser>> = {
+  approvalMode: behind('deny', 'ask', 'allow'),
+  'ceilings.maxSessionCostUsd': above,
+  'ceilings.maxTurnCostUsd': above,
+  'ceilings.onUnpriced': behind('refuse', 'warn'),
+  // Calls that seem cheap, or have a price that no list knows, pass every ceiling.
+  'context.prices': () => true,
+  'context.smallTierParent': behind('refuse', 'warn', 'allow'),
+  'context.watchdog': behind('enforce', 'feedback', 'warn', 'off'),
+  'context.watchdogThreshold': above,
+  trustedFolders: () => true,
+}
+
+/** What is left of a project's configuration where it may only tighten what a person's own says, and the keys that are not. */
+export function tightened(
+  project: ConfigInput,
+  own: ConfigInput,
+): { readonly layer: ConfigInput; readonly ignored: readonly string[] } {
+  const held = { approvalMode: 'ask', ...ConfigSchema().parse(own) }
+  const ignored = Object.keys(bounds).filter((key) => {
+    const given = valueAt(project, key.split('.'))
+    return given !== undefined && bounds[key]?.(given, valueAt(held, key.split('.'))) === true
+  })
+  const layer = ignored.reduce<ConfigInput>((rest, key) => without(rest, key.split('.')), project)
+  return { layer, ignored }
+}
+
+/** A ceiling; where there was none, any is stricter. */
+function above(given: unknown, held: unknown): boolean {
+  return typeof given === 'number' && typeof held === 'number' && given > held
+}
+
+/** Words, the strictest first. */
+function behind(...words: readonly string[]): IsLooser {
+  return (given, held) => words.indexOf(String(given)) > words.indexOf(String(held))
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, key) => (isPlain(inner) ? inner[key] : undefined), value)
+}
+
+function without<T extends object>(object: T, [key = '', ...rest]: readonly string[]): T {
+  const entries = Object.entries(object).flatMap(([name, value]: [string, unknown]) => {
+    if (name !== key) return [[name, value] as const]
+    return rest.length === 0 || !isPlain(value) ? [] : [[name, without(value, rest)] as const]
+  })
+  return Object.fromEntries(entries) as T
+}

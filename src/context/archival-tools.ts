@@ -1,0 +1,59 @@
+import { Ancestry } from '../../components/ancestry.ts'
+import { Archival } from '../../components/archival.ts'
+import { Context } from '../../components/context.ts'
+import { HolderOf, Seed } from '../../components/holder.ts'
+import { SubagentRegistry } from '../../components/subagent-registry.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
+import { querySubagentDeclaration, spawnSubagentDeclaration, worldDeclaration } from '../subagents/declarations.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+
+/** Searches the part of the conversation that is not projected any more. */
+export const recallDeclaration: ToolDeclaration = worldDeclaration(
+  'recall',
+  'Searches the earlier part of this conversation that you no longer see: turns that were archived, and what a summary ' +
+    'stands for. Gives the messages that have words of the query, at most 10.',
+  { query: { type: 'string', description: 'Words to look for.' } },
+  ['query'],
+)
+
+const own = [querySubagentDeclaration, spawnSubagentDeclaration, recallDeclaration]
+const names = own.map(({ name }) => name)
+
+/** The tools that come with archival, and the one that finds what no projection has any more. */
+export const archivalTools = {
+  names,
+  declare(world: World, agent: Entity): readonly ToolDeclaration[] {
+    if (world.has(agent, Seed)) return []
+    const isOn = isArchivalOn(world, agent)
+    return own.filter((tool) => {
+      if (tool === recallDeclaration) return canRecall(world, agent)
+      if (!isOn) return !world.has(agent, Archival) && hasItself(world, agent, tool.name)
+      return tool === querySubagentDeclaration || mayDelegate(world, agent)
+    })
+  },
+}
+
+/** Archiving has been switched off, but what was archived can still be asked. */
+export function isArchivalOn(world: World, agent: Entity): boolean {
+  const config = world.get(agent, Archival)
+  return config !== undefined && (config.enabled || world.isReferred(HolderOf, agent))
+}
+
+/** Is there a part of its conversation that the agent will not see, and can search? */
+export function canRecall(world: World, agent: Entity): boolean {
+  return isArchivalOn(world, agent) || world.get(agent, Context)?.compaction.enabled === true
+}
+
+/** A program may have given these tools to an agent that is never archived. */
+function hasItself(world: World, agent: Entity, name: string): boolean {
+  return world.get(agent, ToolRegistry)?.tools.some((tool) => tool.world === true && tool.name === name) === true
+}
+
+/** A session may if it has inherited that; a fork has what its parent has. */
+function mayDelegate(world: World, agent: Entity): boolean {
+  const kind = world.get(agent, Ancestry)?.sessions.at(-1)?.kind
+  if (kind === undefined || world.has(agent, SubagentRegistry)) return true
+  return kind === 'fork' && hasItself(world, agent, spawnSubagentDeclaration.name)
+}

@@ -1,0 +1,64 @@
+import { SessionEnd } from '../../components/ancestry.ts'
+import { Conversation } from '../../components/conversation.ts'
+import type { Failure } from '../../components/failure.ts'
+import { LastTurn } from '../../components/last-turn.ts'
+import type { SessionUsage } from '../../components/subagent-session.ts'
+import type { SubtaskData, SubtaskOutcome } from '../../components/subtask.ts'
+import { Turn } from '../../components/turn.ts'
+import { textOf } from '../models/text-of.ts'
+import { cutText } from '../tools/cut-text.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import { noDigest } from './subtask-result.ts'
+
+const cutMark = '\n[digest truncated]'
+
+export interface EndedSubtaskOptions {
+  /** Its World could not go on. */
+  readonly failure?: Failure | undefined
+  /** Its time was over before it had ended. */
+  readonly isLate: boolean
+  readonly spent: SessionUsage
+}
+
+/** What a subtask has come to, as its World has it. */
+export function endedSubtask(
+  world: World,
+  agent: Entity,
+  { maxDigestChars = Infinity, subtaskId, timeoutMs }: SubtaskData,
+  { failure: broken, isLate, spent }: EndedSubtaskOptions,
+): SubtaskOutcome {
+  const last = world.get(agent, LastTurn)
+  const text = lastWords(world, agent)
+  const digest = cutText(text, maxDigestChars)
+  const isCut = digest !== text
+  const late = { kind: 'timed-out' as const, message: `The subtask did not end within ${timeoutMs} ms.` }
+  const failure = isLate ? late : (last?.failure ?? broken)
+  const ranOut = last?.stop === 'max-steps' || last?.stop === 'budget-spent'
+  return {
+    digest: isCut ? digest + cutMark : digest,
+    durationMs: world.nowMs,
+    ...(failure !== undefined && { failure }),
+    spent,
+    stepsUsed: (last ?? world.get(agent, Turn))?.steps ?? 0,
+    subtaskId,
+    truncated: isLate || isCut || ranOut || last?.truncated === true,
+  }
+}
+
+/** Has its agent come to its end? */
+export function hasEnded(world: World, agent: Entity): boolean {
+  return world.has(agent, SessionEnd)
+}
+
+/** The last text that its model wrote. What closes a turn that was stopped is none. */
+function lastWords(world: World, agent: Entity): string {
+  const messages = world.get(agent, Conversation) ?? []
+  const isWritten = (index: number): boolean => {
+    const message = messages[index]
+    return message?.role === 'assistant' && message.model !== undefined && textOf(message).trim() !== ''
+  }
+  let index = messages.length - 1
+  while (index >= 0 && !isWritten(index)) index--
+  return index < 0 ? noDigest : textOf(messages[index])
+}

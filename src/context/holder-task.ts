@@ -1,0 +1,18 @@
+import type { Message } from '../../components/message.ts'
+import { textOf } from '../models/text-of.ts'
+import { cutText } from '../tools/cut-text.ts'
+
+const maxChars = 80
+
+/** What a holder is for: the first line of the message that opened its turn. */
+export function holderTask(opening: Message | undefined): string {
+  const line = taskLine(textOf(opening))
+  return `Archive: ${line === '' ? '(no prompt)' : line}`
+}
+
+/** The first line of a prompt, cut so that it stands in a list. */
+export function taskLine(prompt: string): string {
+  const [line = ''] = prompt.trim().split(/\r\n|\r|\n/, 1)
+  const trimmed = line.trimEnd()
+  return trimmed.length <= maxChars ? trimmed : `${cutText(trimmed, maxChars - 3)}...`
+}

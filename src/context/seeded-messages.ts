@@ -1,0 +1,46 @@
+import { Seed } from '../../components/holder.ts'
+import type { Message, TextBlock } from '../../components/message.ts'
+import type { Entity } from '../world/component.ts'
+import type { LogView } from '../world/log-view.ts'
+import type { World } from '../world/world.ts'
+import { callText, resultText } from './render-transcript.ts'
+
+/** The same message is always the same text, so that wire forms of it are made once. */
+const rendered = new WeakMap<Message, Message | null>()
+const renderedLater = new WeakMap<Message, Message | null>()
+
+/**
+ * The messages of a holder as its model reads them: calls and results are text, since providers refuse them from a request
+ * that declares no tools; thinking in the turn that it holds is left out. All other agents' are as they are.
+ */
+export function seededMessages(
+  world: World,
+  agent: Entity,
+  messages: LogView<Message>,
+): readonly Message[] | undefined {
+  const seed = world.get(agent, Seed)
+  if (seed === undefined) return undefined
+  return [...messages].flatMap((message, index) => known(message, index < seed.count) ?? [])
+}
+
+function known(message: Message, isSeeded: boolean): Message | null {
+  const memory = isSeeded ? rendered : renderedLater
+  let text = memory.get(message)
+  if (text === undefined) memory.set(message, (text = asText(message, isSeeded)))
+  return text
+}
+
+/** `null`: nothing of it is left. */
+function asText(message: Message, isSeeded: boolean): Message | null {
+  if (message.role === 'tool') return { role: 'user', content: [textBlock(resultText(message, true))] }
+  if (message.role !== 'assistant') return message
+  const content = message.content.flatMap((block) => {
+    if (block.type === 'tool-call') return [textBlock(callText(block))]
+    return block.type === 'thinking' && isSeeded ? [] : [block]
+  })
+  return content.length === 0 ? null : { ...message, content }
+}
+
+function textBlock(text: string): TextBlock {
+  return { type: 'text', text }
+}

@@ -1,0 +1,77 @@
+import { CostCeiling } from '../../components/cost-ceiling.ts'
+import { Delegated } from '../../components/delegation-limits.ts'
+import { Ledger } from '../../components/ledger.ts'
+import { Outcome } from '../../components/outcome.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { ReportedUsage } from '../../components/reported-usage.ts'
+import { Reservation } from '../../components/reservation.ts'
+import { SideCall } from '../../components/side-call.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import { Turn } from '../../components/turn.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
+import type { Bound, Spent } from './ceiling-decision.ts'
+import { emptyLedger } from './ledger-entry.ts'
+import { toNanoUsd, toUsd } from './usd.ts'
+
+/** What an agent has spent and what is in flight, for those who look at it. */
+export interface CostStats {
+  /** Of the turn that is open, or that was open last. */
+  readonly turnUsd: number
+  readonly sessionUsd: number
+  /** What calls and sessions in flight may cost besides, as far as that is known. */
+  readonly reservedUsd: number
+  /** Calls without a price: the sums are the least that was spent. */
+  readonly unpricedCalls: number
+  readonly estimatedCalls: number
+  /** The bound that was reached, until it is reset. */
+  readonly tripped?: Bound
+}
+
+export function costStats(world: World, agent: Entity): CostStats {
+  const { models, sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
+  const tripped = world.get(agent, CostCeiling)?.bound
+  let unpricedCalls = 0
+  let estimatedCalls = 0
+  for (const { estimated = 0, unpriced = 0 } of Object.values(models)) {
+    unpricedCalls += unpriced
+    estimatedCalls += estimated
+  }
+  return {
+    turnUsd: toUsd(turnNanoUsd),
+    sessionUsd: toUsd(sessionNanoUsd),
+    reservedUsd: toUsd(reservedNanoUsd(world, agent)),
+    unpricedCalls,
+    estimatedCalls,
+    ...(tripped !== undefined && { tripped }),
+  }
+}
+
+/** What an agent has spent, as its ceilings see it. */
+export function spendingOf(world: World, agent: Entity): Spent {
+  const { sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
+  return world.has(agent, Turn) ? { sessionNanoUsd, turnNanoUsd } : { sessionNanoUsd }
+}
+
+/** What an agent's calls in flight may cost, and what its sessions have left of their grants; in billionths of a US dollar. */
+export function reservedNanoUsd(world: World, agent: Entity): number {
+  let reserved = grantedNanoUsd(world, agent)
+  for (const effects of [world.referrers(OwnedBy, agent), world.referrers(SideCall, agent)]) {
+    for (const effect of effects) {
+      if (!world.has(effect, Outcome)) reserved += world.get(effect, Reservation)?.nanoUsd ?? 0
+    }
+  }
+  return reserved
+}
+
+/** What sessions have spent of their grants, and have told of, is spent and no longer reserved. */
+function grantedNanoUsd(world: World, agent: Entity): number {
+  let granted = world.get(agent, Delegated)?.reservedCostNanoUsd ?? 0
+  if (granted === 0) return 0
+  for (const session of world.referrers(ReportedUsage, agent)) {
+    const { costNanoUsd = 0 } = world.read(session, ReportedUsage).usage
+    const { grant } = world.read(session, SubagentSession)
+    granted -= Math.min(costNanoUsd, toNanoUsd(grant?.costUsd ?? 0))
+  }
+  return granted
+}

@@ -1,0 +1,54 @@
+import { SubtaskOutcome, type SubtaskResult } from '../../components/subtask.ts'
+import { type SessionUsage } from '../../components/subagent-session.ts'
+import type { Failure } from '../../components/failure.ts'
+import type { OutcomeData } from '../../components/outcome.ts'
+import type { JsonObject } from '../world/json.ts'
+
+/** The digest of a subtask whose model has written no text. */
+export const noDigest = '[no digest]'
+
+const nanoUsd = 1e9
+
+/** What no call has used. */
+export const nothingSpent: SessionUsage = { calls: 0, sessions: 0 }
+
+/** What a subtask has come to that has failed before it could say so itself. */
+export function failedSubtask(subtaskId: string, failure: Failure, spent: SessionUsage = nothingSpent): SubtaskOutcome {
+  return { digest: noDigest, durationMs: 0, failure, spent, stepsUsed: 0, subtaskId, truncated: false }
+}
+
+/** What an effect that is settled says of its subtask, or that it has failed. */
+export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): SubtaskOutcome {
+  if (!outcome.ok) return failedSubtask(subtaskId, outcome.failure)
+  const told = SubtaskOutcome().safeParse(outcome.value).data
+  const message = 'The subtask came back with an outcome that is none.'
+  return told ?? failedSubtask(subtaskId, { kind: 'internal', message })
+}
+
+/** The same for a program. */
+export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskResult {
+  const { digest, durationMs, failure, stepsUsed, truncated } = outcome
+  const { calls: _calls, costNanoUsd, delegatedTokens: _tokens, sessions: _sessions, ...usage } = spent
+  return {
+    digest,
+    truncated,
+    stepsUsed,
+    usage,
+    ...(costNanoUsd !== undefined && { costUsd: costNanoUsd / nanoUsd }),
+    durationMs,
+    ...(failure !== undefined && { failure }),
+  }
+}
+
+/** The same for a model that has called a wrapper. One that failed and has nothing to say is an error. */
+export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: SubtaskOutcome): string {
+  if (failure !== undefined && !truncated && digest === noDigest) return `Error: ${failure.message}`
+  const { costNanoUsd } = spent
+  const answer: JsonObject = {
+    digest,
+    truncated,
+    steps_used: stepsUsed,
+    ...(costNanoUsd !== undefined && { cost_usd: costNanoUsd / nanoUsd }),
+  }
+  return JSON.stringify(answer)
+}

@@ -1,0 +1,79 @@
+import type { Message } from '../../components/message.ts'
+import type { SummaryStatus } from '../../components/archive.ts'
+import type { TokenUsage } from '../../components/usage.ts'
+import type { TranscriptLine } from '../stores/port.ts'
+import { renderTranscript } from './render-transcript.ts'
+
+const version = 1
+
+/** The first line of a transcript. Times are Unix time in milliseconds. */
+export interface SessionLine {
+  readonly key: string
+  readonly createdAt: number
+  /** `provider/model`. */
+  readonly model: string
+  /** Of a session: whose it is. */
+  readonly parent?: string
+  readonly task?: string
+  /** Sessions above it, and one. */
+  readonly depth?: number
+}
+
+export function sessionLine(session: SessionLine): TranscriptLine {
+  const { key, createdAt, model, ...rest } = session
+  return { text: JSON.stringify({ type: 'session', version, key, createdAt, model, ...rest }) }
+}
+
+/** A message whole. Its words, as another model would read them, are what it is found by. */
+export function messageLine(seq: number, at: number, message: Message): TranscriptLine {
+  const rendered = renderTranscript([message])
+  return {
+    text: JSON.stringify({ type: 'message', seq, at, ...message }),
+    searchable: rendered.slice(rendered.indexOf('\n') + 1),
+  }
+}
+
+/** What a message line of a transcript says; `undefined` for another line. */
+export function messageOf(line: string): { readonly seq: number; readonly message: Message } | undefined {
+  const { type, seq, at: _, ...message } = JSON.parse(line) as { type: string; seq: number; at: number } & Message
+  return type === 'message' ? { seq, message } : undefined
+}
+
+/** What stays behind of the turn that a holder keeps. */
+export interface SummaryLine {
+  readonly style: 'structured' | 'paragraph'
+  readonly status: SummaryStatus
+  readonly truncated: boolean
+  readonly text: string
+  readonly model: string
+  readonly usage: TokenUsage
+  /** `null`: no price is known. */
+  readonly costUsd: number | null
+  readonly at: number
+}
+
+export function summaryLine({
+  style,
+  status,
+  truncated,
+  text,
+  model,
+  usage,
+  costUsd,
+  at,
+}: SummaryLine): TranscriptLine {
+  return { text: JSON.stringify({ type: 'summary', style, status, truncated, text, model, usage, costUsd, at }) }
+}
+
+/** A turn whose messages a holder has from now on. */
+export interface RewriteLine {
+  readonly subagentId: string
+  readonly fromSeq: number
+  readonly toSeq: number
+  readonly at: number
+}
+
+export function rewriteLine({ subagentId, fromSeq, toSeq, at }: RewriteLine): TranscriptLine {
+  const text = `[archived: ${subagentId}]`
+  return { text: JSON.stringify({ type: 'rewrite', text, id: subagentId, fromSeq, toSeq, at }) }
+}

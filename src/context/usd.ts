@@ -1,0 +1,31 @@
+/** Billionths of a US dollar in a dollar. */
+const nanoUsd = 1_000_000_000
+const digits = 9
+
+/** US dollars in whole billionths. */
+export function toNanoUsd(usd: number): number {
+  return Math.round(usd * nanoUsd)
+}
+
+/** Billionths of a US dollar in dollars. */
+export function toUsd(nano: number): number {
+  return nano / nanoUsd
+}
+
+/**
+ * An amount as people read it: `$0.1500`, `$12.00`. Rounded half up, by whole numbers alone.
+ *
+ * @param nano in whole billionths of a US dollar, 0 or more
+ * @param decimals @default 4
+ */
+export function formatUsd(nano: number, decimals = 4): string {
+  const unit = 10 ** (digits - decimals)
+  const rounded = Math.floor((nano + unit / 2) / unit)
+  const text = String(rounded).padStart(decimals + 1, '0')
+  return decimals === 0 ? `$${text}` : `$${text.slice(0, -decimals)}.${text.slice(-decimals)}`
+}
+
+/** What calls cost of which some have no price: the others did cost this. */
+export function formatLeastUsd(nano: number, decimals = 4): string {
+  return `at least ${formatUsd(nano, decimals)}`
+}

@@ -1,0 +1,130 @@
+import { Ancestry } from '../../components/ancestry.ts'
+import { TranscriptWrite } from '../../components/agent-transcript.ts'
+import { Archival } from '../../components/archival.ts'
+import { ArchiveJob } from '../../components/archive-job.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { HolderDraft } from '../../components/holder.ts'
+import type { Message } from '../../components/message.ts'
+import type { OutcomeData } from '../../components/outcome.ts'
+import { countUpTo } from '../context/places.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
+import type { Entity } from '../world/component.ts'
+import type { Json } from '../world/json.ts'
+import type { World } from '../world/world.ts'
+import { holderLines, jobSummaryLine, writeLines } from './archive-lines.ts'
+import type { EffectContext, EffectKind } from './effect-kind.ts'
+import type { Sessions } from './sessions.ts'
+import { sessionKey, transcriptKey } from './transcript-place.ts'
+import { treeOf } from './world-tree.ts'
+
+/** Makes the World of a holder durable, which then rests. Made twice it is the same. */
+export function holderEffect(sessions: Sessions): EffectKind {
+  return {
+    prepare(world, effect) {
+      const { agent, llm, subagentId: sessionId, task } = world.read(effect, ArchiveJob)
+      const parts = {
+        above: sessions.above(agent),
+        archival: world.get(agent, Archival),
+        facts: sessions.host.facts(sessions.isKept),
+        llm,
+        seed: sliceOf(world, effect),
+        sessionId,
+        systems: world.systems,
+        task,
+      }
+      return (context) => claimed(world, sessionId, context, async () => done(await sessions.worlds.hold(parts)))
+    },
+  }
+}
+
+/** Appends lines to transcripts: of a holder that is being made, of an agent. What is there is not written again. */
+export function transcriptEffect(sessions: Sessions): EffectKind {
+  return {
+    prepare(world, effect) {
+      const job = world.get(effect, ArchiveJob)
+      const write = world.get(effect, TranscriptWrite)
+      const { transcripts } = sessions
+      const ofHolder = job && holderPart(world, effect)
+      const ofAgent = write && {
+        key: transcriptKey(world, write.agent),
+        lines: writeLines(world, write),
+        from: write.from,
+      }
+      const append = async (): Promise<OutcomeData> => {
+        if (ofHolder !== undefined) await transcripts.append(ofHolder.key, ofHolder.lines, ofHolder.from)
+        if (ofAgent === undefined) return done({ lines: 0 })
+        const key = await transcriptKey(world, ofAgent.agent)
+        return done({ lines: await transcripts.appendBehind(key, ofAgent.lines, ofAgent.from) })
+      }
+      return job === undefined ? append : (context) => claimed(world, job.subagentId, context, append)
+    },
+  }
+}
+
+/** Removes the World and the transcript of a holder that is not to be. Tells what of them is left. */
+export function holderRemovalEffect(sessions: Sessions): EffectKind {
+  return {
+    prepare(world, effect) {
+      const { sessionId } = world.read(effect, HolderDraft)
+      const remove = async (): Promise<OutcomeData> => {
+        const left: string[] = []
+        let message: string | undefined
+        const tryTo = async (what: string, removal: () => Promise<void>): Promise<void> => {
+          try {
+            await removal()
+          } catch (error) {
+            left.push(what)
+            message ??= thrownMessage(error)
+          }
+        }
+        await tryTo('world', () => sessions.worlds.remove(sessionId))
+        await tryTo('transcript', () => sessions.transcripts.remove(sessionKey(sessionId)))
+        return done({ left, ...(message !== undefined && { message }) })
+      }
+      return (context) => claimed(world, sessionId, context, remove)
+    },
+  }
+}
+
+/** Work about a holder, one at a time: what was called off may still be writing. */
+async function claimed(
+  world: World,
+  sessionId: string,
+  context: EffectContext,
+  work: () => Promise<OutcomeData>,
+): Promise<OutcomeData> {
+  const release = await context.wait(treeOf(world).claim(sessionId))
+  try {
+    if (!context.signal.aborted) return await work()
+    return { ok: false, failure: { kind: 'cancelled', message: 'It was called off before it began.' } }
+  } catch (error) {
+    return { ok: false, failure: { kind: 'store-failed', message: thrownMessage(error) } }
+  } finally {
+    release()
+  }
+}
+
+/** The turn that a job is about. */
+function sliceOf(world: World, job: Entity): readonly Message[] {
+  const { agent, fromSeq, toSeq } = world.read(job, ArchiveJob)
+  const messages = world.read(agent, Conversation)
+  return messages.slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
+}
+
+/** What a job's step writes to the holder's transcript. */
+function holderPart(world: World, job: Entity) {
+  const data = world.read(job, ArchiveJob)
+  const key = sessionKey(data.subagentId)
+  const slice = sliceOf(world, job)
+  const { agent } = data
+  const above = world.get(agent, Ancestry)?.sessions ?? []
+  const parent = above.at(-1)?.sessionId ?? world.name
+  if (data.step === 'entries') {
+    return { key, lines: holderLines(data, slice, { depth: above.length + 1, parent }), from: 0 }
+  }
+  return { key, lines: jobSummaryLine(data), from: slice.length + 1 }
+}
+
+function done(value: unknown): OutcomeData {
+  return { ok: true, value: (value ?? null) as Json }
+}

@@ -1,0 +1,55 @@
+import { Ceilings } from '../../components/ceilings.ts'
+import { ReportedUsage } from '../../components/reported-usage.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
+import { newlySpent } from '../context/ledger-entry.ts'
+import { canonical } from '../world/canonical.ts'
+import type { Entity } from '../world/component.ts'
+import type { Input } from '../world/input.ts'
+import type { World } from '../world/world.ts'
+import type { ChildRun } from './child-run.ts'
+import type { Intake } from './inbox.ts'
+
+/** Of worlds whose agents have sessions running under ceilings. */
+const reporters = new WeakMap<World, SessionReports>()
+
+/**
+ * What running sessions have spent so far, for parents that have `Ceilings`. It is told with a tick that happens anyway: a
+ * world that only waits for its sessions gets none for it.
+ */
+export class SessionReports {
+  readonly #world: World
+  readonly #runs = new Map<Entity, ChildRun>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** A session's World is driven from now on. */
+  begin(session: Entity, run: ChildRun): void {
+    if (!this.#world.has(this.#world.read(session, SubagentSession).parent, Ceilings)) return
+    this.#runs.set(session, run)
+    reporters.set(this.#world, this)
+  }
+
+  /** It is not any more: what it has spent comes with its end. */
+  end(sessionId: string): void {
+    for (const [session, run] of this.#runs) if (run.world.name === sessionId) this.#runs.delete(session)
+    if (this.#runs.size === 0) reporters.delete(this.#world)
+  }
+
+  /** What has not been told. */
+  news(): readonly Input[] {
+    return Array.from(this.#runs).flatMap(([session, { usage }]) => {
+      const known = this.#world.get(session, ReportedUsage)?.usage
+      if (newlySpent(known, usage) === undefined) return []
+      return [canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input]
+    })
+  }
+}
+
+/** What goes into a tick, with what sessions have spent meanwhile. */
+export function withReports(world: World, intake: Intake): Intake {
+  const news = reporters.get(world)?.news() ?? []
+  if (news.length === 0) return intake
+  return { ...intake, entries: [...news.map((input) => ({ input })), ...intake.entries] }
+}

@@ -1,0 +1,90 @@
+import type { SessionUsage } from '../../components/subagent-session.ts'
+import { Subtask, type SubtaskData } from '../../components/subtask.ts'
+import { SubtaskAccount } from '../../components/subtask-account.ts'
+import type { World } from '../world/world.ts'
+import { agentOf } from './child-run.ts'
+import type { ChildWorlds } from './child-worlds.ts'
+import { entered } from './entered.ts'
+import type { Enter } from './inbox.ts'
+import { usageOf } from './session-usage.ts'
+
+/** What the subtasks of a Runner's world are run with. */
+export interface SubtaskRunsParts {
+  readonly world: World
+  readonly worlds: ChildWorlds
+  /** All ticks of all worlds are kept. */
+  readonly isRecorded: boolean
+  /** Has a World, once nobody else does, until the function that this gives is called. */
+  readonly claim: (name: string) => Promise<() => void>
+  readonly enter: Enter
+}
+
+/** The subtasks of one world, as far as they concern it beyond their own Worlds. */
+export class SubtaskRuns {
+  readonly #parts: SubtaskRunsParts
+  /** Those that go on from where they were left, and may not be driven yet. */
+  readonly #expected = new Set<string>()
+
+  constructor(parts: SubtaskRunsParts) {
+    this.#parts = parts
+  }
+
+  get expected(): Iterable<string> {
+    return this.#expected
+  }
+
+  expect(subtaskId: string): void {
+    this.#expected.add(subtaskId)
+  }
+
+  gone(subtaskId: string): void {
+    this.#expected.delete(subtaskId)
+  }
+
+  /** Removes the World of a subtask that nobody needs any more, unless all is to be kept. What cannot be removed stays. */
+  discard(subtaskId: string): void {
+    if (!this.#parts.isRecorded) this.#remove(subtaskId).catch(() => undefined)
+  }
+
+  /** Tells the last of what a subtask has spent that was called off. Once that is committed, its World goes. */
+  callOff({ request, subtaskId }: Pick<SubtaskData, 'request' | 'subtaskId'>, spent: SessionUsage): void {
+    const told = { kind: 'subtask-spent' as const, isOver: true as const, spent, subtaskId }
+    const committed = entered(this.#parts.enter, request === undefined ? told : { ...told, request })
+    const discard = (isCommitted: boolean): void => {
+      if (isCommitted) this.discard(subtaskId)
+    }
+    // A Runner that has failed tells so itself.
+    committed.then(discard, () => undefined)
+  }
+
+  /** Tells of subtasks that were called off by a process that ended before it could tell what they had spent. */
+  tellUntold(): void {
+    const { world } = this.#parts
+    const { state } = world.core
+    const running = new Set(state.holders(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))
+    for (const account of state.holders(SubtaskAccount)) {
+      const { subtaskId } = world.read(account, SubtaskAccount)
+      if (!running.has(subtaskId)) void this.#tell(subtaskId)
+    }
+  }
+
+  async #tell(subtaskId: string): Promise<void> {
+    const release = await this.#parts.claim(subtaskId)
+    try {
+      const world = await this.#parts.worlds.look(subtaskId).catch(() => undefined)
+      const nothing = { calls: 0, sessions: 0 }
+      this.callOff({ subtaskId }, world === undefined ? nothing : usageOf(world, agentOf(world), []))
+    } finally {
+      release()
+    }
+  }
+
+  async #remove(subtaskId: string): Promise<void> {
+    const release = await this.#parts.claim(subtaskId)
+    try {
+      await this.#parts.worlds.remove(subtaskId)
+    } finally {
+      release()
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { Ancestry } from '../../components/ancestry.ts'
+import type { Store, TranscriptHit, TranscriptLine } from '../stores/port.ts'
+import type { Entity } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { World } from '../world/world.ts'
+import { treeOf } from './world-tree.ts'
+
+/** Where the transcripts of a tree of worlds are: in its store, or in memory. */
+export class TranscriptPlace {
+  readonly #store: Store
+  readonly #root: string
+
+  constructor(world: World, store: Store | undefined, root: string) {
+    this.#store = store ?? treeOf(world).transcripts
+    this.#root = root
+  }
+
+  /** Appends lines; what is there already is not written again. */
+  async append(key: string, lines: readonly TranscriptLine[], from: number): Promise<void> {
+    await this.#store.appendTranscript(this.#root, key, lines, { from })
+  }
+
+  /**
+   * Appends lines where a transcript is thought to end, or, if it is another one than the world remembers, where it ends.
+   *
+   * @returns how many lines are in it then
+   */
+  async appendBehind(key: string, lines: readonly TranscriptLine[], from: number): Promise<number> {
+    try {
+      await this.append(key, lines, from)
+      return from + lines.length
+    } catch (error) {
+      if (!(error instanceof EntiaError) || error.code !== 'invalid-argument') throw error
+      const there = (await this.#store.transcript(this.#root, key))?.length ?? 0
+      await this.append(key, lines, there)
+      return there + lines.length
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#store.deleteTranscript(this.#root, key)
+  }
+
+  async search(key: string, query: string, limit: number): Promise<readonly TranscriptHit[]> {
+    return this.#store.searchTranscript(this.#root, [key], query, { limit })
+  }
+}
+
+/** The key of an agent's transcript. */
+export async function transcriptKey(world: World, agent: Entity): Promise<string> {
+  const sessionId = world.get(agent, Ancestry)?.sessions.at(-1)?.sessionId
+  return sessionId === undefined
+    ? `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
+    : sessionKey(sessionId)
+}
+
+/** The key of a session's transcript. */
+export function sessionKey(sessionId: string): string {
+  return `agents/subagent-${sessionId}/sessions/${sessionId}.jsonl`
+}

@@ -1,0 +1,56 @@
+import { ArchiveJob, type ArchiveJobData, type TurnSummary } from '../../components/archive-job.ts'
+import { CompactionPending } from '../../components/compaction-state.ts'
+import { Archive } from '../../components/archive.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { DraftOf } from '../../components/holder.ts'
+import { LastCall } from '../../components/last-call.ts'
+import { ModelCall } from '../../components/model-call.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { countUpTo } from '../../src/context/places.ts'
+import { keepPrefix } from '../../src/models/prefix.ts'
+import { recordHolder } from '../../src/subagents/record-holder.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
+
+/**
+ * Replaces an archived turn, its opening message aside, by one message that names its holder; from this tick on the holder
+ * is a session of the agent.
+ */
+export function collapse(world: World, job: Entity, summary: TurnSummary): void {
+  const data = world.read(job, ArchiveJob)
+  const { agent, fromSeq, reason, subagentId, task, toSeq } = data
+  replaceSlice(world, data, summary.text)
+  recordHolder(world, agent, { model: data.llm.model, sessionId: subagentId, task }, summary.text)
+  world.append(agent, Archive, {
+    atMs: world.nowMs,
+    fromSeq,
+    reason,
+    status: 'archived',
+    subagentId,
+    summary: summary.status,
+    task,
+    toSeq,
+    ...(summary.truncated && { truncated: true as const }),
+  })
+  // The holder stays: it is no draft any more.
+  for (const draft of world.referrers(DraftOf, job)) world.despawn(draft)
+  world.despawn(job)
+  tell(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
+}
+
+function replaceSlice(world: World, { agent, fromSeq, subagentId, toSeq }: ArchiveJobData, summary: string): void {
+  const from = countUpTo(world, agent, fromSeq)
+  const to = countUpTo(world, agent, toSeq)
+  const before = world.read(agent, Conversation)
+  const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
+  world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
+  keepPrefix(before, world.read(agent, Conversation), from)
+  // What was read before says nothing of what is sent next.
+  for (const token of [CompactionPending, LastCall]) world.remove(agent, token)
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (!world.has(call, ModelCall)) continue
+    const { messages } = world.read(call, ModelCall)
+    world.patch(call, ModelCall, { isOutdated: true, messages: messages - (to - from - 1) })
+  }
+}

@@ -1,0 +1,68 @@
+import { Ancestry, SessionEnd } from '../../components/ancestry.ts'
+import { Archival } from '../../components/archival.ts'
+import { ArchiveJob } from '../../components/archive-job.ts'
+import { Conversation } from '../../components/conversation.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
+import { EndedTurn } from '../../components/ended-turn.ts'
+import { AskedAgain, DraftOf, HolderDraft, Seed } from '../../components/holder.ts'
+import { Llm } from '../../components/llm.ts'
+import { TokenFactors } from '../../components/token-factors.ts'
+import { archivalDecision } from '../../src/context/archival-decision.ts'
+import { isAtLeast } from '../../src/context/estimate-tokens.ts'
+import { holderTask } from '../../src/context/holder-task.ts'
+import { countUpTo } from '../../src/context/places.ts'
+import { factorOf } from '../../src/context/token-factor.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { beginEffect } from '../begin-effect.ts'
+import { tell } from '../tell.ts'
+
+/** Reasons that go without saying. */
+const silent: ReadonlySet<string> = new Set(['disabled', 'empty', 'below_thresholds'])
+
+/** Looks at a turn that has ended, once, and opens a job for it if it is to be archived. */
+export function judgeTurn(world: World, ended: Entity): void {
+  const { agent, fromSeq, stop, toSeq } = world.read(ended, EndedTurn)
+  const config = world.get(agent, Archival)
+  if (config === undefined || !world.has(agent, Llm)) return
+  const { model } = world.read(agent, Llm)
+  const messages = world
+    .read(agent, Conversation)
+    .slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
+  const factor = factorOf(model, world.get(agent, TokenFactors)?.models[model])
+  const { archive, reason } = archivalDecision({
+    config,
+    depth: world.get(agent, Ancestry)?.sessions.length ?? 0,
+    stop,
+    sessionOver: hasEndedSession(world, agent),
+    latched: world.has(agent, CostCeiling),
+    messages,
+    estimate: (tokens) => isAtLeast(messages, { factor, tokens }),
+  })
+  if (archive) openJob(world, { agent, fromSeq, reason, task: holderTask(messages[0]), toSeq })
+  else if (!silent.has(reason)) tell(world, 'archive-skipped', { agent, reason })
+}
+
+/** A turn that answers a question to a session which had ended is none that ends it. */
+function hasEndedSession(world: World, agent: Entity): boolean {
+  return world.has(agent, SessionEnd) && !world.has(agent, Seed) && !world.has(agent, AskedAgain)
+}
+
+type Turn = Pick<Parameters<typeof ArchiveJob>[0], 'agent' | 'fromSeq' | 'reason' | 'task' | 'toSeq'>
+
+function openJob(world: World, turn: Turn): void {
+  const { retry: _, ...llm } = world.read(turn.agent, Llm)
+  const subagentId = world.newId('session')
+  const job = world.spawn()
+  world.set(job, ArchiveJob, {
+    ...turn,
+    dateMs: world.dateMs,
+    llm,
+    step: 'holder',
+    subagentId,
+    summaryBy: world.read(turn.agent, Archival).summary,
+    tries: 1,
+  })
+  world.spawn(HolderDraft({ sessionId: subagentId, tries: 0 }), DraftOf({ job }))
+  beginEffect(world, job, { kind: 'holder', restart: 'keyed' })
+}

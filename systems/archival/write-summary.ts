@@ -1,0 +1,145 @@
+import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/archive-job.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
+import { Effect } from '../../components/effect.ts'
+import { Outcome } from '../../components/outcome.ts'
+import { Pending } from '../../components/pending.ts'
+import { SideCall } from '../../components/side-call.ts'
+import { TokenUsage } from '../../components/usage.ts'
+import {
+  emptyReply,
+  noSummary,
+  ollamaWarning,
+  parseSummary,
+  repairText,
+  styleFor,
+  summaryAsk,
+  summaryModel,
+  summaryPrompt,
+  unparsed,
+} from '../../src/context/archival-summary.ts'
+import { added } from '../../src/context/ledger-entry.ts'
+import type { ModelReply } from '../../src/models/port.ts'
+import { textOf } from '../../src/models/text-of.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { beginEffect, clearEffect } from '../begin-effect.ts'
+import { charge } from '../charge.ts'
+import { tell } from '../tell.ts'
+
+/** Longest try of a call for a summary; the time for all of them is the job's. */
+const tryTimeoutMs = 600_000
+
+type Repair = { readonly problem: string; readonly reply: string }
+
+/** Asks for the summary of a turn whose holder is durable. Gives the summary if none can be asked for. */
+export function askForSummary(world: World, job: Entity): TurnSummary | undefined {
+  const { agent, summaryBy } = world.read(job, ArchiveJob)
+  if (world.has(agent, CostCeiling)) return unavailable(world, job)
+  const model = modelFor(world, job)
+  if (styleFor(summaryBy.style, model) !== summaryBy.style) tell(world, 'warning', { agent, message: ollamaWarning })
+  beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
+  call(world, job)
+  return undefined
+}
+
+/** Takes a model's reply. Gives the summary, or `undefined` if the model is asked once more. */
+export function takeReply(world: World, effect: Entity, job: Entity): TurnSummary | undefined {
+  const outcome = world.read(effect, Outcome)
+  const { repair } = world.read(effect, SideCall)
+  const isLast = repair !== undefined
+  if (!outcome.ok) return withoutReply(world, job)
+  const {
+    message,
+    stop,
+    usage = {},
+    costNanoUsd,
+  } = (outcome.value ?? {}) as Partial<ModelReply> & {
+    readonly costNanoUsd?: number
+  }
+  const spent = TokenUsage().safeParse(usage).data ?? {}
+  note(world, job, effect, spent, costNanoUsd)
+  const reply = textOf(message).trim()
+  const truncated = stop === 'max-tokens'
+  const parsed = parseSummary(styleOf(world, job), reply)
+  if ('text' in parsed) return summary(world, job, { status: isLast ? 'repaired' : 'ok', text: parsed.text, truncated })
+  if (reply !== '') world.patch(job, ArchiveJob, { reply, replyTruncated: truncated })
+  const mayRepair = !isLast && styleOf(world, job) === 'structured' && mayGoOn(world, job)
+  if (!mayRepair) return withoutReply(world, job)
+  call(world, job, { problem: repairText(parsed.problem), reply: reply === '' ? emptyReply : reply })
+  return undefined
+}
+
+/** What stays behind when there is no further reply: the last one with a text, if there was one. */
+export function withoutReply(world: World, job: Entity): TurnSummary {
+  const { reply, replyTruncated: truncated = false } = world.read(job, ArchiveJob)
+  if (reply === undefined) return unavailable(world, job)
+  return summary(world, job, { status: 'unparsed', text: unparsed(reply), truncated })
+}
+
+/** Ends all that is under way for a summary. A late reply is dropped. */
+export function endSummary(world: World, job: Entity): void {
+  for (const effect of world.referrers(SummaryOf, job)) world.despawn(effect)
+  clearEffect(world, job)
+}
+
+/** The style in which it is asked for. */
+export function styleOf(world: World, job: Entity): ArchiveJobData['summaryBy']['style'] {
+  return styleFor(world.read(job, ArchiveJob).summaryBy.style, modelFor(world, job))
+}
+
+function unavailable(world: World, job: Entity): TurnSummary {
+  return summary(world, job, { status: 'unavailable', text: noSummary, truncated: false })
+}
+
+function summary(world: World, job: Entity, facts: Pick<TurnSummary, 'status' | 'text' | 'truncated'>): TurnSummary {
+  const { spent } = world.read(job, ArchiveJob)
+  return { ...facts, ...spent, dateMs: world.dateMs, usage: spent?.usage ?? {} }
+}
+
+/** Under a ceiling that has tripped, or when time is up, nothing more is asked. */
+function mayGoOn(world: World, job: Entity): boolean {
+  return !world.has(job, Outcome) && !world.has(world.read(job, ArchiveJob).agent, CostCeiling)
+}
+
+function modelFor(world: World, job: Entity): string {
+  const { llm, summaryBy } = world.read(job, ArchiveJob)
+  return summaryModel(summaryBy.model, llm.model)
+}
+
+function call(world: World, job: Entity, repair?: Repair): void {
+  const { agent, fromSeq, summaryBy, toSeq } = world.read(job, ArchiveJob)
+  const model = modelFor(world, job)
+  world.spawn(
+    SideCall({
+      agent,
+      ask: summaryAsk,
+      fromSeq: fromSeq - 1,
+      maxOutputTokens: summaryBy.maxOutputTokens,
+      model,
+      purpose: 'archival-summary',
+      ...(repair !== undefined && { repair }),
+      system: summaryPrompt(styleFor(summaryBy.style, model)),
+      toSeq,
+    }),
+    SummaryOf({ job }),
+    Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs: tryTimeoutMs }),
+    Pending,
+  )
+}
+
+/** What a call has used is its agent's, and stands in the transcript beside the summary. */
+function note(world: World, job: Entity, effect: Entity, usage: TokenUsage, costNanoUsd: number | undefined): void {
+  const { agent, spent } = world.read(job, ArchiveJob)
+  const { model } = world.read(effect, SideCall)
+  charge(world, agent, { costNanoUsd, isLate: true, model, usage })
+  const total = added(spent?.costNanoUsd, costNanoUsd)
+  const tokens = Object.entries({
+    cacheRead: added(spent?.usage.cacheRead, usage.cacheRead),
+    cacheWrite: added(spent?.usage.cacheWrite, usage.cacheWrite),
+    input: added(spent?.usage.input, usage.input),
+    output: added(spent?.usage.output, usage.output),
+  }).filter(([, count]) => count !== undefined)
+  world.patch(job, ArchiveJob, {
+    spent: { ...(total !== undefined && { costNanoUsd: total }), usage: Object.fromEntries(tokens) },
+  })
+}

@@ -1,0 +1,96 @@
+import { Boundary } from '../components/boundary.ts'
+import { Busy } from '../components/busy.ts'
+import { CheckpointPending } from '../components/checkpoint-pending.ts'
+import { Context } from '../components/context.ts'
+import type { InputOf } from '../components/input.ts'
+import { StepHeld } from '../components/step-held.ts'
+import type { Checkpointer } from '../src/context/checkpointer.ts'
+import { hasCheckpointer } from '../src/context/has-compactor.ts'
+import { uncoveredPart } from '../src/context/uncovered-part.ts'
+import { noteRefused } from '../src/subagents/refused-requests.ts'
+import type { Entity } from '../src/world/component.ts'
+import { not } from '../src/world/entities.ts'
+import type { World } from '../src/world/world.ts'
+import { inputsOf } from './inputs-of.ts'
+import { latchOf } from './latched.ts'
+import { readyAgents } from './ready-agents.ts'
+import { answerRequests } from './summaries/answer-requests.ts'
+import { whyNever } from './summaries/compact-as-asked.ts'
+import { settledSummaries, settleSummary } from './summaries/settle-summary.ts'
+import { startSummary } from './summaries/start-summary.ts'
+import { tell } from './tell.ts'
+
+export interface CheckpointOptions {
+  readonly checkpointer: Checkpointer
+  readonly maxStartsPerTick: number
+}
+
+/**
+ * Closes tasks: has a record written of one that is done, before the agent's next step or as soon as a program asks, and
+ * lets it stand for what was said.
+ *
+ * Query: CheckpointPending; the agents that reasoning will start; Outcome. Writes: Boundary, CheckpointPending, Summarizing,
+ * and what goes with a rewrite. Starts: model.
+ */
+export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions) {
+  return {
+    name: 'checkpoint',
+    priority: -2.8,
+    run(world: World): void {
+      for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
+      for (const effect of settledSummaries(world, 'checkpoint')) takeRecord(world, effect)
+      for (const agent of world.query(CheckpointPending, not(Busy))) writeAsAsked(world, agent, checkpointer)
+      for (const agent of readyAgents(world, maxStartsPerTick, Context)) writeIfDue(world, agent, checkpointer)
+    },
+  }
+}
+
+/** What a program says of the task counts as what the agent says: the newest note is kept. */
+function ask(world: World, { agent, note, request }: InputOf<'checkpoint'>): void {
+  const reason =
+    whyNever(world, agent) ?? (hasCheckpointer(world, agent) ? undefined : 'it has no Context with checkpoints')
+  if (reason !== undefined) {
+    const message = `checkpoint: the task of agent ${agent} cannot be closed: ${reason}.`
+    return noteRefused(world, request, { code: 'invalid-argument', reason: message })
+  }
+  const before = world.get(agent, CheckpointPending)
+  const requests = [...(before?.requests ?? []), request]
+  world.set(agent, CheckpointPending, { by: 'manual', note: note ?? before?.note, requests })
+}
+
+function takeRecord(world: World, effect: Entity): void {
+  const { agent, failure, task } = settleSummary(world, effect)
+  const { by, note, requests } = task
+  if (failure !== undefined) {
+    tell(world, 'checkpoint-failed', { agent, by, failure, ...(note !== undefined && { note }) })
+    return answerRequests(world, agent, requests, { skipped: false, failure })
+  }
+  const boundary = world.read(agent, Boundary).at(-1)
+  if (boundary !== undefined) answerRequests(world, agent, requests, { skipped: false, boundary })
+}
+
+/** Programs that ask do not wait for the agent's next step: any quiet point will do. */
+function writeAsAsked(world: World, agent: Entity, checkpointer: Checkpointer): void {
+  const { by, requests } = world.read(agent, CheckpointPending)
+  if (requests.length === 0) return
+  const failure = latchOf(world, agent)?.failure
+  if (failure === undefined) return world.has(agent, StepHeld) ? undefined : write(world, agent, checkpointer)
+  if (by === 'manual') world.remove(agent, CheckpointPending)
+  else world.patch(agent, CheckpointPending, { requests: [] })
+  answerRequests(world, agent, requests, { skipped: false, failure })
+}
+
+function writeIfDue(world: World, agent: Entity, checkpointer: Checkpointer): void {
+  if (!hasCheckpointer(world, agent)) return
+  const pending = world.get(agent, CheckpointPending)
+  const messages = uncoveredPart(world, agent)?.count ?? 0
+  const view = { by: pending?.by, isPending: pending !== undefined, messages, note: pending?.note }
+  if (checkpointer.should(view)) write(world, agent, checkpointer)
+}
+
+function write(world: World, agent: Entity, { prompt }: Checkpointer): void {
+  const { by, note, requests = [] } = world.get(agent, CheckpointPending) ?? {}
+  world.remove(agent, CheckpointPending)
+  const wish = { by: by ?? 'auto', kind: 'checkpoint', note, prompt, requests } as const
+  if (!startSummary(world, agent, wish)) answerRequests(world, agent, requests, { skipped: true, reason: 'empty' })
+}

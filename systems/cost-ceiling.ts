@@ -1,0 +1,19 @@
+import { CostCeiling } from '../components/cost-ceiling.ts'
+import type { World } from '../src/world/world.ts'
+import { takeRates } from './money/model-rates.ts'
+import { stopLatched } from './money/stop-latched.ts'
+
+/**
+ * Lets agents that have spent as much as they may come to rest. That they have is seen where a call is charged and where
+ * one begins; a latch remembers it. Takes what models cost, which agents under a ceiling wait for before their first step.
+ *
+ * Query: CostCeiling; Outcome. Writes: ModelRates, RatesAwaited, CostCeiling, Outcome, and what ending a turn writes.
+ */
+export const costCeiling = {
+  name: 'cost-ceiling',
+  priority: -10,
+  run(world: World): void {
+    takeRates(world)
+    for (const agent of world.query(CostCeiling)) stopLatched(world, agent)
+  },
+}

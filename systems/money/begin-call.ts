@@ -1,0 +1,64 @@
+import { CeilingNotes } from '../../components/ceiling-notes.ts'
+import { Ceilings } from '../../components/ceilings.ts'
+import type { Failure } from '../../components/failure.ts'
+import { Llm } from '../../components/llm.ts'
+import { Reservation } from '../../components/reservation.ts'
+import { SideCall } from '../../components/side-call.ts'
+import { Turn } from '../../components/turn.ts'
+import { boundsPassed } from '../../src/context/ceiling-decision.ts'
+import { assumedOutputTokens, dearestCost } from '../../src/context/dearest-cost.ts'
+import { estimated, rawTokensOfCall } from '../../src/context/request-tokens.ts'
+import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
+import { toUsd } from '../../src/context/usd.ts'
+import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { latchOf } from '../latched.ts'
+import { tell } from '../tell.ts'
+import { askRates, ratesOf } from './model-rates.ts'
+import { tellUnpriced } from './tell-unpriced.ts'
+import { tripIfReached } from './trip-if-reached.ts'
+
+/**
+ * Why an agent's call of a model may not begin: a ceiling is reached, or the model has no price and is to be refused then.
+ * To be asked before every call; `undefined`: it may.
+ */
+export function callProblem(world: World, agent: Entity, model: string): Failure | undefined {
+  const ceilings = world.get(agent, Ceilings)
+  tripIfReached(world, agent)
+  const latched = latchOf(world, agent)
+  if (latched?.kind === 'cost_ceiling') return latched.failure
+  if (ceilings?.onUnpriced !== 'refuse' || ratesOf(world, model)?.isPriced !== false) return undefined
+  const message = `cost unknown: the model ${model} has no price, and a ceiling is set. Give it a price, or set onUnpriced to warn.`
+  return { kind: 'cost-unknown', message }
+}
+
+/** Sets aside what a call that begins may cost, and tells if it may pass a ceiling. Of agents that have `Ceilings`. */
+export function reserve(world: World, call: Entity): void {
+  const agent = callerOf(world, call)
+  const ceilings = world.get(agent, Ceilings)
+  if (ceilings === undefined) return
+  const model = modelCalledBy(world, call)
+  const rates = ratesOf(world, model)
+  if (rates === undefined) askRates(world, model)
+  else if (!rates.isPriced) tellUnpriced(world, agent, model)
+  const rawTokens = rawTokensOfCall(world, call)
+  const tokens = { input: estimated(world, agent, model, rawTokens), output: outputLimit(world, agent, call) }
+  const nanoUsd = dearestCost(rates, tokens) ?? 0
+  const reserved = reservedNanoUsd(world, agent) + nanoUsd
+  world.add(call, Reservation({ nanoUsd, rawTokens }))
+  const turn = world.get(agent, Turn)?.since ?? 0
+  for (const near of boundsPassed(ceilings, spendingOf(world, agent), reserved)) {
+    const notes = world.get(agent, CeilingNotes) ?? { neared: {}, unpriced: [] }
+    if (notes.neared[near.bound] === turn) continue
+    world.set(agent, CeilingNotes, { ...notes, neared: { ...notes.neared, [near.bound]: turn } })
+    tell(world, 'cost-ceiling-neared', { agent, ...near, reservedUsd: toUsd(reserved) })
+  }
+}
+
+function outputLimit(world: World, agent: Entity, call: Entity): number {
+  const side = world.get(call, SideCall)
+  if (side !== undefined) return side.maxOutputTokens
+  const { maxOutputTokens, thinking } = world.read(agent, Llm)
+  return maxOutputTokens ?? assumedOutputTokens + (typeof thinking === 'number' ? thinking : 0)
+}

@@ -1,0 +1,70 @@
+import { Archival } from '../../components/archival.ts'
+import { Effect } from '../../components/effect.ts'
+import { Llm } from '../../components/llm.ts'
+import { ModelRates, Rates, RatesCall } from '../../components/model-rates.ts'
+import { Outcome } from '../../components/outcome.ts'
+import { Pending } from '../../components/pending.ts'
+import { RatesAwaited } from '../../components/step-held.ts'
+import { parseModel } from '../../src/models/model-name.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { holdStep } from '../hold-step.ts'
+import { settled } from '../settled.ts'
+
+/** What a model costs, as far as this world has asked. */
+export function ratesOf(world: World, model: string): Rates | undefined {
+  const [holder] = world.query(ModelRates)
+  const known = holder === undefined ? {} : world.read(holder, ModelRates).models
+  return Object.hasOwn(known, model) ? known[model] : undefined
+}
+
+/** Asks what a model costs, once a world. */
+export function askRates(world: World, model: string): void {
+  if (ratesOf(world, model) !== undefined || isAsked(world, model)) return
+  world.spawn(RatesCall({ model }), Effect({ attempt: 1, kind: 'rates', restart: 'pure' }), Pending)
+}
+
+/** Holds an agent that has `Ceilings` until it is known what its model costs. False: it is known. */
+export function awaitRates(world: World, agent: Entity): boolean {
+  const { model } = world.read(agent, Llm)
+  askRates(world, summaryModel(world, agent, model))
+  if (ratesOf(world, model) !== undefined) return false
+  askRates(world, model)
+  world.add(agent, RatesAwaited)
+  holdStep(world, agent)
+  return true
+}
+
+/** Takes what has come, and lets those go on that waited. */
+export function takeRates(world: World): void {
+  const calls = settled(world, RatesCall)
+  if (calls.length === 0) return
+  for (const call of calls) {
+    const outcome = world.read(call, Outcome)
+    const rates = outcome.ok ? Rates().safeParse(outcome.value).data : undefined
+    note(world, world.read(call, RatesCall).model, rates ?? { isPriced: false })
+    world.despawn(call)
+  }
+  for (const agent of world.query(RatesAwaited)) {
+    const model = world.get(agent, Llm)?.model
+    if (model !== undefined && isAsked(world, model)) continue
+    world.remove(agent, RatesAwaited)
+    holdStep(world, agent)
+  }
+}
+
+function isAsked(world: World, model: string): boolean {
+  return world.query(RatesCall).some((asked) => world.read(asked, RatesCall).model === model)
+}
+
+function note(world: World, model: string, rates: Rates): void {
+  const [holder = world.spawn(ModelRates({ models: {} }))] = world.query(ModelRates)
+  const { models } = world.read(holder, ModelRates)
+  world.set(holder, ModelRates, { models: { ...models, [model]: rates } })
+}
+
+/** Summaries of archived turns may be another model's. */
+function summaryModel(world: World, agent: Entity, own: string): string {
+  const named = world.get(agent, Archival)?.summary.model ?? own
+  return named.includes('/') ? named : `${parseModel(own).provider}/${named}`
+}

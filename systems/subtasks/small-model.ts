@@ -1,0 +1,49 @@
+import { Context } from '../../components/context.ts'
+import { Llm } from '../../components/llm.ts'
+import { Outcome } from '../../components/outcome.ts'
+import { Subtask, type SubtaskOutcome } from '../../components/subtask.ts'
+import { SubtaskCount } from '../../components/subtask-account.ts'
+import { modelOfTier } from '../../src/context/models-by-tier.ts'
+import { parseModel } from '../../src/models/model-name.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
+import { launchSubtask, noSubtasks } from './launch-subtask.ts'
+import { reportSpending } from './report-spending.ts'
+
+/**
+ * What thinks for the subtasks of an agent's wrappers: the model that was set, else the small one of the agent's provider,
+ * else the agent's own. By its bare name, a model is one of the agent's provider.
+ */
+export function smallModelOf(world: World, agent: Entity): { readonly model: string; readonly fallback?: string } {
+  const { model: own } = world.read(agent, Llm)
+  const { agentic, modelsByTier } = world.get(agent, Context) ?? {}
+  const { provider } = parseModel(own)
+  const full = (name: string): string => (name.includes('/') ? name : `${provider}/${name}`)
+  if (agentic?.smallModel !== undefined) return { model: full(agentic.smallModel) }
+  const small = modelOfTier(provider, 'small', modelsByTier)
+  const model = small === undefined ? own : full(small)
+  const isUsable = model !== own && world.get(agent, SubtaskCount)?.unavailable?.includes(model) !== true
+  return isUsable ? { model, fallback: own } : { model: own }
+}
+
+/** Was a default model of a subtask refused at its first call, as one is that the provider does not have? */
+export function isUnavailable(world: World, effect: Entity, { failure, spent }: SubtaskOutcome): boolean {
+  const { fallback } = world.read(effect, Subtask)
+  return fallback !== undefined && failure?.kind === 'invalid-request' && spent.calls === 0
+}
+
+/** Runs a subtask once more with the model of its agent, and remembers that the default one is not to be had. */
+export function fallBack(world: World, effect: Entity, { failure, spent, subtaskId }: SubtaskOutcome): void {
+  const { fallback, model, subtaskId: _, ...asked } = world.read(effect, Subtask)
+  const { agent } = asked
+  const account = reportSpending(world, subtaskId, spent)
+  if (account !== undefined) world.despawn(account)
+  const { unavailable = [], ...count } = world.get(agent, SubtaskCount) ?? noSubtasks
+  if (!unavailable.includes(model)) {
+    world.set(agent, SubtaskCount, { ...count, unavailable: [...unavailable, model] })
+    tell(world, 'small-model-unavailable', { agent, model, message: failure?.message ?? '' })
+  }
+  world.remove(effect, Outcome)
+  launchSubtask(world, effect, { ...asked, model: fallback ?? model })
+}

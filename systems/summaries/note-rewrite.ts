@@ -1,0 +1,54 @@
+import { CompactionPending } from '../../components/compaction-state.ts'
+import { Context } from '../../components/context.ts'
+import { LastCall } from '../../components/last-call.ts'
+import { ModelCall } from '../../components/model-call.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
+import { Prefix } from '../../components/prefix.ts'
+import { Rewrite, type RewriteKind } from '../../components/rewrite.ts'
+import { added } from '../../src/context/ledger-entry.ts'
+import { toUsd } from '../../src/context/usd.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
+
+/** What an agent's projection was rewritten by. */
+export interface Rewritten {
+  readonly kind: RewriteKind
+  /** Of the calls that wrote what stands there now. Absent: no price is known. */
+  readonly costNanoUsd?: number | undefined
+}
+
+/**
+ * Notes that an agent's projection was rewritten: what its newest call read says nothing of what is sent next, and nothing
+ * is compacted because of it. The first own call that begins from here on shows what the rewrite was worth.
+ */
+export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd }: Rewritten): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (world.has(call, ModelCall)) world.patch(call, ModelCall, { isOutdated: true })
+  }
+  if (!world.has(agent, Context)) return
+  // Several rewrites before the next call count as one.
+  const before = world.get(agent, Rewrite)
+  const last = world.get(agent, LastCall)
+  const facts = {
+    cachedTokensLost: before === undefined ? world.get(agent, Prefix)?.cached : before.cachedTokensLost,
+    contextWindow: before?.contextWindow ?? last?.contextWindow,
+    costNanoUsd: added(before?.costNanoUsd, costNanoUsd),
+    kind,
+    tokensBefore: before?.tokensBefore ?? last?.promptTokens,
+  }
+  world.set(agent, Rewrite, facts)
+  world.remove(agent, LastCall)
+  world.remove(agent, CompactionPending)
+}
+
+/** Tells of the rewrites whose worth the agents' newest calls have shown. */
+export function tellRewrites(world: World): void {
+  for (const agent of world.query(Rewrite, LastCall)) {
+    const { cachedTokensLost, costNanoUsd, kind, tokensBefore } = world.read(agent, Rewrite)
+    const { promptTokens: tokensAfter } = world.read(agent, LastCall)
+    const costUsd = costNanoUsd === undefined ? undefined : toUsd(costNanoUsd)
+    world.remove(agent, Rewrite)
+    tell(world, 'context-rewritten', { agent, kind, tokensBefore, tokensAfter, cachedTokensLost, costUsd })
+  }
+}

@@ -1,0 +1,58 @@
+import { Busy } from '../../components/busy.ts'
+import { Overflowed } from '../../components/compaction-state.ts'
+import { Context } from '../../components/context.ts'
+import type { Failure } from '../../components/failure.ts'
+import { LastCall } from '../../components/last-call.ts'
+import { LastStep } from '../../components/last-step.ts'
+import { Llm } from '../../components/llm.ts'
+import { Rewrite } from '../../components/rewrite.ts'
+import { Turn } from '../../components/turn.ts'
+import { Unread } from '../../components/unread.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { endTurn } from '../end-turn.ts'
+import { tell } from '../tell.ts'
+
+/** How a call failed, and what its model's window holds, where that came along. */
+interface Overflow {
+  readonly contextWindow?: number | undefined
+  readonly failure: Failure
+}
+
+/**
+ * Takes a step of an agent that was longer than its model's context window. If the window is known and conversations are
+ * compacted, the step is taken back, to be tried once more when this one is shorter; otherwise the turn ends.
+ *
+ * @param call the step's model call, which has failed
+ */
+export function takeOverflow(world: World, agent: Entity, call: Entity, { contextWindow, failure }: Overflow): void {
+  const isWindowKnown = (contextWindow ?? lastWindow(world, agent)) !== undefined
+  const isTriedAgain = world.has(agent, Overflowed)
+  if (isTriedAgain || !isWindowKnown || !world.read(agent, Context).compaction.enabled) {
+    return endOverflowed(world, agent, failure)
+  }
+  world.despawn(call)
+  world.remove(agent, Busy)
+  world.remove(agent, LastStep)
+  world.patch(agent, Turn, { steps: world.read(agent, Turn).steps - 1 })
+  world.add(agent, Unread)
+  world.add(agent, Overflowed({ failure }))
+}
+
+/** Ends the turn of an agent whose conversation is too long, and could not be made shorter. */
+export function endOverflowed(world: World, agent: Entity, failure: Failure): void {
+  const turn = world.get(agent, Turn)
+  // A step that was taken back, and is not tried again, counts after all.
+  const isTakenBack = world.get(agent, Overflowed)?.isRewritten !== true && world.has(agent, Overflowed)
+  if (turn !== undefined && isTakenBack) world.patch(agent, Turn, { steps: turn.steps + 1 })
+  const { model } = world.read(agent, Llm)
+  const what = `The conversation does not fit into the context window of ${model}.`
+  const message = `${what} /compact takes a summary in place of what was said so far.`
+  tell(world, 'turn-error', { agent, kind: 'context-overflow', retryable: false, message, failure })
+  endTurn(world, agent, { stop: 'failed', failure })
+}
+
+/** Of the newest own call, be the projection rewritten since then or not. */
+function lastWindow(world: World, agent: Entity): number | undefined {
+  return world.get(agent, LastCall)?.contextWindow ?? world.get(agent, Rewrite)?.contextWindow
+}
