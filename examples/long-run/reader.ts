@@ -26,7 +26,9 @@ const linesPerFile = 60
 export const reader: ScriptedBehaviour = (request): ScriptedReply => {
   const asked = textOf(request.messages.at(0))
   if (asked.startsWith('Summarize the following')) return { text: summary(asked) }
-  if (request.tools.length === 0 && request.system.includes('# ')) return { text: handover(request.system) }
+  if (request.system.startsWith('You write handovers') || request.system.startsWith('You keep records')) {
+    return { text: handover(asked) }
+  }
   const turn = openTurn(request.messages)
   const prompt = textOf(turn[0])
   const path = /^What does (\S+) export first\?$/.exec(prompt)?.[1]
@@ -61,8 +63,10 @@ function readBatch(prompt: string, turn: readonly Message[]): ScriptedReply {
 
 /** From what it sees; or else it asks the holder of the turn in which the file was read, or searches what is folded. */
 function answer(path: string, { messages, tail, tools }: ModelRequest, turn: readonly Message[]): ScriptedReply {
-  const known = [...messages].map(textOf).findLast((text) => text.includes(`${path} exports `))
-  if (known !== undefined) return { text: sentenceOn(path, known) }
+  // In JSON a line break is two characters.
+  const sentence = new RegExp(String.raw`(?<=^|\\n|[^\w./-])${path.replaceAll('.', String.raw`\.`)} exports [\w ]+\.`)
+  const known = [...messages].map((message) => sentence.exec(textOf(message))?.[0]).find((found) => found !== undefined)
+  if (known !== undefined) return { text: known }
   if (turn.some(({ role }) => role === 'tool')) return { text: `I cannot find ${path}.` }
   if (tools.length === 0) return { text: answerFromSeed(path, messages) }
   const holder = holderOf(path, tail.map(textOf).join('\n'))
@@ -82,9 +86,11 @@ function holderOf(path: string, block: string): string | undefined {
 
 /** A holder reads calls and results as texts, in their order. */
 function answerFromSeed(path: string, messages: ModelRequest['messages']): string {
-  const seed = [...messages].map(textOf).join('\n')
-  const calls = [...seed.matchAll(/^\[tool_use: read_file\((.*)\)\]$/gm)].map(([, input = '']) => input)
-  const results = seed.split('[tool_result: ').slice(1)
+  const blocks = [...messages].flatMap(({ content }) =>
+    content.map((block) => (block.type === 'text' ? block.text : '')),
+  )
+  const calls = blocks.filter((text) => text.startsWith('[tool_use: read_file('))
+  const results = blocks.filter((text) => text.startsWith('[tool_result: '))
   const index = calls.findIndex((input) => input.includes(`"${path}"`))
   return index === -1 ? `I do not hold ${path}.` : `${path} exports ${firstExport(results[index] ?? '')}.`
 }
@@ -95,11 +101,6 @@ function firstExport(content: string): string {
       content,
     )
   return found?.[1] ?? 'nothing by name'
-}
-
-function sentenceOn(path: string, text: string): string {
-  const start = text.indexOf(`${path} exports `)
-  return text.slice(start, text.indexOf('.', start + path.length) + 1)
 }
 
 function summary(asked: string): string {
@@ -114,8 +115,8 @@ function summary(asked: string): string {
 }
 
 /** A text under each heading that is asked for. */
-function handover(system: string): string {
-  const headings = [...system.matchAll(/# [A-Z][A-Za-z& ]+/g)].map(([heading]) => heading)
+function handover(asked: string): string {
+  const headings = [...new Set([...asked.matchAll(/^# [A-Z][A-Za-z& ]+/gm)].map(([heading]) => heading))]
   return headings
     .map((heading) => `${heading}\nFiles are read batch by batch; what each exports is noted.`)
     .join('\n\n')
