@@ -16,5 +16,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   'sim-speed': () => import('./sim-speed.ts'), //   simulated runs, one after the other
   'sim-crowd': () => import('./sim-crowd.ts'), //   one simulated world with many agents
   'context-idle': () => import('./context-idle.ts'), // what keeps a context alive, while it has nothing to do
+  archiving: () => import('./archiving.ts'), //   a long turn that moves to a holder
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

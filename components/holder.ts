@@ -34,6 +34,16 @@ export const HolderOf = defineComponent('HolderOf', () => z.strictObject({ agent
 /** Makes an agent a holder: its first so many messages are a turn of another agent. */
 export const Seed = defineComponent('Seed', () => z.strictObject({ count: z.number().int().positive() }))
 
+/** Turns of this session, which has ended, may still be on their way to holders. On the session. */
+export const Unsettled = defineTag('Unsettled')
+
+/** The World of that session is driven on for it. An effect of kind `settling`. */
+export const Settling = defineComponent(
+  'Settling',
+  () => z.strictObject({ session: entity(), tries: z.number().int().positive() }),
+  { ref: 'session', cascade: true },
+)
+
 /**
  * Of a fork: the list of live subagents in the system prompt that it shares with its parent. It stands there until the fork
  * has something of its own to list.

@@ -22,6 +22,8 @@ export const SideCall = defineComponent(
       close: z.string().optional(),
       /** The part begins behind the message of this `seq`; 0: at the first. */
       fromSeq: z.number().int().nonnegative(),
+      /** Of the part as a text: of a longer one the middle is left out. */
+      maxChars: z.number().int().nonnegative().optional(),
       maxOutputTokens: z.number().int().positive(),
       /** `provider/model`. */
       model: z.string(),

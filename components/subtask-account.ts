@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../src/world/component.ts'
 import { entity } from './entity.ts'
-import { SessionUsage } from './subagent-session.ts'
+import { SubtaskSpending } from './subtask.ts'
 
 /** What a subtask has told so far of its spending. An entity of its own: it lasts until the last of it is told, as the subtask may not. */
 export const SubtaskAccount = defineComponent(
@@ -12,10 +12,8 @@ export const SubtaskAccount = defineComponent(
       /** `provider/model`. */
       model: z.string(),
       /** All told, as it was last. */
-      spent: SessionUsage(),
+      spent: SubtaskSpending(),
       subtaskId: z.string(),
-      /** When the turn began that it was asked for in. Absent: none was open. */
-      turnStartedAtMs: z.number().optional(),
     }),
   { ref: 'agent', cascade: true },
 )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { lazily } from '../src/world/lazily.ts'
 import { entity } from './entity.ts'
-import { SessionUsage } from './subagent-session.ts'
+import { SubtaskSpending } from './subtask.ts'
 
 const id = lazily(() => z.string().min(1).optional())
 const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))
@@ -31,7 +31,7 @@ export const subtaskInputs = lazily(() => ({
     isOver: z.literal(true).optional(),
     /** Of a program that waits for it. */
     request: z.string().optional(),
-    spent: SessionUsage(),
+    spent: SubtaskSpending(),
     subtaskId: z.string(),
   }),
 }))

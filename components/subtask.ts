@@ -3,8 +3,7 @@ import { type DataOf, defineComponent } from '../src/world/component.ts'
 import { lazily } from '../src/world/lazily.ts'
 import { entity } from './entity.ts'
 import { Failure } from './failure.ts'
-import { SessionUsage } from './subagent-session.ts'
-import type { TokenUsage } from './usage.ts'
+import { TokenUsage } from './usage.ts'
 
 /**
  * A run of a World of its own that knows nothing but a prompt and a message. The entity is its effect, of kind `subtask`,
@@ -37,6 +36,18 @@ export const Subtask = defineComponent(
 )
 export type SubtaskData = DataOf<() => typeof Subtask.schema>
 
+/** What a subtask has spent, all told. A count that nobody reported is absent. */
+export const SubtaskSpending = lazily(() =>
+  TokenUsage().extend({
+    calls: z.number().int().nonnegative(),
+    /** In billionths of a US dollar; absent: no price is known. */
+    costNanoUsd: z.number().int().nonnegative().optional(),
+    /** Calls whose tokens were estimated, since the provider said nothing. */
+    estimated: z.number().int().nonnegative().optional(),
+  }),
+)
+export type SubtaskSpending = DataOf<typeof SubtaskSpending>
+
 /** What a subtask's effect comes back with. */
 export const SubtaskOutcome = lazily(() =>
   z.strictObject({
@@ -44,7 +55,7 @@ export const SubtaskOutcome = lazily(() =>
     durationMs: z.number().nonnegative(),
     failure: Failure().optional(),
     /** All that it has spent. */
-    spent: SessionUsage(),
+    spent: SubtaskSpending(),
     stepsUsed: z.number().int().nonnegative(),
     subtaskId: z.string(),
     truncated: z.boolean(),

@@ -31,6 +31,7 @@ export type { SummaryResult, SummarySkipReason } from '../components/summary-res
 export type { SessionStatus } from '../components/session-status.ts'
 export { Skills, type Skill } from '../components/skills.ts'
 export { DelegationLimits } from '../components/delegation-limits.ts'
+export type { SubtaskResult } from '../components/subtask.ts'
 export { SystemPrompt } from '../components/system-prompt.ts'
 export { type TaskClass, taskClasses } from '../components/task-class.ts'
 export { Terminal } from '../components/terminal.ts'
@@ -45,12 +46,7 @@ export {
   type EndedTurnView,
   type SkipReason,
 } from './context/archival-decision.ts'
-export {
-  type ContextCommand,
-  contextCommand,
-  type ContextCommandResult,
-  contextCommands,
-} from './context-commands.ts'
+export { type ContextCommand, contextCommand, type ContextCommandResult, contextCommands } from './context-commands.ts'
 export type { ConfigInput } from './context/checked-layer.ts'
 export {
   compactionThreshold,
@@ -92,6 +88,7 @@ export {
 export { run } from './engine/run.ts'
 export type { RunnerStats } from './engine/runner-stats.ts'
 export { Runner } from './engine/runner.ts'
+export { subtaskDefaults, type SubtaskOptions } from './engine/run-subtask.ts'
 export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
 export type { LaunchOptions } from './engine/launch-options.ts'
 export type { SessionRef } from './engine/session-ref.ts'

@@ -1,6 +1,7 @@
 import { Ceilings } from '../components/ceilings.ts'
 import { Context } from '../components/context.ts'
 import { Ledger } from '../components/ledger.ts'
+import { Metered } from '../components/metered.ts'
 import { Turn } from '../components/turn.ts'
 import { entered, type Spent } from '../src/context/ledger-entry.ts'
 import type { Entity } from '../src/world/component.ts'
@@ -19,7 +20,7 @@ export interface Charge extends Spent {
 
 /** Does an agent keep a ledger? */
 export function keepsLedger(world: World, agent: Entity): boolean {
-  return world.has(agent, Context) || world.has(agent, Ceilings)
+  return [Context, Ceilings, Metered].some((token) => world.has(agent, token))
 }
 
 /**

@@ -14,7 +14,8 @@ import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
 import { latchOf } from './latched.ts'
 import { readyAgents } from './ready-agents.ts'
-import { answerRequests } from './summaries/answer-requests.ts'
+import { askShorter } from './summaries/ask-shorter.ts'
+import { answerRequests, answerUnstarted } from './summaries/answer-requests.ts'
 import { whyNever } from './summaries/compact-as-asked.ts'
 import { settledSummaries, settleSummary } from './summaries/settle-summary.ts'
 import { startSummary } from './summaries/start-summary.ts'
@@ -38,7 +39,9 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
     priority: -2.8,
     run(world: World): void {
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
-      for (const effect of settledSummaries(world, 'checkpoint')) takeRecord(world, effect)
+      for (const effect of settledSummaries(world, 'checkpoint')) {
+        if (!askShorter(world, effect)) takeRecord(world, effect)
+      }
       for (const agent of world.query(CheckpointPending, not(Busy))) writeAsAsked(world, agent, checkpointer)
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) writeIfDue(world, agent, checkpointer)
     },
@@ -90,7 +93,9 @@ function writeIfDue(world: World, agent: Entity, checkpointer: Checkpointer): vo
 
 function write(world: World, agent: Entity, { prompt }: Checkpointer): void {
   const { by, note, requests = [] } = world.get(agent, CheckpointPending) ?? {}
-  world.remove(agent, CheckpointPending)
-  const wish = { by: by ?? 'auto', kind: 'checkpoint', note, prompt, requests } as const
-  if (!startSummary(world, agent, wish)) answerRequests(world, agent, requests, { skipped: true, reason: 'empty' })
+  const start = startSummary(world, agent, { by: by ?? 'auto', kind: 'checkpoint', note, prompt, requests })
+  const isKept = typeof start === 'object' && by === 'model'
+  if (isKept) world.patch(agent, CheckpointPending, { requests: [] })
+  else world.remove(agent, CheckpointPending)
+  answerUnstarted(world, agent, requests, start)
 }

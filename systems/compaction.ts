@@ -14,6 +14,7 @@ import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
 import { readyAgents } from './ready-agents.ts'
+import { askShorter } from './summaries/ask-shorter.ts'
 import { answerRequests } from './summaries/answer-requests.ts'
 import { askForCompaction, compactAsAsked } from './summaries/compact-as-asked.ts'
 import { compactIfDue } from './summaries/compact-if-due.ts'
@@ -41,7 +42,9 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     priority: -2.6,
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) askForCompaction(world, input)
-      for (const effect of settledSummaries(world, 'compaction')) takeSummary(world, effect)
+      for (const effect of settledSummaries(world, 'compaction')) {
+        if (!askShorter(world, effect)) takeSummary(world, effect)
+      }
       tellRewrites(world)
       judgeCompactions(world, compactor)
       for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)

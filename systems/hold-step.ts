@@ -1,11 +1,11 @@
 import { CostCeiling } from '../components/cost-ceiling.ts'
-import { RatesAwaited, StepHeld, Summarizing } from '../components/step-held.ts'
+import { AllowanceAwaited, RatesAwaited, StepHeld, Summarizing } from '../components/step-held.ts'
 import { WatchdogLatch } from '../components/watchdog-state.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 
 /** What keeps an agent from its next step, each by itself. One tag stands for all: queries follow that alone. */
-const reasons = [CostCeiling, WatchdogLatch, Summarizing, RatesAwaited]
+const reasons = [AllowanceAwaited, CostCeiling, WatchdogLatch, Summarizing, RatesAwaited]
 
 /** Keeps an agent from its next step if there is a reason to, and lets it go on if there is none any more. */
 export function holdStep(world: World, agent: Entity): void {

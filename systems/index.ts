@@ -7,6 +7,7 @@ import { schemaIssues } from '../src/tools/schema-issues.ts'
 import { lazily } from '../src/world/lazily.ts'
 import { EntiaError } from '../src/world/entia-error.ts'
 import type { System } from '../src/world/world.ts'
+import { allowance } from './allowance.ts'
 import { archival } from './archival.ts'
 import { archiving } from './archiving.ts'
 import { cancellation } from './cancellation.ts'
@@ -104,6 +105,7 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
     subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  those that may delegate get the tools for it
     contextTools(maxStartsPerTick), //   -3.5  agents get the tools that come with their configuration
     limits, //                             -3  turns that used up their steps end
+    allowance(maxStartsPerTick), //      -2.9  in a subtask's world: whoever pays for it is asked before each step
     checkpoint({ checkpointer, maxStartsPerTick }), // -2.8  records take the place of tasks that are done
     compaction({ compactor, maxStartsPerTick }), // -2.6  handovers take the place of what windows have no room for
     promptRendering(maxStartsPerTick), //  -2  system prompts of those that are about to think are filled in
@@ -118,6 +120,7 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
 }
 
 export {
+  allowance,
   archival,
   archiving,
   cancellation,

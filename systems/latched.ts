@@ -1,5 +1,7 @@
 import { CostCeiling } from '../components/cost-ceiling.ts'
 import type { StandardEvents } from '../components/event.ts'
+import { LastTurn } from '../components/last-turn.ts'
+import { Turn } from '../components/turn.ts'
 import { WatchdogLatch } from '../components/watchdog-state.ts'
 import { ceilingMessage } from '../src/context/ceiling-message.ts'
 import type { Entity } from '../src/world/component.ts'
@@ -20,9 +22,18 @@ export function latchOf(world: World, agent: Entity): Latched | undefined {
   return { kind: 'watchdog', message: dog.message, failure: { kind: 'watchdog', message: dog.message } }
 }
 
+/** To whoever has spoken it is a turn that has ended before its first step. */
+function noteRefused(world: World, agent: Entity, { failure }: Latched): void {
+  const atMs = world.nowMs
+  const nothing = { steps: 0, toolCalls: 0, startedAtMs: atMs, endedAtMs: atMs }
+  world.add(agent, LastTurn({ stop: 'budget-spent', failure, ...nothing }))
+}
+
 /** Refuses a message to an agent that is stopped, and tells so. False: it is not stopped. */
 export function refuseLatched(world: World, agent: Entity): boolean {
   const latched = latchOf(world, agent)
-  if (latched !== undefined) tell(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
-  return latched !== undefined
+  if (latched === undefined) return false
+  tell(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
+  if (latched.kind === 'cost_ceiling' && !world.has(agent, Turn)) noteRefused(world, agent, latched)
+  return true
 }

@@ -48,6 +48,7 @@ export const reply = {
 
 function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...failure }: Failure): void {
   tell(world, 'model-failed', { agent, effect: call, failure })
+  chargeCall(world, call)
   const isTooLong = failure.kind === 'context-overflow' && world.has(agent, Context)
   if (isTooLong) takeOverflow(world, agent, call, { contextWindow, failure })
   else endTurn(world, agent, { stop: 'failed', failure })
@@ -72,10 +73,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
     insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
-  if (problem !== undefined) {
-    chargeCall(world, call)
-    return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
-  }
+  if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
   chargeOwnCall(world, call, priced)

@@ -12,8 +12,9 @@ import { callerOf, modelCalledBy } from '../src/models/model-request.ts'
 import { parseModel } from '../src/models/model-name.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { chargeFailure } from './money/charge-call.ts'
+import { chargeTry } from './money/charge-call.ts'
 import { inputsOf } from './inputs-of.ts'
+import { latchOf } from './latched.ts'
 import { settled } from './settled.ts'
 import { tell } from './tell.ts'
 
@@ -33,15 +34,25 @@ export const retry = {
     for (const { effect } of inputsOf(world, 'due')) {
       if (!world.has(effect, Due)) continue
       world.remove(effect, Due)
-      world.add(effect, Pending)
+      const failure = whyNot(world, effect)
+      if (failure === undefined) world.add(effect, Pending)
+      else world.add(effect, Outcome({ ok: false, failure }))
     }
     for (const call of [...settled(world, ModelCall), ...settled(world, SideCall)]) {
       const outcome = world.read(call, Outcome)
       if (outcome.ok) continue
       tryAgain(world, call, outcome.failure)
-      chargeFailure(world, call, outcome.failure)
+      // Whoever takes the last of them enters it.
+      if (world.has(call, Due)) chargeTry(world, call, outcome.failure)
     }
   },
+}
+
+/** Whoever has reached a ceiling makes no other try. */
+function whyNot(world: World, effect: Entity): Failure | undefined {
+  if (!world.has(effect, ModelCall) && !world.has(effect, SideCall)) return undefined
+  const latched = latchOf(world, callerOf(world, effect))
+  return latched?.kind === 'cost_ceiling' ? latched.failure : undefined
 }
 
 function tryAgain(world: World, call: Entity, failure: Failure): void {

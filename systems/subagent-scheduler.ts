@@ -1,5 +1,6 @@
 import { Ancestry, SlotReleased, SlotRequest } from '../components/ancestry.ts'
 import { DelegationLimits } from '../components/delegation-limits.ts'
+import { Settling } from '../components/holder.ts'
 import type { InputOf } from '../components/input.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Answering, AwaitingSession, SessionQuery } from '../components/session-call.ts'
@@ -14,6 +15,7 @@ import { admitSession } from './sessions/admit-session.ts'
 import { answerQuery } from './sessions/query-session.ts'
 import { giveAnswer, settleCall } from './sessions/answer-session-call.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
+import { takeSettling } from './sessions/settle-session.ts'
 import { settleGrant } from './sessions/end-session.ts'
 import { takeOutcome } from './sessions/take-outcome.ts'
 import { takeRequest } from './sessions/take-request.ts'
@@ -50,6 +52,7 @@ function takeSettled(world: World, effect: Entity): void {
   else if (world.has(effect, AwaitingSession)) endWaiting(world, effect)
   else if (world.has(effect, Answering)) completeAnswer(world, effect)
   else if (world.has(effect, SessionQuery)) answerQuery(world, effect)
+  else if (world.has(effect, Settling)) takeSettling(world, effect)
   else if (world.has(effect, SlotRequest)) takeSlot(world, effect)
 }
 

@@ -5,6 +5,7 @@ import {
   defineComponent,
   type Initial,
   querySubagentDeclaration,
+  readConfig,
   SubagentRegistry,
   type Tool,
   ToolRegistry,
@@ -40,8 +41,16 @@ export function leadParts({ question, model, folder, tools, config }: LeadOption
     maxSteps: maxSteps.researcher,
     inheritancePolicy: { inheritSystemPrompt: false },
   }
+  // It has one turn, and that is the answer: where it was archived, nobody could read it.
+  const kept = readConfig({ ...config, archival: { ...config.archival, enabled: false } })
   return [
-    ...agentOf({ model, system: leadPrompt, messages: questionPrompt(question), maxSteps: maxSteps.lead, config }),
+    ...agentOf({
+      model,
+      system: leadPrompt,
+      messages: questionPrompt(question),
+      maxSteps: maxSteps.lead,
+      config: kept,
+    }),
     ToolRegistry({ tools: [...declare(...tools), querySubagentDeclaration] }),
     SubagentRegistry({ subagents: { researcher }, fork: { enabled: false } }),
     Folder({ path: folder }),

@@ -33,7 +33,8 @@ export function boundaryMessage(entry: BoundaryEntry): Message {
   let message = messages.get(entry)
   if (message === undefined) {
     const text = `${heads[entry.kind]}\n\n${entry.text}\n\n${foot}`
-    message = { role: 'user', content: [{ type: 'text', text }] }
+    // Frozen, as those of a World are: its tokens are counted once.
+    message = Object.freeze({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
     messages.set(entry, message)
   }
   return message

@@ -15,8 +15,8 @@ export interface CheckpointView {
 
 /** When a record takes the place of a task, and by what call it is written. Pure: the same view gives the same. */
 export interface Checkpointer {
-  should(view: CheckpointView): boolean
-  prompt(view: SummaryView): SummaryPrompt
+  readonly should: (view: CheckpointView) => boolean
+  readonly prompt: (view: SummaryView) => SummaryPrompt
 }
 
 /** Whenever it was said that the task is done. */

@@ -25,8 +25,8 @@ export interface CompactionView {
 
 /** When conversations are compacted, and by what call. Pure: the same view gives the same. */
 export interface Compactor {
-  should(view: CompactionView): boolean
-  prompt(view: SummaryView): SummaryPrompt
+  readonly should: (view: CompactionView) => boolean
+  readonly prompt: (view: SummaryView) => SummaryPrompt
 }
 
 /** At the threshold; inside a turn at the larger of that and what interrupts one. */

@@ -1,11 +1,12 @@
+import { ArchiveJob } from '../../components/archive-job.ts'
 import { Archive } from '../../components/archive.ts'
 import { Boundary } from '../../components/boundary.ts'
 import { CompactionState } from '../../components/compaction-state.ts'
 import { Context } from '../../components/context.ts'
-import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { LastCall } from '../../components/last-call.ts'
 import { Ledger, type LedgerRow } from '../../components/ledger.ts'
 import { Llm } from '../../components/llm.ts'
+import { SubtaskCount } from '../../components/subtask-account.ts'
 import type { Tier } from '../../components/tier.ts'
 import { WatchdogState } from '../../components/watchdog-state.ts'
 import type { Entity } from '../world/component.ts'
@@ -13,7 +14,9 @@ import type { World } from '../world/world.ts'
 import { type CompactionThreshold, compactionThreshold } from './compaction-threshold.ts'
 import { modelTier } from './model-tiers.ts'
 import { promptTokensOf } from './prompt-tokens.ts'
+import { type CostStats, costStats } from './spending.ts'
 import { tokenizerName } from './tokenizer.ts'
+import { toUsd } from './usd.ts'
 
 /** Why nothing is compacted of its own accord. */
 export type NotAutomatic = 'off' | 'unknown-window' | 'unknown-usage' | 'no-own-call' | 'back-off'
@@ -68,24 +71,13 @@ export interface ContextStats {
     readonly automatic: boolean
     readonly reason?: NotAutomatic
   }
-  readonly cost: {
-    readonly turnUsd: number
-    readonly sessionUsd: number
-    /** Set aside for calls in flight and for sessions. */
-    readonly reservedUsd: number
-    readonly unpricedCalls: number
-    readonly estimatedCalls: number
-    /** The ceiling that has stopped the agent. */
-    readonly tripped?: 'turn' | 'session'
-  }
+  readonly cost: CostStats
   readonly watchdog: { readonly mode: 'off' | 'warn' | 'feedback' | 'enforce'; readonly alerts: number }
   /** What counts tokens. */
   readonly estimator: 'o200k' | 'chars/4'
   /** Where more than one model was used: dearest first, then by name. */
   readonly modelBreakdown?: readonly ModelRow[]
 }
-
-const nanoUsd = 1e9
 
 /** What keeps an agent's context alive has done so far, and how full its model's window is. Pure, and the same after a restore. */
 export function contextStats(world: World, agent: Entity): ContextStats {
@@ -123,14 +115,22 @@ function boundaryStats(world: World, agent: Entity) {
   }
 }
 
-function subtaskStats(_world: World, _agent: Entity) {
-  return { subtaskCount: 0, subtaskTruncated: 0, subtaskInputTokens: 0, subtaskOutputTokens: 0 }
+function subtaskStats(world: World, agent: Entity) {
+  const count = world.get(agent, SubtaskCount)
+  return {
+    subtaskCount: count?.ended ?? 0,
+    subtaskTruncated: count?.truncated ?? 0,
+    subtaskInputTokens: count?.inputTokens ?? 0,
+    subtaskOutputTokens: count?.outputTokens ?? 0,
+    ...(count?.costNanoUsd !== undefined && { subtaskCostUsd: toUsd(count.costNanoUsd) }),
+  }
 }
 
 function archiveStats(world: World, agent: Entity): ContextStats['archive'] {
   const entries = world.get(agent, Archive) ?? []
   const archived = entries.filter(({ status }) => status === 'archived').length
-  return { archived, waiting: 0, failed: entries.length - archived }
+  const waiting = world.referrers(ArchiveJob, agent).length
+  return { archived, waiting, failed: entries.length - archived }
 }
 
 function windowStats(world: World, agent: Entity): ContextStats['window'] {
@@ -168,24 +168,6 @@ function whyNotAutomatic(world: World, agent: Entity): NotAutomatic | undefined 
   return (world.get(agent, CompactionState)?.turnsToWait ?? 0) > 0 ? 'back-off' : undefined
 }
 
-function costStats(world: World, agent: Entity): ContextStats['cost'] {
-  const { models, sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? {
-    models: {},
-    sessionNanoUsd: 0,
-    turnNanoUsd: 0,
-  }
-  const rows = Object.values(models)
-  const tripped = world.get(agent, CostCeiling)?.bound
-  return {
-    turnUsd: turnNanoUsd / nanoUsd,
-    sessionUsd: sessionNanoUsd / nanoUsd,
-    reservedUsd: 0,
-    unpricedCalls: rows.reduce((sum, { unpriced = 0 }) => sum + unpriced, 0),
-    estimatedCalls: rows.reduce((sum, { estimated = 0 }) => sum + estimated, 0),
-    ...(tripped !== undefined && { tripped }),
-  }
-}
-
 function modelRows(models: Readonly<Record<string, LedgerRow>>): readonly ModelRow[] {
   const rows = Object.entries(models).map(([model, row]) => modelRow(model, row))
   return rows.toSorted((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || (a.model < b.model ? -1 : 1))
@@ -198,7 +180,7 @@ function modelRow(model: string, row: LedgerRow): ModelRow {
     calls,
     inputTokens: promptTokensOf({ input: 0, ...row }) ?? 0,
     outputTokens: output,
-    ...(costNanoUsd !== undefined && { costUsd: costNanoUsd / nanoUsd }),
+    ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
     unpriced,
   }
 }

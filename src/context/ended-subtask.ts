@@ -2,7 +2,6 @@ import { SessionEnd } from '../../components/ancestry.ts'
 import { Conversation } from '../../components/conversation.ts'
 import type { Failure } from '../../components/failure.ts'
 import { LastTurn } from '../../components/last-turn.ts'
-import type { SessionUsage } from '../../components/subagent-session.ts'
 import type { SubtaskData, SubtaskOutcome } from '../../components/subtask.ts'
 import { Turn } from '../../components/turn.ts'
 import { textOf } from '../models/text-of.ts'
@@ -10,6 +9,7 @@ import { cutText } from '../tools/cut-text.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { noDigest } from './subtask-result.ts'
+import { subtaskSpending } from './subtask-spending.ts'
 
 const cutMark = '\n[digest truncated]'
 
@@ -18,7 +18,6 @@ export interface EndedSubtaskOptions {
   readonly failure?: Failure | undefined
   /** Its time was over before it had ended. */
   readonly isLate: boolean
-  readonly spent: SessionUsage
 }
 
 /** What a subtask has come to, as its World has it. */
@@ -26,23 +25,25 @@ export function endedSubtask(
   world: World,
   agent: Entity,
   { maxDigestChars = Infinity, subtaskId, timeoutMs }: SubtaskData,
-  { failure: broken, isLate, spent }: EndedSubtaskOptions,
+  { failure: broken, isLate }: EndedSubtaskOptions,
 ): SubtaskOutcome {
   const last = world.get(agent, LastTurn)
+  // Nobody but the end of its time cancels what it is at.
+  const wasCut = isLate || last?.stop === 'cancelled'
   const text = lastWords(world, agent)
   const digest = cutText(text, maxDigestChars)
   const isCut = digest !== text
   const late = { kind: 'timed-out' as const, message: `The subtask did not end within ${timeoutMs} ms.` }
-  const failure = isLate ? late : (last?.failure ?? broken)
+  const failure = wasCut ? late : (last?.failure ?? broken)
   const ranOut = last?.stop === 'max-steps' || last?.stop === 'budget-spent'
   return {
     digest: isCut ? digest + cutMark : digest,
     durationMs: world.nowMs,
     ...(failure !== undefined && { failure }),
-    spent,
+    spent: subtaskSpending(world, agent),
     stepsUsed: (last ?? world.get(agent, Turn))?.steps ?? 0,
     subtaskId,
-    truncated: isLate || isCut || ranOut || last?.truncated === true,
+    truncated: wasCut || isCut || ranOut || last?.truncated === true,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../components/message.ts'
 
-/** Of a longer result so many characters are left at its beginning, and as many at its end. */
-const keptChars = 4_000
+/** Of a longer result so many characters are left, half of them at its beginning and half at its end. */
+const maxResultChars = 8_000
 
 /**
  * Messages as a text for another model: a section each, `## <role>` and then its blocks; calls, results and media in
@@ -43,12 +43,14 @@ export function callText(call: Extract<Block, { type: 'tool-call' }>): string {
  */
 export function resultText({ content }: Extract<Message, { role: 'tool' }>, isWhole = false): string {
   const text = content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')
-  return `[tool_result: ${isWhole ? text : shortened(text)}]`
+  return `[tool_result: ${isWhole ? text : shortened(text, maxResultChars)}]`
 }
 
-function shortened(text: string): string {
-  if (text.length <= 2 * keptChars) return text
-  const [begin, end] = [wholeEnd(text, keptChars), wholeStart(text, text.length - keptChars)]
+/** A text of at most so many characters is left as it is; of a longer one the middle is left out. */
+export function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  const kept = Math.floor(maxChars / 2)
+  const [begin, end] = [wholeEnd(text, kept), wholeStart(text, text.length - kept)]
   return `${text.slice(0, begin)}[... ${end - begin} characters left out ...]${text.slice(end)}`
 }
 

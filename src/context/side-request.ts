@@ -7,16 +7,13 @@ import type { Entity } from '../world/component.ts'
 import { LogView } from '../world/log-view.ts'
 import type { World } from '../world/world.ts'
 import { countUpTo } from './places.ts'
-import { renderTranscript } from './render-transcript.ts'
+import { renderTranscript, shortened } from './render-transcript.ts'
 
 /** What a side call asks its model: a pure projection of the part of the conversation that it is about. */
 export function sideRequest(world: World, effect: Entity): ModelRequest {
-  const { agent, ask, carried, close, fromSeq, toSeq, repair, ...call } = world.read(effect, SideCall)
-  const part = (world.get(agent, Conversation) ?? []).slice(
-    countUpTo(world, agent, fromSeq),
-    countUpTo(world, agent, toSeq),
-  )
-  const sections = [ask, carried, renderTranscript(part), close].filter((text) => text !== undefined && text !== '')
+  const { ask, carried, close, maxChars = Infinity, repair, ...call } = world.read(effect, SideCall)
+  const transcript = shortened(transcriptOf(world, effect), maxChars)
+  const sections = [ask, carried, transcript, close].filter((text) => text !== undefined && text !== '')
   const asked: Message[] = [said('user', sections.join('\n\n'))]
   if (repair !== undefined) asked.push(said('assistant', repair.reply), said('user', repair.problem))
   return {
@@ -27,6 +24,13 @@ export function sideRequest(world: World, effect: Entity): ModelRequest {
     tail: [],
     options: { maxOutputTokens: call.maxOutputTokens },
   }
+}
+
+/** The part of the conversation that a side call is about, as a text, however long it is. */
+export function transcriptOf(world: World, effect: Entity): string {
+  const { agent, fromSeq, toSeq } = world.read(effect, SideCall)
+  const messages = world.get(agent, Conversation) ?? []
+  return renderTranscript(messages.slice(countUpTo(world, agent, fromSeq), countUpTo(world, agent, toSeq)))
 }
 
 function said(role: 'user' | 'assistant', text: string): Message {

@@ -1,19 +1,20 @@
-import { SubtaskOutcome, type SubtaskResult } from '../../components/subtask.ts'
-import { type SessionUsage } from '../../components/subagent-session.ts'
+import { SubtaskOutcome, type SubtaskResult, type SubtaskSpending } from '../../components/subtask.ts'
 import type { Failure } from '../../components/failure.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import type { JsonObject } from '../world/json.ts'
+import { nothingSpent } from './subtask-spending.ts'
 
 /** The digest of a subtask whose model has written no text. */
 export const noDigest = '[no digest]'
 
 const nanoUsd = 1e9
 
-/** What no call has used. */
-export const nothingSpent: SessionUsage = { calls: 0, sessions: 0 }
-
 /** What a subtask has come to that has failed before it could say so itself. */
-export function failedSubtask(subtaskId: string, failure: Failure, spent: SessionUsage = nothingSpent): SubtaskOutcome {
+export function failedSubtask(
+  subtaskId: string,
+  failure: Failure,
+  spent: SubtaskSpending = nothingSpent,
+): SubtaskOutcome {
   return { digest: noDigest, durationMs: 0, failure, spent, stepsUsed: 0, subtaskId, truncated: false }
 }
 
@@ -28,7 +29,7 @@ export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): Subtask
 /** The same for a program. */
 export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskResult {
   const { digest, durationMs, failure, stepsUsed, truncated } = outcome
-  const { calls: _calls, costNanoUsd, delegatedTokens: _tokens, sessions: _sessions, ...usage } = spent
+  const { calls: _calls, costNanoUsd, estimated: _estimated, ...usage } = spent
   return {
     digest,
     truncated,

@@ -24,8 +24,3 @@ export function formatUsd(nano: number, decimals = 4): string {
   const text = String(rounded).padStart(decimals + 1, '0')
   return decimals === 0 ? `$${text}` : `$${text.slice(0, -decimals)}.${text.slice(-decimals)}`
 }
-
-/** What calls cost of which some have no price: the others did cost this. */
-export function formatLeastUsd(nano: number, decimals = 4): string {
-  return `at least ${formatUsd(nano, decimals)}`
-}

@@ -45,11 +45,7 @@ export function transcriptEffect(sessions: Sessions): EffectKind {
       const write = world.get(effect, TranscriptWrite)
       const { transcripts } = sessions
       const ofHolder = job && holderPart(world, effect)
-      const ofAgent = write && {
-        key: transcriptKey(world, write.agent),
-        lines: writeLines(world, write),
-        from: write.from,
-      }
+      const ofAgent = write && { ...write, lines: writeLines(world, write) }
       const append = async (): Promise<OutcomeData> => {
         if (ofHolder !== undefined) await transcripts.append(ofHolder.key, ofHolder.lines, ofHolder.from)
         if (ofAgent === undefined) return done({ lines: 0 })

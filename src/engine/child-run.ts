@@ -1,6 +1,6 @@
 import { TranscriptWrite } from '../../components/agent-transcript.ts'
 import { ArchiveJob } from '../../components/archive-job.ts'
-import { HolderDraft } from '../../components/holder.ts'
+import { HolderDraft, Seed } from '../../components/holder.ts'
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/ancestry.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { DelegationLimits, type DelegationLimitsData } from '../../components/delegation-limits.ts'
@@ -9,6 +9,7 @@ import type { Message } from '../../components/message.ts'
 import { systemText } from '../models/project.ts'
 import type { DeepReadonly, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import type { MayCall } from './allowance-effect.ts'
 import type { Lineage } from './lineage.ts'
 import type { SessionSlot } from './session-slot.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
@@ -32,7 +33,7 @@ export interface ChildRunner {
 export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
 
 /** A Runner for a World, made with ties to a parent. */
-export type MakeChildRunner = (lineage: Pick<Lineage, 'committed' | 'failed' | 'slot'>) => ChildRunner
+export type MakeChildRunner = (lineage: Pick<Lineage, 'committed' | 'failed' | 'mayCall' | 'slot'>) => ChildRunner
 
 /** What a session's agent was last asked with. */
 export interface Transcript {
@@ -55,12 +56,16 @@ export class ChildRun {
   readonly #started = Promise.withResolvers<void>()
   readonly #quiet = Promise.withResolvers<void>()
 
-  /** @param slot given back while the session only waits. Absent: it needs none */
-  constructor(makeRunner: MakeChildRunner, slot: SessionSlot | undefined) {
+  /**
+   * @param slot given back while the session only waits. Absent: it needs none
+   * @param mayCall of a subtask: asked before each call of its model, if somebody is to be
+   */
+  constructor(makeRunner: MakeChildRunner, slot: SessionSlot | undefined, mayCall?: MayCall) {
     this.#slot = slot
     this.#ended = new Promise((resolve) => (this.#settle = resolve))
     this.#runner = makeRunner({
       slot,
+      mayCall,
       committed: () => this.#look(),
       failed: (error) => {
         this.#hasFailed = true
@@ -124,10 +129,11 @@ export class ChildRun {
     return this.#ended
   }
 
-  /** Is anything under way that outlasts its turns? */
+  /** Has it ended, while turns of it are still on their way to holders? */
   get isArchiving(): boolean {
-    const { core } = this.#runner.world
-    return [ArchiveJob, HolderDraft, TranscriptWrite].some((token) => core.state.holders(token).length > 0)
+    const { world } = this.#runner
+    if (!world.has(this.#agent, SessionEnd) && !world.has(this.#agent, Seed)) return false
+    return [ArchiveJob, HolderDraft, TranscriptWrite].some((token) => world.core.state.holders(token).length > 0)
   }
 
   /** Resolves once nothing of that is under way, or it is not driven any more. */
@@ -135,10 +141,6 @@ export class ChildRun {
     this.#isLeaving = true
     this.#look()
     return this.#quiet.promise
-  }
-
-  get isStopped(): boolean {
-    return this.#isStopped
   }
 
   get usage(): SessionUsage {

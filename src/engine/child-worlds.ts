@@ -6,6 +6,7 @@ import type { SubagentSessionData } from '../../components/subagent-session.ts'
 import type { Store } from '../stores/port.ts'
 import { childWorld } from '../subagents/child-world.ts'
 import { type HolderParts, holderWorld } from '../subagents/holder-world.ts'
+import type { Payer } from '../subagents/payer.ts'
 import { reviveSession } from '../subagents/revive-session.ts'
 import type { Component, Entity } from '../world/component.ts'
 import type { WorldEvent } from '../world/input.ts'
@@ -25,7 +26,7 @@ import type { WorldTree } from './world-tree.ts'
 export type MakeRunner = (
   world: World,
   sessionId: string,
-  ties: Pick<Lineage, 'committed' | 'failed' | 'slot'>,
+  ties: Pick<Lineage, 'committed' | 'failed' | 'mayCall' | 'slot'>,
   held: HeldWorld,
 ) => ChildRunner
 
@@ -53,6 +54,7 @@ export interface Beginning {
   readonly session: Pick<SubagentSessionData, 'prompt' | 'resumedFrom' | 'sessionId'> & { readonly kind: WorldKind }
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
+  readonly payer?: Payer | undefined
   readonly history: Parameters<typeof childWorld>[0]['history']
   readonly facts: HostFactsData
   readonly components: Iterable<Component>
@@ -116,10 +118,12 @@ export class ChildWorlds {
 
   /** Writes the World of a holder down, once, and lets it rest; or says why it is not there. */
   async hold(parts: HolderParts): Promise<HolderFailure | undefined> {
-    const { store, root, record, tree } = this.#parts
+    const { host, store, root, record, tree } = this.#parts
+    const { seams } = host
     const world = holderWorld(parts)
     if (store === undefined) {
       tree.holders.set(world.name, world)
+      seams.held?.(world)
       return undefined
     }
     let keeper: Keeper
@@ -130,6 +134,7 @@ export class ChildWorlds {
     }
     try {
       if (!(await keeper.isTaken())) await keeper.begin(world)
+      seams.held?.(world)
       return undefined
     } catch (error) {
       return { phase: 'seed', failure: storeFailure(error) }
@@ -140,13 +145,14 @@ export class ChildWorlds {
 
   /** Removes the World of a holder, if it is there. */
   async remove(sessionId: string): Promise<void> {
-    const { store, tree } = this.#parts
-    if (store === undefined) return void tree.holders.delete(sessionId)
+    const { host, store, tree } = this.#parts
+    tree.holders.delete(sessionId)
     try {
-      await store.delete(sessionId)
+      await store?.delete(sessionId)
     } catch (error) {
       if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw error
     }
+    host.seams.removed?.(sessionId)
   }
 
   async close(): Promise<void> {

@@ -74,7 +74,7 @@ export class Drive {
       dropped: () => void this.#dropped++,
     }
     const kindOf = (name: string): EffectKind =>
-      isSessionEffect(name) ? sessionKind(name, this.sessions, ties.lineage?.slot) : this.host.kind(name)
+      isSessionEffect(name) ? sessionKind(name, this.sessions, ties.lineage) : this.host.kind(name)
     this.#pump = new Pump(world, this.host, owner, kindOf)
   }
 

@@ -25,6 +25,10 @@ export interface HostSeams {
   readonly ticked?: (driven: DrivenWorld, step: DrivenStep) => void
   /** A world is let go of. */
   readonly ended?: (driven: DrivenWorld) => void
+  /** The World of a holder is durable, and rests. */
+  readonly held?: (holder: World) => void
+  /** What there was of a holder that is not to be is gone. */
+  readonly removed?: (holder: string) => void
   /** Brings what the work of an effect has come to into its world: once, at once, unless a simulation does otherwise. */
   readonly deliver?: (driven: DrivenWorld, input: StandardInput, enter: () => void) => void
 }

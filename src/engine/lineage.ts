@@ -1,3 +1,4 @@
+import type { MayCall } from './allowance-effect.ts'
 import type { Listeners } from './listeners.ts'
 import type { SessionSlot } from './session-slot.ts'
 
@@ -11,6 +12,8 @@ export interface Lineage {
   readonly listeners: Listeners
   /** Absent: it runs without one, as a query does. */
   readonly slot: SessionSlot | undefined
+  /** Of a subtask: asks its caller's world. */
+  readonly mayCall?: MayCall | undefined
   /** Called after each tick, once it is committed. */
   readonly committed: () => void
   /** Called when the Runner fails. */

@@ -10,7 +10,7 @@ import { ChildRun } from './child-run.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import { maxAnswerChars } from './session-records.ts'
 import type { Sessions } from './sessions.ts'
-import { treeOf } from './world-tree.ts'
+import { claimWorld } from './settling-effect.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** Further questions to sessions that have succeeded: each a turn of the session's World, which needs no slot for it. */
@@ -33,18 +33,14 @@ interface Question {
 
 async function ask(sessions: Sessions, question: Question, context: EffectContext): Promise<OutcomeData> {
   const { sessionId } = question
-  const release = await context.wait(claim(sessions, sessionId))
-  let run: ChildRun | undefined
+  const release = await context.wait(claimWorld(sessions, sessionId))
   try {
     const maker = await sessions.worlds.goOn(sessionId, sessions.world.core.tokens.values())
-    if (maker !== undefined) {
-      run = new ChildRun(maker, undefined)
-      return await answered(sessions, run, { ...question, release }, context)
-    }
+    if (maker !== undefined) return await answered(sessions, new ChildRun(maker, undefined), question, context)
     const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
     return { ok: false, failure: { kind: 'interrupted', message } }
   } finally {
-    if (run === undefined) release()
+    release()
   }
 }
 
@@ -54,20 +50,10 @@ function holdersOf({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok:
   return holders.length === 0 ? {} : { holders }
 }
 
-/** Has a session's World to itself: others of the same tree may know it as well. */
-async function claim(sessions: Sessions, sessionId: string): Promise<() => void> {
-  const releaseHere = await sessions.claim(sessionId)
-  const release = await treeOf(sessions.world).claim(sessionId)
-  return () => {
-    release()
-    releaseHere()
-  }
-}
-
 async function answered(
   sessions: Sessions,
   run: ChildRun,
-  { id, prompt, sessionId, release }: Question & { readonly release: () => void },
+  { id, prompt, sessionId }: Question,
   context: EffectContext,
 ): Promise<OutcomeData> {
   const before = run.usage
@@ -82,22 +68,14 @@ async function answered(
     if (end === undefined && !context.isStopping) await context.wait(run.abandon())
     const usage = usageSince(before, run.usage)
     if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
+    const more = run.isArchiving ? { isArchiving: true as const, usage } : { usage }
     const outcome: QueryOutcome = end.ok
-      ? { ok: true, ...holdersOf(run), text: cutText(parseEnvelope(end.text).result, maxAnswerChars), usage }
-      : { ok: false, error: end.error, usage }
+      ? { ok: true, ...holdersOf(run), text: cutText(parseEnvelope(end.text).result, maxAnswerChars), ...more }
+      : { ok: false, error: end.error, ...more }
     return { ok: true, value: outcome as Json }
   } finally {
-    const letGo = async (): Promise<void> => {
-      try {
-        await run.stop()
-        sessions.worlds.keep(sessionId, run.world)
-      } finally {
-        forget()
-        release()
-      }
-    }
-    // Nobody who has asked waits until the question is archived in turn.
-    if (run.isArchiving && !context.isStopping) sessions.linger(run, letGo)
-    else await context.wait(letGo())
+    await context.wait(run.stop())
+    sessions.worlds.keep(sessionId, run.world)
+    forget()
   }
 }

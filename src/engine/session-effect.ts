@@ -47,33 +47,18 @@ async function runSession(
   // Not before its end is written down: by then whoever has waited for it can ask for the slot, ahead of those in the queue.
   context.whenGone(() => sessions.leavePool(sessionId))
   let release: (() => void) | undefined
-  let run: ChildRun | string | undefined
   try {
     if (!(await context.wait(hasSlot)) || signal.aborted) return calledOff()
     release = await context.wait(sessions.claim(sessionId))
-    run = await made(sessions, session, context)
+    const run = await made(sessions, session, context)
     if (typeof run === 'string') return failed(run)
     return (await begun(sessions, session, run, context))
       ? await followed(sessions, session, run, context)
       : calledOff()
   } finally {
     sessions.rest(sessionId)
-    // A World that is driven on is had by whoever drives it.
-    if (run instanceof ChildRun && !run.isStopped) letLinger(sessions, run, release)
-    else release?.()
+    release?.()
   }
-}
-
-/** Turns that are still being archived when a session has ended keep nobody waiting. */
-function letLinger(sessions: Sessions, run: ChildRun, release: (() => void) | undefined): void {
-  sessions.linger(run, async () => {
-    try {
-      await run.stop()
-      sessions.worlds.keep(run.world.name, run.world)
-    } finally {
-      release?.()
-    }
-  })
 }
 
 /** The run of a session, new or from where it was left; or why there is none. */
@@ -128,13 +113,12 @@ async function followed(
     return calledOff()
   }
   signal.removeEventListener('abort', close)
-  const { usage } = run
+  const { isArchiving, usage } = run
   // Its last tick keeps the clock itself for as long as it takes.
-  if (!run.isArchiving) {
-    await context.wait(run.stop())
-    sessions.worlds.keep(record.sessionId, run.world)
-  }
-  return { ok: true, value: (await outcomeOf(sessions, record, end, usage)) as Json }
+  await context.wait(run.stop())
+  sessions.worlds.keep(record.sessionId, run.world)
+  const outcome = await outcomeOf(sessions, record, end, usage)
+  return { ok: true, value: (isArchiving ? { ...outcome, isArchiving } : outcome) as Json }
 }
 
 async function outcomeOf(

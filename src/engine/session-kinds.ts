@@ -1,10 +1,12 @@
+import { allowanceEffect } from './allowance-effect.ts'
 import { holderEffect, holderRemovalEffect, transcriptEffect } from './archive-effects.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { queryEffect } from './query-effect.ts'
 import { recallEffect } from './recall-effect.ts'
 import { queuePositionEffect, recordEffect, slotEffect } from './session-answers.ts'
+import { settlingEffect } from './settling-effect.ts'
 import { sessionEffect } from './session-effect.ts'
-import type { SessionSlot } from './session-slot.ts'
+import type { Lineage } from './lineage.ts'
 import type { Sessions } from './sessions.ts'
 import { subtaskEffect } from './subtask-effect.ts'
 
@@ -16,10 +18,12 @@ const kinds = [
   'queue-position',
   'slot',
   'subtask',
+  'allowance',
   'holder',
   'holder-removal',
   'transcript',
   'recall',
+  'settling',
 ] as const
 export type SessionEffectKind = (typeof kinds)[number]
 
@@ -30,9 +34,9 @@ export function isSessionEffect(kind: string): kind is SessionEffectKind {
 /**
  * How an effect is done that sessions are made of.
  *
- * @param slot the world's own place in the pool, where it is a session's
+ * @param lineage what ties the world to its parent, where it has one
  */
-export function sessionKind(kind: SessionEffectKind, sessions: Sessions, slot: SessionSlot | undefined): EffectKind {
+export function sessionKind(kind: SessionEffectKind, sessions: Sessions, lineage: Lineage | undefined): EffectKind {
   switch (kind) {
     case 'session':
       return sessionEffect(sessions) // the run of a session
@@ -42,6 +46,8 @@ export function sessionKind(kind: SessionEffectKind, sessions: Sessions, slot: S
       return recordEffect(sessions) // a text that is read back
     case 'queue-position':
       return queuePositionEffect(sessions) // a session's place in the queue
+    case 'allowance':
+      return allowanceEffect(lineage?.mayCall) // leave for a call of a subtask's model
     case 'subtask':
       return subtaskEffect(sessions) // the run of a subtask
     case 'holder':
@@ -50,9 +56,11 @@ export function sessionKind(kind: SessionEffectKind, sessions: Sessions, slot: S
       return holderRemovalEffect(sessions) // … or removed
     case 'transcript':
       return transcriptEffect(sessions) // lines are appended to transcripts
+    case 'settling':
+      return settlingEffect(sessions) // the World of one that has ended goes on archiving
     case 'recall':
       return recallEffect(sessions) // what an agent no longer sees of its conversation is searched
     case 'slot':
-      return slotEffect(slot) // a slot for a session that gave its own back
+      return slotEffect(lineage?.slot) // a slot for a session that gave its own back
   }
 }

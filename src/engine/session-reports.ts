@@ -39,11 +39,13 @@ export class SessionReports {
 
   /** What has not been told. */
   news(): readonly Input[] {
-    return Array.from(this.#runs).flatMap(([session, { usage }]) => {
+    const news: Input[] = []
+    for (const [session, { usage }] of this.#runs) {
       const known = this.#world.get(session, ReportedUsage)?.usage
-      if (newlySpent(known, usage) === undefined) return []
-      return [canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input]
-    })
+      if (newlySpent(known, usage) === undefined) continue
+      news.push(canonical({ kind: 'session-spent', session, usage }, () => 'an input') as Input)
+    }
+    return news
   }
 }
 

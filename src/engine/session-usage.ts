@@ -1,11 +1,12 @@
 import { Delegated } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import { Usage } from '../../components/usage.ts'
+import { subtasksSpent } from '../context/subtasks-spent.ts'
 import { nothingDelegated, tokensOf } from '../subagents/grants.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 
-/** What an agent has used, and its sessions: those that have ended, and those that run. */
+/** What an agent has used, and its subtasks, and its sessions: those that have ended, and those that run. */
 export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly usage: SessionUsage }>): SessionUsage {
   const own = world.get(agent, Usage) ?? { calls: 0 }
   const delegated = world.get(agent, Delegated) ?? nothingDelegated
@@ -15,6 +16,10 @@ export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly u
   let cost = own.costNanoUsd ?? 0
   let isPriced = own.costNanoUsd !== undefined || spentCostNanoUsd > 0
   cost += spentCostNanoUsd
+  const subtasks = subtasksSpent(world, agent)
+  tokens += subtasks?.tokens ?? 0
+  cost += subtasks?.costNanoUsd ?? 0
+  isPriced ||= subtasks?.costNanoUsd !== undefined
   for (const { usage } of live) {
     tokens += tokensOf(usage) + (usage.delegatedTokens ?? 0)
     sessions += usage.sessions

@@ -55,8 +55,6 @@ export class Sessions {
   readonly #live = new Map<string, ChildRun>()
   readonly #reports: SessionReports
   readonly #asked = new Map<string, ChildRun>()
-  /** Worlds that are driven on after their ends, and what ends that. */
-  readonly #lingering = new Map<string, () => void>()
   readonly #arrivals = new Map<string, PromiseWithResolvers<void>>()
   #isClosed = false
   /** Sessions whose Worlds somebody has, by id. The Runner does not let go of its world before they are free. */
@@ -166,25 +164,6 @@ export class Sessions {
     this.#arrived(sessionId)
   }
 
-  /**
-   * Lets a World be driven on that has ended while turns of it are still being archived, until that is done or somebody else
-   * wants it.
-   *
-   * @param letGo stops it
-   */
-  linger(run: ChildRun, letGo: () => Promise<void>): void {
-    const { name } = run.world
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#lingering.set(name, resolve)
-    const leave = async (): Promise<void> => {
-      await Promise.race([run.quiet(), promise])
-      this.#lingering.delete(name)
-      await letGo()
-    }
-    // What it fails with is told by its own Runner.
-    leave().catch(() => undefined)
-  }
-
   spent(session: Entity, usage: SessionUsage): void {
     // A Runner that has failed tells so itself.
     entered(this.#parts.enter, { kind: 'session-spent', session, usage }).catch(() => undefined)
@@ -202,10 +181,7 @@ export class Sessions {
 
   /** Has the World of a session, once nobody else does. */
   async claim(sessionId: string): Promise<() => void> {
-    while (this.#closing.has(sessionId)) {
-      this.#lingering.get(sessionId)?.()
-      await this.#closing.get(sessionId)?.promise
-    }
+    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId)?.promise
     return this.#hold(sessionId)
   }
 
@@ -222,7 +198,6 @@ export class Sessions {
   /** Resolves once no World of a session is driven any more. */
   async closed(): Promise<void> {
     this.#isClosed = true
-    for (const leave of this.#lingering.values()) leave()
     await this.stopped()
     await this.worlds.close()
   }

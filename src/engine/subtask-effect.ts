@@ -1,10 +1,12 @@
 import type { OutcomeData } from '../../components/outcome.ts'
 import type { Failure } from '../../components/failure.ts'
 import { Running } from '../../components/running.ts'
-import { Subtask, type SubtaskData } from '../../components/subtask.ts'
+import { Subtask, type SubtaskData, type SubtaskSpending } from '../../components/subtask.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { endedSubtask, hasEnded } from '../context/ended-subtask.ts'
 import { failedSubtask } from '../context/subtask-result.ts'
+import { subtaskSpending } from '../context/subtask-spending.ts'
+import { type Payer, payerOf } from '../subagents/payer.ts'
 import { subtaskBlueprint } from '../subagents/subtask-blueprint.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Json } from '../world/json.ts'
@@ -17,6 +19,7 @@ import { untilAborted } from './until-aborted.ts'
 interface Order {
   readonly asked: SubtaskData
   readonly blueprint: ReturnType<typeof subtaskBlueprint>
+  readonly payer: Payer | undefined
   /** It was running when the last process ended. */
   readonly wasRunning: boolean
   /** Nothing of it is harmed by being done twice. */
@@ -35,7 +38,8 @@ export function subtaskEffect(sessions: Sessions): EffectKind {
       const wasRunning = world.has(effect, Running)
       const own = world.get(asked.agent, ToolRegistry)?.tools ?? []
       const isRepeatable = !own.some(({ name, restart }) => restart === 'once' && asked.tools.includes(name))
-      const order = { asked, blueprint: subtaskBlueprint(world, asked), isRepeatable, wasRunning }
+      const payer = payerOf(world, asked.agent)
+      const order = { asked, blueprint: subtaskBlueprint(world, asked), isRepeatable, payer, wasRunning }
       if (wasRunning) sessions.subtasks.expect(asked.subtaskId)
       return (context) => runSubtask(sessions, order, context)
     },
@@ -53,7 +57,9 @@ async function runSubtask(sessions: Sessions, order: Order, context: EffectConte
   try {
     const maker = await made(sessions, order, context)
     if (typeof maker !== 'function') return { ok: true, value: failedSubtask(subtaskId, maker) as Json }
-    const outcome = await driven(sessions, order, new ChildRun(maker, undefined), context)
+    const mayCall = (): Promise<Failure | undefined> => sessions.subtasks.mayCall(order.asked, spentBy(run))
+    const run: ChildRun = new ChildRun(maker, undefined, mayCall)
+    const outcome = await driven(sessions, order, run, context)
     isOver = outcome.ok
     return outcome
   } finally {
@@ -64,7 +70,7 @@ async function runSubtask(sessions: Sessions, order: Order, context: EffectConte
 
 /** Its World, new or from where it was left; or why there is none. */
 async function made(sessions: Sessions, order: Order, context: EffectContext): Promise<MakeChildRunner | Failure> {
-  const { asked, blueprint, isRepeatable, wasRunning } = order
+  const { asked, blueprint, isRepeatable, payer, wasRunning } = order
   const { agent, subtaskId, userMessage } = asked
   const components = sessions.world.core.tokens.values()
   const left = wasRunning ? await lastRun(sessions, subtaskId, context) : undefined
@@ -78,6 +84,7 @@ async function made(sessions: Sessions, order: Order, context: EffectContext): P
     session: { kind: 'subtask', prompt: userMessage, sessionId: subtaskId },
     above: sessions.above(agent),
     blueprint,
+    payer,
     history: [],
     facts: sessions.host.facts(sessions.isKept),
     components,
@@ -124,6 +131,7 @@ async function driven(
     if (!signal.aborted && leftMs > 0 && !hasEnded(world, agent)) {
       await run.start()
       end = await within(sessions, leftMs, run.ended(), context)
+      if (end === undefined && !context.isStopping) await context.wait(abandoned(run))
     }
   } finally {
     // Its last tick keeps the clock itself for as long as it takes.
@@ -131,12 +139,22 @@ async function driven(
     forget()
   }
   if (signal.aborted) {
-    if (!context.isStopping) sessions.subtasks.callOff(asked, run.usage)
+    if (!context.isStopping) sessions.subtasks.callOff(asked, spentBy(run))
     return { ok: false, failure: { kind: 'cancelled', message: 'The subtask was called off.' } }
   }
   const isLate = end === undefined && !hasEnded(world, agent)
   const failure = end?.ok === false ? { kind: end.kind, message: end.error } : undefined
-  return { ok: true, value: endedSubtask(world, agent, asked, { failure, isLate, spent: run.usage }) as Json }
+  return { ok: true, value: endedSubtask(world, agent, asked, { failure, isLate }) as Json }
+}
+
+/** What it was at is cut short, so that what that may have cost counts. */
+async function abandoned(run: ChildRun): Promise<void> {
+  // Of a World whose Runner has failed, what was committed counts.
+  await run.abandon().catch(() => undefined)
+}
+
+function spentBy({ world }: ChildRun): SubtaskSpending {
+  return subtaskSpending(world, agentOf(world))
 }
 
 /** What comes in time, by the clock; `undefined`: it did not, or the subtask was called off. */

@@ -1,12 +1,14 @@
-import type { SessionUsage } from '../../components/subagent-session.ts'
-import { Subtask, type SubtaskData } from '../../components/subtask.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
+import type { Failure } from '../../components/failure.ts'
+import { Subtask, type SubtaskData, type SubtaskSpending } from '../../components/subtask.ts'
 import { SubtaskAccount } from '../../components/subtask-account.ts'
+import { ceilingMessage } from '../context/ceiling-message.ts'
+import { nothingSpent, subtaskSpending } from '../context/subtask-spending.ts'
 import type { World } from '../world/world.ts'
 import { agentOf } from './child-run.ts'
 import type { ChildWorlds } from './child-worlds.ts'
 import { entered } from './entered.ts'
 import type { Enter } from './inbox.ts'
-import { usageOf } from './session-usage.ts'
 
 /** What the subtasks of a Runner's world are run with. */
 export interface SubtaskRunsParts {
@@ -46,8 +48,18 @@ export class SubtaskRuns {
     if (!this.#parts.isRecorded) this.#remove(subtaskId).catch(() => undefined)
   }
 
+  /**
+   * Tells what a subtask has spent so far, and asks whether its next call may begin, once that is committed. What keeps it
+   * from that is given; nothing: it may.
+   */
+  async mayCall({ agent, subtaskId }: SubtaskData, spent: SubtaskSpending): Promise<Failure | undefined> {
+    await entered(this.#parts.enter, { kind: 'subtask-spent', spent, subtaskId })
+    const ceiling = this.#parts.world.get(agent, CostCeiling)
+    return ceiling && { kind: 'budget-spent', message: ceilingMessage(ceiling) }
+  }
+
   /** Tells the last of what a subtask has spent that was called off. Once that is committed, its World goes. */
-  callOff({ request, subtaskId }: Pick<SubtaskData, 'request' | 'subtaskId'>, spent: SessionUsage): void {
+  callOff({ request, subtaskId }: Pick<SubtaskData, 'request' | 'subtaskId'>, spent: SubtaskSpending): void {
     const told = { kind: 'subtask-spent' as const, isOver: true as const, spent, subtaskId }
     const committed = entered(this.#parts.enter, request === undefined ? told : { ...told, request })
     const discard = (isCommitted: boolean): void => {
@@ -72,8 +84,7 @@ export class SubtaskRuns {
     const release = await this.#parts.claim(subtaskId)
     try {
       const world = await this.#parts.worlds.look(subtaskId).catch(() => undefined)
-      const nothing = { calls: 0, sessions: 0 }
-      this.callOff({ subtaskId }, world === undefined ? nothing : usageOf(world, agentOf(world), []))
+      this.callOff({ subtaskId }, world === undefined ? nothingSpent : subtaskSpending(world, agentOf(world)))
     } finally {
       release()
     }

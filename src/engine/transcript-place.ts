@@ -49,9 +49,9 @@ export class TranscriptPlace {
 /** The key of an agent's transcript. */
 export async function transcriptKey(world: World, agent: Entity): Promise<string> {
   const sessionId = world.get(agent, Ancestry)?.sessions.at(-1)?.sessionId
-  return sessionId === undefined
-    ? `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
-    : sessionKey(sessionId)
+  if (sessionId !== undefined) return sessionKey(sessionId)
+  const { fileStem } = await import('../stores/file-name.ts')
+  return `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
 }
 
 /** The key of a session's transcript. */

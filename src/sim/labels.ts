@@ -1,11 +1,12 @@
 import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { Subtask, type SubtaskData } from '../../components/subtask.ts'
 import type { DrivenWorld } from '../engine/host-seams.ts'
 import type { Delta } from '../world/changes.ts'
 import type { Entity } from '../world/component.ts'
 
 /**
  * Names for worlds that people can read: the root's own, and for the world of a session that of its parent's world, the
- * agent and the number of the session, such as `team/1.2`: agent 1's second.
+ * agent and the number of the session, such as `team/1.2`: agent 1's second. Of a subtask: `team/1.sub2`.
  */
 export class Labels {
   readonly #byWorld = new Map<string, string>()
@@ -21,21 +22,31 @@ export class Labels {
     return this.#byWorld.get(world) ?? world
   }
 
-  /** Learns the sessions of a world that is taken up. */
+  /** Learns the sessions and subtasks of a world that is taken up. */
   learnAll(driven: DrivenWorld): void {
     const { world } = driven
     for (const session of world.core.state.holders(SubagentSession)) {
       this.#learn(this.of(driven), world.read(session, SubagentSession))
     }
+    for (const subtask of world.core.state.holders(Subtask)) {
+      this.#learnSubtask(this.of(driven), world.read(subtask, Subtask))
+    }
   }
 
-  /** Learns the sessions that a tick has launched. */
+  /** Learns the sessions and subtasks that a tick has launched. */
   learn(driven: DrivenWorld, delta: Delta): void {
     const rows = delta.set?.[SubagentSession.name] as readonly (readonly [Entity, SubagentSessionData])[] | undefined
     for (const [, record] of rows ?? []) this.#learn(this.of(driven), record)
+    const subtasks = delta.set?.[Subtask.name] as readonly (readonly [Entity, SubtaskData])[] | undefined
+    for (const [, subtask] of subtasks ?? []) this.#learnSubtask(this.of(driven), subtask)
   }
 
   #learn(parentLabel: string, { sessionId, parent, sequence }: SubagentSessionData): void {
     if (!this.#byWorld.has(sessionId)) this.#byWorld.set(sessionId, `${parentLabel}/${parent}.${sequence}`)
+  }
+
+  #learnSubtask(parentLabel: string, { agent, subtaskId }: SubtaskData): void {
+    const number = subtaskId.slice(subtaskId.lastIndexOf(':') + 1)
+    if (!this.#byWorld.has(subtaskId)) this.#byWorld.set(subtaskId, `${parentLabel}/${agent}.sub${number}`)
   }
 }

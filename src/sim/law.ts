@@ -52,6 +52,10 @@ export interface LawWatch {
   /** Work begins. */
   readonly called?: (call: WatchedCall) => Finding
   readonly pool?: (event: PoolEvent) => Finding
+  /** The World of a holder is durable, or again; it is not driven. */
+  readonly held?: (holder: World) => Finding
+  /** What there was of a holder is removed. */
+  readonly removed?: (holder: string) => Finding | void
   /** The process has died with all its worlds; what is in the store comes back. */
   readonly crashed?: () => Finding | void
   /** The run is over: nothing is in flight and nothing is due. The worlds as they were last, by label. */
@@ -138,6 +142,8 @@ const questions = [
   'ended',
   'called',
   'pool',
+  'held',
+  'removed',
   'crashed',
   'finished',
 ] as const satisfies readonly (keyof LawWatch)[]
@@ -151,6 +157,8 @@ export class LawBook {
     ended: [],
     called: [],
     pool: [],
+    held: [],
+    removed: [],
     crashed: [],
     finished: [],
   }

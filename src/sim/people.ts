@@ -161,6 +161,19 @@ function inputOf(act: PersonAct, event: RunnerEvent): StandardInput | undefined 
   }
   if ('cancel' in act)
     return { kind: 'cancel', agent: act.cancel, ...(act.reason !== undefined && { reason: act.reason }) }
+  if ('compact' in act) {
+    const focus = act.focus === undefined ? {} : { focus: act.focus }
+    return { kind: 'compact', agent: act.compact, request: 'person', ...focus }
+  }
+  if ('checkpoint' in act) {
+    const note = act.note === undefined ? {} : { note: act.note }
+    return { kind: 'checkpoint', agent: act.checkpoint, request: 'person', ...note }
+  }
+  if ('resetCostCeiling' in act) {
+    const { resetCostCeiling: whom, addSessionUsd } = act
+    const more = addSessionUsd === undefined ? {} : { addSessionUsd }
+    return { kind: 'cost-ceiling-reset', agent: whom, request: 'person', ...more }
+  }
   const to = act.to ?? agent
   return to === undefined ? undefined : said(to, act.say)
 }

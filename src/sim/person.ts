@@ -10,6 +10,12 @@ export type PersonAct =
   | { readonly say: string; readonly to?: Entity }
   /** Stops what an agent of the root world has under way. */
   | { readonly cancel: Entity; readonly reason?: string }
+  /** Has the conversation of an agent of the root world compacted. */
+  | { readonly compact: Entity; readonly focus?: string }
+  /** Says that the task of an agent of the root world is done. */
+  | { readonly checkpoint: Entity; readonly note?: string }
+  /** Lets an agent of the root world go on that has reached its cost ceiling, and raises the ceiling of its life. */
+  | { readonly resetCostCeiling: Entity; readonly addSessionUsd?: number }
 
 /**
  * What a simulated person does: acts as a function of what is seen, which is every event of every world. Keep it free of

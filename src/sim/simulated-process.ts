@@ -38,7 +38,7 @@ export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   /** Makes it once more, for a process that finds none in the store. */
   readonly remake: () => World
   readonly components: readonly Component[]
-  readonly seams: Pick<Required<HostSeams>, 'began' | 'ticked' | 'ended'>
+  readonly seams: Pick<Required<HostSeams>, 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
   readonly pool: (event: PoolEvent) => void
   readonly heard: (event: RunnerEvent) => void
   /** Answers out of a recording, if there is one. */
@@ -160,6 +160,12 @@ export class SimulatedProcess {
     return {
       began: (driven) => {
         if (this.#state !== 'dead') seams.began(driven)
+      },
+      held: (holder) => {
+        if (this.#state !== 'dead') seams.held(holder)
+      },
+      removed: (holder) => {
+        if (this.#state !== 'dead') seams.removed(holder)
       },
       ended: (driven) => {
         if (this.#state === 'alive') seams.ended(driven)

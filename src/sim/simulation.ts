@@ -168,6 +168,8 @@ export class Simulation {
       seams: {
         began: (driven) => witness.began(driven),
         ended: (driven) => witness.ended(driven),
+        held: (holder) => witness.ask('held', holder),
+        removed: (holder) => witness.ask('removed', holder),
         ticked: (driven, step) => {
           witness.ticked(driven, step)
           if (driven.path.length === 0) this.#people.ticked(driven.world)

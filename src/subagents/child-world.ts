@@ -22,6 +22,7 @@ import type { Component, Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
 import { type System, World } from '../world/world.ts'
+import { type Payer, payFor } from './payer.ts'
 import { forkDirective } from './fork-directive.ts'
 import { recordHolder } from './record-holder.ts'
 import { installedParts } from './installed-parts.ts'
@@ -33,6 +34,8 @@ export interface ChildParts {
   /** The sessions above, outermost first. */
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
+  /** Of a subtask: who keeps account of what it spends. */
+  readonly payer?: Payer | undefined
   /** Of a fork: what it shares with its parent. */
   readonly history: readonly Message[]
   readonly systems: readonly System[]
@@ -78,6 +81,7 @@ export function childWorld(
     const covered = boundary?.seq ?? 0
     adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
   }
+  if (parts.payer !== undefined) payFor(world, agent, parts.payer)
   world.core.put(world.spawn(), HostFacts, facts)
   for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)
   return { world, agent }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../components/failure.ts'
+import { SessionUsage } from '../../components/subagent-session.ts'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 
@@ -19,3 +20,13 @@ export const TranscriptOutcome = lazily(() =>
     lines: z.number().int().nonnegative(),
   }),
 )
+
+/** What the driving on of a session's World comes back with. */
+export const SettlingOutcome = lazily(() =>
+  z.strictObject({
+    /** It could not go on. */
+    isArchiving: z.literal(true).optional(),
+    usage: SessionUsage(),
+  }),
+)
+export type SettlingOutcome = DataOf<typeof SettlingOutcome>

@@ -11,11 +11,15 @@ export const maxInlineBytes = 8_192
 /** The beginning of a prompt, and where the whole of it lies. */
 const cutPrompt = () => ({ prompt: z.string().optional(), promptRecord: z.string().optional() })
 
+/** Turns of it are still on their way to holders. */
+const archiving = () => ({ isArchiving: z.literal(true).optional() })
+
 /** What the effect of a session comes back with: how its World has ended, and what the parent's record is to hold of it. */
 export const SessionOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({
       ok: z.literal(true),
+      ...archiving(),
       artifactId: z.string(),
       /** The result, where it is short. */
       inlineContent: z.string().optional(),
@@ -30,6 +34,7 @@ export const SessionOutcome = lazily(() =>
     }),
     z.strictObject({
       ok: z.literal(false),
+      ...archiving(),
       error: z.string(),
       kind: z.enum(failureKinds),
       ...cutPrompt(),
@@ -44,12 +49,13 @@ export const QueryOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({
       ok: z.literal(true),
+      ...archiving(),
       /** Turns of its own that were archived. */
       holders: z.array(KnownHolder()).optional(),
       text: z.string(),
       usage: SessionUsage(),
     }),
-    z.strictObject({ ok: z.literal(false), error: z.string(), usage: SessionUsage() }),
+    z.strictObject({ ok: z.literal(false), ...archiving(), error: z.string(), usage: SessionUsage() }),
   ]),
 )
 export type QueryOutcome = DataOf<typeof QueryOutcome>

@@ -1,4 +1,5 @@
 import { ToolCeiling } from '../../components/ancestry.ts'
+import { ApprovalsDenied } from '../../components/holder.ts'
 import type { BlueprintData } from '../../components/blueprint.ts'
 import { Llm, type LlmData } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
@@ -21,6 +22,7 @@ export function subtaskBlueprint(
   const missing = names.find((name) => !tools.some((tool) => tool.name === name))
   if (missing !== undefined) return missing
   return {
+    ...(world.has(agent, ApprovalsDenied) && { approvals: 'denied' as const }),
     ceiling: world.get(agent, ToolCeiling),
     ending: systemPrompt,
     hash: '',

@@ -1,5 +1,4 @@
 import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/archive-job.ts'
-import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { Effect } from '../../components/effect.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
@@ -23,7 +22,8 @@ import { textOf } from '../../src/models/text-of.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, clearEffect } from '../begin-effect.ts'
-import { charge } from '../charge.ts'
+import { callProblem, reserve } from '../money/begin-call.ts'
+import { chargeCall } from '../money/charge-call.ts'
 import { tell } from '../tell.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
@@ -34,8 +34,8 @@ type Repair = { readonly problem: string; readonly reply: string }
 /** Asks for the summary of a turn whose holder is durable. Gives the summary if none can be asked for. */
 export function askForSummary(world: World, job: Entity): TurnSummary | undefined {
   const { agent, summaryBy } = world.read(job, ArchiveJob)
-  if (world.has(agent, CostCeiling)) return unavailable(world, job)
   const model = modelFor(world, job)
+  if (callProblem(world, agent, model) !== undefined) return unavailable(world, job)
   if (styleFor(summaryBy.style, model) !== summaryBy.style) tell(world, 'warning', { agent, message: ollamaWarning })
   beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
   call(world, job)
@@ -47,6 +47,7 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
   const outcome = world.read(effect, Outcome)
   const { repair } = world.read(effect, SideCall)
   const isLast = repair !== undefined
+  chargeCall(world, effect)
   if (!outcome.ok) return withoutReply(world, job)
   const {
     message,
@@ -57,7 +58,7 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
     readonly costNanoUsd?: number
   }
   const spent = TokenUsage().safeParse(usage).data ?? {}
-  note(world, job, effect, spent, costNanoUsd)
+  note(world, job, spent, costNanoUsd)
   const reply = textOf(message).trim()
   const truncated = stop === 'max-tokens'
   const parsed = parseSummary(styleOf(world, job), reply)
@@ -78,7 +79,10 @@ export function withoutReply(world: World, job: Entity): TurnSummary {
 
 /** Ends all that is under way for a summary. A late reply is dropped. */
 export function endSummary(world: World, job: Entity): void {
-  for (const effect of world.referrers(SummaryOf, job)) world.despawn(effect)
+  for (const effect of world.referrers(SummaryOf, job)) {
+    chargeCall(world, effect)
+    world.despawn(effect)
+  }
   clearEffect(world, job)
 }
 
@@ -98,7 +102,8 @@ function summary(world: World, job: Entity, facts: Pick<TurnSummary, 'status' | 
 
 /** Under a ceiling that has tripped, or when time is up, nothing more is asked. */
 function mayGoOn(world: World, job: Entity): boolean {
-  return !world.has(job, Outcome) && !world.has(world.read(job, ArchiveJob).agent, CostCeiling)
+  const { agent } = world.read(job, ArchiveJob)
+  return !world.has(job, Outcome) && callProblem(world, agent, modelFor(world, job)) === undefined
 }
 
 function modelFor(world: World, job: Entity): string {
@@ -109,7 +114,7 @@ function modelFor(world: World, job: Entity): string {
 function call(world: World, job: Entity, repair?: Repair): void {
   const { agent, fromSeq, summaryBy, toSeq } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
-  world.spawn(
+  const effect = world.spawn(
     SideCall({
       agent,
       ask: summaryAsk,
@@ -125,13 +130,12 @@ function call(world: World, job: Entity, repair?: Repair): void {
     Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs: tryTimeoutMs }),
     Pending,
   )
+  reserve(world, effect)
 }
 
-/** What a call has used is its agent's, and stands in the transcript beside the summary. */
-function note(world: World, job: Entity, effect: Entity, usage: TokenUsage, costNanoUsd: number | undefined): void {
-  const { agent, spent } = world.read(job, ArchiveJob)
-  const { model } = world.read(effect, SideCall)
-  charge(world, agent, { costNanoUsd, isLate: true, model, usage })
+/** What a call has used stands in the transcript beside the summary. */
+function note(world: World, job: Entity, usage: TokenUsage, costNanoUsd: number | undefined): void {
+  const { spent } = world.read(job, ArchiveJob)
   const total = added(spent?.costNanoUsd, costNanoUsd)
   const tokens = Object.entries({
     cacheRead: added(spent?.usage.cacheRead, usage.cacheRead),

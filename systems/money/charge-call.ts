@@ -17,7 +17,7 @@ import { ratesOf } from './model-rates.ts'
 /** A reply, with what it cost and what its model's window holds, as far as that is known. */
 export type PricedReply = ModelReply & { readonly costNanoUsd?: number; readonly contextWindow?: number }
 
-/** Failures of calls that a provider has turned away: nothing was read, and nothing is paid. */
+/** Failures of calls that were turned away: nothing was read, and nothing is paid. */
 const turnedAway: ReadonlySet<FailureKind> = new Set([
   'budget-spent',
   'context-overflow',
@@ -28,10 +28,7 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
 ])
 
-/**
- * Enters a model call that is settled with its reply in the ledger of the agent that asked, once: a step, or a side call.
- * Where the provider said nothing of tokens they are estimated.
- */
+/** Enters a model call that has its reply. Where the provider said nothing of tokens they are estimated. */
 export function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
   const agent = callerOf(world, call)
   if (!keepsLedger(world, agent)) return
@@ -44,28 +41,31 @@ export function chargeReply(world: World, call: Entity, { costNanoUsd, message, 
 }
 
 /**
- * Enters a try of a model call that has failed: what it has read is estimated. One that was turned away counts when it was
- * the last, and for nothing.
+ * Enters a model call that is settled, or that ends however far it had come, in the ledger of the agent that asked: a step
+ * or a side call, once, before it goes. Without a reply that is one, what it has read is estimated.
  */
-export function chargeFailure(world: World, call: Entity, { kind }: Failure): void {
-  const agent = callerOf(world, call)
-  if (!keepsLedger(world, agent)) return
-  if (!turnedAway.has(kind)) return chargeEstimate(world, call, { input: promptTokens(world, call) })
-  const isLast = !world.has(call, Due)
-  const wasMade = kind !== 'budget-spent' && kind !== 'cost-unknown'
-  if (isLast && wasMade) charge(world, agent, { call, costNanoUsd: 0, model: modelCalledBy(world, call), usage: {} })
-}
-
-/** Enters a model call that ends before its reply was taken, however far it had come, or whose reply is malformed. */
 export function chargeCall(world: World, call: Entity): void {
   const outcome = world.get(call, Outcome)
-  if (outcome?.ok === false) return chargeFailure(world, call, outcome.failure)
-  if (outcome === undefined && world.has(call, Due)) return undefined
-  const reply = (outcome?.value ?? {}) as Partial<PricedReply>
-  if (!keepsLedger(world, callerOf(world, call))) return undefined
+  if (!keepsLedger(world, callerOf(world, call))) return
+  // What it was at when it failed has been entered, and nothing was begun since then.
+  if (outcome === undefined && world.has(call, Due)) return
+  if (outcome?.ok === false && turnedAway.has(outcome.failure.kind)) return chargeRefused(world, call, outcome.failure)
+  const reply = (outcome?.ok === true ? (outcome.value ?? {}) : {}) as Partial<PricedReply>
   const isWhole = reply.message?.role === 'assistant' && typeof reply.usage === 'object' && reply.usage !== null
   const problem = isWhole ? refusalOf(() => chargeReply(world, call, reply as PricedReply)) : 'it has none'
   if (problem !== undefined) chargeEstimate(world, call, { input: promptTokens(world, call) })
+}
+
+/** Enters a try of a model call that has failed and is made again: what it has read is estimated. */
+export function chargeTry(world: World, call: Entity, { kind }: Failure): void {
+  if (turnedAway.has(kind) || !keepsLedger(world, callerOf(world, call))) return
+  chargeEstimate(world, call, { input: promptTokens(world, call) })
+}
+
+/** It was made, unless its agent's ceilings kept it from that, and cost nothing. */
+function chargeRefused(world: World, call: Entity, { kind }: Failure): void {
+  if (kind === 'budget-spent' || kind === 'cost-unknown') return
+  charge(world, callerOf(world, call), { call, costNanoUsd: 0, model: modelCalledBy(world, call), usage: {} })
 }
 
 function chargeEstimate(world: World, call: Entity, usage: TokenUsage): void {

@@ -1,6 +1,5 @@
 import { ApprovalOf } from '../../components/approval.ts'
 import { CostCeiling } from '../../components/cost-ceiling.ts'
-import { Due } from '../../components/due.ts'
 import { Effect } from '../../components/effect.ts'
 import type { Failure } from '../../components/failure.ts'
 import { ModelCall } from '../../components/model-call.ts'
@@ -8,7 +7,6 @@ import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Pending } from '../../components/pending.ts'
 import { AwaitingReply, SessionQuery } from '../../components/session-call.ts'
-import { SideCall } from '../../components/side-call.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../components/tool-call.ts'
 import { Turn } from '../../components/turn.ts'
 import { Unread } from '../../components/unread.ts'
@@ -28,7 +26,6 @@ const notRun = '[not run: cost ceiling reached]'
  */
 export function stopLatched(world: World, agent: Entity): void {
   const failure: Failure = { kind: 'budget-spent', message: ceilingMessage(world.read(agent, CostCeiling)) }
-  for (const call of world.referrers(SideCall, agent)) if (world.has(call, Due)) giveUp(world, call, failure)
   answerUnbegun(world, agent)
   // A message that came in before the ceiling was reached is the opening of a turn that ends at once.
   if (!world.has(agent, Turn) && world.has(agent, Unread)) openTurn(world, agent, 0)
@@ -36,12 +33,6 @@ export function stopLatched(world: World, agent: Entity): void {
   if (world.has(agent, Turn) || world.read(agent, CostCeiling).isReset !== true) return
   world.remove(agent, CostCeiling)
   holdStep(world, agent)
-}
-
-/** A call between two tries makes no other. */
-function giveUp(world: World, call: Entity, failure: Failure): void {
-  world.remove(call, Due)
-  world.add(call, Outcome({ ok: false, failure }))
 }
 
 function answerUnbegun(world: World, agent: Entity): void {

@@ -10,6 +10,7 @@ import {
 import { Usage } from '../../components/usage.ts'
 import { leftUnder } from '../../src/context/ceiling-decision.ts'
 import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
+import { subtasksSpent } from '../../src/context/subtasks-spent.ts'
 import { type Allowance, leftOf, nothingDelegated, tokensOf } from '../../src/subagents/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -42,7 +43,8 @@ function leftByCeilings(world: World, agent: Entity): number | undefined {
 
 function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
   const usage = world.get(agent, Usage)
+  const { tokens = 0, costNanoUsd = 0 } = subtasksSpent(world, agent) ?? {}
   return usage === undefined
-    ? { tokens: 0, costNanoUsd: 0 }
-    : { tokens: tokensOf(usage), costNanoUsd: usage.costNanoUsd ?? 0 }
+    ? { tokens, costNanoUsd }
+    : { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }
 }

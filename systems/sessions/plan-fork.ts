@@ -66,12 +66,10 @@ function boundaryOf(world: World, agent: Entity): Pick<BlueprintData, 'boundary'
 }
 
 /** The turns that were archived are part of what a fork has behind it. */
-function archivedOf(
-  world: World,
-  agent: Entity,
-): Pick<BlueprintData, 'approvals' | 'holders' | 'liveSubagents'> {
+function archivedOf(world: World, agent: Entity): Pick<BlueprintData, 'approvals' | 'holders' | 'liveSubagents'> {
   const holders = knownHolders(world, agent)
-  const liveSubagents = world.get(agent, Archival)?.placement === 'system' ? blockIn(world.get(agent, RenderedPrompt)?.text) : undefined
+  const liveSubagents =
+    world.get(agent, Archival)?.placement === 'system' ? blockIn(world.get(agent, RenderedPrompt)?.text) : undefined
   return {
     ...(world.has(agent, ApprovalsDenied) && { approvals: 'denied' }),
     ...(holders.length > 0 && { holders: [...holders] }),

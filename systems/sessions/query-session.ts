@@ -1,5 +1,6 @@
-import { Delegated } from '../../components/delegation-limits.ts'
+import { Archival } from '../../components/archival.ts'
 import { Effect } from '../../components/effect.ts'
+import { Unsettled } from '../../components/holder.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Pending } from '../../components/pending.ts'
@@ -7,16 +8,14 @@ import { SessionQuery } from '../../components/session-call.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { ToolCall } from '../../components/tool-call.ts'
 import { QueryOutcome } from '../../src/subagents/session-outcome.ts'
-import { newlySpent } from '../../src/context/ledger-entry.ts'
-import { spentBy } from '../../src/subagents/grants.ts'
 import { knownHolders, recordHolder } from '../../src/subagents/record-holder.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge } from '../charge.ts'
 import { latchOf } from '../latched.ts'
 import { tell } from '../tell.ts'
 import { settleCall } from './answer-session-call.ts'
-import { delegatedBy } from './delegation.ts'
+import { enterSpending } from './enter-spending.ts'
+import { interruptSettling, settleSession } from './settle-session.ts'
 
 /** A further question to a session. */
 export interface Question {
@@ -49,7 +48,8 @@ export function answerQuery(world: World, query: Entity): void {
   const outcome = world.read(query, Outcome)
   const end = outcome.ok ? QueryOutcome().safeParse(outcome.value).data : undefined
   const failed = outcome.ok ? 'The query came back with an outcome that is none.' : outcome.failure.message
-  if (end !== undefined) takeSpending(world, query, end)
+  if (end !== undefined) enterSpending(world, { agent, call: query, session }, end.usage)
+  if (end !== undefined && end.isArchiving !== true) world.remove(session, Unsettled)
   const { sessionId } = world.read(session, SubagentSession)
   const reply =
     end?.ok === true
@@ -78,30 +78,19 @@ function withHolders(world: World, agent: Entity, { holders = [], text }: Extrac
   return [text, '', 'Archived within this subagent:', ...lines].join('\n')
 }
 
-/** What a query costs is borne by who asked. */
-function takeSpending(world: World, query: Entity, { usage }: QueryOutcome): void {
-  const { agent, session } = world.read(query, SessionQuery)
-  const used = newlySpent(undefined, usage)
-  const { model } = world.read(session, SubagentSession)
-  if (used !== undefined) charge(world, agent, { ...used, call: query, model })
-  const spent = spentBy(usage)
-  const delegated = delegatedBy(world, agent)
-  world.set(agent, Delegated, {
-    ...delegated,
-    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
-    spentSessions: delegated.spentSessions + spent.sessions,
-    spentTokens: delegated.spentTokens + spent.tokens,
-  })
-}
-
 /** Lets the first question of those that wait begin, if none is under way. */
 export function startNextQuery(world: World, session: Entity): void {
   const asked = world.referrers(SessionQuery, session)
   const first = asked.find((query) => world.read(query, SessionQuery).reply === undefined)
-  if (first === undefined || world.has(first, Effect)) return
+  if (first === undefined) return settleSession(world, session)
+  if (world.has(first, Effect)) return
   world.set(first, Effect, { attempt: 1, kind: 'query', restart: 'keyed' })
-  const latched = latchOf(world, world.read(first, SessionQuery).agent)
-  if (latched?.failure === undefined || latched.kind !== 'cost_ceiling') return world.add(first, Pending)
+  const { agent } = world.read(first, SessionQuery)
+  const latched = latchOf(world, agent)
+  if (latched?.failure === undefined || latched.kind !== 'cost_ceiling') {
+    if (world.has(agent, Archival)) interruptSettling(world, session)
+    return world.add(first, Pending)
+  }
   // Who has reached a ceiling asks nobody.
   world.set(first, Outcome, { ok: false, failure: latched.failure })
   world.requestTick()

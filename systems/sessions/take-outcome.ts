@@ -5,6 +5,7 @@ import { seconds } from '../../src/subagents/seconds.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { reportedBy } from '../money/charge-session.ts'
+import { settleSession } from './settle-session.ts'
 import { endSession } from './end-session.ts'
 
 /** Ends a session whose effect is settled: by its World's end, by its deadline, or because it could not run. */
@@ -26,7 +27,8 @@ export function takeOutcome(world: World, session: Entity): void {
     const error = 'The session came back with an outcome that is none.'
     return endSession(world, session, { status: 'failed', fields: { error } })
   }
-  const { ok: _, usage, prompt, promptRecord, ...rest } = end
+  const { ok: _, isArchiving, usage, prompt, promptRecord, ...rest } = end
+  if (isArchiving === true) settleSession(world, session, true)
   const cut = prompt === undefined ? {} : { prompt, promptRecord }
   if (!('text' in rest)) {
     return endSession(world, session, { status: 'failed', fields: { ...cut, error: rest.error }, usage })

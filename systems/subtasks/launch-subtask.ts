@@ -3,8 +3,7 @@ import { Effect } from '../../components/effect.ts'
 import { Pending } from '../../components/pending.ts'
 import { Subtask, type SubtaskData } from '../../components/subtask.ts'
 import { SubtaskAccount, SubtaskCount, type SubtaskCountData } from '../../components/subtask-account.ts'
-import { Turn } from '../../components/turn.ts'
-import { nothingSpent } from '../../src/context/subtask-result.ts'
+import { nothingSpent } from '../../src/context/subtask-spending.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
@@ -23,9 +22,7 @@ export function launchSubtask(world: World, effect: Entity, asked: Omit<SubtaskD
   const attempt = (world.get(effect, Effect)?.attempt ?? 0) + 1
   world.set(effect, Effect, { attempt, kind: 'subtask', restart: 'resumable' })
   world.add(effect, Pending)
-  const turnStartedAtMs = world.get(agent, Turn)?.startedAtMs
-  const account = { agent, model, spent: nothingSpent, subtaskId }
-  world.spawn(SubtaskAccount(turnStartedAtMs === undefined ? account : { ...account, turnStartedAtMs }))
+  world.spawn(SubtaskAccount({ agent, model, spent: nothingSpent, subtaskId }))
   tell(world, 'subtask-started', { agent, model, name, subtaskId })
 }
 

@@ -1,9 +1,7 @@
 import { SubtaskAccount, SubtaskCount } from '../../components/subtask-account.ts'
-import type { SessionUsage } from '../../components/subagent-session.ts'
-import { Turn } from '../../components/turn.ts'
-import { added } from '../../src/context/ledger-entry.ts'
+import type { SubtaskSpending } from '../../components/subtask.ts'
+import { added, newlySpent, toldSoFar } from '../../src/context/ledger-entry.ts'
 import { promptTokensOf } from '../../src/context/prompt-tokens.ts'
-import { usageSince } from '../../src/subagents/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { charge } from '../charge.ts'
@@ -13,21 +11,27 @@ import { noSubtasks } from './launch-subtask.ts'
  * Takes what a subtask has spent so far, all told: what is new of it is charged to its agent. The same again adds nothing,
  * and so does what comes after the last of it.
  */
-export function reportSpending(world: World, subtaskId: string, spent: SessionUsage): Entity | undefined {
+export function reportSpending(world: World, subtaskId: string, spent: SubtaskSpending): Entity | undefined {
   const account = world.query(SubtaskAccount).find((each) => world.read(each, SubtaskAccount).subtaskId === subtaskId)
   if (account === undefined) return undefined
-  const { agent, model, spent: before, turnStartedAtMs } = world.read(account, SubtaskAccount)
-  const { calls, costNanoUsd, delegatedTokens: _tokens, sessions: _sessions, ...usage } = usageSince(before, spent)
-  if (calls <= 0) return account
-  // A turn that is over takes no more: then it counts for the agent's life alone.
-  const isLate = turnStartedAtMs === undefined || world.get(agent, Turn)?.startedAtMs !== turnStartedAtMs
-  charge(world, agent, { calls, costNanoUsd, isLate, model, usage })
-  world.patch(account, SubtaskAccount, { spent })
+  const { agent, model, spent: before } = world.read(account, SubtaskAccount)
+  const fresh = newlySpent({ ...before, sessions: 0 }, { ...spent, sessions: 0 })
+  if (fresh === undefined) return account
+  const { sessions: _, ...told } = toldSoFar({ ...before, sessions: 0 }, { ...spent, sessions: 0 })
+  const estimated = Math.max(spent.estimated ?? 0, before.estimated ?? 0)
+  world.set(account, SubtaskAccount, { agent, model, spent: estimated > 0 ? { ...told, estimated } : told, subtaskId })
+  // Of calls that were estimated only the number is told apart: their tokens are among those of the others.
+  const guessed = Math.min(fresh.calls ?? 0, estimated - (before.estimated ?? 0))
+  charge(world, agent, { ...fresh, call: account, calls: (fresh.calls ?? 0) - guessed, model })
+  if (guessed > 0) {
+    const costNanoUsd = fresh.costNanoUsd === undefined ? undefined : 0
+    charge(world, agent, { call: account, calls: guessed, costNanoUsd, isEstimated: true, model, usage: {} })
+  }
   return account
 }
 
 /** The same for the last time: the subtask has ended. */
-export function closeAccount(world: World, subtaskId: string, spent: SessionUsage, truncated: boolean): void {
+export function closeAccount(world: World, subtaskId: string, spent: SubtaskSpending, truncated: boolean): void {
   const account = reportSpending(world, subtaskId, spent)
   if (account === undefined) return
   const { agent, spent: all } = world.read(account, SubtaskAccount)

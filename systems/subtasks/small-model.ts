@@ -28,9 +28,9 @@ export function smallModelOf(world: World, agent: Entity): { readonly model: str
 }
 
 /** Was a default model of a subtask refused at its first call, as one is that the provider does not have? */
-export function isUnavailable(world: World, effect: Entity, { failure, spent }: SubtaskOutcome): boolean {
+export function isUnavailable(world: World, effect: Entity, { failure, stepsUsed }: SubtaskOutcome): boolean {
   const { fallback } = world.read(effect, Subtask)
-  return fallback !== undefined && failure?.kind === 'invalid-request' && spent.calls === 0
+  return fallback !== undefined && failure?.kind === 'invalid-request' && stepsUsed <= 1
 }
 
 /** Runs a subtask once more with the model of its agent, and remembers that the default one is not to be had. */

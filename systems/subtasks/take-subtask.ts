@@ -7,12 +7,14 @@ import type { World } from '../../src/world/world.ts'
 import { launchSubtask } from './launch-subtask.ts'
 
 /** Launches a subtask that a program asks for. */
-export function takeSubtask(world: World, { agent, id: _, kind: __, model, ...asked }: InputOf<'subtask'>): void {
+export function takeSubtask(world: World, input: InputOf<'subtask'>): void {
+  const { agent, maxSteps, model, name, request, systemPrompt, timeoutMs, tools, userMessage } = input
   const llm = world.get(agent, Llm)
-  const reason = llm === undefined ? `Entity ${agent} is no agent` : toolProblem(world, agent, asked.tools)
+  const reason = llm === undefined ? `Entity ${agent} is no agent` : toolProblem(world, agent, tools)
   if (llm === undefined || reason !== undefined) {
-    return noteRefused(world, asked.request, { code: 'invalid-argument', reason: `runSubtask: ${reason}.` })
+    return noteRefused(world, request, { code: 'invalid-argument', reason: `runSubtask: ${reason}.` })
   }
+  const asked = { maxSteps, name, request, systemPrompt, timeoutMs, tools, userMessage }
   launchSubtask(world, world.spawn(), { ...asked, agent, model: model ?? llm.model })
 }
 

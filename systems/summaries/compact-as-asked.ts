@@ -11,7 +11,7 @@ import { noteRefused } from '../../src/subagents/refused-requests.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../latched.ts'
-import { answerRequests } from './answer-requests.ts'
+import { answerRequests, answerUnstarted } from './answer-requests.ts'
 import { startSummary } from './start-summary.ts'
 
 /** Takes what a program asks for. It joins what was asked for before and has not begun; the newest focus counts. */
@@ -47,7 +47,7 @@ export function compactAsAsked(world: World, agent: Entity, compactor: Compactor
   const reason = ifNeeded === true ? whyNotNeeded(world, agent, compactor) : undefined
   if (reason !== undefined) return answerRequests(world, agent, requests, { skipped: true, reason })
   const wish = { by: 'manual', focus, kind: 'summary', prompt: compactor.prompt, requests } as const
-  if (!startSummary(world, agent, wish)) answerRequests(world, agent, requests, { skipped: true, reason: 'empty' })
+  answerUnstarted(world, agent, requests, startSummary(world, agent, wish))
 }
 
 function whyNotNeeded(world: World, agent: Entity, compactor: Compactor): SummarySkipReason | undefined {

@@ -10,19 +10,20 @@ import type { CompactionView, Compactor } from '../../src/context/compactor.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endOverflowed } from './overflow.ts'
-import { startSummary } from './start-summary.ts'
+import { startSummary, type SummaryStart } from './start-summary.ts'
 
 /** Compacts the conversation of an agent that is about to take a step, if that is due though nobody has asked for it. */
 export function compactIfDue(world: World, agent: Entity, compactor: Compactor): void {
   const overflowed = world.get(agent, Overflowed)
   if (overflowed !== undefined) {
-    if (overflowed.isRewritten === true || start(world, agent, compactor)) return
-    return endOverflowed(world, agent, overflowed.failure)
+    if (overflowed.isRewritten === true) return
+    if (start(world, agent, compactor) === 'empty') endOverflowed(world, agent, overflowed.failure)
+    return
   }
   if (world.has(agent, CompactionPending)) {
     const isDue = isAutomatic(world, agent) && !isWaiting(world, agent) && !losesCache(world, agent)
     // What does not come now is weighed again when the turn is over.
-    if (!isDue || !start(world, agent, compactor)) world.remove(agent, CompactionPending)
+    if (!isDue || start(world, agent, compactor) === 'empty') world.remove(agent, CompactionPending)
     return
   }
   if (!world.has(agent, Turn) || isWaiting(world, agent)) return
@@ -30,12 +31,7 @@ export function compactIfDue(world: World, agent: Entity, compactor: Compactor):
 }
 
 /** Is a compaction that nobody has asked for due by how full the agent's window is? Never if that is not known. */
-export function isDueAt(
-  world: World,
-  agent: Entity,
-  compactor: Compactor,
-  moment: CompactionView['moment'],
-): boolean {
+export function isDueAt(world: World, agent: Entity, compactor: Compactor, moment: CompactionView['moment']): boolean {
   if (!isAutomatic(world, agent)) return false
   const view = compactionView(world, agent, moment)
   return view?.fullness !== undefined && compactor.should(view)
@@ -64,6 +60,6 @@ function losesCache(world: World, agent: Entity): boolean {
   })
 }
 
-function start(world: World, agent: Entity, { prompt }: Compactor): boolean {
+function start(world: World, agent: Entity, { prompt }: Compactor): SummaryStart {
   return startSummary(world, agent, { by: 'auto', kind: 'summary', prompt, requests: [] })
 }

@@ -11,8 +11,8 @@ import { textOf } from '../../src/models/text-of.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge } from '../charge.ts'
 import { holdStep } from '../hold-step.ts'
+import { chargeCall } from '../money/charge-call.ts'
 import { refusalOf } from '../refusal-of.ts'
 import { tell } from '../tell.ts'
 import { noteRewrite } from './note-rewrite.ts'
@@ -34,10 +34,11 @@ export function settledSummaries(world: World, purpose: SideCallPurpose): readon
  * may go on.
  */
 export function settleSummary(world: World, effect: Entity): SettledSummary {
-  const { agent, model, toSeq } = world.read(effect, SideCall)
+  const { agent, toSeq } = world.read(effect, SideCall)
   const task = world.read(effect, SummaryTask)
   const outcome = world.read(effect, Outcome)
-  const failure = outcome.ok ? take(world, agent, { call: effect, model, outcome, task, toSeq }) : outcome.failure
+  chargeCall(world, effect)
+  const failure = outcome.ok ? take(world, agent, { outcome, task, toSeq }) : outcome.failure
   world.despawn(effect)
   world.remove(agent, Summarizing)
   holdStep(world, agent)
@@ -45,8 +46,6 @@ export function settleSummary(world: World, effect: Entity): SettledSummary {
 }
 
 interface Taken {
-  readonly call: Entity
-  readonly model: string
   readonly outcome: Extract<OutcomeData, { readonly ok: true }>
   readonly task: SummaryTaskData
   readonly toSeq: number
@@ -55,14 +54,12 @@ interface Taken {
 type PricedReply = Partial<ModelReply> & { readonly costNanoUsd?: number }
 
 /** Gives a failure if the reply is none that can be used. */
-function take(world: World, agent: Entity, { call, model, outcome, task, toSeq }: Taken): Failure | undefined {
+function take(world: World, agent: Entity, { outcome, task, toSeq }: Taken): Failure | undefined {
   const { costNanoUsd, message, stop, usage } = (outcome.value ?? {}) as PricedReply
   if (message?.role !== 'assistant' || typeof usage !== 'object' || usage === null) {
     return malformed('expected an assistant message and its usage')
   }
   const { by, focus, headings, kind, note } = task
-  const refused = refusalOf(() => charge(world, agent, { call, costNanoUsd, model, usage }))
-  if (refused !== undefined) return malformed(refused)
   const text = textOf(message).trim()
   if (text === '') return { kind: 'invalid-output', message: `The model wrote no ${kind}.` }
   const entry: BoundaryEntry = {

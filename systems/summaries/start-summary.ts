@@ -1,5 +1,6 @@
 import { Context } from '../../components/context.ts'
 import { Effect } from '../../components/effect.ts'
+import type { Failure } from '../../components/failure.ts'
 import { Llm } from '../../components/llm.ts'
 import { Paused } from '../../components/paused.ts'
 import { Pending } from '../../components/pending.ts'
@@ -15,6 +16,7 @@ import { uncoveredPart } from '../../src/context/uncovered-part.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
+import { callProblem, reserve } from '../money/begin-call.ts'
 import { openTurn } from '../open-turn.ts'
 import { tell } from '../tell.ts'
 
@@ -25,16 +27,21 @@ export interface SummaryWish extends Pick<SummaryTaskData, 'by' | 'focus' | 'kin
   readonly requests: readonly string[]
 }
 
+/** `empty`: nothing stands there. A failure: the agent may make no call. Nothing is done then. */
+export type SummaryStart = 'started' | 'empty' | Failure
+
 /**
  * Asks the model of an agent at a quiet point for such a text; the agent's next step waits for it. Where a turn is about to
- * begin it is opened, so that the text belongs to it. False if nothing stands there: then nothing is done.
+ * begin it is opened, so that the text belongs to it.
  */
-export function startSummary(world: World, agent: Entity, wish: SummaryWish): boolean {
+export function startSummary(world: World, agent: Entity, wish: SummaryWish): SummaryStart {
   const part = uncoveredPart(world, agent)
-  if (part === undefined) return false
+  if (part === undefined) return 'empty'
+  const { model } = world.read(agent, Llm)
+  const problem = callProblem(world, agent, model)
+  if (problem !== undefined) return problem
   if (isAboutToBegin(world, agent)) openTurn(world, agent, 0)
   const { by, focus, kind, note, prompt, requests } = wish
-  const { model } = world.read(agent, Llm)
   const { carried, count, fromSeq, toSeq } = part
   const isChained = carried !== undefined
   const { ask, close, headings = [], system } = prompt({ by, focus, isChained, messages: count, model, note })
@@ -56,10 +63,11 @@ export function startSummary(world: World, agent: Entity, wish: SummaryWish): bo
     Effect({ attempt: 1, deadlineMs: world.nowMs + timeoutMs, kind: 'model', restart: 'pure' }),
     Pending,
   )
+  reserve(world, effect)
   world.add(agent, Summarizing)
   holdStep(world, agent)
   tell(world, 'summary-started', { agent, effect, kind, by })
-  return true
+  return 'started'
 }
 
 /** A turn comes next, unless something else keeps the agent from it. */

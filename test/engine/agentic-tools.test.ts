@@ -1,7 +1,7 @@
-import { type AgentOptions, Context, Conversation, fail, Host, scripted, textOf, VirtualClock, type World } from 'entia'
+import { type AgentOptions, Conversation, fail, scripted, textOf, VirtualClock, type World } from 'entia'
 import { Ledger, SubtaskCount } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { addAgent, behaving, calling, driven, emptyWorld, settled, worldWith } from './driving.ts'
+import { behaving, calling, driven, settled, worldWith } from './driving.ts'
 import { tool } from './tools.ts'
 
 const readFile = tool('read_file', () => 'BULK '.repeat(1_000))
@@ -43,12 +43,15 @@ describe('an agentic wrapper', () => {
     expect(declared.filter((name) => name.startsWith('agentic_'))).toEqual(expected)
   })
 
-  it.each([{ context: { agentic: { tools: false } } }, undefined])('is not there where %j is configured', async (config) => {
-    const { models, requests } = behaving(() => 'Done.')
-    const made = worldWith({ tools: all, ...(config !== undefined && { config }) })
-    await settled(made.world, { models, tools: all })
-    expect(toolsOf(requests)?.filter((name) => name.startsWith('agentic_'))).toEqual([])
-  })
+  it.each([{ context: { agentic: { tools: false } } }, undefined])(
+    'is not there where %j is configured',
+    async (config) => {
+      const { models, requests } = behaving(() => 'Done.')
+      const made = worldWith({ tools: all, ...(config !== undefined && { config }) })
+      await settled(made.world, { models, tools: all })
+      expect(toolsOf(requests)?.filter((name) => name.startsWith('agentic_'))).toEqual([])
+    },
+  )
 
   it('says when to use it, and that its digest is not to be checked', async () => {
     const { models, requests } = behaving(() => 'Done.')
@@ -72,7 +75,11 @@ describe('an agentic wrapper', () => {
     )
     const made = world({ config: { context: { agentic: { small_model: 'small/y' } } } })
     const prices = { small: { input: 1, output: 10 } }
-    await settled(made.world, { models: { lead: lead.models.scripted, small: inner.models.scripted }, tools: all, prices })
+    await settled(made.world, {
+      models: { lead: lead.models.scripted, small: inner.models.scripted },
+      tools: all,
+      prices,
+    })
     expect(results(made.world, made.agent).map((text) => JSON.parse(text as string) as unknown)).toEqual([
       { digest: 'It is in line 7.', truncated: false, steps_used: 2, cost_usd: 0.004 },
     ])
@@ -125,21 +132,20 @@ describe('an agentic wrapper', () => {
 
   it('says so if its subtask fails', async () => {
     const made = world({ config: { context: { agentic: { small_model: 'small/y' } } } })
-    const models = { lead: scripted(asking('agentic_grep')), small: scripted(() => fail('refused', { message: 'No.' })) }
+    const models = {
+      lead: scripted(asking('agentic_grep')),
+      small: scripted(() => fail('refused', { message: 'No.' })),
+    }
     await settled(made.world, { models, tools: all })
     expect(results(made.world, made.agent)).toEqual(['Error: No.'])
   })
 
   it('is stopped with the turn of its agent, and what it has spent is counted', async () => {
-    const inner = behaving(({ messages }) => (messages.length === 1 ? { toolCalls: [{ name: 'hang' }] } : ''), {
-      usage: { input: 10, output: 1 },
-    })
     const clock = new VirtualClock({ auto: false })
     const hang = tool('read_file', ({ sleep }) => sleep(1e9))
     const made = world({ tools: [hang], config: { context: { agentic: { small_model: 'small/y' } } } })
     const small = behaving(() => ({ toolCalls: [{ name: 'read_file' }] }), { usage: { input: 10, output: 1 } })
     const models = { lead: scripted(asking('agentic_read_file')), small: small.models.scripted }
-    expect(inner.requests).toEqual([])
     const { runner, world: running, next } = driven(made.world, { models, tools: [hang], clock })
     const called = new Promise<void>((resolve) =>
       runner.on('tool-called', ({ tool: name }) => (name === 'read_file' ? resolve() : undefined)),
@@ -153,5 +159,78 @@ describe('an agentic wrapper', () => {
     expect(results(running, made.agent)).toEqual(['[cancelled by the user]'])
     expect(running.get(made.agent, SubtaskCount)).toMatchObject({ ended: 1, inputTokens: 10, outputTokens: 1 })
     expect(running.get(made.agent, Ledger)?.models['small/y']).toMatchObject({ calls: 1, input: 10 })
+  })
+})
+
+describe("the model of a wrapper's subtask", () => {
+  const answers = (system: string | undefined): boolean => system?.includes('You answer a request') === true
+
+  /** An agent that calls a wrapper in each of so many turns, and the models that were asked to answer. */
+  async function asked(options: Partial<AgentOptions>, { refuses = [] as readonly string[], turns = 1 } = {}) {
+    const { models, requests } = behaving(({ messages, model, system }) => {
+      if (answers(system)) {
+        return refuses.includes(model) ? fail('invalid-request', { message: `no model ${model}` }) : `By ${model}.`
+      }
+      const isAsked = messages.at(-1)?.role === 'user'
+      return isAsked ? { toolCalls: [{ name: 'agentic_grep', arguments: { request: 'Where?' } }] } : 'Done.'
+    })
+    const provider = models.scripted
+    const made = worldWith({ tools: all, config: {}, ...options })
+    const { runner, told } = driven(made.world, { models: { scripted: provider, anthropic: provider }, tools: all })
+    await runner.start()
+    await runner.idle()
+    for (let turn = 1; turn < turns; turn++) {
+      await runner.message(made.agent, 'Once more.')
+      await runner.idle()
+    }
+    const used = requests.filter(({ system }) => answers(system)).map(({ model }) => model)
+    return { models: used, told, made }
+  }
+
+  it('is the one that was set', async () => {
+    const config = { context: { agentic: { small_model: 'scripted/tiny' } } }
+    expect((await asked({ model: 'anthropic/claude-opus-5', config })).models).toEqual(['tiny'])
+  })
+
+  it("is one of the agent's provider if it was set by its bare name", async () => {
+    const config = { context: { agentic: { small_model: 'tiny' } } }
+    expect((await asked({ model: 'anthropic/claude-opus-5', config })).models).toEqual(['tiny'])
+  })
+
+  it("is else the small one of the agent's provider", async () => {
+    expect((await asked({ model: 'anthropic/claude-opus-5' })).models).toEqual(['claude-haiku-4-5'])
+    const config = { context: { models_by_tier: { scripted: { small: 'mini' } } } }
+    expect((await asked({ config })).models).toEqual(['mini'])
+  })
+
+  it("is else the agent's own", async () => {
+    expect((await asked({ model: 'scripted/x' })).models).toEqual(['x'])
+  })
+
+  it("is the agent's own where the provider does not have the default, which is told once", async () => {
+    const { models, told, made } = await asked(
+      { model: 'anthropic/claude-opus-5' },
+      { refuses: ['claude-haiku-4-5'], turns: 2 },
+    )
+    expect(models).toEqual(['claude-haiku-4-5', 'claude-opus-5', 'claude-opus-5'])
+    expect(told('small-model-unavailable')).toMatchObject([
+      { agent: made.agent, model: 'anthropic/claude-haiku-4-5', message: 'no model claude-haiku-4-5' },
+    ])
+    expect(JSON.parse(results(made.world, made.agent)[0] as string)).toMatchObject({ digest: 'By claude-opus-5.' })
+    expect(made.world.get(made.agent, SubtaskCount)).toMatchObject({ ended: 2 })
+  })
+
+  it('that was set does not give way', async () => {
+    const config = { context: { agentic: { small_model: 'scripted/tiny' } } }
+    const { models, made, told } = await asked({ config }, { refuses: ['tiny'] })
+    expect(models).toEqual(['tiny'])
+    expect(told('small-model-unavailable')).toEqual([])
+    expect(results(made.world, made.agent)).toEqual(['Error: no model tiny'])
+  })
+
+  it('that was set and whose provider is unknown is refused at the start', async () => {
+    const config = { context: { agentic: { small_model: 'nobody/x' } } }
+    const { runner } = driven(worldWith({ tools: all, config }).world, { models: {}, tools: all })
+    await expect(runner.start()).rejects.toMatchObject({ code: 'unknown-provider' })
   })
 })

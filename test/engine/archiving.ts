@@ -5,12 +5,13 @@ import {
   type DeepReadonly,
   defineTool,
   type Entity,
+  type Initial,
   type Message,
   type ModelRequest,
   type RunnerOptions,
   type ScriptedOptions,
-  type ScriptedReply,
   SubagentSession,
+  type System,
   textOf,
   World,
   standardSystems,
@@ -39,10 +40,13 @@ export interface ArchivingOptions {
   /** What a holder answers. @default `Held: <question>` */
   readonly held?: Behaviour
   readonly model?: ScriptedOptions
-  readonly parts?: Parameters<World['spawn']>
+  readonly parts?: readonly Initial[]
   readonly agent?: Partial<Parameters<typeof agent>[0]>
   readonly runner?: RunnerOptions
   readonly isMortal?: boolean
+  /** There is a provider `ollama` too. */
+  readonly isOllama?: boolean
+  readonly systems?: (all: readonly System[]) => readonly System[]
 }
 
 export interface Archiving extends Driven {
@@ -83,7 +87,7 @@ export function archiving(options: ArchivingOptions = {}): Archiving {
     options.model,
     noted,
   )
-  const world = new World({ name: 'world', systems: standardSystems() })
+  const world = new World({ name: 'world', systems: options.systems?.(standardSystems()) ?? standardSystems() })
   const entity = world.spawn(
     ...agent({ model: 'scripted/x', tools: [look], ...options.agent }),
     ...(options.archival === false ? [] : [settings(options.archival)]),
@@ -92,7 +96,7 @@ export function archiving(options: ArchivingOptions = {}): Archiving {
   const runner = {
     tools: [look],
     ...options.runner,
-    models: { scripted: model, ...options.runner?.models },
+    models: { scripted: model, ...(options.isOllama === true && { ollama: model }), ...options.runner?.models },
   }
   const made = options.isMortal === true ? mortal(world, runner) : driven(world, runner)
   return {
@@ -163,5 +167,3 @@ export function isHeld({ system }: ModelRequest): boolean {
 export function kindOf(request: ModelRequest): 'work' | 'summary' | 'held' {
   return isSummary(request) ? 'summary' : isHeld(request) ? 'held' : 'work'
 }
-
-export type { ScriptedReply }

@@ -28,7 +28,7 @@ export interface Speaking {
   /** Answers of the agent's own steps. @default `Well.` */
   readonly answer?: ScriptedBehaviour
   /** Texts of summaries and records. @default one with all headings of a handover */
-  readonly summary?: (request: ModelRequest, count: number) => ScriptedReply
+  readonly summary?: (request: ModelRequest, count: number) => ScriptedReply | Promise<ScriptedReply>
   /** Tokens of own steps, from 1. */
   readonly usage?: (step: number) => TokenUsage
 }
@@ -44,12 +44,18 @@ export interface Life extends Driven {
 
 export interface LifeOptions extends Speaking {
   readonly agent?: Partial<AgentOptions>
-  readonly config?: ConfigInput
-  /** @default a million */
+  /** `null`: none. @default all defaults */
+  readonly config?: ConfigInput | null
+  /** `null`: not known. @default a million */
   readonly contextWindow?: number | null
   readonly runner?: RunnerOptions
   readonly systems?: StandardSystemsOptions
 }
+
+/** A call that reads so many tokens. */
+export const at = (tokens: number): TokenUsage => ({ input: tokens, output: 10 })
+/** As full as the window of a frontier model may become, most of it from the cache. */
+export const full: TokenUsage = { input: 1_000, cacheRead: 800_000, cacheWrite: 49_000, output: 10 }
 
 /** A handover that has all that it is asked for. */
 export const handover = [
@@ -64,6 +70,22 @@ export const handover = [
   '# Exact next steps',
   '1. Go on.',
 ].join('\n')
+
+/** The message that stands for what a handover covers. */
+export function covering(text: string): string {
+  const head = '[Conversation compacted. A handover of the earlier part follows; do not redo what it lists as done.]'
+  return `${head}\n\n${text}\n\n[End of record. The conversation goes on below.]`
+}
+
+/** Calls `look` at its first step, and never again. */
+export function lookingFirst(): ScriptedBehaviour {
+  let hasLooked = false
+  return () => {
+    if (hasLooked) return 'Done.'
+    hasLooked = true
+    return { toolCalls: [{ name: 'look' }] }
+  }
+}
 
 /** Is it asked for a text about a conversation, and not for a step of one? */
 export function isSideCall({ system }: ModelRequest): boolean {
@@ -92,7 +114,9 @@ export async function living(options: LifeOptions = {}): Promise<Life> {
   const { config = {}, contextWindow = million } = options
   const world = new World({ systems: standardSystems(options.systems) })
   const messages = [user('Hello'), assistant('Hi')]
-  const made = world.spawn(...agent({ model: frontier, messages, config, ...options.agent }))
+  const made = world.spawn(
+    ...agent({ model: frontier, messages, ...(config !== null && { config }), ...options.agent }),
+  )
   const { models, steps, summaries } = speaking(options)
   const prices = contextWindow === null ? {} : { [frontier]: { contextWindow } }
   const life = driven(world, { models, prices, ...options.runner })

@@ -1,23 +1,8 @@
-import {
-  agent as agentParts,
-  ToolRegistry,
-  Context,
-  type Entity,
-  fail,
-  Host,
-  Llm,
-  memoryStore,
-  Permissions,
-  replay,
-  recordingOf,
-  standardSystems,
-  VirtualClock,
-  type World,
-} from 'entia'
-import * as components from 'entia/components'
+import { type AgentOptions, type Entity, fail, Llm, Permissions, ToolRegistry, VirtualClock, type World } from 'entia'
 import { Ledger, SubagentNotification, SubagentSession, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { addAgent, behaving, driven, emptyWorld, rejection, worldWith } from './driving.ts'
+import { contextStats } from '../../src/context/context-stats.ts'
+import { behaving, driven, rejection, worldWith } from './driving.ts'
 import { tool, wait } from './tools.ts'
 
 const asked = { name: 'sum', systemPrompt: 'Sum up.', userMessage: 'What is there?', tools: [] }
@@ -26,7 +11,7 @@ const look = tool('look', () => 'a tree')
 const look2 = { name: 'look', arguments: {} }
 
 /** A world with an agent that has its context kept, and nothing to do. */
-function idleWorld(options: Parameters<typeof addAgent>[1] = {}): { world: World; agent: Entity } {
+function idleWorld(options: Partial<AgentOptions> = {}): { world: World; agent: Entity } {
   return worldWith({ messages: [], config: {}, ...options })
 }
 
@@ -49,16 +34,21 @@ describe('a subtask', () => {
     await runner.runSubtask(agent, { ...asked, systemPrompt: 'Literal ${_installed_tools}', userMessage: 'And now?' })
     const [, first, second] = requests
     expect(first).toMatchObject({ system: 'Sum up.', tools: [{ name: 'look' }], options: { temperature: 0.5 } })
-    expect([...(first?.messages ?? [])]).toEqual([{ role: 'user', content: [{ type: 'text', text: 'What is there?' }] }])
+    expect([...(first?.messages ?? [])]).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'What is there?' }] },
+    ])
     expect(second).toMatchObject({ system: 'Literal ${_installed_tools}', tools: [] })
     for (const request of [first, second]) expect(JSON.stringify(request)).not.toContain('SECRET')
     expect(JSON.stringify(second)).not.toContain('What is there?')
   })
 
   it('resolves with its digest and what it has used', async () => {
-    const { models } = behaving(({ messages }) => (messages.length === 1 ? { text: 'Hm.', toolCalls: [look2] } : 'Fine.'), {
-      usage: { ...usage, cacheRead: 7 },
-    })
+    const { models } = behaving(
+      ({ messages }) => (messages.length === 1 ? { text: 'Hm.', toolCalls: [look2] } : 'Fine.'),
+      {
+        usage: { ...usage, cacheRead: 7 },
+      },
+    )
     const { world, agent } = idleWorld({ tools: [look] })
     const prices = { scripted: { input: 1, output: 10 } }
     const { runner, told } = await running(world, { models, tools: [look], prices })
@@ -72,7 +62,10 @@ describe('a subtask', () => {
       durationMs: 0,
     })
     expect(told('subtask-ended')).toMatchObject([{ agent, subtaskId: `world/${agent}:sub:sum:1`, result }])
-    expect(told('model-called').map(({ path }) => path)).toEqual([[`world/${agent}:sub:sum:1`], [`world/${agent}:sub:sum:1`]])
+    expect(told('model-called').map(({ path }) => path)).toEqual([
+      [`world/${agent}:sub:sum:1`],
+      [`world/${agent}:sub:sum:1`],
+    ])
   })
 
   it('is no session: it takes no slot, has no record, and nobody is notified of it', async () => {
@@ -152,7 +145,36 @@ describe('a subtask', () => {
     const { world, agent } = idleWorld()
     const { runner } = await running(world, { models })
     const result = await runner.runSubtask(agent, asked)
-    expect(result).toMatchObject({ digest: '[no digest]', truncated: false, failure: { kind: 'unauthorized', message: 'No key.' } })
+    expect(result).toMatchObject({
+      digest: '[no digest]',
+      truncated: false,
+      failure: { kind: 'unauthorized', message: 'No key.' },
+    })
+  })
+
+  it('counts, whether it reaches its limit or runs out of time, and one without a name does not', async () => {
+    const { models } = behaving(({ system }) => ({ text: system ?? '', toolCalls: [look2] }), {
+      usage,
+      latencyMs: 1_000,
+    })
+    const { world, agent } = idleWorld({ tools: [look] })
+    const { runner } = await running(world, { models, tools: [look] })
+    const limited = await runner.runSubtask(agent, { ...asked, tools: ['look'], maxSteps: 1 })
+    // Its only call is cut short: what it has read is estimated.
+    const late = await runner.runSubtask(agent, { ...asked, tools: ['look'], timeoutMs: 500 })
+    const nameless = await rejection(runner.runSubtask(agent, { ...asked, name: '' }))
+    expect([limited.truncated, late.truncated]).toEqual([true, true])
+    expect(nameless).toMatchObject({ code: 'invalid-argument' })
+    const input = usage.input + (late.usage.input ?? 0)
+    expect(late.usage.input).toBeGreaterThan(0)
+    expect(contextStats(world, agent)).toMatchObject({
+      subtaskCount: 2,
+      subtaskTruncated: 2,
+      subtaskInputTokens: input,
+    })
+    expect(world.get(agent, Ledger)?.models).toEqual({
+      'scripted/x': { calls: 2, estimated: 1, input, output: 10, unpriced: 2 },
+    })
   })
 
   it('may have another model, which has no options of the agent', async () => {
@@ -185,7 +207,7 @@ describe('a subtask', () => {
     const { world, agent } = idleWorld({ tools: [counted] })
     // Nobody answers on a clock that jumps ahead of them.
     const clock = new VirtualClock({ auto: false })
-    const { runner, next } = await running(world, { models, tools: [counted], clock })
+    const { runner, next } = await running(world, { models, tools: [counted], clock, approve: 'by-input' })
     const requested = next('approval-requested')
     const result = runner.runSubtask(agent, { ...asked, tools: ['look'] })
     const { approval } = await requested

@@ -3,16 +3,20 @@ import {
   Ancestry,
   AwaitingSession,
   Busy,
+  Ceilings,
   Conversation,
+  CostCeiling,
   Delegated,
   DelegationLimits,
   Due,
   Effect,
+  Ledger,
   Notified,
   Outcome,
   Pending,
   SessionQuery,
   SlotReleased,
+  StepHeld,
   SubagentNotification,
   SubagentSession,
   SubagentWait,
@@ -21,9 +25,9 @@ import {
 } from '../../components/index.ts'
 import { LastStep } from '../../components/last-step.ts'
 import { SessionPool } from '../../src/subagents/pool.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { Entity, Initial } from '../../src/world/component.ts'
 import type { System, World } from '../../src/world/world.ts'
-import { limits, slots, standardSystems, wait } from '../../systems/index.ts'
+import { costCeiling, limits, slots, standardSystems, wait } from '../../systems/index.ts'
 
 /** The standard systems, one of them broken. */
 function replaced(name: string, run: (world: World) => void): System[] {
@@ -201,6 +205,69 @@ export const grantsDepth = (): System[] =>
       world.patch(agent, DelegationLimits, { depth: (world.read(agent, DelegationLimits).depth ?? 0) + 1 })
     }
   })
+
+/** A ceiling that is reached is no more than a number. */
+export const mindsNoCeiling = (): System[] =>
+  besides(-9, (world) => {
+    for (const agent of world.query(CostCeiling)) {
+      for (const token of [CostCeiling, StepHeld]) world.remove(agent, token)
+    }
+  })
+
+/** Whoever has reached a ceiling forgets it while steps begin. */
+export const stepsOverCeiling = (): System[] => {
+  const forgotten = new WeakMap<World, Map<Entity, readonly [ceilings: Initial, latch: Initial]>>()
+  const forget = (world: World): void => {
+    const latched = world.query(Ceilings, CostCeiling).map((agent) => {
+      const parts = [Ceilings(world.read(agent, Ceilings)), CostCeiling(world.read(agent, CostCeiling))] as const
+      for (const token of [Ceilings, CostCeiling, StepHeld]) world.remove(agent, token)
+      return [agent, parts] as const
+    })
+    forgotten.set(world, new Map(latched))
+  }
+  const remember = (world: World): void => {
+    for (const [agent, parts] of forgotten.get(world) ?? []) for (const part of parts) world.add(agent, part)
+  }
+  const resting = replaced('cost-ceiling', (world) => {
+    if (world.query(CostCeiling).length === 0) costCeiling.run(world)
+  })
+  return [
+    ...resting,
+    { name: 'forgetting', priority: -0.5, run: forget },
+    { name: 'remembering', priority: 0.5, run: remember },
+  ]
+}
+
+/** What a session has spent is entered whenever something is told of it. */
+export const chargesAgain = (): System[] =>
+  besides(-29, (world) => {
+    for (const session of endedNow(world)) {
+      const { parent, usage } = world.read(session, SubagentSession)
+      const ledger = world.get(parent, Ledger)
+      const sessionNanoUsd = (ledger?.sessionNanoUsd ?? 0) + (usage?.costNanoUsd ?? 0)
+      if (ledger !== undefined) world.patch(parent, Ledger, { sessionNanoUsd })
+    }
+  })
+
+/** What sessions and questions have cost is nobody's. */
+export const forgetsCharges = (): System[] => {
+  const own = new WeakMap<World, Map<Entity, number>>()
+  const noted = (world: World): Map<Entity, number> => {
+    const costs = own.get(world) ?? new Map<Entity, number>()
+    own.set(world, costs)
+    return costs
+  }
+  const note = (world: World): void => {
+    for (const agent of world.query(Ledger)) noted(world).set(agent, world.read(agent, Ledger).sessionNanoUsd)
+  }
+  const forget = (world: World): void => {
+    for (const agent of world.query(Ledger)) {
+      const sessionNanoUsd = noted(world).get(agent) ?? 0
+      if (sessionNanoUsd !== world.read(agent, Ledger).sessionNanoUsd) world.patch(agent, Ledger, { sessionNanoUsd })
+    }
+  }
+  return [...besides(-31, note), { name: 'forgetting', priority: -29, run: forget }]
+}
 
 /** The last step is not the last. */
 export const takesOneStepMore = (): System[] =>

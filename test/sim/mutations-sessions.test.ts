@@ -81,6 +81,20 @@ const mutations: readonly Mutation[] = [
   { what: 'a turn with a step too many', law: 'budget-kept', story: 'saving', systems: broken.takesOneStepMore },
   { what: 'a session that spends more than its grant', law: 'budget-kept', story: 'saving', systems: broken.spendsOn },
   { what: 'a turn with a tool call too many', law: 'budget-kept', story: 'saving', systems: broken.forgetsToolCalls },
+  { what: 'a ceiling that stops nobody', law: 'ceilings-kept', story: 'spending', systems: broken.mindsNoCeiling },
+  {
+    what: 'a step that begins over the ceiling',
+    law: 'ceilings-kept',
+    story: 'spending',
+    systems: broken.stepsOverCeiling,
+  },
+  { what: 'a session that is charged twice', law: 'ceilings-kept', story: 'spending', systems: broken.chargesAgain },
+  {
+    what: 'spending that never reaches the ledger',
+    law: 'ceilings-kept',
+    story: 'spending',
+    systems: broken.forgetsCharges,
+  },
   { what: 'a wait that nobody ends', law: 'nothing-waits-in-vain', story: 'waiting', systems: broken.wakesNobody },
   {
     what: 'an idle agent that is told nothing',

@@ -7,7 +7,7 @@ export type Place = (typeof places)[number]
 /** A store whose process dies at one commit: from then on nothing is written, and whoever waits for it waits forever. */
 export interface CuttingStore {
   readonly store: Store
-  /** Commits so far, of all worlds. */
+  /** Commits and appends so far, of all worlds. */
   readonly commits: () => number
   /** Resolves when the process is dead and its locks are free, as a kernel would free them. */
   readonly dead: Promise<void>
@@ -16,7 +16,7 @@ export interface CuttingStore {
 }
 
 /**
- * @param cutAt counts the commits of all worlds together
+ * @param cutAt counts the commits of all worlds together, and what is appended to transcripts
  * @param settleEffects lets everything that was started end
  */
 export function cuttingStore(
@@ -39,12 +39,22 @@ export function cuttingStore(
     return await new Promise<never>(() => undefined)
   }
   const whileAlive = <T>(doing: () => Promise<T>): Promise<T> => (isDead ? new Promise(() => undefined) : doing())
+  const write = async (doing: () => Promise<void>): Promise<void> => {
+    count++
+    if (count === cutAt && place === 'before the commit') return await forever()
+    if (count > cutAt) {
+      await settleEffects()
+      return await forever()
+    }
+    await doing()
+    if (count === cutAt && place === 'after the commit') return await forever()
+  }
   const store: Store = {
     ...inner,
     delete: (world) => whileAlive(() => inner.delete(world)),
     putText: (...put) => whileAlive(() => inner.putText(...put)),
-    appendTranscript: (...append) => whileAlive(() => inner.appendTranscript(...append)),
     deleteTranscript: (...which) => whileAlive(() => inner.deleteTranscript(...which)),
+    appendTranscript: (...append) => whileAlive(() => write(() => inner.appendTranscript(...append))),
     open: (world, options) =>
       whileAlive(async () => {
         const opened = await inner.open(world, options)
@@ -56,16 +66,7 @@ export function cuttingStore(
           load: () => opened.load(),
           recording: () => opened.recording(),
           close: () => opened.close(),
-          async commit(batch) {
-            count++
-            if (count === cutAt && place === 'before the commit') return await forever()
-            if (count > cutAt) {
-              await settleEffects()
-              return await forever()
-            }
-            await opened.commit(batch)
-            if (count === cutAt && place === 'after the commit') return await forever()
-          },
+          commit: (batch) => write(() => opened.commit(batch)),
         }
       }),
   }

@@ -8,6 +8,7 @@ describe('the standard systems', () => {
       'receipts',
       'restart',
       'settlement',
+      'subtasks',
       'cancellation',
       'reception',
       'retry',
@@ -21,6 +22,7 @@ describe('the standard systems', () => {
       'subagent-tools',
       'context-tools',
       'limits',
+      'allowance',
       'checkpoint',
       'compaction',
       'prompt-rendering',
@@ -33,7 +35,7 @@ describe('the standard systems', () => {
       'slots',
     ])
     const priorities = systems.map(({ priority }) => priority)
-    expect(priorities).toEqual([-120, -110, -100, -95, -90, -85, -80, -70, -60, -30, -29, -10, -5, -4, -3.5, -3, -2.8, -2.6, -2, -1, 0, 5, 10, 11, 11.5, 12])
+    expect(priorities).toEqual([-120, -110, -100, -97, -95, -90, -85, -80, -70, -60, -30, -29, -10, -5, -4, -3.5, -3, -2.9, -2.8, -2.6, -2, -1, 0, 5, 10, 11, 11.5, 12])
   })
 
   it.each([

@@ -41,8 +41,7 @@ export function readConfigText(text: string): ConfigText {
   }
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
-  const [first] = errors
-  if (first !== undefined || root === undefined) return unreadable(syntaxProblem(text, first))
+  if (errors.length > 0 || root === undefined) return unreadable(syntaxProblem(text, errors))
   const places = new Map<string, TextPlace>([['', placeAt(text, root.offset)]])
   const problems: TextProblem[] = []
   noteKeys(root, [], (path, node) => {
@@ -98,11 +97,14 @@ const expectedInstead: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: 'a double quote at the end of the text',
 }
 
-function syntaxProblem(text: string, error: ParseError | undefined): TextProblem {
+/** The first one counts; those behind it follow from it, and may say what was expected. */
+function syntaxProblem(text: string, [error, next]: readonly ParseError[]): TextProblem {
   if (error === undefined || text.trim() === '') {
     return { line: 1, column: 1, path: '', expected: 'an object', came: 'an empty file' }
   }
-  const expected = expectedInstead[printParseErrorCode(error.error)] ?? 'a value'
+  const codes = [error, next].map((each) => (each === undefined ? '' : printParseErrorCode(each.error)))
+  const [code = ''] = codes[0] === 'InvalidSymbol' && codes[1] === 'PropertyNameExpected' ? codes.slice(1) : codes
+  const expected = expectedInstead[code] ?? 'a value'
   const found = text.slice(error.offset, error.offset + error.length).trim()
   const quoted = found.length > maxQuotedChars ? `${found.slice(0, maxQuotedChars - 3)}...` : found
   const came = quoted === '' ? 'the end of the file' : JSON.stringify(quoted)

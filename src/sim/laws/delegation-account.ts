@@ -63,8 +63,9 @@ export class DelegationAccount {
     const promised: Amount = { sessions: 0, tokens: 0, cost: 0 }
     const settled: Amount = { sessions: 0, tokens: 0, cost: 0 }
     let launched = 0
-    for (const [session, { grant, sequence, sessionId, usage }] of records) {
-      if (sequence > before.launched) launched++
+    for (const [session, { grant, kind, sequence, sessionId, usage }] of records) {
+      // Nobody has launched a holder.
+      if (kind !== 'holder' && sequence > before.launched + (before.holders ?? 0)) launched++
       const known = this.#grants.get(session)
       if (known === undefined && grant !== undefined) add(promised, this.#reserve(session, grant))
       else if (known !== undefined && grant === undefined) {

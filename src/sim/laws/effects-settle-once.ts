@@ -116,7 +116,9 @@ class Effects {
       if (this.#settled.has(effect)) return `effect ${effect} had an outcome, and another one was written over it`
       // It may be asked for and be settled in one tick.
       const isAsked = rows(step.delta.set, Effect)?.some(([asked]) => asked === effect) === true
-      if (this.#known.get(effect)?.isOpen === false && !isAsked) {
+      const { isDue = false, isOpen: wasOpen = true } = this.#known.get(effect) ?? {}
+      // Between two tries it may be given up.
+      if (!wasOpen && !isDue && !isAsked) {
         return `effect ${effect} was settled, and was not under way`
       }
       if (isOpen(world, effect)) return `effect ${effect} is settled, and still to be done`

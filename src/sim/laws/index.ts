@@ -1,10 +1,14 @@
 import type { Law } from '../law.ts'
+import { archivedTurnsKept } from './archived-turns-kept.ts'
 import { budgetKept } from './budget-kept.ts'
 import { callsAnsweredOnce } from './calls-answered-once.ts'
 import { capKept } from './cap-kept.ts'
+import { ceilingsKept } from './ceilings-kept.ts'
 import { conversationsValid } from './conversations-valid.ts'
 import { effectsSettleOnce } from './effects-settle-once.ts'
 import { fifoKept } from './fifo-kept.ts'
+import { holdersAccounted } from './holders-accounted.ts'
+import { holdersWithoutTools } from './holders-without-tools.ts'
 import { journalEqualsWorld } from './journal-equals-world.ts'
 import { nothingWaitsInVain } from './nothing-waits-in-vain.ts'
 import { notifiedOnce } from './notified-once.ts'
@@ -27,6 +31,10 @@ export const standardLaws: readonly Law[] = [
   fifoKept,
   notifiedOnce,
   budgetKept,
+  ceilingsKept,
+  archivedTurnsKept,
+  holdersAccounted,
+  holdersWithoutTools,
   nothingWaitsInVain,
   // These two last: what they find mostly has a cause that one of the others names.
   restoredEqualsSaved,

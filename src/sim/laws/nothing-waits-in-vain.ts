@@ -2,6 +2,7 @@ import { SessionEnd, SlotReleased } from '../../../components/ancestry.ts'
 import { Busy } from '../../../components/busy.ts'
 import { Due } from '../../../components/due.ts'
 import { Effect } from '../../../components/effect.ts'
+import { Unsettled } from '../../../components/holder.ts'
 import { LastTurn } from '../../../components/last-turn.ts'
 import { Llm } from '../../../components/llm.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
@@ -18,7 +19,15 @@ import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
 import { bitsOf, removedBits, setBits } from './touched.ts'
-import { stuckAgent, stuckEffect, stuckQuestions, stuckSession, stuckStep, stuckSummary, stuckUnread } from './waiting.ts'
+import {
+  stuckAgent,
+  stuckEffect,
+  stuckQuestions,
+  stuckSession,
+  stuckStep,
+  stuckSummary,
+  stuckUnread,
+} from './waiting.ts'
 
 /** What a law remembers of one world: what goes away tells no more whose it was. */
 interface Waits {
@@ -73,9 +82,12 @@ export const nothingWaitsInVain: Law = {
         return waits && (effects(tick) ?? agents(tick, waits))
       },
       finished(all) {
+        const unsettled = new Set([...all.values()].flatMap(({ world }) => unsettledIn(world)))
         for (const { label, path, world } of all.values()) {
           // A session that was stopped stands still, so that another one could go on from there.
           if (path.length > 0 && world.core.state.holders(SessionEnd).length === 0) continue
+          // Its parent has tried, and will again when there is something to ask.
+          if (unsettled.has(path.at(-1) ?? '')) continue
           const finding = stillOpen(world)
           if (finding !== undefined) return `all is over, and in ${label} ${finding}`
         }
@@ -83,6 +95,11 @@ export const nothingWaitsInVain: Law = {
       },
     }
   },
+}
+
+/** Sessions that have ended, and whose turns could not all be archived. */
+function unsettledIn(world: World): readonly string[] {
+  return world.core.state.holders(Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
 }
 
 function effects({ step, world }: WatchedTick): Finding {
@@ -124,8 +141,8 @@ function agents(tick: WatchedTick, waits: Waits): Finding {
     if (!world.exists(agent)) continue
     const finding = stuckStep(world, agent)
     if (finding !== undefined) return finding
-    const waits = stuckSummary(world, agent)
-    if (waits !== undefined) return waits
+    const held = stuckSummary(world, agent)
+    if (held !== undefined) return held
     const sleeps = stuckAgent(world, agent)
     if (sleeps !== undefined && !isLater) return sleeps
   }

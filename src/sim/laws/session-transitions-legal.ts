@@ -63,7 +63,9 @@ export const sessionTransitionsLegal: Law = {
 function moved(before: SubagentSessionData | undefined, record: SubagentSessionData): Finding {
   const { sessionId, status } = record
   const from = before?.status ?? 'born'
-  if (!next[from].includes(status)) {
+  // The holder of an archived turn has nothing to run.
+  const isHolder = before === undefined && record.kind === 'holder'
+  if (isHolder ? status !== 'succeeded' : !next[from].includes(status)) {
     const isFinal = next[from].length === 1 ? ', which is final' : ''
     const was = before === undefined ? 'was born' : `was ${from}${isFinal}, and became`
     return `session ${sessionId} ${was} ${status}`

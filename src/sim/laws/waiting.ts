@@ -1,7 +1,9 @@
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../../components/ancestry.ts'
 import { Approval } from '../../../components/approval.ts'
 import { Busy } from '../../../components/busy.ts'
+import { Ceilings } from '../../../components/ceilings.ts'
 import { Conversation } from '../../../components/conversation.ts'
+import { CostCeiling } from '../../../components/cost-ceiling.ts'
 import { Due } from '../../../components/due.ts'
 import { Effect } from '../../../components/effect.ts'
 import { LastTurn } from '../../../components/last-turn.ts'
@@ -24,12 +26,23 @@ import { Terminal } from '../../../components/terminal.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/tool-call.ts'
 import { Turn } from '../../../components/turn.ts'
 import { Unread } from '../../../components/unread.ts'
+import { WatchdogLatch } from '../../../components/watchdog-state.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'
 
 /** Effects whose outcome the standard systems take in the tick in which it comes. */
-const takenAtOnce: ReadonlySet<string> = new Set(['model', 'approval', 'session', 'query', 'slot', 'timer'])
+const takenAtOnce: ReadonlySet<string> = new Set([
+  'allowance',
+  'approval',
+  'model',
+  'query',
+  'rates',
+  'session',
+  'slot',
+  'subtask',
+  'timer',
+])
 
 /** An effect or a tool call that nothing moves along any more. */
 export function stuckEffect(world: World, entity: Entity): Finding {
@@ -144,7 +157,8 @@ export function stuckAgent(world: World, agent: Entity): Finding {
 /** An agent that has something to answer and nothing that keeps it from it. */
 export function stuckUnread(world: World, agent: Entity): Finding {
   if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
-  if ([Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
+  if ([Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].some((token) => world.has(agent, token)))
+    return undefined
   return `agent ${agent} has something to answer, and takes no step`
 }
 
@@ -169,10 +183,13 @@ function waitOf(world: World, agent: Entity) {
 
 /** Before a step; or when the turn is over, unless the agent is to be left alone. */
 function canBeTold(world: World, agent: Entity): boolean {
+  // Who is stopped is told when it goes on.
+  if (world.has(agent, CostCeiling) || world.has(agent, WatchdogLatch)) return false
   if (world.has(agent, Unread)) return true
   if (world.has(agent, Turn)) return false
   const stop = world.get(agent, LastTurn)?.stop
-  if (stop === 'failed' || stop === 'cancelled' || stop === 'budget-spent') return false
+  if (stop === 'failed' || stop === 'cancelled') return false
+  if (stop === 'budget-spent' && !world.has(agent, Ceilings)) return false
   return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
 }
 

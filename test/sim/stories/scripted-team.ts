@@ -1,5 +1,6 @@
 import {
   agent,
+  Ceilings,
   defineTool,
   DelegationLimits,
   type ModelRequest,
@@ -30,6 +31,8 @@ export interface TeamOptions {
   readonly configs?: Readonly<Record<string, Partial<SubagentConfig>>>
   /** Of the lead. */
   readonly limits?: Parameters<typeof DelegationLimits>[0]
+  /** Of the lead. */
+  readonly ceilings?: Parameters<typeof Ceilings>[0]
   readonly maxSteps?: number
   readonly maxToolCalls?: number
   readonly wakeIdle?: boolean
@@ -133,6 +136,7 @@ export function scriptedTeam(options: TeamOptions): SimulateOptions {
       ToolRegistry({ tools: [...declare(...tools), querySubagentDeclaration, spawnSubagentDeclaration] }),
       SubagentRegistry({ subagents, ...(wakeIdle !== undefined && { wakeIdle }) }),
       ...(limits === undefined ? [] : [DelegationLimits(limits)]),
+      ...(options.ceilings === undefined ? [] : [Ceilings(options.ceilings)]),
     )
     for (const input of asked) made.post(input)
     return made

@@ -252,5 +252,40 @@ const programming = (team: Team = {}): SimulateOptions => ({
   maxSessions: 2,
 })
 
+/** A lead that may spend so much and no more, sessions and questions to them included. */
+const spending = (team: Team = {}): SimulateOptions => ({
+  ...scriptedTeam({
+    scripts: {
+      lead: () => [
+        calls(delegate('scout', 'north'), delegate('boss', 'south'), ['look', { at: 'home' }]),
+        calls(delegate('scout', 'west', {}), ['look', { at: 'hill' }]),
+        calls(['query_subagent', { id: '3', prompt: 'Sure?' }], ['dig']),
+        calls(['look', { at: 'left' }], ['look', { at: 'right' }]),
+        calls(wait('all')),
+        calls(['look', { at: 'up' }]),
+        'The end.',
+        calls(['look', { at: 'down' }]),
+        'The very end.',
+      ],
+      boss: (task) => [calls(delegate('scout', `${task} one`)), calls(wait('all')), 'Managed.'],
+      scout,
+    },
+    ceilings: { maxSessionCostUsd: 0.012, maxTurnCostUsd: 0.008 },
+    outputTokens: 40,
+    ...team,
+  }),
+  maxSessions: 2,
+})
+
 /** All stories, by name. */
-export const teamStories = { waiting, nesting, forking, stopping, resuming, asking, saving, programming }
+export const teamStories = {
+  waiting,
+  nesting,
+  forking,
+  stopping,
+  resuming,
+  asking,
+  saving,
+  programming,
+  spending,
+}

@@ -1,10 +1,12 @@
 import {
   agent,
   defineTool,
+  type Initial,
   Limits,
   type ModelProvider,
   standardSystems,
   SubagentRegistry,
+  type System,
   type Tool,
   World,
 } from 'entia'
@@ -12,7 +14,7 @@ import type { Person, SimulateOptions } from 'entia/sim'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
 
-const look = defineTool({
+export const look = defineTool({
   name: 'look',
   description: 'Looks around.',
   input: z.object({ at: z.string().optional() }),
@@ -29,9 +31,14 @@ export interface TeamStory {
   readonly subagents: Registry['subagents']
   readonly registry?: Omit<Registry, 'subagents'>
   readonly maxSessions?: number
+  /** @default the standard ones */
+  readonly systems?: readonly System[]
   /** Besides `look`. @default none */
   readonly tools?: readonly Tool[]
   readonly people?: Readonly<Record<string, Person>>
+  /** Further components of the lead. @default none */
+  readonly parts?: readonly Initial[]
+  readonly prices?: SimulateOptions['prices']
   /** Most steps of a turn of the lead. @default 30 */
   readonly maxSteps?: number
 }
@@ -39,17 +46,19 @@ export interface TeamStory {
 /** A story about one lead and its subagents, on a bad day. */
 export function teamStory(story: TeamStory) {
   const { name, models, subagents, registry = {}, maxSessions, tools = [], people = {}, maxSteps = 30 } = story
+  const { parts = [], prices, systems } = story
   return {
     models,
     tools: [look, ...tools],
     people,
     world(seed: number) {
-      const world = new World({ name, seed, systems: standardSystems() })
+      const world = new World({ name, seed, systems: systems ?? standardSystems() })
       const lead = agent({ model: 'lead/x', tools: [look], messages: 'Go' })
-      world.spawn(...lead, Limits({ maxSteps }), SubagentRegistry({ ...registry, subagents }))
+      world.spawn(...lead, Limits({ maxSteps }), SubagentRegistry({ ...registry, subagents }), ...parts)
       return world
     },
     faults: everyFault,
     ...(maxSessions !== undefined && { maxSessions }),
+    ...(prices !== undefined && { prices }),
   } satisfies SimulateOptions
 }

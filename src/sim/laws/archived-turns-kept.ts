@@ -1,0 +1,126 @@
+import { Archive } from '../../../components/archive.ts'
+import { ArchiveJob, type ArchiveJobData } from '../../../components/archive-job.ts'
+import { Conversation } from '../../../components/conversation.ts'
+import type { Message } from '../../../components/message.ts'
+import { Ancestry } from '../../../components/ancestry.ts'
+import { countUpTo } from '../../context/places.ts'
+import { textOf } from '../../models/text-of.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
+import { sameJson } from './same-json.ts'
+
+/** What a law remembers of one world. */
+interface Turns {
+  /** Turns on their way to holders, by the holder's id, as they were when that began. */
+  readonly open: Map<string, OpenTurn>
+  readonly collapsed: Set<string>
+  /** How many entries an agent's log had. */
+  readonly entries: Map<Entity, number>
+}
+
+interface OpenTurn extends Pick<ArchiveJobData, 'agent' | 'fromSeq' | 'toSeq'> {
+  readonly messages: readonly Message[]
+}
+
+/** A turn is whole with its agent until it is whole with its holder, and what stays of it says whom to ask. */
+export const archivedTurnsKept: Law = {
+  name: 'archived-turns-kept',
+  meaning: 'Each message of an archived turn is with its agent or with its holder, and a turn collapses at most once.',
+  watch() {
+    const worlds = new Map<string, Turns>()
+    /** What holders hold, by id. */
+    const held = new Map<string, readonly Message[]>()
+    return {
+      held(holder) {
+        const [agent] = holder.core.state.holders(Ancestry)
+        held.set(holder.name, agent === undefined ? [] : [...(holder.get(agent, Conversation) ?? [])])
+        return undefined
+      },
+      began({ label, world }) {
+        const turns: Turns = { open: worlds.get(label)?.open ?? new Map(), collapsed: new Set(), entries: new Map() }
+        worlds.set(label, turns)
+        for (const job of world.core.state.holders(ArchiveJob)) note(world, turns, world.read(job, ArchiveJob))
+        for (const agent of world.core.state.holders(Archive)) {
+          turns.entries.set(agent, world.read(agent, Archive).length)
+          for (const { status, subagentId } of world.read(agent, Archive)) {
+            if (status === 'archived') turns.collapsed.add(subagentId)
+          }
+        }
+      },
+      ticked(tick) {
+        const turns = worlds.get(tick.label)
+        return turns && (collapses(tick, turns, held) ?? edits(tick, turns))
+      },
+    }
+  },
+}
+
+function note(world: World, { open }: Turns, { agent, fromSeq, subagentId, toSeq }: ArchiveJobData): void {
+  if (open.has(subagentId)) return
+  open.set(subagentId, { agent, fromSeq, toSeq, messages: turnOf(world, { agent, fromSeq, toSeq }) })
+}
+
+function turnOf(world: World, { agent, fromSeq, toSeq }: Omit<OpenTurn, 'messages'>): readonly Message[] {
+  const messages = world.get(agent, Conversation) ?? []
+  return messages.slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
+}
+
+/** Turns that a tick has archived, or given up. */
+function collapses({ step, world }: WatchedTick, turns: Turns, held: ReadonlyMap<string, readonly Message[]>): Finding {
+  const { appended, set } = step.delta
+  for (const [agent] of [...(appended?.[Archive.name] ?? []), ...(set?.[Archive.name] ?? [])]) {
+    const entries = world.get(agent, Archive) ?? []
+    const known = turns.entries.get(agent) ?? 0
+    turns.entries.set(agent, entries.length)
+    for (const entry of entries.slice(known)) {
+      const finding = collapsed(world, turns, entry, held)
+      if (finding !== undefined) return finding
+    }
+  }
+  return undefined
+}
+
+function collapsed(
+  world: World,
+  turns: Turns,
+  { status, subagentId }: { readonly status: string; readonly subagentId: string },
+  held: ReadonlyMap<string, readonly Message[]>,
+): Finding {
+  const turn = turns.open.get(subagentId)
+  turns.open.delete(subagentId)
+  if (status !== 'archived') return undefined
+  if (turns.collapsed.has(subagentId)) return `the turn of holder ${subagentId} is archived a second time`
+  turns.collapsed.add(subagentId)
+  if (turn === undefined) return `a turn is archived that was on its way to no holder: ${subagentId}`
+  return misplaced(world, turn, subagentId, held.get(subagentId))
+}
+
+function misplaced(world: World, turn: OpenTurn, subagentId: string, held: readonly Message[] | undefined): Finding {
+  if (held === undefined) return `the turn of holder ${subagentId} is archived, and there is no such holder`
+  if (!sameJson(held, turn.messages)) return `holder ${subagentId} does not hold the turn as it was`
+  const [opening, placeholder, ...more] = turnOf(world, turn)
+  if (!sameJson(opening, turn.messages[0]))
+    return `the message that opened the turn of holder ${subagentId} has changed`
+  const begin = `[archived turn]\nsubagent_id: ${subagentId}\n\n`
+  if (more.length > 0 || placeholder?.role !== 'assistant' || !textOf(placeholder).startsWith(begin)) {
+    return `what stays of the turn of holder ${subagentId} is not one text that names it`
+  }
+  return undefined
+}
+
+/** A turn that is on its way stays whole. */
+function edits(tick: WatchedTick, turns: Turns): Finding {
+  const { world, step } = tick
+  for (const [, job] of setIn(tick, ArchiveJob)) note(world, turns, job as ArchiveJobData)
+  const { set, spliced } = step.delta
+  const touched = new Set(
+    [...(set?.[Conversation.name] ?? []), ...(spliced?.[Conversation.name] ?? [])].map(([agent]) => agent),
+  )
+  if (touched.size === 0) return undefined
+  for (const [subagentId, turn] of turns.open) {
+    if (!touched.has(turn.agent) || sameJson(turnOf(world, turn), turn.messages)) continue
+    return `the turn that is on its way to holder ${subagentId} has changed`
+  }
+  return undefined
+}

@@ -1,0 +1,115 @@
+import { Ceilings } from '../../../components/ceilings.ts'
+import { CostCeiling } from '../../../components/cost-ceiling.ts'
+import { Delegated } from '../../../components/delegation-limits.ts'
+import { Ledger, type LedgerData } from '../../../components/ledger.ts'
+import { ModelCall } from '../../../components/model-call.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Pending } from '../../../components/pending.ts'
+import { ReportedUsage } from '../../../components/reported-usage.ts'
+import { SideCall } from '../../../components/side-call.ts'
+import { SubtaskCount } from '../../../components/subtask-account.ts'
+import { Usage } from '../../../components/usage.ts'
+import { ceilingReached } from '../../context/ceiling-decision.ts'
+import { ceilingMessage } from '../../context/ceiling-message.ts'
+import { spendingOf } from '../../context/spending.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import { type Finding, type Law, removedIn, setIn, type WatchedTick } from '../law.ts'
+import { bitsOf, removedBits, setBits } from './touched.ts'
+
+const latches = bitsOf(CostCeiling)
+const ledgers = bitsOf(Ledger)
+const pending = bitsOf(Pending)
+
+/**
+ * Whoever has spent as much as it may is stopped in the same tick, and from then on none of its calls begins: what is spent
+ * beyond was in flight. What own calls, sessions and questions have cost stands in the ledger, and once.
+ */
+export const ceilingsKept: Law = {
+  name: 'ceilings-kept',
+  meaning: 'No ceiling is passed by more than the calls in flight, and what they cost is in the ledger once.',
+  watch() {
+    /** Agents that were stopped by the end of the last tick, by world. */
+    const stopped = new Map<string, Set<Entity>>()
+    const inexact = new Inexact()
+    return {
+      began({ label, world }) {
+        stopped.set(label, new Set(world.core.state.holders(CostCeiling)))
+      },
+      ticked(tick) {
+        const before = stopped.get(tick.label)
+        if (before === undefined) return undefined
+        const set = setBits(tick.step)
+        inexact.look(tick)
+        let finding: Finding
+        if ((set & pending) !== 0 && before.size > 0) finding = begun(tick, before)
+        if ((set & ledgers) !== 0) finding ??= booked(tick, inexact)
+        if (((set | removedBits(tick.step)) & latches) !== 0) {
+          for (const [agent] of setIn(tick, CostCeiling)) before.add(agent)
+          for (const agent of removedIn(tick, CostCeiling)) before.delete(agent)
+        }
+        return finding
+      },
+      crashed: () => inexact.crash(),
+    }
+  },
+}
+
+/** Calls that began in a tick, of agents that were stopped before it and are still. */
+function begun(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
+  const { world } = tick
+  for (const [effect] of tick.step.delta.set?.[Pending.name] ?? []) {
+    const agent = callerOf(world, effect)
+    if (agent === undefined || !before.has(agent) || !world.has(agent, CostCeiling)) continue
+    if (tick.step.inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) continue
+    return `agent ${agent} calls its model, and has reached its ceiling: ${ceilingMessage(world.read(agent, CostCeiling))}`
+  }
+  return undefined
+}
+
+function callerOf(world: World, effect: Entity): Entity | undefined {
+  if (world.has(effect, ModelCall)) return world.get(effect, OwnedBy)?.agent
+  return world.get(effect, SideCall)?.agent
+}
+
+function booked(tick: WatchedTick, inexact: Inexact): Finding {
+  const { world } = tick
+  for (const [agent, ledger] of setIn(tick, Ledger)) {
+    const ceilings = world.get(agent, Ceilings)
+    if (ceilings === undefined) continue
+    const reached = ceilingReached(ceilings, spendingOf(world, agent))
+    if (reached !== undefined && !world.has(agent, CostCeiling)) {
+      return `agent ${agent} goes on: ${ceilingMessage(reached)}`
+    }
+    const known = (world.get(agent, Usage)?.costNanoUsd ?? 0) + (world.get(agent, Delegated)?.spentCostNanoUsd ?? 0)
+    const isExact = !inexact.has(agent) && isWhole(world, agent, ledger)
+    if (ledger.sessionNanoUsd >= known && (!isExact || ledger.sessionNanoUsd === known)) continue
+    return `the ledger of agent ${agent} has ${ledger.sessionNanoUsd}, and its calls, sessions and questions have cost ${known}`
+  }
+  return undefined
+}
+
+/** Is all that the ledger holds known elsewhere too? */
+function isWhole(world: World, agent: Entity, { models }: LedgerData): boolean {
+  if (world.has(agent, SubtaskCount) || world.isReferred(ReportedUsage, agent)) return false
+  return Object.values(models).every(({ estimated }) => estimated === undefined)
+}
+
+/** Agents whose ledgers hold what no other count has: calls beside steps, and what a crash or a cancel has cut short. */
+class Inexact {
+  readonly #agents = new Set<Entity>()
+  #isAll = false
+
+  has(agent: Entity): boolean {
+    return this.#isAll || this.#agents.has(agent)
+  }
+
+  look(tick: WatchedTick): void {
+    for (const [, { agent }] of setIn(tick, SideCall)) this.#agents.add(agent)
+    for (const input of tick.step.inputs) if (input.kind === 'cancel') this.#agents.add(input['agent'] as Entity)
+  }
+
+  crash(): void {
+    this.#isAll = true
+  }
+}

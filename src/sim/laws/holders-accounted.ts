@@ -1,0 +1,31 @@
+import { Archive } from '../../../components/archive.ts'
+import { HolderDraft } from '../../../components/holder.ts'
+import type { World } from '../../world/world.ts'
+import type { Law } from '../law.ts'
+
+/** Nothing is left behind of a turn that could not be archived. */
+export const holdersAccounted: Law = {
+  name: 'holders-accounted',
+  meaning: 'Every holder in the store holds a turn that was archived, or is on its way.',
+  watch() {
+    const held = new Set<string>()
+    return {
+      held: (holder) => void held.add(holder.name) as undefined,
+      removed: (holder) => void held.delete(holder),
+      finished(all) {
+        const known = new Set([...all.values()].flatMap(({ world }) => accounted(world)))
+        const orphan = [...held].find((holder) => !known.has(holder))
+        return orphan && `holder ${orphan} is in the store, and holds no turn of anybody`
+      },
+    }
+  },
+}
+
+function accounted(world: World): readonly string[] {
+  const { state } = world.core
+  const archived = state.holders(Archive).flatMap((agent) => world.read(agent, Archive))
+  return [
+    ...archived.filter(({ status }) => status === 'archived').map(({ subagentId }) => subagentId),
+    ...state.holders(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),
+  ]
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { askArguments } from '../../src/cli/ask-arguments.ts'
+import { smallTierGuard } from '../../src/cli/config/small-tier-guard.ts'
+import { readConfig } from '../../src/index.ts'
+
+describe('a session whose own model is small', () => {
+  const session = { model: 'anthropic/claude-haiku-4-5', yolo: false, oneShot: false, interactive: true }
+
+  function guarded(words: readonly string[], options: Partial<typeof session> = {}) {
+    let said = ''
+    const config = readConfig(askArguments(words).flags)
+    const code = smallTierGuard({ ...session, config, ...options }, { write: (text: string) => (said += text) })
+    return { code, said }
+  }
+
+  it('begins with a notice, or does not begin', () => {
+    const { code, said } = guarded([])
+    expect(code).toBeUndefined()
+    expect(said).toMatch(/^entia: small-tier parent: anthropic\/claude-haiku-4-5\n/)
+    expect(said).toContain('--agentic-small-model')
+    expect(said).toContain('claude-opus-4-7')
+    expect(said.endsWith('--small-tier-parent=allow silences this notice.\n')).toBe(true)
+    expect(guarded(['--small-tier-parent=refuse'])).toEqual({ code: 2, said })
+  })
+
+  it.for<[string, readonly string[], Partial<typeof session>]>([
+    ['allowed', ['--small-tier-parent=allow'], {}],
+    ['for one prompt', ['--small-tier-parent=refuse'], { oneShot: true }],
+    ['told not to ask', ['--small-tier-parent=refuse'], { yolo: true }],
+    ['without a person', ['--small-tier-parent=refuse'], { interactive: false }],
+    ['of no known tier', ['--small-tier-parent=refuse'], { model: 'ollama/llama3.3' }],
+  ])('begins without a word if it is %s', ([, words, options]) => {
+    expect(guarded(words, options)).toEqual({ code: undefined, said: '' })
+  })
+})

@@ -1,0 +1,89 @@
+import { fail, Llm, project } from 'entia'
+import { Boundary, Ledger } from 'entia/components'
+import { describe, expect, it } from 'vitest'
+import { boundaries, frontier, handover, living } from './long-lives.ts'
+
+const retryOnce = { maxAttempts: 2, firstDelayMs: 1_000, maxDelayMs: 1_000, kinds: ['overloaded'] } as const
+
+describe('a summary', () => {
+  it('that was cut at its output limit is marked so, counts among the truncated, and is in the ledger once', async () => {
+    const { agent, runner, told, world } = await living({
+      summary: () => ({
+        text: '# Current state\nIn the midst of',
+        stop: 'max-tokens',
+        usage: { input: 500, output: 50 },
+      }),
+    })
+    await runner.compact(agent)
+    expect(boundaries(world, agent)).toMatchObject([
+      {
+        truncated: true,
+        missingHeadings: ['# Files & changes', '# Technical context', '# Strategy & approach', '# Exact next steps'],
+      },
+    ])
+    expect(told('boundary-written')).toMatchObject([{ truncated: true, seq: 2, chars: 31 }])
+    expect(world.read(agent, Ledger).models[frontier]).toEqual({ calls: 1, input: 500, output: 50, unpriced: 1 })
+  })
+
+  it('of which the price is known has it, and the ledger counts it for the turn that it was written in', async () => {
+    const { agent, say, world } = await living({
+      runner: { prices: { [frontier]: { contextWindow: 1_000_000, input: 2, output: 10 } } },
+      usage: (step) => (step === 1 ? { input: 900_000, output: 0 } : { input: 0, output: 0 }),
+    })
+    await say('One')
+    await say('Two')
+    expect(boundaries(world, agent)[0]?.costUsd).toBe(0.003)
+    expect(world.read(agent, Ledger)).toMatchObject({ sessionNanoUsd: 1_803_000_000, turnNanoUsd: 3_000_000 })
+  })
+
+  it.each([
+    ['has no text', { text: ' \n' }],
+    ['only calls tools', { toolCalls: [{ name: 'look' }] }],
+  ])('that %s is a failure', async (_, reply) => {
+    const { agent, runner } = await living({ summary: () => reply })
+    expect(await runner.compact(agent)).toMatchObject({ failure: { kind: 'invalid-output' } })
+  })
+
+  it('that calls tools besides counts by its text', async () => {
+    const { agent, runner } = await living({ summary: () => ({ text: handover, toolCalls: [{ name: 'look' }] }) })
+    expect(await runner.compact(agent)).toMatchObject({ boundary: { text: handover } })
+  })
+
+  it('for which the time runs out is a failure, tries included', async () => {
+    const { agent, runner, told, world } = await living({
+      config: { context: { compaction: { timeoutSeconds: 5 } } },
+      agent: { model: frontier },
+      summary: (_, count) => (count === 1 ? fail('overloaded', { retryAfterMs: 60_000 }) : handover),
+    })
+    await runner.change(() => world.patch(agent, Llm, { retry: { ...retryOnce, kinds: [...retryOnce.kinds] } }))
+    expect(await runner.compact(agent)).toMatchObject({ failure: { kind: 'overloaded' } })
+    expect([world.nowMs, told('retry-scheduled').length]).toEqual([0, 0])
+  })
+
+  it('is tried again like any other call', async () => {
+    const { agent, runner, told, world } = await living({
+      summary: (_, count) => (count === 1 ? fail('overloaded') : handover),
+    })
+    await runner.change(() => world.patch(agent, Llm, { retry: { ...retryOnce, kinds: [...retryOnce.kinds] } }))
+    expect(await runner.compact(agent)).toMatchObject({ boundary: { text: handover } })
+    expect(told('retry-scheduled')).toHaveLength(1)
+  })
+
+  it('is heard by nobody while it is written', async () => {
+    const { agent, runner, told } = await living()
+    await runner.compact(agent)
+    expect([told('model-delta').length, told('model-called').length]).toEqual([0, 0])
+  })
+})
+
+describe('a boundary that is taken away', () => {
+  it('leaves the projection as it was before, byte for byte', async () => {
+    const { agent, runner, say, world } = await living()
+    await say('One')
+    const before = JSON.stringify(project(world, agent))
+    await runner.compact(agent)
+    expect(JSON.stringify(project(world, agent))).not.toBe(before)
+    await runner.change(() => world.splice(agent, Boundary, 0, 1, []))
+    expect(JSON.stringify(project(world, agent))).toBe(before)
+  })
+})

@@ -1,0 +1,97 @@
+import { agent, defineTool, Limits, scripted, standardSystems, World } from 'entia'
+import { law, person, type SimulateOptions, standardLaws } from 'entia/sim'
+import { Ledger, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
+import { z } from 'zod'
+import { everyFault } from './every-fault.ts'
+import { calls, spoken } from './spoken.ts'
+
+const path = z.object({ path: z.string().optional() })
+const reading = { description: 'Looks.', input: path, restart: 'pure' } as const
+const tools = [
+  defineTool({ ...reading, name: 'read_file', run: ({ path: at = 'here' }) => `SECRET of ${at}` }),
+  defineTool({ ...reading, name: 'grep_files', run: () => 'a match' }),
+  defineTool({ ...reading, name: 'list_files', restart: 'keyed', run: () => 'a file' }),
+  defineTool({ ...reading, name: 'fetch_url', restart: 'once', approval: true, run: () => 'a page' }),
+]
+
+const asked = (request: string) => ({ request })
+
+const noneIsLeft = law('what a subtask spends is told to the last of it', {
+  finished: ({ worlds }) =>
+    [...worlds.values()].every(({ world }) =>
+      [Subtask, SubtaskAccount].every((token) => world.query(token).length === 0),
+    ),
+})
+
+const allIsCharged = law('what subtasks have spent stands in the ledger', {
+  finished({ worlds }) {
+    const all = [...worlds.values()]
+    const root = all.find(({ path: above }) => above.length === 0)?.world
+    const [lead] = root?.query(SubtaskCount) ?? []
+    if (root === undefined || lead === undefined) return true
+    const { inputTokens = 0 } = root.get(lead, SubtaskCount) ?? {}
+    const { input: charged = 0 } = root.get(lead, Ledger)?.models['small/y'] ?? {}
+    const spent = all
+      .filter(({ world }) => world !== root)
+      .flatMap(({ world }) => world.query(Ledger).map((each) => world.read(each, Ledger).models['small/y']?.input ?? 0))
+    const sum = spent.reduce((one, other) => one + other, 0)
+    return charged === sum && inputTokens === sum ? true : `spent ${sum}, charged ${charged}, counted ${inputTokens}`
+  },
+})
+
+/** An agent that has its reading done in subtasks, some of which ask a person, and a program that runs others beside it. */
+export default {
+  tools,
+  models: {
+    lead: scripted((request) => {
+      const count = spoken(request)
+      if (count % 4 === 0) {
+        return calls(
+          ['agentic_fetch_url', asked('https://here')],
+          ['read_file', { path: `${count}` }],
+          ['agentic_grep', asked('Where?')],
+        )
+      }
+      if (count % 4 === 1) return calls(['agentic_research', asked('What?')], ['agentic_read_file', asked('Which?')])
+      return 'All is read.'
+    }),
+    small: scripted(
+      (request) => {
+        const names = request.tools.map(({ name }) => name)
+        return spoken(request) < names.length ? calls(...names.map((name) => [name, {}] as const)) : 'A digest.'
+      },
+      { latencyMs: [50, 30_000], usage: { input: 100, output: 7 } },
+    ),
+  },
+  prices: { 'small/y': { input: 10, output: 0 }, 'lead/x': { input: 0, output: 0 } },
+  people: {
+    owner: person((seen) => {
+      if (seen.type === 'turn-error' && seen.tick < 40 && !('path' in seen)) {
+        return { resetCostCeiling: 1, addSessionUsd: 0.01 }
+      }
+      if (seen.type === 'turn-ended' && seen.tick < 16 && seen.path === undefined) return { say: 'Once more.' }
+      return seen.type === 'approval-requested' ? { approve: seen.tick % 4 !== 0 } : undefined
+    }),
+  },
+  world(seed) {
+    const world = new World({ name: 'readers', seed, systems: standardSystems() })
+    const context = {
+      agentic: { small_model: 'small/y' },
+      checkpoint: { enabled: false },
+      compaction: { enabled: false },
+    }
+    // A tenth of a cent a call: every now and then it is met.
+    const ceilings = { max_session_cost_usd: 0.012, max_turn_cost_usd: 0.01 }
+    const lead = world.spawn(
+      ...agent({ model: 'lead/x', tools, messages: 'Read all.', config: { context, ceilings } }),
+      Limits({ maxSteps: 30 }),
+    )
+    const program = { kind: 'subtask', agent: lead, model: 'small/y', systemPrompt: 'You read.', userMessage: 'Read.' }
+    const short = { ...program, maxSteps: 1, timeoutMs: 60_000, tools: ['read_file'] }
+    world.post({ ...short, name: 'short', request: 'short' })
+    world.post({ ...short, maxSteps: 5, timeoutMs: 5_000, name: 'late', request: 'late' })
+    return world
+  },
+  faults: everyFault,
+  laws: [...standardLaws, noneIsLeft, allIsCharged],
+} satisfies SimulateOptions
