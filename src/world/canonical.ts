@@ -56,12 +56,12 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
 
 function visitArray(items: readonly unknown[], depth: number, adopted: number): Visited {
   const isFrozen = Object.isFrozen(items)
-  let copy: Json[] | undefined = isFrozen || depth <= adopted ? undefined : []
+  // Spread and filled in: an array that grows by its items keeps room for sixteen more, for as long as it lives.
+  let copy = isFrozen || depth <= adopted ? undefined : ([...items] as Json[])
   for (let index = 0; index < items.length; index++) {
     const item = visit(items[index], depth, adopted)
     if (item === unfit) return unfit
-    if (copy === undefined && !Object.is(item, items[index])) copy = items.slice(0, index) as Json[]
-    copy?.push(item)
+    if (!Object.is(item, items[index])) (copy ??= [...items] as Json[])[index] = item
   }
   if (copy === undefined && isFrozen) return items as readonly Json[]
   return Object.freeze(copy ?? (items as Json[]))
