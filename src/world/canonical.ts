@@ -56,15 +56,16 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
 
 function visitArray(items: readonly unknown[], depth: number, adopted: number): Visited {
   const isFrozen = Object.isFrozen(items)
-  // Spread and filled in: an array that grows by its items keeps room for sixteen more, for as long as it lives.
-  let copy = isFrozen || depth <= adopted ? undefined : ([...items] as Json[])
+  let copy: Json[] | undefined = isFrozen || depth <= adopted ? undefined : []
   for (let index = 0; index < items.length; index++) {
     const item = visit(items[index], depth, adopted)
     if (item === unfit) return unfit
-    if (!Object.is(item, items[index])) (copy ??= [...items] as Json[])[index] = item
+    if (copy === undefined && !Object.is(item, items[index])) copy = items.slice(0, index) as Json[]
+    copy?.push(item)
   }
   if (copy === undefined && isFrozen) return items as readonly Json[]
-  return Object.freeze(copy ?? (items as Json[]))
+  // What has grown by its items has room for sixteen more: of that it keeps none, since it may live long.
+  return Object.freeze(copy?.slice() ?? (items as Json[]))
 }
 
 function visitObject(node: object, depth: number, adopted: number): Visited {

@@ -1,5 +1,5 @@
 import type { Changes, LogEdit } from './changes.ts'
-import { type Before, Column } from './column.ts'
+import { Column } from './column.ts'
 import type { Component, Entity, Log, Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
@@ -167,7 +167,7 @@ export class State {
 
   /** What has changed since `begin`. */
   changes(): Changes {
-    return this.#tracking.changes(this.columns())
+    return this.#tracking.changes()
   }
 
   /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */
@@ -204,9 +204,8 @@ export class State {
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
     for (const column of columns) {
-      for (const entity of column.touched.entities) {
+      for (const { entity, value, length } of column.touched.all()) {
         if (!this.entities.has(entity)) continue
-        const { value, length } = column.touched.get(entity) as Before
         if (column.token.kind === 'log' && value !== undefined) (value as Json[]).length = length
         this.#reset(entity, column, value)
       }

@@ -7,6 +7,7 @@ import type { Entities } from './entities.ts'
 /** Remembers what a step writes first over, from which its changes are told and by which it is undone. */
 export class Tracking {
   readonly #entities: Entities
+  /** Those that the step has written in. */
   readonly #columns: Column[] = []
   readonly #spawned = new Set<Entity>()
   readonly #despawned: Entity[] = []
@@ -55,15 +56,20 @@ export class Tracking {
   /** To be called before each write. */
   touch(column: Column, entity: Entity, row: number): Before | undefined {
     this.revision++
+    if (!this.#on) return undefined
+    const { touched } = column
+    if (!touched.isNoted) {
+      touched.isNoted = true
+      this.#columns.push(column)
+    }
     // An entity of this step needs no past: an undo removes it.
-    if (!this.#on || this.#spawned.has(entity)) return undefined
-    const known = column.touched.get(entity)
+    if (this.#spawned.has(entity)) return undefined
+    const known = touched.get(entity)
     if (known !== undefined) return known
     const value = column.get(row)
     const length = column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0
     const before = new Before(entity, value, length)
-    if (column.touched.first === undefined) this.#columns.push(column)
-    column.touched.add(before)
+    touched.add(before)
     return before
   }
 
@@ -85,21 +91,20 @@ export class Tracking {
     return ascending(found).filter((entity) => this.#entities.has(entity))
   }
 
-  /** @param columns all there are, by name */
-  changes(columns: readonly Column[]): Changes {
+  /** By component name, entities ascending. Costs what was written. */
+  changes(): Changes {
     const set: Record<string, (readonly [Entity, Json])[]> = {}
     const appended: Record<string, (readonly [Entity, readonly Json[]])[]> = {}
     const spliced: Record<string, (readonly [Entity, readonly LogEdit[]])[]> = {}
     const removed: Record<string, Entity[]> = {}
     const spawned = ascending(this.#spawned)
     const rows = spawned.map((entity) => this.#entities.row(entity) as number)
-    for (const column of columns) {
+    for (const column of this.#columns.toSorted(byName)) {
       const { name } = column.token
-      const { touched } = column
-      for (const entity of touched.first === undefined ? none : ascending(touched.entities)) {
+      for (const before of column.touched.all().sort(byEntity)) {
+        const { entity } = before
         const row = this.#entities.row(entity)
         if (row === undefined) continue
-        const before = touched.get(entity) as Before
         const now = column.get(row)
         if (now === undefined) {
           if (before.value !== undefined) (removed[name] ??= []).push(entity)
@@ -129,7 +134,13 @@ export class Tracking {
   }
 }
 
-const none: readonly Entity[] = []
+function byName(one: Column, other: Column): number {
+  return one.token.name < other.token.name ? -1 : 1
+}
+
+function byEntity(one: Before, other: Before): number {
+  return one.entity - other.entity
+}
 
 /** A log goes on growing; what is told of it stays as it is. */
 function settled({ token }: Column, value: Json): Json {
