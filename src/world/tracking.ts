@@ -1,7 +1,7 @@
 import type { Changes, LogEdit } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Json } from './json.ts'
-import { Before, type Column } from './column.ts'
+import { Before, byName, type Column } from './column.ts'
 import type { Entities } from './entities.ts'
 
 /** Remembers what a step writes first over, from which its changes are told and by which it is undone. */
@@ -132,10 +132,6 @@ export class Tracking {
     if (!isEmpty(removed)) changes.removed = removed
     return changes
   }
-}
-
-function byName(one: Column, other: Column): number {
-  return one.token.name < other.token.name ? -1 : 1
 }
 
 function byEntity(one: Before, other: Before): number {
