@@ -61,11 +61,6 @@ export class Column {
   }
 }
 
-/** For `toSorted`. No two columns of a world have one name. */
-export function byName(one: Column, other: Column): number {
-  return one.token.name < other.token.name ? -1 : 1
-}
-
 /** From here on entities are looked up by a Map instead of one after another. */
 const maxListed = 8
 
@@ -103,6 +98,13 @@ class Touched {
     const found: Before[] = []
     for (let before = this.first; before !== undefined; before = before.next) found.push(before)
     return found
+  }
+
+  /** All of it, entities ascending. Mostly it is one, or was written in that order. */
+  ascending(): Before[] {
+    const found = this.all()
+    const isAscending = found.every(({ entity }, index) => index === 0 || entity > (found[index - 1] as Before).entity)
+    return isAscending ? found : found.sort((a, b) => a.entity - b.entity)
   }
 
   clear(): void {

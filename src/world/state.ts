@@ -1,5 +1,5 @@
 import type { Changes, LogEdit } from './changes.ts'
-import { byName, Column } from './column.ts'
+import { Column } from './column.ts'
 import type { Component, Entity, Log, Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
@@ -170,7 +170,7 @@ export class State {
 
   /** What has changed since `begin`. */
   changes(): Changes {
-    return this.#tracking.changes()
+    return this.#tracking.changes(this.columns())
   }
 
   /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */
@@ -237,6 +237,10 @@ export class State {
   #unlink(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'value' && token.ref !== undefined) this.references.remove(token, entity, target(token, value))
   }
+}
+
+function byName(one: Column, other: Column): number {
+  return one.token.name < other.token.name ? -1 : 1
 }
 
 function target(token: Value, value: Json): Entity {

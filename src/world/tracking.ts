@@ -1,7 +1,7 @@
 import type { Changes, LogEdit } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Json } from './json.ts'
-import { Before, byName, type Column } from './column.ts'
+import { Before, type Column } from './column.ts'
 import type { Entities } from './entities.ts'
 
 /** Remembers what a step writes first over, from which its changes are told and by which it is undone. */
@@ -80,6 +80,7 @@ export class Tracking {
 
   /** Entities that were written in one of these columns, ascending. */
   written(columns: readonly Column[]): readonly Entity[] {
+    if (this.#spawned.size === 0 && columns.every(({ touched }) => touched.first === undefined)) return none
     const found = new Set<Entity>()
     for (const { touched } of columns) {
       for (let before = touched.first; before !== undefined; before = before.next) found.add(before.entity)
@@ -91,36 +92,38 @@ export class Tracking {
     return ascending(found).filter((entity) => this.#entities.has(entity))
   }
 
-  /** By component name, entities ascending. Costs what was written. */
-  changes(): Changes {
+  /** @param columns all there are, by name */
+  changes(columns: readonly Column[]): Changes {
     const set: Record<string, (readonly [Entity, Json])[]> = {}
     const appended: Record<string, (readonly [Entity, readonly Json[]])[]> = {}
     const spliced: Record<string, (readonly [Entity, readonly LogEdit[]])[]> = {}
     const removed: Record<string, Entity[]> = {}
     const spawned = ascending(this.#spawned)
     const rows = spawned.map((entity) => this.#entities.row(entity) as number)
-    for (const column of this.#columns.toSorted(byName)) {
+    for (const column of columns) {
+      const { touched } = column
+      if (!touched.isNoted) continue
       const { name } = column.token
-      for (const before of column.touched.all().sort(byEntity)) {
+      for (const before of touched.ascending()) {
         const { entity } = before
         const row = this.#entities.row(entity)
         if (row === undefined) continue
         const now = column.get(row)
         if (now === undefined) {
-          if (before.value !== undefined) (removed[name] ??= []).push(entity)
+          if (before.value !== undefined) enter(removed, name, entity)
         } else if (before.value === undefined || before.isTaken || column.token.kind !== 'log') {
           // Told even if it is the very object it was: which values share one object is no part of the state.
-          if (now !== before.value || typeof now === 'object') (set[name] ??= []).push([entity, settled(column, now)])
+          if (now !== before.value || typeof now === 'object') enter(set, name, [entity, settled(column, now)])
         } else if (before.edits !== undefined) {
-          ;(spliced[name] ??= []).push([entity, before.edits.slice()])
+          enter(spliced, name, [entity, before.edits.slice()])
         } else if ((now as Json[]).length > before.length) {
-          ;(appended[name] ??= []).push([entity, (now as Json[]).slice(before.length)])
+          enter(appended, name, [entity, (now as Json[]).slice(before.length)])
         }
       }
       // Entities of this step are told whole; their numbers are higher than all others.
       for (let index = 0; index < rows.length; index++) {
         const now = column.get(rows[index] as number)
-        if (now !== undefined) (set[name] ??= []).push([spawned[index] as Entity, settled(column, now)])
+        if (now !== undefined) enter(set, name, [spawned[index] as Entity, settled(column, now)])
       }
     }
     const changes: { -readonly [K in keyof Changes]: Changes[K] } = {}
@@ -134,8 +137,13 @@ export class Tracking {
   }
 }
 
-function byEntity(one: Before, other: Before): number {
-  return one.entity - other.entity
+const none: readonly Entity[] = []
+
+/** Mostly a row stays alone: its list begins with it, since one that begins empty makes room for seventeen at once. */
+function enter<T>(rows: Record<string, T[]>, name: string, row: T): void {
+  const known = rows[name]
+  if (known === undefined) rows[name] = [row]
+  else known.push(row)
 }
 
 /** A log goes on growing; what is told of it stays as it is. */
