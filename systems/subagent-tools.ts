@@ -59,7 +59,8 @@ function declareTools(world: World, agent: Entity, registry: DeepReadonly<Subage
   }
   const declared = subagentDeclarations(registry).filter(({ name }) => !own.some((tool) => tool.name === name))
   const next = withTools(tools, own, declared)
-  if (JSON.stringify(next) !== JSON.stringify(tools)) world.set(agent, ToolRegistry, { tools: [...next] })
+  const isSame = next.length === tools.length && JSON.stringify(next) === JSON.stringify(tools)
+  if (!isSame) world.set(agent, ToolRegistry, { tools: [...next] })
   madeFor.set(world.read(agent, ToolRegistry).tools, registry)
 }
 

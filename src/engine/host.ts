@@ -20,6 +20,9 @@ import { modelEffect } from './model-effect.ts'
 import { ratesEffect } from './rates-effect.ts'
 import { toolEffect } from './tool-effect.ts'
 
+/** Begins work in a slot. `free` gives the slot back; what is called again does nothing. */
+export type Begin = (free: () => void) => void
+
 /** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
 export class Host {
   readonly clock: Clock
@@ -135,19 +138,28 @@ export class Host {
   }
 
   /**
-   * Does work when there is a slot for it in all, and in its queue if it names one. The work of a held queue waits without
-   * taking a slot.
+   * Begins work when there is a slot for it in all, and in its queue if it names one. The work of a held queue waits
+   * without taking a slot.
    */
-  enqueue(name: string | undefined, work: () => Promise<void>): void {
-    if (name === undefined) return void this.#whenThereIsRoom(work)
-    const begin = async (): Promise<void> => {
-      // The queue may have been held while this waited for room.
-      if (this.#holds.has(name)) this.enqueue(name, work)
-      else await work()
+  enqueue(name: string | undefined, begin: Begin): void {
+    if (name === undefined) return this.#whenThereIsRoom(begin)
+    const unlessHeld: Begin = (free) => {
+      if (!this.#holds.has(name)) return begin(free)
+      // The queue was held while this waited for room.
+      this.enqueue(name, begin)
+      free()
     }
     const own = this.#ownQueue(name)
-    if (own === undefined) void this.#whenThereIsRoom(begin)
-    else void own.add(() => this.#whenThereIsRoom(begin))
+    if (own === undefined) return this.#whenThereIsRoom(unlessHeld)
+    const inQueue = (resolve: () => void): void => {
+      this.#whenThereIsRoom((free) => {
+        unlessHeld(() => {
+          free()
+          resolve()
+        })
+      })
+    }
+    void own.add(() => new Promise<void>(inQueue))
   }
 
   /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */
@@ -188,16 +200,21 @@ export class Host {
   }
 
   /** Work begins at once while there is room; the line is for work that has to wait. */
-  async #whenThereIsRoom(work: () => Promise<void>): Promise<void> {
+  #whenThereIsRoom(begin: Begin): void {
     const isFull = this.#inFlight >= this.#maxInFlight || this.#line.size + this.#line.pending > 0
-    if (isFull) await this.#line.add(() => this.#room())
-    else this.#inFlight++
-    try {
-      await work()
-    } finally {
+    if (isFull) return void this.#line.add(() => this.#room()).then(() => this.#beginIn(begin))
+    this.#inFlight++
+    this.#beginIn(begin)
+  }
+
+  #beginIn(begin: Begin): void {
+    let isFree = false
+    begin(() => {
+      if (isFree) return
+      isFree = true
       this.#inFlight--
       this.#tellOfRoom?.()
-    }
+    })
   }
 
   /** Takes the next place that becomes free. The line asks for one at a time. */

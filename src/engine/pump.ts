@@ -129,29 +129,28 @@ export class Pump {
       const queue = doing.queue?.(this.#world, effect)
       const work = doing.prepare(this.#world, effect)
       if (work === undefined) return
-      if (doing.isWaiting === true) void this.#run(job, work)
-      else this.#host.enqueue(queue, () => this.#run(job, work))
+      if (doing.isWaiting === true) this.#run(job, work, () => undefined)
+      else this.#host.enqueue(queue, (free) => this.#run(job, work, free))
     } catch (error) {
       this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
     }
   }
 
-  /** Resolves when the slot is free again: the work is done, or called off and no longer waited for. */
-  async #run(job: Job, work: Work): Promise<void> {
-    if (job.isCalledOff) return
-    const { effect, attempt } = job
-    const { restart, timeoutMs } = this.#world.read(effect, Effect)
-    if (restart === 'once') {
-      await this.#admit(job)
-      if (job.isCalledOff) return
-    }
+  /** @param free called when the work is done, or called off and no longer waited for */
+  #run(job: Job, work: Work, free: () => void): void {
+    if (job.isCalledOff) return free()
+    const { restart, timeoutMs } = this.#world.read(job.effect, Effect)
+    if (restart !== 'once') this.#begin(job, work, timeoutMs, free)
+    else void this.#admit(job).then(() => (job.isCalledOff ? free() : this.#begin(job, work, timeoutMs, free)))
+  }
+
+  #begin(job: Job, work: Work, timeoutMs: number | undefined, free: () => void): void {
     const { clock } = this.#host
+    const { effect, attempt } = job
     if (timeoutMs !== undefined) job.timer = clock.at(clock.now() + timeoutMs, () => this.#fire(effect, attempt))
     job.begin()
-    await new Promise<void>((resolve) => {
-      job.whenCalledOff(resolve)
-      void this.#do(job, work, resolve)
-    })
+    job.whenCalledOff(free)
+    void this.#do(job, work, free)
   }
 
   async #admit(job: Job): Promise<void> {

@@ -23,11 +23,6 @@ export function inSimulation<T>(worker: Worker, work: () => T): T {
   return workers.run(worker, work)
 }
 
-/** Does what is the simulation's own, in the middle of such work. */
-export function outOfWork<T>(doing: () => T): T {
-  return workers.exit(doing)
-}
-
 /** Watches the clock and the dice of this process, for work that is done `inSimulation`. Gives a function that ends it. */
 export function watchRealUse(): () => void {
   if (watchers++ === 0) unwatch = watchGlobals()

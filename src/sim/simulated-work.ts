@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { never } from './process-state.ts'
-import { inSimulation, outOfWork, type RealUse } from './real-use.ts'
+import { inSimulation, type RealUse } from './real-use.ts'
 import type { Underway } from './underway.ts'
 
 /** A call of a model or a tool that is about to be made. */
@@ -42,6 +43,8 @@ export interface WorkOwner {
 /** Calls of models and tools as one simulated process makes them: they die with it, and faults strike them. */
 export class SimulatedWork {
   readonly #owner: WorkOwner
+  /** Does what is the simulation's own in the middle of some work: as it was when the process began. */
+  readonly #outOfWork = AsyncLocalStorage.snapshot()
 
   constructor(owner: WorkOwner) {
     this.#owner = owner
@@ -54,21 +57,25 @@ export class SimulatedWork {
     const world = label(facts.key.slice(0, facts.key.lastIndexOf('/')))
     const at = plan.next(world, facts.kind)
     called(facts)
-    const name = `${facts.kind} '${facts.name}' of ${world}`
-    const settle = (): Promise<T> =>
-      underway.doing(name, ({ sleeping }) => {
-        const slept = async (sleep: () => Promise<void>): Promise<void> => {
-          await sleeping(outOfWork(sleep))
-          if (isDead()) await never()
-        }
-        return inSimulation({ name, tell: usedReal }, () => work({ chance, at, sleeping: slept }))
-      })
+    const worker = { name: `${facts.kind} '${facts.name}' of ${world}`, tell: usedReal }
+    const sleeping = async (sleep: () => Promise<void>): Promise<void> => {
+      underway.end(worker)
+      try {
+        await this.#outOfWork(sleep)
+      } finally {
+        underway.begin(worker)
+      }
+      if (isDead()) await never()
+    }
+    underway.begin(worker)
     try {
-      const result = await settle()
+      const result = await inSimulation(worker, () => work({ chance, at, sleeping }))
       return isDead() ? await never() : result
     } catch (error) {
-      if (isDead()) return never()
+      if (isDead()) return await never()
       throw error
+    } finally {
+      underway.end(worker)
     }
   }
 

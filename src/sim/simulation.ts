@@ -191,8 +191,8 @@ export class Simulation {
   }
 
   #components(world: World): readonly Component[] {
-    const components = [...Object.values(standard), ...(this.options.components ?? []), ...world.core.tokens.values()]
-    return [...new Set(tokensOf(components))]
+    const own = tokensOf([...(this.options.components ?? []), ...world.core.tokens.values()])
+    return [...new Set([...standardTokens, ...own])]
   }
 
   #replay(world: World): ReplayedRun | undefined {
@@ -282,6 +282,9 @@ export class Simulation {
     else await new Promise(() => undefined)
   }
 }
+
+/** Found out once: a run of few steps takes little longer than to look through them. */
+const standardTokens = tokensOf(standard)
 
 /** How long it takes until a process that has died is started again. */
 const restartMs = [0, 3_000] as const

@@ -4,6 +4,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { failureReport } from './failure-report.ts'
 import type { FaultName } from './fault.ts'
 import { checkedOptions, simulateOptionNames, type SimulateOptions } from './options.ts'
+import { watchRealUse } from './real-use.ts'
 import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
@@ -80,15 +81,21 @@ export async function sweep<S extends ServiceSet = ServiceSet>(options: SweepOpt
   const { seeds, from, isShrinking, keepGoing, onProgress, simulated } = checked(options as SweepOptions)
   const tally = new Tally()
   let first: SimulationResult | undefined
-  for (let seed = from; seed < from + seeds; seed++) {
-    const beganMs = performance.now()
-    const result = await simulateOne(simulated, seed)
-    tally.add(result, performance.now() - beganMs)
-    if (!result.ok) first ??= result
-    onProgress?.({ done: tally.runs, seeds, failures: tally.failures, realMs: tally.realMs })
-    if (first !== undefined && !keepGoing) break
+  // Watched from the first run to the last: each time that globals are replaced, what was compiled for them is lost.
+  const endWatch = watchRealUse()
+  try {
+    for (let seed = from; seed < from + seeds; seed++) {
+      const beganMs = performance.now()
+      const result = await simulateOne(simulated, seed)
+      tally.add(result, performance.now() - beganMs)
+      if (!result.ok) first ??= result
+      onProgress?.({ done: tally.runs, seeds, failures: tally.failures, realMs: tally.realMs })
+      if (first !== undefined && !keepGoing) break
+    }
+    return tally.result(first && (await failureOf(first, simulated, isShrinking)))
+  } finally {
+    endWatch()
   }
-  return tally.result(first && (await failureOf(first, simulated, isShrinking)))
 }
 
 async function simulateOne(options: SimulateOptions, seed: number): Promise<SimulationResult> {

@@ -64,7 +64,8 @@ function visitArray(items: readonly unknown[], depth: number, adopted: number): 
     copy?.push(item)
   }
   if (copy === undefined && isFrozen) return items as readonly Json[]
-  return Object.freeze(copy ?? (items as Json[]))
+  // What has grown by its items has room for sixteen more: of that it keeps none, since it may live long.
+  return Object.freeze(copy?.slice() ?? (items as Json[]))
 }
 
 function visitObject(node: object, depth: number, adopted: number): Visited {

@@ -67,6 +67,8 @@ const maxListed = 8
 /** What a step has written over in one column, by entity: a chain of it. Mostly it is very little, many times over. */
 class Touched {
   first: Before | undefined
+  /** Its column is among those that the step has written in. */
+  isNoted = false
   #last: Before | undefined
   #count = 0
   #index: Map<Entity, Before> | undefined
@@ -91,15 +93,23 @@ class Touched {
     }
   }
 
-  /** In the order in which they were first written. */
-  get entities(): Entity[] {
-    const found: Entity[] = []
-    for (let before = this.first; before !== undefined; before = before.next) found.push(before.entity)
+  /** All of it, in the order in which it was first written over. */
+  all(): Before[] {
+    const found: Before[] = []
+    for (let before = this.first; before !== undefined; before = before.next) found.push(before)
     return found
+  }
+
+  /** All of it, entities ascending. Mostly it is one, or was written in that order. */
+  ascending(): Before[] {
+    const found = this.all()
+    const isAscending = found.every(({ entity }, index) => index === 0 || entity > (found[index - 1] as Before).entity)
+    return isAscending ? found : found.sort((a, b) => a.entity - b.entity)
   }
 
   clear(): void {
     this.first = undefined
+    this.isNoted = false
     this.#last = undefined
     this.#count = 0
     this.#index = undefined

@@ -181,10 +181,15 @@ export class Core {
     this.put(entity, token, items.slice(0, count) as readonly Json[])
   }
 
-  /** A value or a log's item, canonical and valid. @throws `not-json`, `invalid-value` */
-  check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown): Json {
+  /**
+   * A value or a log's item, canonical and valid.
+   *
+   * @param adoptedLevels how many levels of it nobody else holds: those are frozen in place
+   * @throws `not-json`, `invalid-value`
+   */
+  check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
     const whose = (): string => `entity ${entity}, component ${token.name}`
-    const stored = canonical(value, whose)
+    const stored = canonical(value, whose, adoptedLevels)
     if (fits(token.schema, stored)) return stored
     const result = token.schema.safeParse(stored)
     if (!result.success) throw invalidValue(whose(), result.error, token.refusedWith)

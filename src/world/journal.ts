@@ -47,7 +47,7 @@ export class JournalCodec {
 
   encode(step: Step): string {
     const places = new Map<object, Place>()
-    step.inputs.forEach((input, index) => collect(input, { above: undefined, key: index }, places))
+    collect(step.inputs, undefined, places)
     const text = JSON.stringify({
       i: step.inputs,
       d: pack(this.#brief(step.delta), places),
@@ -110,17 +110,24 @@ interface Place {
   readonly key: string | number
 }
 
-function collect(node: object, place: Place, places: Map<object, Place>): void {
-  places.set(node, place)
-  const below = (item: unknown, key: string | number): void => {
-    if (typeof item === 'object' && item !== null) collect(item, { above: place, key }, places)
-  }
-  if (Array.isArray(node)) for (let index = 0; index < node.length; index++) below(node[index], index)
-  else for (const key in node) below((node as JsonObject)[key], key)
+/** Notes the places of all that stands in something, which itself stands in a place. */
+function collect(holder: object, above: Place | undefined, places: Map<object, Place>): void {
+  if (Array.isArray(holder)) {
+    for (let index = 0; index < holder.length; index++) collectOne(holder[index], above, index, places)
+  } else for (const key in holder) collectOne((holder as JsonObject)[key], above, key, places)
 }
 
-function pathTo({ above, key }: Place): Json[] {
-  return above === undefined ? [key] : [...pathTo(above), key]
+function collectOne(node: unknown, above: Place | undefined, key: string | number, places: Map<object, Place>): void {
+  if (typeof node !== 'object' || node === null) return
+  const place = { above, key }
+  places.set(node, place)
+  collect(node, place, places)
+}
+
+function pathTo(place: Place): Json[] {
+  const path: Json[] = []
+  for (let at: Place | undefined = place; at !== undefined; at = at.above) path.push(at.key)
+  return path.toReversed()
 }
 
 /** Copies only what has something of the inputs in it, which is seldom most of it. */

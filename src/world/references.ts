@@ -26,7 +26,8 @@ export class References {
   /** Who points at an entity by this component, ascending. */
   to(token: Value, entity: Entity): Entity[] {
     const known = this.#referrers.get(token)?.get(entity)
-    return known === undefined ? [] : listOf(known).sort((a, b) => a - b)
+    if (known === undefined) return []
+    return typeof known === 'object' ? [...known].sort((a, b) => a - b) : [known]
   }
 
   /** Does anybody point at an entity by this component? */

@@ -1,5 +1,5 @@
 import type { Changes, LogEdit } from './changes.ts'
-import { type Before, Column } from './column.ts'
+import { Column } from './column.ts'
 import type { Component, Entity, Log, Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
@@ -16,7 +16,10 @@ export class State {
   readonly references = new References()
   /** By the components' indices. */
   readonly #columns: (Column | undefined)[] = []
-  #byName: readonly Column[] = []
+  /** In the order in which they came up. */
+  readonly #all: Column[] = []
+  /** By name; `undefined` until they are asked for again: in a new world one comes up after the other. */
+  #byName: readonly Column[] | undefined
   readonly #tracking = new Tracking(this.entities)
 
   /** @throws `unknown-entity` */
@@ -36,15 +39,15 @@ export class State {
       column = new Column(token)
       while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
-      const place = this.#byName.findIndex((other) => other.token.name > token.name)
-      this.#byName = this.#byName.toSpliced(place === -1 ? this.#byName.length : place, 0, column)
+      this.#all.push(column)
+      this.#byName = undefined
     }
     return column
   }
 
   /** By name. */
   columns(): readonly Column[] {
-    return this.#byName
+    return (this.#byName ??= this.#all.toSorted(byName))
   }
 
   /** Another number after every write. */
@@ -86,7 +89,7 @@ export class State {
   /** Removes an entity alone. */
   erase(entity: Entity): void {
     const row = this.row(entity)
-    for (const column of this.#byName) {
+    for (const column of this.#all) {
       const value = column.get(row)
       if (value === undefined) continue
       this.#tracking.touch(column, entity, row)
@@ -204,9 +207,8 @@ export class State {
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
     for (const column of columns) {
-      for (const entity of column.touched.entities) {
+      for (const { entity, value, length } of column.touched.all()) {
         if (!this.entities.has(entity)) continue
-        const { value, length } = column.touched.get(entity) as Before
         if (column.token.kind === 'log' && value !== undefined) (value as Json[]).length = length
         this.#reset(entity, column, value)
       }
@@ -235,6 +237,10 @@ export class State {
   #unlink(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'value' && token.ref !== undefined) this.references.remove(token, entity, target(token, value))
   }
+}
+
+function byName(one: Column, other: Column): number {
+  return one.token.name < other.token.name ? -1 : 1
 }
 
 function target(token: Value, value: Json): Entity {

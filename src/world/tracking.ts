@@ -7,6 +7,7 @@ import type { Entities } from './entities.ts'
 /** Remembers what a step writes first over, from which its changes are told and by which it is undone. */
 export class Tracking {
   readonly #entities: Entities
+  /** Those that the step has written in. */
   readonly #columns: Column[] = []
   readonly #spawned = new Set<Entity>()
   readonly #despawned: Entity[] = []
@@ -55,15 +56,20 @@ export class Tracking {
   /** To be called before each write. */
   touch(column: Column, entity: Entity, row: number): Before | undefined {
     this.revision++
+    if (!this.#on) return undefined
+    const { touched } = column
+    if (!touched.isNoted) {
+      touched.isNoted = true
+      this.#columns.push(column)
+    }
     // An entity of this step needs no past: an undo removes it.
-    if (!this.#on || this.#spawned.has(entity)) return undefined
-    const known = column.touched.get(entity)
+    if (this.#spawned.has(entity)) return undefined
+    const known = touched.get(entity)
     if (known !== undefined) return known
     const value = column.get(row)
     const length = column.token.kind === 'log' && value !== undefined ? (value as Json[]).length : 0
     const before = new Before(entity, value, length)
-    if (column.touched.first === undefined) this.#columns.push(column)
-    column.touched.add(before)
+    touched.add(before)
     return before
   }
 
@@ -74,6 +80,7 @@ export class Tracking {
 
   /** Entities that were written in one of these columns, ascending. */
   written(columns: readonly Column[]): readonly Entity[] {
+    if (this.#spawned.size === 0 && columns.every(({ touched }) => touched.first === undefined)) return none
     const found = new Set<Entity>()
     for (const { touched } of columns) {
       for (let before = touched.first; before !== undefined; before = before.next) found.add(before.entity)
@@ -94,28 +101,29 @@ export class Tracking {
     const spawned = ascending(this.#spawned)
     const rows = spawned.map((entity) => this.#entities.row(entity) as number)
     for (const column of columns) {
-      const { name } = column.token
       const { touched } = column
-      for (const entity of touched.first === undefined ? none : ascending(touched.entities)) {
+      if (!touched.isNoted) continue
+      const { name } = column.token
+      for (const before of touched.ascending()) {
+        const { entity } = before
         const row = this.#entities.row(entity)
         if (row === undefined) continue
-        const before = touched.get(entity) as Before
         const now = column.get(row)
         if (now === undefined) {
-          if (before.value !== undefined) (removed[name] ??= []).push(entity)
+          if (before.value !== undefined) enter(removed, name, entity)
         } else if (before.value === undefined || before.isTaken || column.token.kind !== 'log') {
           // Told even if it is the very object it was: which values share one object is no part of the state.
-          if (now !== before.value || typeof now === 'object') (set[name] ??= []).push([entity, settled(column, now)])
+          if (now !== before.value || typeof now === 'object') enter(set, name, [entity, settled(column, now)])
         } else if (before.edits !== undefined) {
-          ;(spliced[name] ??= []).push([entity, before.edits.slice()])
+          enter(spliced, name, [entity, before.edits.slice()])
         } else if ((now as Json[]).length > before.length) {
-          ;(appended[name] ??= []).push([entity, (now as Json[]).slice(before.length)])
+          enter(appended, name, [entity, (now as Json[]).slice(before.length)])
         }
       }
       // Entities of this step are told whole; their numbers are higher than all others.
       for (let index = 0; index < rows.length; index++) {
         const now = column.get(rows[index] as number)
-        if (now !== undefined) (set[name] ??= []).push([spawned[index] as Entity, settled(column, now)])
+        if (now !== undefined) enter(set, name, [spawned[index] as Entity, settled(column, now)])
       }
     }
     const changes: { -readonly [K in keyof Changes]: Changes[K] } = {}
@@ -130,6 +138,13 @@ export class Tracking {
 }
 
 const none: readonly Entity[] = []
+
+/** Mostly a row stays alone: its list begins with it, since one that begins empty makes room for seventeen at once. */
+function enter<T>(rows: Record<string, T[]>, name: string, row: T): void {
+  const known = rows[name]
+  if (known === undefined) rows[name] = [row]
+  else known.push(row)
+}
 
 /** A log goes on growing; what is told of it stays as it is. */
 function settled({ token }: Column, value: Json): Json {

@@ -198,7 +198,7 @@ export class World {
   /** Replaces some fields of a value. @throws `missing-component` */
   patch<T>(entity: Entity, token: Value<T>, fields: PatchOf<DeepReadonly<T>>): void {
     const value = { ...(this.read(entity, token) as object), ...fields }
-    this.core.put(entity, token, this.core.check(entity, token, value))
+    this.core.put(entity, token, this.core.check(entity, token, value, 1))
   }
 
   /** Appends to a log, making it if absent. Costs what is appended. */
