@@ -19,7 +19,17 @@ export { Delegated, DelegationLimits } from './delegation-limits.ts'
 export { Due } from './due.ts'
 export { Effect } from './effect.ts'
 export { EndedTurn } from './ended-turn.ts'
-export { ApprovalsDenied, AskedAgain, DraftOf, HolderDraft, HolderOf, Seed, Settling, SharedBlock, Unsettled } from './holder.ts'
+export {
+  ApprovalsDenied,
+  AskedAgain,
+  DraftOf,
+  HolderDraft,
+  HolderOf,
+  Seed,
+  Settling,
+  SharedBlock,
+  Unsettled,
+} from './holder.ts'
 export { HostFacts } from './host-facts.ts'
 export { LastCall } from './last-call.ts'
 export { LastStep } from './last-step.ts'

@@ -1,11 +1,18 @@
 import { Archival } from '../components/archival.ts'
 import { Context } from '../components/context.ts'
+import { HolderOf } from '../components/holder.ts'
+import { SubagentRegistry } from '../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
 import { contextToolNames, contextTools as toolsFor } from '../src/context/context-tools.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { readyAgents } from './ready-agents.ts'
+
+const noTools: readonly ToolDeclaration[] = Object.freeze([])
+
+/** What an agent's tools were installed from: worked out anew after a restore. */
+const madeFrom = new WeakMap<readonly ToolDeclaration[], readonly unknown[]>()
 
 /**
  * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
@@ -25,7 +32,22 @@ export function contextTools(maxStartsPerTick: number) {
 }
 
 function declareTools(world: World, agent: Entity): void {
-  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  const tools = world.get(agent, ToolRegistry)?.tools ?? noTools
+  const from = sourceOf(world, agent)
+  const last = madeFrom.get(tools)
+  if (last !== undefined && last.every((part, index) => part === from[index])) return
+  install(world, agent, tools)
+  madeFrom.set(world.get(agent, ToolRegistry)?.tools ?? noTools, from)
+}
+
+/** What the tools that are installed follow from, besides those of the agent's own and what never changes. */
+function sourceOf(world: World, agent: Entity): readonly unknown[] {
+  const archival = world.get(agent, Archival)
+  const hasHolders = archival?.enabled === false && world.isReferred(HolderOf, agent)
+  return [world.get(agent, Context), archival, world.has(agent, SubagentRegistry), hasHolders]
+}
+
+function install(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
   const isInstalled = ({ name, world: isWorldTool }: ToolDeclaration): boolean =>
     isWorldTool === true && contextToolNames.has(name)
   const own = tools.filter((tool) => !isInstalled(tool))

@@ -39,6 +39,8 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'configured',
     'contextCommand',
     'contextCommands',
+    'contextReport',
+    'contextStats',
     'contextWindowOf',
     'declare',
     'defineComponent',

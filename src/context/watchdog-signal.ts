@@ -1,5 +1,5 @@
 import type { JsonObject, Json } from '../world/json.ts'
-import { sha256 } from '../world/sha256.ts'
+import { fingerprint } from '../world/random.ts'
 
 /** A tool call that a model has asked for, as a watchdog sees it: before it runs. */
 export interface ObservedCall {
@@ -32,8 +32,8 @@ export function isSignal(given: unknown): given is WatchdogSignal {
   return typeof name === 'string' && name !== '' && initial !== undefined && typeof observe === 'function'
 }
 
-/** Longer texts are remembered by their hash. */
-const maxKeyChars = 128
+/** Longer texts are remembered by their length and a hash of 53 bits. */
+const maxKeyChars = 64
 
 /**
  * The same tool, so many times in a row, with the same arguments: compared as JSON with sorted keys, values literally. It
@@ -58,5 +58,5 @@ export function repeatedToolCall(threshold: number): WatchdogSignal {
 /** A World keeps the keys of its objects sorted. */
 function keyOf({ name, arguments: input, malformed }: ObservedCall): string {
   const text = `${name} ${malformed ?? JSON.stringify(input)}`
-  return text.length > maxKeyChars ? sha256(text) : text
+  return text.length > maxKeyChars ? `${name} ${text.length} ${fingerprint(text)}` : text
 }

@@ -256,9 +256,7 @@ export class Simulation {
     const runner = this.#process?.runner
     if (runner === undefined || witness.violation !== undefined || this.#replayed?.goOn() === true) return
     let isIdle = false
-    const idle = (): void => {
-      isIdle = true
-    }
+    const idle = (): boolean => (isIdle = true)
     runner.idle().then(idle, idle)
     const before = witness.progress
     const look = (): void => {

@@ -7,13 +7,14 @@ import {
   standardSystems,
   type Store,
   textOf,
+  VirtualClock,
   World,
 } from 'entia'
 import * as components from 'entia/components'
 import { Ledger, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { stores } from '../sessions/kinds-of-stores.ts'
-import { behaving, driven, mortal, reopened, turns, worldWith } from './driving.ts'
+import { behaving, driven, mortal, rejection, reopened, turns, worldWith } from './driving.ts'
 import { tool } from './tools.ts'
 import { type CommittedTick, mortalStore, watchedStore } from './watched-store.ts'
 
@@ -86,6 +87,30 @@ describe.each(stores)('subtasks in a %s', (_, open) => {
     expect(reads).toHaveLength(4)
     expect(again.world.get(agent, Ledger)?.models['scripted/tiny']).toMatchObject({ calls: 4, input: 400 })
     expect(await names(kept)).toEqual(['world'])
+  })
+
+  it('hear the answer of a person whom they asked before', async () => {
+    const store = await open()
+    const { models } = behaving(({ messages }) => (messages.length === 1 ? { toolCalls: [{ name: 'ask' }] } : 'Fine.'))
+    const runs: string[] = []
+    const tools = [tool('ask', ({ key }) => void runs.push(key), { approval: true })]
+    const { world, agent } = worldWith({ tools, messages: [] })
+    const options = { models, tools, store, approve: 'by-input' as const }
+    const first = driven(world, { ...options, clock: new VirtualClock({ auto: false }) })
+    await first.runner.start()
+    const requested = first.next('approval-requested')
+    const asked = { name: 'a', systemPrompt: 'Ask.', userMessage: 'Go.', tools: ['ask'] }
+    const lost = rejection(first.runner.runSubtask(agent, asked))
+    const { approval } = await requested
+    await first.runner.stop()
+    expect(await lost).toMatchObject({ code: 'world-driven' })
+    const again = await reopened(store, { ...options, clock: new VirtualClock({ auto: false }) })
+    await again.runner.start()
+    // Its World may not be driven yet.
+    const ended = again.next('subtask-ended')
+    await again.runner.post({ kind: 'answer', approval, approved: true })
+    expect(await ended).toMatchObject({ result: { digest: 'Fine.' } })
+    expect(runs).toHaveLength(1)
   })
 
   it('go on where a Runner was stopped', async () => {

@@ -218,6 +218,22 @@ describe('a subtask', () => {
   })
 })
 
+describe('a subtask whose agent goes away', () => {
+  it('is called off, and whoever waits for it is told', async () => {
+    const { models } = behaving(() => 'Fine.', { latencyMs: 1e6 })
+    const { world, agent } = idleWorld()
+    const clock = new VirtualClock({ auto: false })
+    const { runner, next } = await running(world, { models, clock })
+    const called = next('model-called')
+    const result = runner.runSubtask(agent, asked)
+    await called
+    await runner.change((changed) => changed.despawn(agent))
+    expect(await result).toMatchObject({ digest: '[no digest]', failure: { kind: 'cancelled' } })
+    await runner.idle()
+    expect(world.query(SubtaskAccount)).toEqual([])
+  })
+})
+
 describe('a subtask that cannot be', () => {
   const { models, requests } = behaving(() => 'Fine.')
 

@@ -1,7 +1,7 @@
-import { fail, Llm, project } from 'entia'
+import { assistant, fail, Llm, project, user } from 'entia'
 import { Boundary, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { boundaries, frontier, handover, living } from './long-lives.ts'
+import { boundaries, frontier, handover, living, textsOf } from './long-lives.ts'
 
 const retryOnce = { maxAttempts: 2, firstDelayMs: 1_000, maxDelayMs: 1_000, kinds: ['overloaded'] } as const
 
@@ -67,6 +67,33 @@ describe('a summary', () => {
     await runner.change(() => world.patch(agent, Llm, { retry: { ...retryOnce, kinds: [...retryOnce.kinds] } }))
     expect(await runner.compact(agent)).toMatchObject({ boundary: { text: handover } })
     expect(told('retry-scheduled')).toHaveLength(1)
+  })
+
+  it('of more than its model can read is asked for about less of the middle, until there is room', async () => {
+    const long = `begin ${'x'.repeat(20_000)} end`
+    const { agent, runner, summaries, told, world } = await living({
+      agent: { messages: [user(long), assistant('Hi')] },
+      summary: (request) => (textsOf(request)[0]!.length > 9_000 ? fail('context-overflow') : handover),
+    })
+    expect(await runner.compact(agent)).toMatchObject({ boundary: { text: handover, seq: 2 } })
+    const texts = summaries.map((request) => textsOf(request)[0] ?? '')
+    expect(texts).toHaveLength(3)
+    expect(texts[0]).toContain(long)
+    for (const there of ['begin', '## assistant\nHi', 'characters left out ...]']) expect(texts[2]).toContain(there)
+    expect(told('warning').map(({ message }) => message)).toEqual([
+      expect.stringMatching(/10\d+ of 20\d+ characters are left out/),
+      expect.stringMatching(/15\d+ of 20\d+ characters are left out/),
+    ])
+    expect(world.read(agent, Ledger).models[frontier]?.calls).toBe(1)
+  })
+
+  it('of which not even an eighth has room is a failure', async () => {
+    const { agent, runner, summaries } = await living({
+      agent: { messages: [user('x'.repeat(20_000)), assistant('Hi')] },
+      summary: () => fail('context-overflow'),
+    })
+    expect(await runner.compact(agent)).toMatchObject({ failure: { kind: 'context-overflow' } })
+    expect(summaries).toHaveLength(4)
   })
 
   it('is heard by nobody while it is written', async () => {

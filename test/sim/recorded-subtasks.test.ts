@@ -59,7 +59,9 @@ describe('a recording with subtasks in it', () => {
     const file = join(folder, 'reader.entia')
     await saveRecording(store, 'reader', file)
     const saved = await loadRecording(file)
-    expect(replaySaved(saved, { systems: standardSystems(), components }).find(({ difference }) => difference !== undefined)).toBeUndefined()
+    expect(
+      replaySaved(saved, { systems: standardSystems(), components }).find(({ difference }) => difference !== undefined),
+    ).toBeUndefined()
     const result = await simulate({
       recording: saved,
       world: (seed) => reader(seed, ceilings),

@@ -101,6 +101,13 @@ describe('a model call that is not tried again', () => {
     expect(world.has(call, Due)).toBe(false)
   })
 
+  it('could only be tried when its deadline is over', () => {
+    const { world, call } = failed({ retryAfterMs: 9_000 })
+    world.patch(call, Effect, { deadlineMs: 9_000 })
+    expect(told(tickAt(world, 0))).toEqual([])
+    expect(world.has(call, Outcome)).toBe(true)
+  })
+
   it('has succeeded', () => {
     const { world, call } = failed()
     world.set(call, Outcome, answered(saying('yes')))
