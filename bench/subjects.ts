@@ -17,5 +17,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   'sim-crowd': () => import('./sim-crowd.ts'), //   one simulated world with many agents
   'context-idle': () => import('./context-idle.ts'), // what keeps a context alive, while it has nothing to do
   archiving: () => import('./archiving.ts'), //   a long turn that moves to a holder
+  'long-run': () => import('./long-run.ts'), //    what is sent to models while many files are read
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

@@ -16,8 +16,8 @@ export function questionPrompt(path: string): string {
 }
 
 /** Every so many batches the model says that a task is done. */
-const batchesPerTask = 10
-const linesPerFile = 60
+const batchesPerTask = 20
+const linesPerFile = 150
 
 /**
  * A model that reads files, and says of each what it exports first. It goes by its prompt alone: of what it does not see
@@ -29,10 +29,11 @@ export const reader: ScriptedBehaviour = (request): ScriptedReply => {
   if (request.system.startsWith('You write handovers') || request.system.startsWith('You keep records')) {
     return { text: handover(asked) }
   }
+  if (request.system.startsWith('You answer a request about files')) return digest(asked, request.messages)
   const turn = openTurn(request.messages)
   const prompt = textOf(turn[0])
   const path = /^What does (\S+) export first\?$/.exec(prompt)?.[1]
-  return path === undefined ? readBatch(prompt, turn) : answer(path, request, turn)
+  return path === undefined ? readBatch(prompt, request, turn) : answer(path, request, turn)
 }
 
 /** The messages since a person spoke last. */
@@ -46,26 +47,54 @@ function isNote(block: Message['content'][number] | undefined): boolean {
   return block?.type === 'text' && block.text.startsWith('[')
 }
 
-function readBatch(prompt: string, turn: readonly Message[]): ScriptedReply {
+function readBatch(prompt: string, { tools }: ModelRequest, turn: readonly Message[]): ScriptedReply {
   const paths = prompt.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []))
-  const results = turn.filter((message) => message.role === 'tool' && message.name === 'read_file')
+  const results = turn.filter((message) => message.role === 'tool' && message.name !== 'mark_task_done')
   if (results.length < paths.length) {
-    return { toolCalls: paths.map((path) => ({ name: 'read_file', arguments: { path, lines: linesPerFile } })) }
+    const hasWrapper = tools.some(({ name }) => name === 'agentic_read_file')
+    const call = (path: string) => (hasWrapper && isBulky(path) ? digestCall(path) : readCall(path))
+    return { toolCalls: paths.map(call) }
   }
   const number = Number(/\d+/.exec(prompt)?.[0])
   const isTold = turn.some((message) => message.role === 'tool' && message.name === 'mark_task_done')
-  if (number % batchesPerTask === 0 && !isTold) {
+  const canTell = tools.some(({ name }) => name === 'mark_task_done')
+  if (number % batchesPerTask === 0 && canTell && !isTold) {
     const detail = `Batches ${number - batchesPerTask + 1} to ${number} are read.`
     return { toolCalls: [{ name: 'mark_task_done', arguments: { detail } }] }
   }
-  return { text: results.map((result, index) => `${paths[index]} exports ${firstExport(textOf(result))}.`).join('\n') }
+  return { text: results.map((result, index) => finding(paths[index] ?? '', textOf(result))).join('\n') }
+}
+
+/** Files of which a digest will do. */
+function isBulky(path: string): boolean {
+  return path.startsWith('core/')
+}
+
+function readCall(path: string) {
+  return { name: 'read_file', arguments: { path, lines: linesPerFile } }
+}
+
+function digestCall(path: string) {
+  return { name: 'agentic_read_file', arguments: { request: questionPrompt(path) } }
+}
+
+/** What a file exports first, out of its text or of a digest of it. */
+function finding(path: string, text: string): string {
+  return sentenceOn(path).exec(text)?.[0] ?? `${path} exports ${firstExport(text)}.`
+}
+
+/** In a context of its own: reads one file, and says what was asked. */
+function digest(request: string, messages: ModelRequest['messages']): ScriptedReply {
+  const path = /(\S+) export first/.exec(request)?.[1] ?? ''
+  const result = messages.findLast(({ role }) => role === 'tool')
+  return result === undefined ? { toolCalls: [readCall(path)] } : { text: finding(path, textOf(result)) }
 }
 
 /** From what it sees; or else it asks the holder of the turn in which the file was read, or searches what is folded. */
 function answer(path: string, { messages, tail, tools }: ModelRequest, turn: readonly Message[]): ScriptedReply {
-  // In JSON a line break is two characters.
-  const sentence = new RegExp(String.raw`(?<=^|\\n|[^\w./-])${path.replaceAll('.', String.raw`\.`)} exports [\w ]+\.`)
-  const known = [...messages].map((message) => sentence.exec(textOf(message))?.[0]).find((found) => found !== undefined)
+  const known = [...messages]
+    .map((message) => sentenceOn(path).exec(textOf(message))?.[0])
+    .find((found) => found !== undefined)
   if (known !== undefined) return { text: known }
   if (turn.some(({ role }) => role === 'tool')) return { text: `I cannot find ${path}.` }
   if (tools.length === 0) return { text: answerFromSeed(path, messages) }
@@ -93,6 +122,11 @@ function answerFromSeed(path: string, messages: ModelRequest['messages']): strin
   const results = blocks.filter((text) => text.startsWith('[tool_result: '))
   const index = calls.findIndex((input) => input.includes(`"${path}"`))
   return index === -1 ? `I do not hold ${path}.` : `${path} exports ${firstExport(results[index] ?? '')}.`
+}
+
+/** What was said of a file. In JSON a line break is two characters. */
+function sentenceOn(path: string): RegExp {
+  return new RegExp(String.raw`(?<=^|\\n|[^\w./-])${path.replaceAll('.', String.raw`\.`)} exports [\w ]+\.`)
 }
 
 function firstExport(content: string): string {

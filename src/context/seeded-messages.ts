@@ -1,7 +1,7 @@
+import { Conversation } from '../../components/conversation.ts'
 import { Seed } from '../../components/holder.ts'
 import type { Message, TextBlock } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
-import type { LogView } from '../world/log-view.ts'
 import type { World } from '../world/world.ts'
 import { callText, resultText } from './render-transcript.ts'
 
@@ -11,16 +11,15 @@ const renderedLater = new WeakMap<Message, Message | null>()
 
 /**
  * The messages of a holder as its model reads them: calls and results are text, since providers refuse them from a request
- * that declares no tools; thinking in the turn that it holds is left out. All other agents' are as they are.
+ * that declares no tools; thinking in the turn that it holds is left out. `undefined` for all other agents.
+ *
+ * @param count how many messages of the conversation to take. @default all
  */
-export function seededMessages(
-  world: World,
-  agent: Entity,
-  messages: LogView<Message>,
-): readonly Message[] | undefined {
+export function seededMessages(world: World, agent: Entity, count?: number): readonly Message[] | undefined {
   const seed = world.get(agent, Seed)
   if (seed === undefined) return undefined
-  return [...messages].flatMap((message, index) => known(message, index < seed.count) ?? [])
+  const messages = (world.get(agent, Conversation) ?? []).slice(0, count)
+  return messages.flatMap((message, index) => known(message, index < seed.count) ?? [])
 }
 
 function known(message: Message, isSeeded: boolean): Message | null {

@@ -6,6 +6,7 @@ import { Conversation } from '../../components/conversation.ts'
 import { DelegationLimits, type DelegationLimitsData } from '../../components/delegation-limits.ts'
 import type { StandardInput } from '../../components/input.ts'
 import type { Message } from '../../components/message.ts'
+import { Turn } from '../../components/turn.ts'
 import { systemText } from '../models/project.ts'
 import type { DeepReadonly, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -129,6 +130,11 @@ export class ChildRun {
     return this.#ended
   }
 
+  /** Is its agent in the midst of a turn? */
+  get isAtWork(): boolean {
+    return this.#runner.world.has(this.#agent, Turn)
+  }
+
   /** Has it ended, while turns of it are still on their way to holders? */
   get isArchiving(): boolean {
     const { world } = this.#runner
@@ -169,7 +175,7 @@ export class ChildRun {
   #look(): void {
     if (this.#isStopped) return
     const { world } = this.#runner
-    if (this.#isLeaving && !this.isArchiving) this.#quiet.resolve()
+    if (this.#isLeaving && !this.isAtWork && !this.isArchiving) this.#quiet.resolve()
     const end = world.get(this.#agent, SessionEnd)
     if (end !== undefined) {
       if (this.#isAwaited) this.#settle?.(end)

@@ -1,6 +1,6 @@
 import { Delegated } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
-import { Usage } from '../../components/usage.ts'
+import { ownUsage } from '../context/own-usage.ts'
 import { subtasksSpent } from '../context/subtasks-spent.ts'
 import { nothingDelegated, tokensOf } from '../subagents/grants.ts'
 import type { Entity } from '../world/component.ts'
@@ -8,7 +8,7 @@ import type { World } from '../world/world.ts'
 
 /** What an agent has used, and its subtasks, and its sessions: those that have ended, and those that run. */
 export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly usage: SessionUsage }>): SessionUsage {
-  const own = world.get(agent, Usage) ?? { calls: 0 }
+  const own = ownUsage(world, agent)
   const delegated = world.get(agent, Delegated) ?? nothingDelegated
   const { launched, launchedBefore = 0, spentTokens, spentCostNanoUsd, spentSessions } = delegated
   let tokens = spentTokens

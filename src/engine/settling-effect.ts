@@ -37,6 +37,8 @@ async function driven(sessions: Sessions, run: ChildRun, context: EffectContext)
   const forget = sessions.ask(run)
   try {
     await run.start()
+    // A question that nobody waits for any more is not gone on with.
+    if (run.isAtWork && !context.signal.aborted) await context.wait(run.abandon())
     await context.wait(untilAborted(run.quiet(), context.signal))
     const usage = usageSince(before, run.usage)
     return done(run.isArchiving ? { isArchiving: true, usage } : { usage })

@@ -38,9 +38,9 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
 
 /** The conversation as an agent's model sees it: behind the newest boundary, if there is one. */
 function projectedMessages(world: World, agent: Entity, messages?: number): LogView<Message> {
-  const log = world.get(agent, Conversation) ?? []
-  const seeded = seededMessages(world, agent, LogView.of(log, 0, messages))
+  const seeded = seededMessages(world, agent, messages)
   if (seeded !== undefined) return LogView.of(seeded)
+  const log = world.get(agent, Conversation) ?? []
   const start = projectionStart(world, agent)
   if (start === undefined) return LogView.of(log, 0, messages)
   return LogView.of([start.message]).concat(LogView.of(log, start.from, messages))

@@ -10,6 +10,7 @@ import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { Turn } from '../../components/turn.ts'
+import { UsageBeside } from '../../components/usage-beside.ts'
 import { Usage } from '../../components/usage.ts'
 import { textOf } from '../models/text-of.ts'
 import type { Entity } from '../world/component.ts'
@@ -36,7 +37,7 @@ export function reviveSession(
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
   for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
-  for (const token of [AskedAgain, DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage])
+  for (const token of [AskedAgain, DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside])
     world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
   const { finished, holders, launched } = world.get(agent, Delegated) ?? nothingDelegated

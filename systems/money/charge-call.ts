@@ -1,10 +1,14 @@
+import { Ancestry } from '../../components/ancestry.ts'
 import { Due } from '../../components/due.ts'
 import type { Failure, FailureKind } from '../../components/failure.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { Reservation } from '../../components/reservation.ts'
+import { SideCall } from '../../components/side-call.ts'
+import { UsageBeside } from '../../components/usage-beside.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import { dearestCost } from '../../src/context/dearest-cost.ts'
 import { rawTokens } from '../../src/context/estimate-tokens.ts'
+import { type CallUsage, sum } from '../../src/context/own-usage.ts'
 import { estimated, rawTokensOfCall } from '../../src/context/request-tokens.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { ModelReply } from '../../src/models/port.ts'
@@ -34,10 +38,13 @@ export function chargeReply(world: World, call: Entity, { costNanoUsd, message, 
   if (!keepsLedger(world, agent)) return
   const model = modelCalledBy(world, call)
   if (usage.input !== undefined || usage.output !== undefined) {
+    if (world.has(call, SideCall)) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
     return charge(world, agent, { call, costNanoUsd, model, usage })
   }
   const output = estimated(world, agent, model, rawTokens(message))
-  chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output })
+  // A step that has its reply is counted as a call already.
+  const calls = world.has(call, SideCall) ? 1 : 0
+  chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output }, calls)
 }
 
 /**
@@ -68,12 +75,20 @@ function chargeRefused(world: World, call: Entity, { kind }: Failure): void {
   charge(world, callerOf(world, call), { call, costNanoUsd: 0, model: modelCalledBy(world, call), usage: {} })
 }
 
-function chargeEstimate(world: World, call: Entity, usage: TokenUsage): void {
+/** @param calls of which the agent's `Usage` does not know */
+function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1): void {
   const agent = callerOf(world, call)
   const model = modelCalledBy(world, call)
   const { input = 0, output = 0 } = usage
   const costNanoUsd = dearestCost(ratesOf(world, model), { input, output })
+  noteBeside(world, agent, { calls, costNanoUsd, ...usage })
   charge(world, agent, { call, costNanoUsd, isEstimated: true, model, usage })
+}
+
+function noteBeside(world: World, agent: Entity, used: CallUsage): void {
+  if (!world.has(agent, Ancestry)) return
+  const before = world.get(agent, UsageBeside)
+  world.set(agent, UsageBeside, before === undefined ? used : sum(before, used))
 }
 
 function promptTokens(world: World, call: Entity): number {

@@ -20,7 +20,8 @@ export function ratesOf(world: World, model: string): Rates | undefined {
 
 /** Asks what a model costs, once a world. */
 export function askRates(world: World, model: string): void {
-  if (ratesOf(world, model) !== undefined || isAsked(world, model)) return
+  if (ratesOf(world, model) !== undefined) return
+  if (world.query(RatesCall).some((asked) => world.read(asked, RatesCall).model === model)) return
   world.spawn(RatesCall({ model }), Effect({ attempt: 1, kind: 'rates', restart: 'pure' }), Pending)
 }
 
@@ -35,7 +36,7 @@ export function awaitRates(world: World, agent: Entity): boolean {
   return true
 }
 
-/** Takes what has come, and lets those go on that waited. */
+/** Takes what has come, and lets those go on that waited: whose model it was not asks again. */
 export function takeRates(world: World): void {
   const calls = settled(world, RatesCall)
   if (calls.length === 0) return
@@ -46,15 +47,9 @@ export function takeRates(world: World): void {
     world.despawn(call)
   }
   for (const agent of world.query(RatesAwaited)) {
-    const model = world.get(agent, Llm)?.model
-    if (model !== undefined && isAsked(world, model)) continue
     world.remove(agent, RatesAwaited)
     holdStep(world, agent)
   }
-}
-
-function isAsked(world: World, model: string): boolean {
-  return world.query(RatesCall).some((asked) => world.read(asked, RatesCall).model === model)
 }
 
 function note(world: World, model: string, rates: Rates): void {

@@ -7,8 +7,8 @@ import {
   type DelegatedData,
   DelegationLimits,
 } from '../../components/delegation-limits.ts'
-import { Usage } from '../../components/usage.ts'
 import { leftUnder } from '../../src/context/ceiling-decision.ts'
+import { ownUsage } from '../../src/context/own-usage.ts'
 import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { subtasksSpent } from '../../src/context/subtasks-spent.ts'
 import { type Allowance, leftOf, nothingDelegated, tokensOf } from '../../src/subagents/grants.ts'
@@ -42,9 +42,7 @@ function leftByCeilings(world: World, agent: Entity): number | undefined {
 }
 
 function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
-  const usage = world.get(agent, Usage)
+  const usage = ownUsage(world, agent)
   const { tokens = 0, costNanoUsd = 0 } = subtasksSpent(world, agent) ?? {}
-  return usage === undefined
-    ? { tokens, costNanoUsd }
-    : { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }
+  return { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }
 }

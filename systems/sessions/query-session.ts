@@ -93,5 +93,5 @@ export function startNextQuery(world: World, session: Entity): void {
   }
   // Who has reached a ceiling asks nobody.
   world.set(first, Outcome, { ok: false, failure: latched.failure })
-  world.requestTick()
+  answerQuery(world, first)
 }

@@ -44,6 +44,7 @@ export const pureParts = [
   'src/context/missing-headings.ts',
   'src/context/model-tiers.ts',
   'src/context/models-by-tier.ts',
+  'src/context/own-usage.ts',
   'src/context/places.ts',
   'src/context/prompt-tokens.ts',
   'src/context/render-transcript.ts',

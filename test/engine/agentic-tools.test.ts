@@ -230,7 +230,13 @@ describe("the model of a wrapper's subtask", () => {
 
   it('that was set and whose provider is unknown is refused at the start', async () => {
     const config = { context: { agentic: { small_model: 'nobody/x' } } }
-    const { runner } = driven(worldWith({ tools: all, config }).world, { models: {}, tools: all })
-    await expect(runner.start()).rejects.toMatchObject({ code: 'unknown-provider' })
+    const { models } = behaving(() => 'Done.')
+    const { runner } = driven(worldWith({ tools: all, config }).world, { models, tools: all })
+    await expect(runner.start()).rejects.toMatchObject({
+      code: 'unknown-provider',
+      message: expect.stringContaining("'nobody/x'"),
+    })
+    const off = { context: { agentic: { ...config.context.agentic, tools: false } } }
+    await settled(worldWith({ tools: all, config: off }).world, { models, tools: all })
   })
 })

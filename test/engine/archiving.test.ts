@@ -1,11 +1,24 @@
-import { assistant, EntiaError, fail, ToolRegistry, user } from 'entia'
-import { Archival, Archive, ArchiveJob, Ledger, Context } from 'entia/components'
+import {
+  assistant,
+  configured,
+  EntiaError,
+  fail,
+  memoryStore,
+  readConfig,
+  recordingOf,
+  replay,
+  standardSystems,
+  ToolRegistry,
+  user,
+} from 'entia'
+import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
 import { archiving, archiveOf, callsInTurn, lastUser, looking, settings, validSummary } from './archiving.ts'
 import { gate, reopened } from './driving.ts'
 import { stores } from '../sessions/kinds-of-stores.ts'
-import { readConfig, configured } from 'entia'
+
+const { Archival, Archive, ArchiveJob, Context, Ledger } = components
 
 describe('a configuration', () => {
   it('without a word of archival has every default, and archives nothing', () => {
@@ -339,5 +352,23 @@ describe('a world with archived turns', () => {
     await again.runner.stop()
     expect(made.world.read(made.agent, Archive)).toHaveLength(1)
     expect(settings().token.name).toBe('Archival')
+  })
+})
+
+describe('a recorded world with archived turns', () => {
+  it('is made again from its inputs: no model is asked, and nothing is written', async () => {
+    const store = memoryStore()
+    const made = archiving({ runner: { store, record: true }, model: { latencyMs: [10, 90] } })
+    await made.runner.start()
+    await made.say('first')
+    await made.runner.subagents(made.agent).query(1, 'What?')
+    await made.say('second')
+    await made.runner.stop()
+    const again = replay(await recordingOf(store, 'world'), { systems: standardSystems(), components })
+    expect(again.difference).toBeUndefined()
+    expect(again.hash).toBe(made.world.hash())
+    const id = made.holders()[0]?.sessionId ?? ''
+    const holder = replay(await recordingOf(store, id), { systems: standardSystems(), components })
+    expect(holder.difference).toBeUndefined()
   })
 })

@@ -11,7 +11,7 @@ import {
   World,
 } from 'entia'
 import * as components from 'entia/components'
-import { Ledger, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
+import { Ledger, Subtask, SubtaskAccount, SubtaskCount, Unread } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { stores } from '../sessions/kinds-of-stores.ts'
 import { behaving, driven, mortal, rejection, reopened, turns, worldWith } from './driving.ts'
@@ -111,6 +111,44 @@ describe.each(stores)('subtasks in a %s', (_, open) => {
     await again.runner.post({ kind: 'answer', approval, approved: true })
     expect(await ended).toMatchObject({ result: { digest: 'Fine.' } })
     expect(runs).toHaveLength(1)
+  })
+
+  it('have no more time for it', async () => {
+    const store = await open()
+    const second = Promise.withResolvers<void>()
+    const { agent, options, world } = office((count) => (count === 2 ? second.resolve() : undefined))
+    world.remove(agent, Unread)
+    const first = driven(world, { ...options, store })
+    await first.runner.start()
+    const asked = { name: 'a', systemPrompt: 'Read.', userMessage: 'Go.', tools: ['read_file'], model: 'scripted/tiny' }
+    // A read takes 100 ms.
+    const lost = rejection(first.runner.runSubtask(agent, { ...asked, timeoutMs: 150 }))
+    await second.promise
+    await first.runner.stop()
+    await lost
+    const again = await reopened(store, options)
+    const ended = again.next('subtask-ended')
+    await again.runner.start()
+    expect(await ended).toMatchObject({ result: { durationMs: 150, failure: { kind: 'timed-out' } } })
+  })
+
+  it('are not forgotten before what they have come to is written', async () => {
+    const kept = await open()
+    const isEnd = ({ inputs }: CommittedTick): boolean =>
+      inputs.some((input) => input.kind === 'outcome' && JSON.stringify(input).includes('subtaskId'))
+    const before = (ticks: readonly CommittedTick[]): void => {
+      if (ticks.some(isEnd)) throw new Error('The disk is full.')
+    }
+    const { world, agent, options, asked } = office()
+    const first = mortal(world, { ...options, store: watchedStore(kept, { before }) })
+    await first.runner.start()
+    expect(await rejection(first.runner.idle())).toMatchObject({ code: 'store-failed' })
+    await first.runner.stop()
+    const again = await reopened(kept, options)
+    await again.runner.start()
+    await again.runner.idle()
+    expect(digests(again.world, agent)).toMatchObject([{ digest: 'A digest.' }])
+    expect(asked()).toEqual([1, 3, 5, 7])
   })
 
   it('go on where a Runner was stopped', async () => {

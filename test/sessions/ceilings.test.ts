@@ -1,4 +1,4 @@
-import { Ceilings, Conversation, DelegationLimits, LastTurn, SessionPool, type SubagentConfig } from 'entia'
+import { Ceilings, Context, Conversation, DelegationLimits, LastTurn, SessionPool, type SubagentConfig } from 'entia'
 import { CostCeiling, Ledger, ReportedUsage } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { gate, rejection } from '../engine/driving.ts'
@@ -122,6 +122,46 @@ describe('a session of an agent under a ceiling', () => {
     expect(ledgerOf(made)).toMatchObject({ models: { 'worker/x': { calls: 3 } }, sessionNanoUsd: cents(31) })
   })
 
+  it('that has told of its spending holds no more than the rest of its grant', async () => {
+    const worker = stepwise(calls(call('look', 'look')), (_, { sleep }) => sleep(60_000).then(() => 'Done.'))
+    const made = await thrifty({ maxSessionCostUsd: 4 }, { worker, lead: () => 'Hm.' })
+    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
+    await once(made, () => made.asked('worker').length === 2)
+    await made.runner.message(made.lead, 'Well?')
+    expect(ledgerOf(made)).toMatchObject({ sessionNanoUsd: cents(10) })
+    await made.next('turn-ended')
+    await made.subagents.spawn({ category: 'researcher', prompt: 'b' })
+    await once(made, () => running(made))
+    // Of four dollars eleven cents are spent, and ninety are held of the first dollar that was granted.
+    expect(grants(made)[1]).toEqual({ sessions: 0, costUsd: (4 - 0.11 - 0.9) / 4 })
+  })
+
+  it('pays for summaries of its own from its grant, and its parent has them in the ledger', async () => {
+    const worker: Behaviour = (request) => {
+      if (request.tools.length === 0) return 'It has looked.'
+      return [...request.messages].some(({ role }) => role === 'assistant') ? 'Done.' : calls(call('look', 'look'))
+    }
+    const made = await thrifty(
+      { maxSessionCostUsd: 4 },
+      {
+        worker,
+        parts: [Context({})],
+        // Each step fills the window: a summary takes its place before the next one.
+        runner: { prices: { 'worker/x': { input: 100, output: 0, contextWindow: 1_000 } } },
+        subagents: { researcher: { ...looking, maxSteps: 2 } },
+      },
+    )
+    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
+    await made.runner.idle()
+    const asked = made.asked('worker')
+    expect(asked.map(({ request }) => request.tools.length > 0)).toEqual([true, false, true])
+    expect(made.sessions()[0]?.usage).toMatchObject({ calls: 3, costNanoUsd: cents(30), input: 3_000 })
+    expect(ledgerOf(made)).toMatchObject({
+      models: { 'worker/x': { calls: 3, costNanoUsd: cents(30), input: 3_000 } },
+      sessionNanoUsd: cents(30),
+    })
+  })
+
   it('that a call waits for counts for the turn that has launched it', async () => {
     const made = await thrifty(
       { maxTurnCostUsd: 1 },
@@ -175,6 +215,19 @@ describe('an agent that has reached its ceiling', () => {
     await made.runner.idle()
     expect(notesIn(made.world.read(made.lead, Conversation))).toHaveLength(1)
     expect(made.asked('lead')).toHaveLength(3)
+  })
+
+  it('launches no session between its turns, though its life may cost more', async () => {
+    const made = await thrifty({ maxTurnCostUsd: 0.01, maxSessionCostUsd: 9 })
+    await made.runner.message(made.lead, 'Go')
+    await made.runner.idle()
+    expect(made.world.read(made.lead, CostCeiling).bound).toBe('turn')
+    const refused = rejection(made.subagents.spawn({ category: 'researcher', prompt: 'b' }))
+    await expect(refused).resolves.toMatchObject({ code: 'limit-reached' })
+    await made.runner.resetCostCeiling(made.lead)
+    await made.subagents.spawn({ category: 'researcher', prompt: 'b' })
+    await made.runner.idle()
+    expect(made.sessions()).toMatchObject([{ status: 'succeeded' }])
   })
 
   it('launches no session, and puts no question to one', async () => {

@@ -5,6 +5,7 @@ import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
 import { spentBy } from '../../subagents/grants.ts'
+import { SettlingOutcome } from '../../subagents/holder-outcome.ts'
 import { QueryOutcome } from '../../subagents/session-outcome.ts'
 import type { Entity } from '../../world/component.ts'
 import { type Finding, type Law, setIn, type WatchedTick, type WatchedWorld } from '../law.ts'
@@ -116,13 +117,14 @@ function touchedIn(tick: WatchedTick, records: Records): Iterable<Entity> {
   return touched
 }
 
-/** What questions whose replies came in with this tick have cost. One that nobody waits for any more counts for nothing. */
+/** What questions whose replies came in with this tick have cost, and what was archived of them. One that nobody waits for any more counts for nothing. */
 function askedIn({ step: { inputs } }: WatchedTick): Amount {
   const cost: Amount = { sessions: 0, tokens: 0, cost: 0 }
   for (const input of inputs) {
     if (input.kind !== 'outcome') continue
     const { outcome } = input as InputOf<'outcome'>
-    const reply = outcome.ok ? QueryOutcome().safeParse(outcome.value).data : undefined
+    const value = outcome.ok ? outcome.value : undefined
+    const reply = QueryOutcome().safeParse(value).data ?? SettlingOutcome().safeParse(value).data
     if (reply === undefined) continue
     const { costNanoUsd, sessions, tokens } = spentBy(reply.usage)
     add(cost, { cost: costNanoUsd, sessions, tokens })

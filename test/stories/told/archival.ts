@@ -70,19 +70,27 @@ function work(request: ModelRequest): ScriptedReply {
   return said === 'recall' ? calls(['recall', { query: 'tree west' }]) : 'Nothing to do.'
 }
 
-/** One agent whose finished turns are archived, their questions in turn too, while it goes on and delegates. */
+/**
+ * One agent whose finished turns are archived, their questions in turn too, while it goes on, delegates, and is compacted.
+ */
 export function archivalStory(systems?: readonly System[]): SimulateOptions {
   return teamStory({
     name: 'archive',
     ...(systems !== undefined && { systems }),
     subagents: {},
     models: {
-      lead: scripted((request) => {
-        if (textOf(request.messages.at(0)).startsWith('Summarize the following')) return summarize(request)
-        return request.system.startsWith('You hold') ? hold(request) : work(request)
-      }),
+      lead: scripted(
+        (request) => {
+          if (textOf(request.messages.at(0)).startsWith('Summarize the following')) return summarize(request)
+          return request.system.startsWith('You hold') ? hold(request) : work(request)
+        },
+        { usage: ({ messages }) => ({ input: Math.ceil(JSON.stringify([...messages]).length / 4), output: 10 }) },
+      ),
     },
+    // So small a window that the conversation is compacted as well.
+    prices: { 'lead/x': { input: 1, output: 1, contextWindow: 3_000 } },
     parts: [
+      components.Context({ compaction: { threshold: 0.3 } }),
       components.Archival({
         enabled: true,
         summary: { timeoutMs: 20_000 },

@@ -1,4 +1,4 @@
-import { Ceilings, declare, querySubagentDeclaration, scripted, textOf, ToolRegistry } from 'entia'
+import { Ceilings, Context, declare, querySubagentDeclaration, scripted, textOf, ToolRegistry } from 'entia'
 import { person } from 'entia/sim'
 import { calls, spoken } from './spoken.ts'
 import { look, teamStory } from './team.ts'
@@ -10,13 +10,17 @@ const usage = { input: 1_000, output: 0 }
 /** People are patient for so long. */
 const maxTick = 30
 
+function ask(prompt: string) {
+  return ['query_subagent', { id: '2', prompt }] as const
+}
+
 function send(category: string, prompt: string, background = true) {
   return ['subagent', { category, prompt, background }] as const
 }
 
 /**
- * A lead under ceilings, with sessions that spend as well, and sessions of theirs. Its owner lets it go on a few times, with
- * more money, and asks for more.
+ * A lead under ceilings, with sessions that spend as well, sessions of theirs, and summaries. Its owner lets it go on a few
+ * times, with more money, and asks for more.
  */
 export default teamStory({
   name: 'thrifty',
@@ -24,16 +28,19 @@ export default teamStory({
   maxSessions: 3,
   parts: [
     Ceilings({ maxSessionCostUsd: 0.2, maxTurnCostUsd: 0.12 }),
+    Context({ compaction: { threshold: 0.5 } }),
     ToolRegistry({ tools: [...declare(look), querySubagentDeclaration] }),
   ],
   prices: {
-    'lead/x': { input: 10, output: 0 },
+    'lead/x': { input: 10, output: 0, contextWindow: 1_800 },
     'digger/x': { input: 30, output: 0 },
     'scout/x': { input: 10, output: 0 },
   },
   models: {
     lead: scripted(
       (request) => {
+        // Asked for a summary, it has no tools.
+        if (request.tools.length === 0) return 'Some digging was done.'
         switch (spoken(request) % 6) {
           case 0:
             return calls(send('digger', 'deep'), send('scout', 'far'), ['look', {}])
@@ -42,7 +49,7 @@ export default teamStory({
           case 2:
             return calls(['subagent_wait', { mode: 'any' }])
           case 3:
-            return calls(['query_subagent', { id: '2', prompt: 'Are you sure?' }], ['look', {}])
+            return calls(ask('Are you sure?'), ask('Really?'), ['look', {}])
           case 4:
             return calls(['look', {}], ['look', { at: 'left' }], ['look', { at: 'right' }])
           default:
