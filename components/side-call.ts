@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../src/world/component.ts'
-import { lazily } from '../src/world/lazily.ts'
 import { entity } from './entity.ts'
 
 export const sideCallPurposes = ['compaction', 'checkpoint', 'archival-summary'] as const

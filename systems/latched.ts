@@ -22,13 +22,6 @@ export function latchOf(world: World, agent: Entity): Latched | undefined {
   return { kind: 'watchdog', message: dog.message, failure: { kind: 'watchdog', message: dog.message } }
 }
 
-/** To whoever has spoken it is a turn that has ended before its first step. */
-function noteRefused(world: World, agent: Entity, { failure }: Latched): void {
-  const atMs = world.nowMs
-  const nothing = { steps: 0, toolCalls: 0, startedAtMs: atMs, endedAtMs: atMs }
-  world.add(agent, LastTurn({ stop: 'budget-spent', failure, ...nothing }))
-}
-
 /** Refuses a message to an agent that is stopped, and tells so. False: it is not stopped. */
 export function refuseLatched(world: World, agent: Entity): boolean {
   const latched = latchOf(world, agent)
@@ -36,4 +29,11 @@ export function refuseLatched(world: World, agent: Entity): boolean {
   tell(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
   if (latched.kind === 'cost_ceiling' && !world.has(agent, Turn)) noteRefused(world, agent, latched)
   return true
+}
+
+/** To whoever has spoken it is a turn that has ended before its first step. */
+function noteRefused(world: World, agent: Entity, { failure }: Latched): void {
+  const atMs = world.nowMs
+  const nothing = { steps: 0, toolCalls: 0, startedAtMs: atMs, endedAtMs: atMs }
+  world.add(agent, LastTurn({ stop: 'budget-spent', failure, ...nothing }))
 }

@@ -5,7 +5,7 @@ import { Subtask, type SubtaskData, type SubtaskSpending } from '../../component
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { endedSubtask, hasEnded } from '../context/ended-subtask.ts'
 import { failedSubtask } from '../context/subtask-result.ts'
-import { subtaskSpending } from '../context/subtask-spending.ts'
+import { nothingSpent, subtaskSpending } from '../context/subtask-spending.ts'
 import { type Payer, payerOf } from '../subagents/payer.ts'
 import { subtaskBlueprint } from '../subagents/subtask-blueprint.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
@@ -47,8 +47,10 @@ export function subtaskEffect(sessions: Sessions): EffectKind {
 }
 
 async function runSubtask(sessions: Sessions, order: Order, context: EffectContext): Promise<OutcomeData> {
-  const { subtaskId } = order.asked
+  const { asked } = order
+  const { subtaskId } = asked
   let isOver = false
+  let run: ChildRun | undefined
   // Once what it has come to is in its caller's world, nobody needs its own any more.
   context.whenGone(() => {
     if (isOver && !context.isStopping) sessions.subtasks.discard(subtaskId)
@@ -57,12 +59,12 @@ async function runSubtask(sessions: Sessions, order: Order, context: EffectConte
   try {
     const maker = await made(sessions, order, context)
     if (typeof maker !== 'function') return { ok: true, value: failedSubtask(subtaskId, maker) as Json }
-    const mayCall = (): Promise<Failure | undefined> => sessions.subtasks.mayCall(order.asked, spentBy(run))
-    const run: ChildRun = new ChildRun(maker, undefined, mayCall)
-    const outcome = await driven(sessions, order, run, context)
-    isOver = outcome.ok
-    return outcome
+    const mayCall = (): Promise<Failure | undefined> => sessions.subtasks.mayCall(asked, spentBy(run))
+    run = new ChildRun(maker, undefined, mayCall)
+    return await driven(sessions, order, run, context)
   } finally {
+    isOver = true
+    if (context.signal.aborted && !context.isStopping) sessions.subtasks.callOff(asked, spentBy(run))
     sessions.forget(subtaskId)
     release()
   }
@@ -138,10 +140,7 @@ async function driven(
     await context.wait(run.stop())
     forget()
   }
-  if (signal.aborted) {
-    if (!context.isStopping) sessions.subtasks.callOff(asked, spentBy(run))
-    return { ok: false, failure: { kind: 'cancelled', message: 'The subtask was called off.' } }
-  }
+  if (signal.aborted) return { ok: false, failure: { kind: 'cancelled', message: 'The subtask was called off.' } }
   const isLate = end === undefined && !hasEnded(world, agent)
   const failure = end?.ok === false ? { kind: end.kind, message: end.error } : undefined
   return { ok: true, value: endedSubtask(world, agent, asked, { failure, isLate }) as Json }
@@ -153,8 +152,8 @@ async function abandoned(run: ChildRun): Promise<void> {
   await run.abandon().catch(() => undefined)
 }
 
-function spentBy({ world }: ChildRun): SubtaskSpending {
-  return subtaskSpending(world, agentOf(world))
+function spentBy(run: ChildRun | undefined): SubtaskSpending {
+  return run === undefined ? nothingSpent : subtaskSpending(run.world, agentOf(run.world))
 }
 
 /** What comes in time, by the clock; `undefined`: it did not, or the subtask was called off. */

@@ -45,7 +45,9 @@ export class SubtaskRuns {
 
   /** Removes the World of a subtask that nobody needs any more, unless all is to be kept. What cannot be removed stays. */
   discard(subtaskId: string): void {
-    if (!this.#parts.isRecorded) this.#remove(subtaskId).catch(() => undefined)
+    // Until the last of its spending is told, nothing else knows of that.
+    if (this.#parts.isRecorded || this.#accounts().includes(subtaskId)) return
+    this.#remove(subtaskId).catch(() => undefined)
   }
 
   /**
@@ -74,10 +76,13 @@ export class SubtaskRuns {
     const { world } = this.#parts
     const { state } = world.core
     const running = new Set(state.holders(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))
-    for (const account of state.holders(SubtaskAccount)) {
-      const { subtaskId } = world.read(account, SubtaskAccount)
-      if (!running.has(subtaskId)) void this.#tell(subtaskId)
-    }
+    for (const subtaskId of this.#accounts()) if (!running.has(subtaskId)) void this.#tell(subtaskId)
+  }
+
+  /** Subtasks of which more may be to come. */
+  #accounts(): readonly string[] {
+    const { world } = this.#parts
+    return world.core.state.holders(SubtaskAccount).map((account) => world.read(account, SubtaskAccount).subtaskId)
   }
 
   async #tell(subtaskId: string): Promise<void> {

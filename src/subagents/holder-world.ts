@@ -6,6 +6,7 @@ import { Seed } from '../../components/holder.ts'
 import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Limits } from '../../components/limits.ts'
 import { Llm, type LlmData } from '../../components/llm.ts'
+import { Metered } from '../../components/metered.ts'
 import type { Message } from '../../components/message.ts'
 import { subagentDefaults } from '../../components/subagent-registry.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
@@ -56,8 +57,11 @@ export function holderWorld(parts: HolderParts): World {
   put(Ancestry, { sessions: [...above, { kind: 'holder', sessionId }] })
   // A turn of its own may be archived in turn; that is noticed only in an agent that has this.
   put(Archival, archival ?? Archival({ enabled: false }).initial)
-  put(SystemPrompt, { template: promptFor(task) })
+  // What a user wrote is no template.
+  put(SystemPrompt, { ending: `The turn: ${task}`, template })
   put(Seed, { count: seed.length })
+  // What it spends beside its answers is told to whoever asks.
+  world.add(agent, Metered)
   put(AgentTranscript, { lines: seed.length + furtherLines, seq: seed.length })
   // Frozen messages are taken as they are; the list of them is the World's own.
   world.core.put(agent, Conversation, Object.freeze([...seed]) as Json)
@@ -65,14 +69,10 @@ export function holderWorld(parts: HolderParts): World {
   return world
 }
 
-/** No placeholder is filled in: what a user wrote is no template. */
-function promptFor(task: string): string {
-  return (
-    `You hold one finished turn of another agent's conversation: ${task.replaceAll('${', '$ {')}\n\n` +
-    'All that is known of it stands above. Answer questions from this history alone: quote names, paths, numbers and texts ' +
-    'exactly, and say so plainly if the history does not hold the answer. You have no tools.'
-  )
-}
+const template =
+  "You hold one finished turn of another agent's conversation. All that is known of it stands above. Answer questions from " +
+  'this history alone: quote names, paths, numbers and texts exactly, and say so plainly if the history does not hold the ' +
+  'answer. You have no tools.'
 
 /** A provider's own tools are declared in further fields of its requests. */
 function withoutTools({ extra, ...llm }: LlmData): LlmData {

@@ -1,9 +1,7 @@
 import { ArchiveJob, type ArchiveJobData, type TurnSummary } from '../../components/archive-job.ts'
-import { CompactionPending } from '../../components/compaction-state.ts'
 import { Archive } from '../../components/archive.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { DraftOf } from '../../components/holder.ts'
-import { LastCall } from '../../components/last-call.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { countUpTo } from '../../src/context/places.ts'
@@ -11,6 +9,7 @@ import { keepPrefix } from '../../src/models/prefix.ts'
 import { recordHolder } from '../../src/subagents/record-holder.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { noteRewrite } from '../summaries/note-rewrite.ts'
 import { tell } from '../tell.ts'
 
 /**
@@ -20,7 +19,7 @@ import { tell } from '../tell.ts'
 export function collapse(world: World, job: Entity, summary: TurnSummary): void {
   const data = world.read(job, ArchiveJob)
   const { agent, fromSeq, reason, subagentId, task, toSeq } = data
-  replaceSlice(world, data, summary.text)
+  replaceSlice(world, data, summary)
   recordHolder(world, agent, { model: data.llm.model, sessionId: subagentId, task }, summary.text)
   world.append(agent, Archive, {
     atMs: world.nowMs,
@@ -39,18 +38,21 @@ export function collapse(world: World, job: Entity, summary: TurnSummary): void 
   tell(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
 }
 
-function replaceSlice(world: World, { agent, fromSeq, subagentId, toSeq }: ArchiveJobData, summary: string): void {
+function replaceSlice(
+  world: World,
+  { agent, fromSeq, subagentId, toSeq }: ArchiveJobData,
+  { costNanoUsd, text: summary }: TurnSummary,
+): void {
   const from = countUpTo(world, agent, fromSeq)
   const to = countUpTo(world, agent, toSeq)
   const before = world.read(agent, Conversation)
   const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
   keepPrefix(before, world.read(agent, Conversation), from)
-  // What was read before says nothing of what is sent next.
-  for (const token of [CompactionPending, LastCall]) world.remove(agent, token)
+  noteRewrite(world, agent, { kind: 'archival', costNanoUsd, toSeq })
   for (const call of world.referrers(OwnedBy, agent)) {
     if (!world.has(call, ModelCall)) continue
     const { messages } = world.read(call, ModelCall)
-    world.patch(call, ModelCall, { isOutdated: true, messages: messages - (to - from - 1) })
+    world.patch(call, ModelCall, { messages: messages - (to - from - 1) })
   }
 }

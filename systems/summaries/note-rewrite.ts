@@ -1,3 +1,4 @@
+import { Boundary } from '../../components/boundary.ts'
 import { CompactionPending } from '../../components/compaction-state.ts'
 import { Context } from '../../components/context.ts'
 import { LastCall } from '../../components/last-call.ts'
@@ -16,20 +17,24 @@ export interface Rewritten {
   readonly kind: RewriteKind
   /** Of the calls that wrote what stands there now. Absent: no price is known. */
   readonly costNanoUsd?: number | undefined
+  /** The `seq` of the last message that is another one now. What a boundary covers is not projected. @default it is */
+  readonly toSeq?: number
 }
 
 /**
  * Notes that an agent's projection was rewritten: what its newest call read says nothing of what is sent next, and nothing
  * is compacted because of it. The first own call that begins from here on shows what the rewrite was worth.
  */
-export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd }: Rewritten): void {
+export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd, toSeq = Infinity }: Rewritten): void {
   for (const call of world.referrers(OwnedBy, agent)) {
     if (world.has(call, ModelCall)) world.patch(call, ModelCall, { isOutdated: true })
   }
-  if (!world.has(agent, Context)) return
+  const last = world.get(agent, LastCall)
+  for (const token of [CompactionPending, LastCall]) world.remove(agent, token)
+  const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
+  if (!world.has(agent, Context) || toSeq <= covered) return
   // Several rewrites before the next call count as one.
   const before = world.get(agent, Rewrite)
-  const last = world.get(agent, LastCall)
   const facts = {
     cachedTokensLost: before === undefined ? world.get(agent, Prefix)?.cached : before.cachedTokensLost,
     contextWindow: before?.contextWindow ?? last?.contextWindow,
@@ -38,8 +43,6 @@ export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd }: 
     tokensBefore: before?.tokensBefore ?? last?.promptTokens,
   }
   world.set(agent, Rewrite, facts)
-  world.remove(agent, LastCall)
-  world.remove(agent, CompactionPending)
 }
 
 /** Tells of the rewrites whose worth the agents' newest calls have shown. */

@@ -44,9 +44,7 @@ describe('a structured summary', () => {
     ['a text instead of a list', JSON.stringify({ ...keys, key_findings: 'a' }), /^key_findings: /],
     ['a key less', JSON.stringify({ outcome: 'Done.' }), /^key_findings: /],
   ])('is not %s', (_, reply, problem) => {
-    expect(parseSummary('structured', reply)).toEqual({
-      problem: typeof problem === 'string' ? problem : (expect.stringMatching(problem) as string),
-    })
+    expect(parseSummary('structured', reply).problem).toMatch(problem)
   })
 })
 

@@ -12,13 +12,12 @@ import {
   user,
 } from 'entia'
 import * as components from 'entia/components'
+import { Archival, Archive, ArchiveJob, Context, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
 import { archiving, archiveOf, callsInTurn, lastUser, looking, settings, validSummary } from './archiving.ts'
 import { gate, reopened } from './driving.ts'
 import { stores } from '../sessions/kinds-of-stores.ts'
-
-const { Archival, Archive, ArchiveJob, Context, Ledger } = components
 
 describe('a configuration', () => {
   it('without a word of archival has every default, and archives nothing', () => {
@@ -211,6 +210,17 @@ describe('a heavy turn', () => {
 })
 
 describe('a summary', () => {
+  it('may come in a code fence, with a key too many: what stays are the five keys, compact and in order', async () => {
+    const { outcome, ...rest } = JSON.parse(validSummary) as Record<string, unknown>
+    const fenced = `\`\`\`json\n${JSON.stringify({ ...rest, more: [], outcome }, null, 2)}\n\`\`\``
+    const made = archiving({ summary: () => fenced })
+    await made.runner.start()
+    await made.say('first')
+    expect(made.archive()).toMatchObject([{ summary: 'ok' }])
+    expect(made.texts()[1]?.endsWith(`\n\n${validSummary}`)).toBe(true)
+    expect(made.asked('summary')).toHaveLength(1)
+  })
+
   it('that follows no form is asked for once more', async () => {
     const made = archiving({ summary: ({ messages }) => (messages.length === 1 ? 'So.' : validSummary) })
     await made.runner.start()

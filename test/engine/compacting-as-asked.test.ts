@@ -55,6 +55,24 @@ describe('a compaction that a program asks for', () => {
     expect([second, third]).toEqual([first, first])
   })
 
+  it('waits for one that has begun, and then finds nothing more to do', async () => {
+    const open = gate()
+    const { agent, runner, summaries } = await living({
+      summary: async () => {
+        await open.promise
+        return handover
+      },
+    })
+    const asked = [runner.compact(agent)]
+    await turns()
+    asked.push(runner.compact(agent))
+    await turns()
+    expect(summaries).toHaveLength(1)
+    open.resolve()
+    expect(await Promise.all(asked)).toMatchObject([{ skipped: false }, { skipped: true, reason: 'empty' }])
+    expect(summaries).toHaveLength(1)
+  })
+
   it('of an agent that has nothing to sum up is skipped, with no model call', async () => {
     const { agent, runner, summaries } = await living({ agent: { messages: [] } })
     expect(await runner.compact(agent)).toEqual({ skipped: true, reason: 'empty' })

@@ -7,12 +7,25 @@ import {
   fail,
   LastTurn,
   memoryStore,
+  type ModelRequest,
   project,
+  recordingOf,
+  replay,
   standardSystems,
   textOf,
   World,
 } from 'entia'
-import { Blueprint, Ceilings, CostCeiling, Ledger, SideCall, StepHeld, Summarizing } from 'entia/components'
+import * as components from 'entia/components'
+import {
+  Blueprint,
+  Ceilings,
+  CompactionPending,
+  CostCeiling,
+  Ledger,
+  SideCall,
+  StepHeld,
+  Summarizing,
+} from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { call, calls, delegate, stepwise, taskOf, team } from '../sessions/team.ts'
 import { gate, mortal, reopened, turns } from './driving.ts'
@@ -82,6 +95,34 @@ describe('what is still so when a conversation is compacted', () => {
     for (const one of [agreed, worker.second]) one.resolve()
     await runner.idle()
     expect(rows()).toEqual([])
+  })
+})
+
+describe('a turn that is archived while a compaction is pending', () => {
+  it('leaves nothing to compact for, and the next call shows what it was worth', async () => {
+    const config = {
+      subagents: { enabled: true },
+      archival: { enabled: true, trigger: { tokenThreshold: 1 }, summary: { style: 'paragraph' as const } },
+    }
+    const {
+      agent: speaker,
+      say,
+      summaries,
+      steps,
+      told,
+      world,
+    } = await living({
+      config,
+      usage: (step) => (step === 1 ? full : at(20)),
+    })
+    const asked = (): ModelRequest | undefined => steps.find((request) => textsOf(request).at(-1) === 'Two')
+    await say('One')
+    expect(told('turn-archived')).toHaveLength(1)
+    expect(world.has(speaker, CompactionPending)).toBe(false)
+    await say('Two')
+    expect([summaries.length, boundaries(world, speaker).length]).toEqual([0, 0])
+    expect(textsOf(asked()!)[3]).toMatch(/^\[archived turn\]/)
+    expect(told('context-rewritten')).toMatchObject([{ kind: 'archival', tokensBefore: 850_000, tokensAfter: 20 }])
   })
 })
 
@@ -219,6 +260,33 @@ describe('a process that ends while a summary is written', () => {
   })
 })
 
+describe('a run that was recorded', () => {
+  it('is made again with its compactions and checkpoints, and no model is called', async () => {
+    const store = memoryStore()
+    const {
+      agent: speaker,
+      runner,
+      say,
+      steps,
+      summaries,
+      world,
+    } = await living({
+      usage: () => full,
+      runner: { store, record: true },
+    })
+    await say('One')
+    await say('Two')
+    await runner.checkpoint(speaker, { note: 'done' })
+    await say('Three')
+    await runner.stop()
+    const calls = steps.length + summaries.length
+    const again = replay(await recordingOf(store, 'world'), { systems: standardSystems(), components })
+    expect([again.difference, again.hash]).toEqual([undefined, world.hash()])
+    expect(boundaries(again.world, speaker).map(({ kind }) => kind)).toEqual(['summary', 'checkpoint'])
+    expect(steps.length + summaries.length).toBe(calls)
+  })
+})
+
 describe('a compactor of a program’s own', () => {
   it('decides by the same view, and asks in its own words', async () => {
     const views: CompactionView[] = []
@@ -246,6 +314,23 @@ describe('a compactor of a program’s own', () => {
     })
   })
 
+  it('is asked about the midst of a turn before further steps of it, and not before the first', async () => {
+    const look = tool('look', () => 'a tree')
+    const compactor = { should: ({ moment }: CompactionView) => moment === 'mid-turn' }
+    const { say, summaries } = await living({
+      systems: { compactor },
+      agent: { tools: [look] },
+      runner: { tools: [look] },
+      usage: () => at(11),
+      answer: ({ messages }) => (textOf(messages.at(-1)) === 'Look' ? { toolCalls: [{ name: 'look' }] } : 'Well.'),
+    })
+    await say('One')
+    await say('Two')
+    expect(summaries).toHaveLength(0)
+    await say('Look')
+    expect(summaries).toHaveLength(1)
+  })
+
   it('has no say where the window is not known, or compaction is off', async () => {
     const compactor = { should: () => true }
     const off = { context: { compaction: { enabled: false } } }
@@ -269,6 +354,13 @@ describe('a checkpointer of a program’s own', () => {
     await say('Two')
     expect(summaries).toHaveLength(1)
     expect(boundaries(world, speaker)).toMatchObject([{ kind: 'checkpoint', by: 'auto', seq: 4, missingHeadings: [] }])
+  })
+
+  it('has no say where checkpoints are switched off', async () => {
+    const config = { context: { checkpoint: { enabled: false } } }
+    const { say, summaries } = await living({ config, systems: { checkpointer: { should: () => true } } })
+    await say('One')
+    expect(summaries).toEqual([])
   })
 
   it.each([

@@ -1,6 +1,7 @@
 import { fail, LastTurn } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { expectValid } from '../transcript.ts'
+import { tool } from './tools.ts'
 import { covering, full, handover, living, textsOf } from './long-lives.ts'
 
 describe('a step that is longer than the window', () => {
@@ -31,6 +32,23 @@ describe('a step that is longer than the window', () => {
     expect(told('compaction-failed')).toHaveLength(1)
     await say('Three')
     expect(world.get(agent, LastTurn)).toMatchObject({ stop: 'done', steps: 1 })
+  })
+
+  it('is taken once more each time that it is another step', async () => {
+    const look = tool('look', () => 'x'.repeat(100))
+    let step = 0
+    const { say, steps, summaries, world, agent } = await living({
+      agent: { tools: [look] },
+      runner: { tools: [look] },
+      answer: () => {
+        step++
+        if (step === 1 || step === 3) return overflow
+        return step === 2 ? { toolCalls: [{ name: 'look' }] } : 'Done.'
+      },
+    })
+    await say('One')
+    expect([steps.length, summaries.length]).toEqual([4, 2])
+    expect(world.get(agent, LastTurn)).toMatchObject({ stop: 'done', steps: 2 })
   })
 
   it('the second time ends the turn, and says what to do', async () => {

@@ -21,7 +21,7 @@ import { Boundary } from 'entia/components'
 import { behaving, type Driven, driven } from './driving.ts'
 
 export const frontier = 'scripted/claude-opus-x'
-export const million = 1_000_000
+const million = 1_000_000
 
 /** How a scripted model speaks, and what it says that it reads. */
 export interface Speaking {

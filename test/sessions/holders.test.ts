@@ -1,5 +1,5 @@
 import { defineTool, DelegationLimits, fail, Llm, SessionPool, SubagentRegistry, textOf, user } from 'entia'
-import { Delegated, Effect, Pending, Prefix } from 'entia/components'
+import { Boundary, Delegated, Effect, Pending, Prefix } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
@@ -262,6 +262,16 @@ describe('a question to a holder', () => {
     expect(tailOf(made)).not.toContain(`- id: ${id}`)
   }
 
+  it('costs who has asked what its summary costs as well', async () => {
+    const made = await started({ ...heavy, model: { usage: { input: 10, output: 1 } } })
+    await made.say('first')
+    await made.runner.subagents(made.agent).query(1, 'What?')
+    await made.runner.idle()
+    expect(made.told('turn-archived')).toHaveLength(2)
+    expect(made.asked('held')).toHaveLength(1)
+    expect(made.world.read(made.agent, Delegated)).toMatchObject({ spentTokens: 22 })
+  })
+
   it('is not archived at the cap', async () => {
     const made = await started({ ...heavy, archival: { trigger: { depthCap: 1, tokenThreshold: 1 } } })
     await made.say('first')
@@ -361,6 +371,16 @@ describe('the list of live subagents', () => {
       `- id: ${one.sessionId} | task: Dig here | status: running`,
       `- id: ${two.sessionId} | task: Dig ${'x'.repeat(73)}... | status: queued`,
     ])
+    await made.runner.change((world) => {
+      const boundary = { atMs: 0, by: 'manual' as const, kind: 'summary' as const, missingHeadings: [], seq: 1 }
+      world.append(made.agent, Boundary, { ...boundary, text: 'So far.', truncated: false, usage: {} })
+    })
+    const again = made.next('turn-ended')
+    await made.runner.message(made.agent, call('look', { at: 'y' }))
+    await again
+    // What is listed here is not repeated among what is still so.
+    expect(tailOf(made)).toContain(`- id: ${one.sessionId} | task: Dig here | status: running`)
+    expect(tailOf(made)).not.toContain(`- session ${one.sessionId}`)
     open.resolve()
     await made.runner.idle()
     await made.say(call('look', { at: 'z' }))
@@ -479,21 +499,38 @@ describe('a fork', () => {
     expect(made.told('prefix-broken').filter(({ path }) => path !== undefined)).toEqual([])
   })
 
-  it('shares a system prompt that lists them', async () => {
+  it('shares a system prompt that lists them, and the sessions under way at that moment', async () => {
+    const open = gate()
     const made = await started({
       archival: { placement: 'system' },
-      parts: [SubagentRegistry({ subagents: {} })],
+      parts: [SubagentRegistry({ subagents: { digger: { name: 'digger' } } })],
       agent: { system: 'You work.' },
+      work: async (request, context) => {
+        if (lastUser(request) === 'Dig') await open.promise
+        return obedient(request, context)
+      },
     })
     await made.say('first')
-    await made.say(call('look', { at: 'x' }))
-    const before = made.told('prefix-broken').length
     const subagents = made.runner.subagents(made.agent)
+    const began = made.next('delegation-started')
+    const { sessionId } = await subagents.spawn({ category: 'digger', prompt: 'Dig', notify: false })
+    await began
+    const ended = made.next('turn-ended')
+    await made.runner.message(made.agent, call('look', { at: 'x' }))
+    await ended
+    const before = made.told('prefix-broken').length
+    const last = made.asked('work').at(-1)?.request.system
+    expect(last).toContain(
+      `- id: ${idOf(made)} | task: Archive: first\n- id: ${sessionId} | task: Dig | status: running`,
+    )
+    const forkEnded = made.next('session-ended')
     await subagents.fork(call('look', { at: 'y' }))
-    await made.runner.idle()
+    await forkEnded
     const forked = made.asked('work').findLast(({ request }) => lastUser(request).includes('Directive: '))?.request
-    expect(forked?.system).toContain(`- id: ${idOf(made)} | task: Archive: first`)
+    expect(forked?.system).toBe(last)
     expect(made.told('prefix-broken').length).toBe(before)
+    open.resolve()
+    await made.runner.idle()
   })
 })
 

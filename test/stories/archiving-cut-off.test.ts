@@ -13,6 +13,7 @@ import {
   World,
 } from 'entia'
 import * as components from 'entia/components'
+import { Archival, ArchiveJob, HolderDraft } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cuttingStore, type Place, places } from './cutting-store.ts'
@@ -56,7 +57,7 @@ function makeWorld(): World {
   const world = new World({ name, systems: standardSystems() })
   world.spawn(
     ...agent({ model: 'long/model', system: 'You look.', tools: [look] }),
-    components.Archival({ enabled: true, trigger: { tokenThreshold: null } }),
+    Archival({ enabled: true, trigger: { tokenThreshold: null } }),
   )
   return world
 }
@@ -158,8 +159,8 @@ describe('a run of three heavy turns', async () => {
             expect(held, where).toHaveLength(messagesOfTurn + 2)
             expect(held, where).toEqual(await linesIn(whole.store, `agents/subagent-${id}/sessions/${id}.jsonl`))
           }
-          expect(world.query(components.ArchiveJob), where).toEqual([])
-          expect(world.query(components.HolderDraft), where).toEqual([])
+          expect(world.query(ArchiveJob), where).toEqual([])
+          expect(world.query(HolderDraft), where).toEqual([])
           expect(world.hash({ stable: true }), where).toBe(whole.world.hash({ stable: true }))
         }
       },

@@ -66,9 +66,11 @@ const all = () => worldOf(archiving, archival, transcripts)
 function archiveTurn(world: World, job: Entity, nowMs = 0): void {
   for (let step = 0; step < 9 && world.exists(job); step++) {
     const [call] = world.query(SideCall)
-    if (call === undefined)
-      settleWith(world, job, { ok: true, value: world.read(job, ArchiveJob).step === 'lines' ? { lines: 9 } : null })
-    else settleWith(world, call, { ok: true, value: { message: saying(summary), stop: 'end', usage: {} } })
+    const [write = job] = world.query(TranscriptWrite)
+    const isWriting = world.has(write, TranscriptWrite)
+    if (call !== undefined)
+      settleWith(world, call, { ok: true, value: { message: saying(summary), stop: 'end', usage: {} } })
+    else settleWith(world, write, { ok: true, value: isWriting ? { lines: 9 } : null })
     tickAt(world, nowMs)
   }
 }

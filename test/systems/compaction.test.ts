@@ -110,6 +110,14 @@ describe('the compaction system', () => {
     expect(world.query(Unweighed)).toEqual([])
   })
 
+  it('takes back what was pending, if a turn ends with more room', () => {
+    const world = worldOf(compaction)
+    const agent = listener(world, context, lastCall(10), CompactionPending, Unweighed)
+    world.remove(agent, Unread)
+    tickAt(world, 0)
+    expect(world.has(agent, CompactionPending)).toBe(false)
+  })
+
   it.each([
     ['the window is not known', { model, promptTokens: 900 }],
     ['the tokens are not known', { model, contextWindow: 1_000 }],

@@ -112,7 +112,7 @@ function misplaced(world: World, turn: OpenTurn, subagentId: string, held: reado
 /** A turn that is on its way stays whole. */
 function edits(tick: WatchedTick, turns: Turns): Finding {
   const { world, step } = tick
-  for (const [, job] of setIn(tick, ArchiveJob)) note(world, turns, job as ArchiveJobData)
+  for (const [, job] of setIn(tick, ArchiveJob)) note(world, turns, job)
   const { set, spliced } = step.delta
   const touched = new Set(
     [...(set?.[Conversation.name] ?? []), ...(spliced?.[Conversation.name] ?? [])].map(([agent]) => agent),

@@ -1,12 +1,16 @@
 import { Ceilings } from '../../../components/ceilings.ts'
 import { CostCeiling } from '../../../components/cost-ceiling.ts'
 import { Delegated } from '../../../components/delegation-limits.ts'
+import { Effect } from '../../../components/effect.ts'
 import { Ledger, type LedgerData } from '../../../components/ledger.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { Pending } from '../../../components/pending.ts'
 import { ReportedUsage } from '../../../components/reported-usage.ts'
+import { Running } from '../../../components/running.ts'
+import { SessionQuery } from '../../../components/session-call.ts'
 import { SideCall } from '../../../components/side-call.ts'
+import { SubagentSession } from '../../../components/subagent-session.ts'
 import { SubtaskCount } from '../../../components/subtask-account.ts'
 import { Usage } from '../../../components/usage.ts'
 import { ceilingReached } from '../../context/ceiling-decision.ts'
@@ -19,7 +23,7 @@ import { bitsOf, removedBits, setBits } from './touched.ts'
 
 const latches = bitsOf(CostCeiling)
 const ledgers = bitsOf(Ledger)
-const pending = bitsOf(Pending)
+const begun = bitsOf(Pending, Running)
 
 /**
  * Whoever has spent as much as it may is stopped in the same tick, and from then on none of its calls begins: what is spent
@@ -42,7 +46,7 @@ export const ceilingsKept: Law = {
         const set = setBits(tick.step)
         inexact.look(tick)
         let finding: Finding
-        if ((set & pending) !== 0 && before.size > 0) finding = begun(tick, before)
+        if ((set & begun) !== 0 && before.size > 0) finding = beginning(tick, before)
         if ((set & ledgers) !== 0) finding ??= booked(tick, inexact)
         if (((set | removedBits(tick.step)) & latches) !== 0) {
           for (const [agent] of setIn(tick, CostCeiling)) before.add(agent)
@@ -55,21 +59,28 @@ export const ceilingsKept: Law = {
   },
 }
 
-/** Calls that began in a tick, of agents that were stopped before it and are still. */
-function begun(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
+/** Calls, questions and sessions that began in a tick, of agents that were stopped before it and are still. */
+function beginning(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
   const { world } = tick
-  for (const [effect] of tick.step.delta.set?.[Pending.name] ?? []) {
-    const agent = callerOf(world, effect)
-    if (agent === undefined || !before.has(agent) || !world.has(agent, CostCeiling)) continue
-    if (tick.step.inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) continue
-    return `agent ${agent} calls its model, and has reached its ceiling: ${ceilingMessage(world.read(agent, CostCeiling))}`
+  const { inputs, delta } = tick.step
+  if (inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) return undefined
+  for (const token of [Pending, Running]) {
+    for (const [effect] of delta.set?.[token.name] ?? []) {
+      const agent = payerOf(world, effect)
+      if (agent === undefined || !before.has(agent) || !world.has(agent, CostCeiling)) continue
+      const kind = world.get(effect, Effect)?.kind
+      return `a ${kind} effect of agent ${agent} begins: ${ceilingMessage(world.read(agent, CostCeiling))}`
+    }
   }
   return undefined
 }
 
-function callerOf(world: World, effect: Entity): Entity | undefined {
+/** Whose money an effect spends, if it does. */
+function payerOf(world: World, effect: Entity): Entity | undefined {
   if (world.has(effect, ModelCall)) return world.get(effect, OwnedBy)?.agent
-  return world.get(effect, SideCall)?.agent
+  const session = world.get(effect, SubagentSession)
+  if (session !== undefined) return session.status === 'running' ? session.parent : undefined
+  return world.get(effect, SideCall)?.agent ?? world.get(effect, SessionQuery)?.agent
 }
 
 function booked(tick: WatchedTick, inexact: Inexact): Finding {

@@ -10,7 +10,10 @@ export const holdersAccounted: Law = {
   watch() {
     const held = new Set<string>()
     return {
-      held: (holder) => void held.add(holder.name) as undefined,
+      held(holder) {
+        held.add(holder.name)
+        return undefined
+      },
       removed: (holder) => void held.delete(holder),
       finished(all) {
         const known = new Set([...all.values()].flatMap(({ world }) => accounted(world)))

@@ -8,6 +8,7 @@ import { Due } from '../../../components/due.ts'
 import { Effect } from '../../../components/effect.ts'
 import { LastTurn } from '../../../components/last-turn.ts'
 import { Llm } from '../../../components/llm.ts'
+import { AllowanceCall } from '../../../components/metered.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { Outcome } from '../../../components/outcome.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
@@ -16,7 +17,7 @@ import { Pending } from '../../../components/pending.ts'
 import { Running } from '../../../components/running.ts'
 import { Answering, AwaitingReply, AwaitingSession, SessionQuery } from '../../../components/session-call.ts'
 import { SideCall } from '../../../components/side-call.ts'
-import { StepHeld, Summarizing } from '../../../components/step-held.ts'
+import { AllowanceAwaited, StepHeld, Summarizing } from '../../../components/step-held.ts'
 import { UnreadBy } from '../../../components/subagent-notification.ts'
 import { subagentDefaults, SubagentRegistry } from '../../../components/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../../components/subagent-session.ts'
@@ -142,6 +143,7 @@ export function stuckSummary(world: World, agent: Entity): Finding {
 /** An agent that sleeps although it is to wake, or that has news of which nobody tells it. */
 export function stuckAgent(world: World, agent: Entity): Finding {
   if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
+  if (isWithoutAllowance(world, agent)) return `agent ${agent} waits for leave to call its model, and nobody is asked`
   const wait = world.get(agent, SubagentWait)
   if (wait !== undefined) {
     if (isSatisfied(world, agent, wait)) return `agent ${agent} sleeps, and what it waits for is there`
@@ -175,6 +177,12 @@ function isSatisfied(
   if (world.referrers(UnreadBy, agent).length > 0 || world.referrers(EndedInWait, agent).some(hasNews)) return true
   const active = world.referrers(ActiveFor, agent)
   return active.every((session) => world.get(session, SubagentSession)?.mode !== 'background')
+}
+
+/** One whose turn was cut short asks no more. */
+function isWithoutAllowance(world: World, agent: Entity): boolean {
+  if (!world.has(agent, AllowanceAwaited) || world.has(agent, SessionEnd)) return false
+  return !world.referrers(OwnedBy, agent).some((owned) => world.has(owned, AllowanceCall))
 }
 
 function waitOf(world: World, agent: Entity) {

@@ -1,5 +1,5 @@
 import { fail, type ModelRequest, scripted, type ScriptedReply, type System, textOf } from 'entia'
-import * as components from 'entia/components'
+import { Archival, Context } from 'entia/components'
 import { person, type SimulateOptions } from 'entia/sim'
 import { calls } from './spoken.ts'
 import { teamStory } from './team.ts'
@@ -90,8 +90,8 @@ export function archivalStory(systems?: readonly System[]): SimulateOptions {
     // So small a window that the conversation is compacted as well.
     prices: { 'lead/x': { input: 1, output: 1, contextWindow: 3_000 } },
     parts: [
-      components.Context({ compaction: { threshold: 0.3 } }),
-      components.Archival({
+      Context({ compaction: { threshold: 0.3 } }),
+      Archival({
         enabled: true,
         summary: { timeoutMs: 20_000 },
         trigger: { depthCap: 2, tokenThreshold: 150, toolCallThreshold: 3 },

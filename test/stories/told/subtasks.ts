@@ -1,5 +1,5 @@
 import { agent, defineTool, Limits, scripted, standardSystems, World } from 'entia'
-import { law, person, type SimulateOptions, standardLaws } from 'entia/sim'
+import { law, type Law, person, setIn, type SimulateOptions, standardLaws } from 'entia/sim'
 import { Ledger, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
@@ -23,21 +23,45 @@ const noneIsLeft = law('what a subtask spends is told to the last of it', {
     ),
 })
 
-const allIsCharged = law('what subtasks have spent stands in the ledger', {
-  finished({ worlds }) {
-    const all = [...worlds.values()]
-    const root = all.find(({ path: above }) => above.length === 0)?.world
-    const [lead] = root?.query(SubtaskCount) ?? []
-    if (root === undefined || lead === undefined) return true
-    const { inputTokens = 0 } = root.get(lead, SubtaskCount) ?? {}
-    const { input: charged = 0 } = root.get(lead, Ledger)?.models['small/y'] ?? {}
-    const spent = all
-      .filter(({ world }) => world !== root)
-      .flatMap(({ world }) => world.query(Ledger).map((each) => world.read(each, Ledger).models['small/y']?.input ?? 0))
-    const sum = spent.reduce((one, other) => one + other, 0)
-    return charged === sum && inputTokens === sum ? true : `spent ${sum}, charged ${charged}, counted ${inputTokens}`
+type Spending = { readonly models: Readonly<Record<string, { readonly input?: number | undefined }>> }
+
+const inputOf = ({ models }: Spending = { models: {} }): number => models['small/y']?.input ?? 0
+
+const spentIn = (world: World): number => {
+  const [agent = 0] = world.query(Ledger)
+  return inputOf(world.get(agent, Ledger))
+}
+
+/** What was spent in ticks that were never committed may count, and may be forgotten with its process. */
+const allIsCharged: Law = {
+  name: 'what subtasks have spent stands in the ledger',
+  meaning: 'What subtasks have spent is charged to their agent, and once.',
+  watch() {
+    const committed = new Map<string, number>()
+    return {
+      began({ label, path: above, world }) {
+        if (above.length > 0) committed.set(label, spentIn(world))
+      },
+      ticked(tick) {
+        if (tick.path.length === 0) return
+        for (const [, ledger] of setIn(tick, Ledger)) committed.set(tick.label, inputOf(ledger))
+      },
+      finished(worlds) {
+        const all = [...worlds.values()].map(({ world }) => world)
+        const root = all.find(({ name }) => name === 'readers')
+        const [lead] = root?.query(SubtaskCount) ?? []
+        if (root === undefined || lead === undefined) return undefined
+        const sum = (parts: Iterable<number>): number => [...parts].reduce((one, other) => one + other, 0)
+        const least = sum(committed.values())
+        const most = sum(all.filter((world) => world !== root).map(spentIn))
+        const { inputTokens } = root.read(lead, SubtaskCount)
+        const charged = spentIn(root)
+        if (least <= charged && charged <= most && inputTokens === charged) return undefined
+        return `they have spent ${least} to ${most}, charged were ${charged}, counted ${inputTokens}`
+      },
+    }
   },
-})
+}
 
 /** An agent that has its reading done in subtasks, some of which ask a person, and a program that runs others beside it. */
 export default {
