@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DataOf, defineComponent } from '../src/world/component.ts'
+import { type DataOf, defineComponent, defineLog } from '../src/world/component.ts'
 import { lazily } from '../src/world/lazily.ts'
 
 const count = () => z.number().int().nonnegative()
@@ -18,5 +18,19 @@ export const TokenFactors = defineComponent('TokenFactors', () =>
   z.strictObject({
     /** By `provider/model`. */
     models: z.record(z.string(), CountedCalls()),
+  }),
+)
+
+/**
+ * Own calls whose requests were not counted here yet: an estimate is seldom asked for, and then they are. Goes when the
+ * projection is rewritten, as they cannot be counted any more.
+ */
+export const UncountedCalls = defineLog('UncountedCalls', () =>
+  z.strictObject({
+    /** How many messages of the conversation it answered. */
+    messages: count(),
+    /** `provider/model`. */
+    model: z.string(),
+    promptTokens: count(),
   }),
 )

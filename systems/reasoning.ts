@@ -8,6 +8,7 @@ import { ModelCall } from '../components/model-call.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Pending } from '../components/pending.ts'
 import { Prefix } from '../components/prefix.ts'
+import { UncountedCalls } from '../components/token-factors.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
 import { nextPrefix } from '../src/models/prefix.ts'
@@ -70,7 +71,10 @@ function nextStep(world: World, agent: Entity): number {
 function checkPrefix(world: World, agent: Entity, messages: number): void {
   const last = world.get(agent, Prefix)
   const { prefix, brokenBy } = nextPrefix(world, agent, last, messages)
-  if (brokenBy !== undefined) tell(world, 'prefix-broken', { agent, component: brokenBy })
+  if (brokenBy !== undefined) {
+    tell(world, 'prefix-broken', { agent, component: brokenBy })
+    world.remove(agent, UncountedCalls)
+  }
   const cached = brokenBy === undefined ? last?.cached : undefined
   world.set(agent, Prefix, cached === undefined ? prefix : { cached, ...prefix })
 }

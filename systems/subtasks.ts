@@ -40,8 +40,10 @@ function takeSpending(world: World, { isOver, request, spent, subtaskId }: Input
 }
 
 /** What a subtask has spent counts, though nobody waits for it any more. */
-function takeLate(world: World, { effect, outcome }: InputOf<'outcome'>): void {
-  const { value } = outcome.ok ? outcome : { value: null }
+function takeLate(world: World, { effect, outcome }: Partial<InputOf<'outcome'>>): void {
+  // What a kind of a program's own has come to may be anything.
+  if (outcome?.ok !== true || effect === undefined) return
+  const { value } = outcome
   if (typeof value !== 'object' || value === null || !('subtaskId' in value) || world.has(effect, Subtask)) return
   const { spent, subtaskId, truncated } = subtaskOutcome('', outcome)
   closeAccount(world, subtaskId, spent, truncated)

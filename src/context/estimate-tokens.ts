@@ -77,6 +77,11 @@ function maxTokensOfMessage(message: Message): number {
   return counted.get(message) ?? tokensOf(message, bytesOf)
 }
 
+/** No fewer tokens than a message has before any factor, whether they were counted or not. */
+export function bytesOfMessage(message: Message): number {
+  return tokensOf(message, bytesOf)
+}
+
 function bytesOf(text: string): number {
   return Buffer.byteLength(text)
 }

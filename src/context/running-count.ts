@@ -1,6 +1,6 @@
 import type { Message } from '../../components/message.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
-import { rawTokens, rawTokensOfText } from './estimate-tokens.ts'
+import { bytesOfMessage, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 
 /** What an agent sends its model, as far as it is counted. */
 export interface CountedRequest extends Stretch {
@@ -20,19 +20,53 @@ export interface Stretch {
   readonly to?: number | undefined
 }
 
-/** What is known of a log: how many tokens the messages from one index up to another have. */
+/** What is known of a log: how much the messages from one index up to another come to. */
 interface Run {
   readonly from: number
   readonly to: number
-  readonly tokens: number
+  readonly sum: number
   /** The last of these: a tick that is undone takes messages back, and others may come in their places. */
   readonly last: Message | undefined
 }
 
-/** Of each log the stretch counted last. Only a shortcut: a log's array only grows, and a rewrite makes another one. */
-const runs = new WeakMap<readonly Message[], Run>()
 /** From so many messages on a stretch is remembered: a shorter one is added up as quickly. */
 const minRemembered = 64
+
+/** Adds up messages of logs, at the cost of what is new. */
+class RunningSum {
+  /** Of each log the stretch added up last. Only a shortcut: a log's array only grows, and a rewrite makes another one. */
+  readonly #runs = new WeakMap<readonly Message[], Run>()
+  readonly #amountOf: (message: Message) => number
+
+  /** @param amountOf always gives the same of the same message */
+  constructor(amountOf: (message: Message) => number) {
+    this.#amountOf = amountOf
+  }
+
+  of(messages: readonly Message[], { from = 0, to = messages.length }: Stretch): number {
+    const end = Math.min(to, messages.length)
+    let { to: at, sum } = this.#known(messages, from, end)
+    for (; at < end; at++) sum += this.#at(messages, at)
+    for (; at > end; at--) sum -= this.#at(messages, at - 1)
+    if (end - from >= minRemembered) this.#runs.set(messages, { from, to: end, sum, last: messages[end - 1] })
+    return sum
+  }
+
+  /** Where to begin: at the end of what is known, which may lie behind the end that is asked for, or at nothing. */
+  #known(messages: readonly Message[], from: number, end: number): { to: number; sum: number } {
+    const known = this.#runs.get(messages)
+    const holds = known !== undefined && known.from === from && messages[known.to - 1] === known.last
+    return holds && Math.abs(known.to - end) < end - from ? known : { to: Math.min(from, end), sum: 0 }
+  }
+
+  #at(messages: readonly Message[], index: number): number {
+    const message = messages[index]
+    return message === undefined ? 0 : this.#amountOf(message)
+  }
+}
+
+const tokenSum = new RunningSum(rawTokens)
+const byteSum = new RunningSum(bytesOfMessage)
 const declared = new WeakMap<object, number>()
 const texts = new Map<string, number>()
 /** So many texts are remembered before all are forgotten. */
@@ -45,26 +79,25 @@ export function rawTokensOfRequest({ system, tools, messages, others = [], from,
   return tokens + runningCount(messages, { from, to })
 }
 
+/** No fewer tokens than a request has before any factor, at the price of the bytes that are new in it. */
+export function mostTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
+  let most = Buffer.byteLength(system) + bytesOfTools(tools)
+  for (const message of others) most += bytesOfMessage(message)
+  return most + byteSum.of(messages, { from, to })
+}
+
 /** The tokens of messages of a log, before any factor. Costs what is new since the log was last counted from there. */
-export function runningCount(messages: readonly Message[], { from = 0, to = messages.length }: Stretch = {}): number {
-  const end = Math.min(to, messages.length)
-  let { to: at, tokens } = knownRun(messages, from, end)
-  for (; at < end; at++) tokens += rawTokensAt(messages, at)
-  for (; at > end; at--) tokens -= rawTokensAt(messages, at - 1)
-  if (end - from >= minRemembered) runs.set(messages, { from, to: end, tokens, last: messages[end - 1] })
-  return tokens
+export function runningCount(messages: readonly Message[], stretch: Stretch = {}): number {
+  return tokenSum.of(messages, stretch)
 }
 
-/** Where to begin to count: at the end of what is known, which may lie behind the end that is asked for, or at nothing. */
-function knownRun(messages: readonly Message[], from: number, end: number): { to: number; tokens: number } {
-  const known = runs.get(messages)
-  const holds = known !== undefined && known.from === from && messages[known.to - 1] === known.last
-  return holds && Math.abs(known.to - end) < end - from ? known : { to: Math.min(from, end), tokens: 0 }
-}
+const measured = new WeakMap<readonly ToolDeclaration[], number>()
 
-function rawTokensAt(messages: readonly Message[], index: number): number {
-  const message = messages[index]
-  return message === undefined ? 0 : rawTokens(message)
+/** Lists of a World are frozen, and sent at each step. */
+function bytesOfTools(tools: readonly ToolDeclaration[]): number {
+  let bytes = measured.get(tools)
+  if (bytes === undefined) measured.set(tools, (bytes = Buffer.byteLength(JSON.stringify(tools))))
+  return bytes
 }
 
 /** Names, descriptions and schemas of tools. Those of a World are frozen, and each list, and each tool, is counted once. */

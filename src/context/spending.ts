@@ -1,17 +1,14 @@
 import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { Delegated } from '../../components/delegation-limits.ts'
 import { Ledger } from '../../components/ledger.ts'
-import { Outcome } from '../../components/outcome.ts'
-import { OwnedBy } from '../../components/owned-by.ts'
 import { ReportedUsage } from '../../components/reported-usage.ts'
-import { Reservation } from '../../components/reservation.ts'
-import { SideCall } from '../../components/side-call.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { Turn } from '../../components/turn.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { Bound, Spent } from './ceiling-decision.ts'
 import { emptyLedger } from './ledger-entry.ts'
+import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
 import { toNanoUsd, toUsd } from './usd.ts'
 
 /** What an agent has spent and what is in flight, for those who look at it. */
@@ -55,13 +52,12 @@ export function spendingOf(world: World, agent: Entity): Spent {
 
 /** What an agent's calls in flight may cost, and what its sessions have left of their grants; in billionths of a US dollar. */
 export function reservedNanoUsd(world: World, agent: Entity): number {
-  let reserved = grantedNanoUsd(world, agent)
-  for (const effects of [world.referrers(OwnedBy, agent), world.referrers(SideCall, agent)]) {
-    for (const effect of effects) {
-      if (!world.has(effect, Outcome)) reserved += world.get(effect, Reservation)?.nanoUsd ?? 0
-    }
-  }
-  return reserved
+  return grantedNanoUsd(world, agent) + reservedForCalls(world, agent)
+}
+
+/** No less than that, without counting tokens. */
+export function mostReservedNanoUsd(world: World, agent: Entity): number {
+  return grantedNanoUsd(world, agent) + mostReservedForCalls(world, agent)
 }
 
 /** What sessions have spent of their grants, and have told of, is spent and no longer reserved. */

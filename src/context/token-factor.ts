@@ -2,11 +2,11 @@ import type { CountedCalls } from '../../components/token-factors.ts'
 import { parseModel } from '../models/model-name.ts'
 
 /** So many calls of a model say what its factor is. */
-const maxCalls = 20
+export const maxCountedCalls = 20
 /** A shorter request says little: what a provider adds of its own weighs too much in it. */
-export const minRawTokens = 500
+const minRawTokens = 500
 const leastFactor = 0.5
-const greatestFactor = 3
+export const greatestFactor = 3
 /** Of a model that counts with the same vocabulary, or a close one. */
 const factorOfKin = 1
 const factorOfOthers = 1.25
@@ -41,7 +41,7 @@ export function noteCall(
   rawTokens: number,
 ): CountedCalls | undefined {
   if (promptTokens === undefined || rawTokens < minRawTokens) return undefined
-  return { calls: [...(data?.calls ?? []), [promptTokens, rawTokens]].slice(-maxCalls) }
+  return { calls: [...(data?.calls ?? []), [promptTokens, rawTokens]].slice(-maxCountedCalls) }
 }
 
 function isKin(name: string): boolean {

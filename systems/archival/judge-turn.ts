@@ -6,15 +6,17 @@ import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { EndedTurn } from '../../components/ended-turn.ts'
 import { AskedAgain, DraftOf, HolderDraft, Seed } from '../../components/holder.ts'
 import { Llm } from '../../components/llm.ts'
+import type { Message } from '../../components/message.ts'
 import { TokenFactors } from '../../components/token-factors.ts'
 import { archivalDecision } from '../../src/context/archival-decision.ts'
-import { isAtLeast } from '../../src/context/estimate-tokens.ts'
+import { isAtLeast, maxTokensOf } from '../../src/context/estimate-tokens.ts'
 import { holderTask } from '../../src/context/holder-task.ts'
 import { countUpTo } from '../../src/context/places.ts'
-import { factorOf } from '../../src/context/token-factor.ts'
+import { factorOf, greatestFactor } from '../../src/context/token-factor.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect } from '../begin-effect.ts'
+import { countCalls } from '../money/count-calls.ts'
 import { tell } from '../tell.ts'
 
 /** Reasons that go without saying. */
@@ -25,11 +27,9 @@ export function judgeTurn(world: World, ended: Entity): void {
   const { agent, fromSeq, stop, toSeq } = world.read(ended, EndedTurn)
   const config = world.get(agent, Archival)
   if (config === undefined || !world.has(agent, Llm)) return
-  const { model } = world.read(agent, Llm)
   const messages = world
     .read(agent, Conversation)
     .slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
-  const factor = factorOf(model, world.get(agent, TokenFactors)?.models[model])
   const { archive, reason } = archivalDecision({
     config,
     depth: world.get(agent, Ancestry)?.sessions.length ?? 0,
@@ -37,10 +37,18 @@ export function judgeTurn(world: World, ended: Entity): void {
     sessionOver: hasEndedSession(world, agent),
     latched: world.has(agent, CostCeiling),
     messages,
-    estimate: (tokens) => isAtLeast(messages, { factor, tokens }),
+    estimate: (tokens) => isHeavy(world, agent, messages, tokens),
   })
   if (archive) openJob(world, { agent, fromSeq, reason, task: holderTask(messages[0]), toSeq })
   else if (!silent.has(reason)) tell(world, 'archive-skipped', { agent, reason })
+}
+
+/** Are so many messages so many tokens or more? Mostly their size says no, and nothing is counted. */
+function isHeavy(world: World, agent: Entity, messages: readonly Message[], tokens: number): boolean {
+  if (maxTokensOf(messages) * greatestFactor < tokens) return false
+  countCalls(world, agent)
+  const { model } = world.read(agent, Llm)
+  return isAtLeast(messages, { factor: factorOf(model, world.get(agent, TokenFactors)?.models[model]), tokens })
 }
 
 /** A turn that answers a question to a session which had ended is none that ends it. */

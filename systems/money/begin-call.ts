@@ -1,21 +1,18 @@
 import { CeilingNotes } from '../../components/ceiling-notes.ts'
 import { Ceilings } from '../../components/ceilings.ts'
 import type { Failure } from '../../components/failure.ts'
-import { Llm } from '../../components/llm.ts'
-import { Reservation } from '../../components/reservation.ts'
-import { SideCall } from '../../components/side-call.ts'
 import { Turn } from '../../components/turn.ts'
 import { boundsPassed } from '../../src/context/ceiling-decision.ts'
-import { assumedOutputTokens, dearestCost } from '../../src/context/dearest-cost.ts'
-import { estimated, rawTokensOfCall } from '../../src/context/request-tokens.ts'
-import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
+import { ratesOf } from '../../src/context/reservation.ts'
+import { mostReservedNanoUsd, reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../latched.ts'
 import { tell } from '../tell.ts'
-import { askRates, ratesOf } from './model-rates.ts'
+import { countCalls } from './count-calls.ts'
+import { askRates } from './model-rates.ts'
 import { tellUnpriced } from './tell-unpriced.ts'
 import { tripIfReached } from './trip-if-reached.ts'
 
@@ -33,7 +30,10 @@ export function callProblem(world: World, agent: Entity, model: string): Failure
   return { kind: 'cost-unknown', message }
 }
 
-/** Sets aside what a call that begins may cost, and tells if it may pass a ceiling. Of agents that have `Ceilings`. */
+/**
+ * Sets a call that begins against the ceilings of its agent: what is in flight counts as reserved, and it is told if that
+ * may pass one. To be called once the call is spawned.
+ */
 export function reserve(world: World, call: Entity): void {
   const agent = callerOf(world, call)
   const ceilings = world.get(agent, Ceilings)
@@ -42,23 +42,16 @@ export function reserve(world: World, call: Entity): void {
   const rates = ratesOf(world, model)
   if (rates === undefined) askRates(world, model)
   else if (!rates.isPriced) tellUnpriced(world, agent, model)
-  const rawTokens = rawTokensOfCall(world, call)
-  const tokens = { input: estimated(world, agent, model, rawTokens), output: outputLimit(world, agent, call) }
-  const nanoUsd = dearestCost(rates, tokens) ?? 0
-  const reserved = reservedNanoUsd(world, agent) + nanoUsd
-  world.add(call, Reservation({ nanoUsd, rawTokens }))
+  const spent = spendingOf(world, agent)
+  // Far from its ceilings an agent's tokens are not counted.
+  if (boundsPassed(ceilings, spent, mostReservedNanoUsd(world, agent)).length === 0) return
+  countCalls(world, agent)
+  const reserved = reservedNanoUsd(world, agent)
   const turn = world.get(agent, Turn)?.since ?? 0
-  for (const near of boundsPassed(ceilings, spendingOf(world, agent), reserved)) {
+  for (const near of boundsPassed(ceilings, spent, reserved)) {
     const notes = world.get(agent, CeilingNotes) ?? { neared: {}, unpriced: [] }
     if (notes.neared[near.bound] === turn) continue
     world.set(agent, CeilingNotes, { ...notes, neared: { ...notes.neared, [near.bound]: turn } })
     tell(world, 'cost-ceiling-neared', { agent, ...near, reservedUsd: toUsd(reserved) })
   }
-}
-
-function outputLimit(world: World, agent: Entity, call: Entity): number {
-  const side = world.get(call, SideCall)
-  if (side !== undefined) return side.maxOutputTokens
-  const { maxOutputTokens, thinking } = world.read(agent, Llm)
-  return maxOutputTokens ?? assumedOutputTokens + (typeof thinking === 'number' ? thinking : 0)
 }

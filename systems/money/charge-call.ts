@@ -2,13 +2,13 @@ import { Ancestry } from '../../components/ancestry.ts'
 import { Due } from '../../components/due.ts'
 import type { Failure, FailureKind } from '../../components/failure.ts'
 import { Outcome } from '../../components/outcome.ts'
-import { Reservation } from '../../components/reservation.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import { dearestCost } from '../../src/context/dearest-cost.ts'
 import { rawTokens } from '../../src/context/estimate-tokens.ts'
 import { type CallUsage, sum } from '../../src/context/own-usage.ts'
+import { ratesOf } from '../../src/context/reservation.ts'
 import { estimated, rawTokensOfCall } from '../../src/context/request-tokens.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { ModelReply } from '../../src/models/port.ts'
@@ -16,7 +16,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { charge, keepsLedger } from '../charge.ts'
 import { refusalOf } from '../refusal-of.ts'
-import { ratesOf } from './model-rates.ts'
+import { countCalls } from './count-calls.ts'
 
 /** A reply, with what it cost and what its model's window holds, as far as that is known. */
 export type PricedReply = ModelReply & { readonly costNanoUsd?: number; readonly contextWindow?: number }
@@ -92,6 +92,7 @@ function noteBeside(world: World, agent: Entity, used: CallUsage): void {
 }
 
 function promptTokens(world: World, call: Entity): number {
-  const raw = world.get(call, Reservation)?.rawTokens ?? rawTokensOfCall(world, call)
-  return estimated(world, callerOf(world, call), modelCalledBy(world, call), raw)
+  const agent = callerOf(world, call)
+  countCalls(world, agent)
+  return estimated(world, agent, modelCalledBy(world, call), rawTokensOfCall(world, call))
 }

@@ -5,18 +5,12 @@ import { ModelRates, Rates, RatesCall } from '../../components/model-rates.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
 import { RatesAwaited } from '../../components/step-held.ts'
+import { ratesOf } from '../../src/context/reservation.ts'
 import { parseModel } from '../../src/models/model-name.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
 import { settled } from '../settled.ts'
-
-/** What a model costs, as far as this world has asked. */
-export function ratesOf(world: World, model: string): Rates | undefined {
-  const [holder] = world.query(ModelRates)
-  const known = holder === undefined ? {} : world.read(holder, ModelRates).models
-  return Object.hasOwn(known, model) ? known[model] : undefined
-}
 
 /** Asks what a model costs, once a world. */
 export function askRates(world: World, model: string): void {

@@ -6,6 +6,7 @@ import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { Rewrite, type RewriteKind } from '../../components/rewrite.ts'
+import { UncountedCalls } from '../../components/token-factors.ts'
 import { added } from '../../src/context/ledger-entry.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -30,7 +31,7 @@ export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd, to
     if (world.has(call, ModelCall)) world.patch(call, ModelCall, { isOutdated: true })
   }
   const last = world.get(agent, LastCall)
-  for (const token of [CompactionPending, LastCall]) world.remove(agent, token)
+  for (const token of [CompactionPending, LastCall, UncountedCalls]) world.remove(agent, token)
   const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
   if (!world.has(agent, Context) || toSeq <= covered) return
   // Several rewrites before the next call count as one.

@@ -49,6 +49,7 @@ export const pureParts = [
   'src/context/prompt-tokens.ts',
   'src/context/render-transcript.ts',
   'src/context/request-tokens.ts',
+  'src/context/reservation.ts',
   'src/context/running-count.ts',
   'src/context/seeded-messages.ts',
   'src/context/setting-kind.ts',

@@ -3,6 +3,7 @@ import { CostCeiling, Due, Ledger, ModelRates, StepHeld, TokenFactors, Turn } fr
 import { reply, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { charge } from '../../systems/charge.ts'
+import { countCalls } from '../../systems/money/count-calls.ts'
 import { answered, asking, listener, model, saying, settleWith, thinker, tickAt, worldOf } from './one-tick.ts'
 
 const ceilings = Ceilings({ maxSessionCostUsd: 1 })
@@ -121,10 +122,12 @@ describe('what a provider counts', () => {
     world.rewrite(agent, Conversation, [user(text)])
     settleWith(world, call, answered(asking({ name: 'look' }), usage))
     tickAt(world, 0)
+    expect(world.has(agent, TokenFactors)).toBe(false)
+    countCalls(world, agent)
     return world.get(agent, TokenFactors)?.models[model]
   }
 
-  it('is noted beside what was counted here, of a request that is long enough', () => {
+  it('is noted beside what is counted here once an estimate is asked for, of a request that is long enough', () => {
     const usage = { input: 800, cacheRead: 100 }
     expect(replied(worldOf(reply), long, usage, ceilings)?.calls).toEqual([[900, 606]])
     expect(replied(worldOf(reply), 'short', usage, ceilings)).toBeUndefined()

@@ -16,7 +16,6 @@ import {
   RatesAwaited,
   RatesCall,
   Requested,
-  Reservation,
   SessionQuery,
   SideCall,
   StepHeld,
@@ -25,14 +24,18 @@ import {
 } from 'entia/components'
 import { costCeiling, reasoning, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
+import { rawTokensOfCall } from '../../src/context/request-tokens.ts'
+import { mostReservedNanoUsd, reservedNanoUsd } from '../../src/context/spending.ts'
 import { holdStep } from '../../systems/hold-step.ts'
 import { transcript } from '../transcript.ts'
 import {
+  answered,
   begin,
   caller,
   listener,
   model,
   said,
+  saying,
   settleWith,
   thinker,
   tickAt,
@@ -191,7 +194,7 @@ describe('an agent under a ceiling', () => {
       { models: { [model]: { ...priced, contextWindow: 9 } } },
     ])
     expect([world.query(RatesAwaited), world.query(StepHeld)]).toEqual([[], []])
-    expect(world.query(ModelCall, Reservation)).toHaveLength(2)
+    expect(world.query(ModelCall)).toHaveLength(2)
     tickAt(world, 2)
     expect(world.query(RatesCall)).toEqual([])
   })
@@ -226,17 +229,20 @@ describe('an agent under a ceiling', () => {
     const agent = listener(world, Ceilings({ maxTurnCostUsd: 9 }))
     world.patch(agent, Llm, { maxOutputTokens: 3_000_000 })
     tickAt(world, 0)
-    const { nanoUsd, rawTokens } = world.read(world.query(ModelCall)[0] ?? 0, Reservation)
-    expect(rawTokens).toBe(5)
+    const [call = 0] = world.query(ModelCall)
+    expect(rawTokensOfCall(world, call)).toBe(5)
     // Seven tokens by the factor of an unknown model, at a thousandth of a dollar a million.
-    expect(nanoUsd).toBe(6_000_000 + 7)
+    expect(reservedNanoUsd(world, agent)).toBe(6_000_000 + 7)
+    expect(mostReservedNanoUsd(world, agent)).toBeGreaterThanOrEqual(6_000_000 + 7)
+    settleWith(world, call, answered(saying('Hi')))
+    expect(reservedNanoUsd(world, agent)).toBe(0)
   })
 
   it('waits for nothing where it has none', () => {
     const world = worldOf(costCeiling, reasoning(9))
     const agent = listener(world)
     tickAt(world, 0)
-    expect([world.query(RatesCall), world.query(Reservation), world.has(agent, Busy)]).toEqual([[], [], true])
+    expect([world.query(RatesCall), reservedNanoUsd(world, agent), world.has(agent, Busy)]).toEqual([[], 0, true])
   })
 })
 

@@ -1,0 +1,36 @@
+import { Archival } from '../../components/archival.ts'
+import { Ceilings } from '../../components/ceilings.ts'
+import { TokenFactors, UncountedCalls } from '../../components/token-factors.ts'
+import { rawTokensOfStep } from '../../src/context/request-tokens.ts'
+import { maxCountedCalls, noteCall } from '../../src/context/token-factor.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+
+/** An own call that has its reply. */
+interface OwnCall {
+  readonly messages: number
+  readonly model: string
+  readonly promptTokens: number
+}
+
+/** Remembers an own call for the factor of its model, of agents whose tokens are estimated now and then. */
+export function noteOwnCall(world: World, agent: Entity, call: OwnCall): void {
+  if (!world.has(agent, Ceilings) && !world.has(agent, Archival)) return
+  world.append(agent, UncountedCalls, call)
+  const { length } = world.read(agent, UncountedCalls)
+  if (length >= 2 * maxCountedCalls) world.splice(agent, UncountedCalls, 0, length - maxCountedCalls, [])
+}
+
+/** Counts what the own calls of an agent asked that were not counted yet: its tokens are about to be estimated. */
+export function countCalls(world: World, agent: Entity): void {
+  const calls = world.get(agent, UncountedCalls)
+  if (calls === undefined) return
+  const before = world.get(agent, TokenFactors)?.models ?? {}
+  let models = before
+  for (const { messages, model, promptTokens } of calls) {
+    const noted = noteCall(models[model], promptTokens, rawTokensOfStep(world, agent, messages))
+    if (noted !== undefined) models = { ...models, [model]: noted }
+  }
+  world.remove(agent, UncountedCalls)
+  if (models !== before) world.set(agent, TokenFactors, { models })
+}
