@@ -4,7 +4,7 @@ import type { TokenUsage } from '../../components/usage.ts'
 import type { DearestRates } from '../models/call-cost.ts'
 import type { ModelProvider } from '../models/port.ts'
 import { builtInProviders } from '../models/providers.ts'
-import { type PricedCall, Prices } from '../models/prices.ts'
+import { isMakersName, type PricedCall, Prices } from '../models/prices.ts'
 import type { SessionPool } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
@@ -59,7 +59,7 @@ export class Host {
     const facts = factsOf(this.#providers, options.tools ?? [], this.#skills)
     this.#facts = { plain: facts, keeping: Object.freeze({ keepsSessions: true, ...facts }) }
     this.artifacts = options.artifacts
-    this.#prices = new Prices(options.prices, 'Host')
+    this.#prices = new Prices(options.prices, 'Host', (name) => isMakersName(name) || !this.#isInProcess(name))
     this.#pools = new HostPools(options)
     this.#kinds = new Map([
       ['model', modelEffect(this)],
@@ -182,6 +182,10 @@ export class Host {
     this.#pools.leave()
     for (const { cancel } of this.#holds.values()) cancel()
     this.#holds.clear()
+  }
+
+  #isInProcess(name: string): boolean {
+    return Object.hasOwn(this.#providers, name) && this.#providers[name]?.isInProcess === true
   }
 
   #addTool(tool: Tool): void {

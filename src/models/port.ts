@@ -77,6 +77,8 @@ export interface ModelProvider {
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** What of its own it adds to requests, so that a change of it is seen. Absent: nothing, or always the same. */
   readonly settings?: JsonObject | undefined
+  /** It thinks in this process: unless it goes by the name of a real provider, no price list knows its models. @default false */
+  readonly isInProcess?: boolean | undefined
   call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>
   /** Lists the models that can be had, where the provider can tell. */
   readonly models?: (() => Promise<readonly string[]>) | undefined

@@ -44,9 +44,19 @@ export class Prices {
   /** What was looked up last, and for which minute: the list knows no shorter times. */
   readonly #known = new Map<string, { readonly minute: number; readonly known: Known }>()
 
-  /** @throws `invalid-argument` */
-  constructor(overrides: Readonly<Record<string, Price>> = {}, where = 'Prices') {
+  readonly #isListed: (provider: string) => boolean
+
+  /**
+   * @param isListed may the price list know a provider's models? It is not even loaded for those that it cannot know
+   * @throws `invalid-argument`
+   */
+  constructor(
+    overrides: Readonly<Record<string, Price>> = {},
+    where = 'Prices',
+    isListed: (provider: string) => boolean = () => true,
+  ) {
     this.#overrides = new PriceOverrides(overrides, where)
+    this.#isListed = isListed
   }
 
   /** What a call cost that used so many tokens, and the window of its model. */
@@ -74,7 +84,8 @@ export class Prices {
     const last = this.#known.get(model)
     if (last?.minute === minute) return last.known
     const own = this.#overrides.of(model)
-    const listed = listedIn(await priceList(), model.toLowerCase(), instant(dateMs))
+    const isListed = this.#isListed(parseModel(model).provider)
+    const listed = isListed ? listedIn(await priceList(), model.toLowerCase(), instant(dateMs)) : unlisted
     const known = { rates: ratesOver(listed.rates, own), contextWindow: own?.contextWindow ?? listed.contextWindow }
     if (this.#known.size >= maxKnown) this.#known.clear()
     this.#known.set(model, { minute, known })
@@ -121,6 +132,13 @@ let loading: Promise<PriceList> | undefined
 
 function priceList(): Promise<PriceList> {
   return (loading ??= import('@pydantic/genai-prices'))
+}
+
+const unlisted: Known = { rates: {} }
+
+/** Is that a name by which real models are known, though something else may go by it? */
+export function isMakersName(provider: string): boolean {
+  return provider === 'anthropic' || provider === 'openai' || namesInList.has(provider)
 }
 
 /** Providers that the list calls otherwise. A provider that neither has is not guessed at. */

@@ -93,6 +93,7 @@ export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions 
     retry,
     settings,
     latencyMs: options.latencyMs,
+    isInProcess: true,
     async call(request, context) {
       const draw = context.draw ?? ((range) => drawn(range, request, context.attempt))
       const waitMs = typeof latencyMs === 'number' ? latencyMs : draw(latencyMs)

@@ -1,4 +1,5 @@
-import { loadPrices } from '../models/prices.ts'
+import type { ModelProvider } from '../models/port.ts'
+import { isMakersName, loadPrices } from '../models/prices.ts'
 import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'
 import type { WatchedWorld } from './law.ts'
@@ -51,7 +52,7 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
 ): Promise<SimulationResult<S>> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
   // Loaded in the midst of a process's first run, it could come between calls that are settled at the same instant.
-  await loadPrices()
+  if (needsPrices(simulation.options.models)) await loadPrices()
   await simulation.run()
   const { plan, witness, world, realUses, nowMs } = simulation
   const { trace, violation, worlds, ticks, crashes, book } = witness
@@ -75,4 +76,8 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
     realUses,
     missed: simulation.missed,
   }
+}
+
+function needsPrices(models: Readonly<Record<string, ModelProvider>>): boolean {
+  return Object.entries(models).some(([name, { isInProcess }]) => isMakersName(name) || isInProcess !== true)
 }
