@@ -8,10 +8,13 @@ import type { AskEvent } from '../../src/cli/ask-event.ts'
 const root = join(import.meta.dirname, '../..')
 const program = process.env['MODE'] === 'dist' ? ['dist/cli.js'] : ['--conditions=source', 'src/cli/main.ts']
 
+const cache = process.env['NODE_COMPILE_CACHE']
+const compiled: Readonly<Record<string, string>> = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
+
 export interface ProgramOptions {
   /** The working folder. */
   readonly in: string
-  /** All of the environment, besides a folder for the configuration in which there is none. @default none */
+  /** All of the environment, besides where there is no configuration, and what was compiled before. @default none */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -33,7 +36,7 @@ export class Program {
     const [script = '', ...flags] = program.toReversed()
     const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
       cwd,
-      env: { ENTIA_CONFIG_DIR: join(cwd, 'no-configuration'), ...env },
+      env: { ...compiled, ENTIA_CONFIG_DIR: join(cwd, 'no-configuration'), ...env },
     })
     this.child = child
     let stdout = ''
