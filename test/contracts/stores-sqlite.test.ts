@@ -121,7 +121,7 @@ function transactionsInLog(name: string): number {
 describe('a process that is killed while it commits', () => {
   it('leaves all that was acknowledged, whole transactions alone, and a lock that is free at once', async () => {
     let acknowledged = -1
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       const lines = await killedAt(start('store-writer.ts'), 1 + ((round * 7) % 23))
       acknowledged = Number(lines.at(-1))
       const store = storeHere()

@@ -93,7 +93,7 @@ export default {
       if (seen.type === 'turn-error' && seen.tick < 40 && !('path' in seen)) {
         return { resetCostCeiling: 1, addSessionUsd: 0.01 }
       }
-      if (seen.type === 'turn-ended' && seen.tick < 16 && seen.path === undefined) return { say: 'Once more.' }
+      if (seen.type === 'turn-ended' && seen.tick < 10 && seen.path === undefined) return { say: 'Once more.' }
       return seen.type === 'approval-requested' ? { approve: seen.tick % 4 !== 0 } : undefined
     }),
   },
