@@ -7,6 +7,7 @@ import { ToolRegistry } from '../components/tool-registry.ts'
 import { contextToolNames, contextTools as toolsFor } from '../src/context/context-tools.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { anybodyHas } from './anybody-has.ts'
 import { readyAgents } from './ready-agents.ts'
 
 const noTools: readonly ToolDeclaration[] = Object.freeze([])
@@ -25,6 +26,7 @@ export function contextTools(maxStartsPerTick: number) {
     name: 'context-tools',
     priority: -3.5,
     run(world: World): void {
+      if (!anybodyHas(world, Context, Archival)) return
       const agents = [Context, Archival].flatMap((token) => readyAgents(world, maxStartsPerTick, token))
       for (const agent of new Set(agents)) declareTools(world, agent)
     },

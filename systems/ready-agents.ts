@@ -10,6 +10,9 @@ import { Unread } from '../components/unread.ts'
 import type { Component, Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
+import { anybodyHas } from './anybody-has.ts'
+
+const none: readonly Entity[] = Object.freeze([])
 
 /** What keeps an agent from its next step. */
 const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
@@ -20,5 +23,6 @@ const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].
  * @param also only those that have these components besides
  */
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
+  if (!anybodyHas(world, Unread) || !also.every((token) => anybodyHas(world, token))) return none
   return world.first(count, Llm, Conversation, Unread, ...also, ...heldUpBy)
 }

@@ -121,7 +121,7 @@ function noteOwnCall(world: World, agent: Entity, priced: PricedReply, isOutdate
   if (isOutdated || !world.has(agent, Context)) return
   const { model } = world.read(agent, Llm)
   const promptTokens = promptTokensOf(usage)
-  world.remove(agent, Overflowed)
+  if (world.has(agent, Overflowed)) world.remove(agent, Overflowed)
   world.set(agent, LastCall, {
     ...(cachePrice !== undefined && { cachePrice }),
     ...(contextWindow !== undefined && { contextWindow }),

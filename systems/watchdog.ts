@@ -10,6 +10,7 @@ import { repeatedToolCall, type WatchdogAlert, type WatchdogSignal } from '../sr
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import type { z } from 'zod'
+import { anybodyHas } from './anybody-has.ts'
 import { endTurn } from './end-turn.ts'
 import { holdStep } from './hold-step.ts'
 import { inputsOf } from './inputs-of.ts'
@@ -43,6 +44,8 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
     priority: -1,
     run(world: World): void {
       for (const { agent } of inputsOf(world, 'watchdog-reset')) reset(world, agent)
+      // What it remembers of an agent comes with a Context.
+      if (!anybodyHas(world, Context, WatchdogLatch)) return
       // More than tool execution decides about in this tick, even if some of them are refused here.
       const calls = requestedCalls(world, 2 * maxStartsPerTick)
       for (const [agent, own] of calls) watch(world, agent, own, signals)

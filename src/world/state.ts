@@ -45,6 +45,11 @@ export class State {
     return column
   }
 
+  /** How many entities have a component. */
+  count(token: Component): number {
+    return this.#columns[token.index]?.count ?? 0
+  }
+
   /** By name. */
   columns(): readonly Column[] {
     return (this.#byName ??= this.#all.toSorted(byName))
