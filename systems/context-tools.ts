@@ -27,8 +27,10 @@ export function contextTools(maxStartsPerTick: number) {
     priority: -3.5,
     run(world: World): void {
       if (!anybodyHas(world, Context, Archival)) return
-      const agents = [Context, Archival].flatMap((token) => readyAgents(world, maxStartsPerTick, token))
-      for (const agent of new Set(agents)) declareTools(world, agent)
+      for (const agent of readyAgents(world, maxStartsPerTick, Context)) declareTools(world, agent)
+      for (const agent of readyAgents(world, maxStartsPerTick, Archival)) {
+        if (!world.has(agent, Context)) declareTools(world, agent)
+      }
     },
   }
 }

@@ -79,17 +79,15 @@ function withCalls(
 ): LedgerRow {
   const counted = (isSo: boolean): number | undefined => (isSo && calls > 0 ? calls : undefined)
   return {
+    cacheRead: added(row.cacheRead, usage.cacheRead),
+    cacheWrite: added(row.cacheWrite, usage.cacheWrite),
+    cacheWrite1h: added(row.cacheWrite1h, usage.cacheWrite1h),
     calls: row.calls + calls,
-    ...present({
-      cacheRead: added(row.cacheRead, usage.cacheRead),
-      cacheWrite: added(row.cacheWrite, usage.cacheWrite),
-      cacheWrite1h: added(row.cacheWrite1h, usage.cacheWrite1h),
-      costNanoUsd: added(row.costNanoUsd, costNanoUsd),
-      estimated: added(row.estimated, counted(isEstimated)),
-      input: added(row.input, usage.input),
-      output: added(row.output, usage.output),
-      unpriced: added(row.unpriced, counted(costNanoUsd === undefined)),
-    }),
+    costNanoUsd: added(row.costNanoUsd, costNanoUsd),
+    estimated: added(row.estimated, counted(isEstimated)),
+    input: added(row.input, usage.input),
+    output: added(row.output, usage.output),
+    unpriced: added(row.unpriced, counted(costNanoUsd === undefined)),
   }
 }
 
