@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type DataOf, defineComponent } from '../src/world/component.ts'
+import { defineComponent } from '../src/world/component.ts'
 import { entity } from './entity.ts'
 
 export const sideCallPurposes = ['compaction', 'checkpoint', 'archival-summary'] as const
@@ -35,4 +35,3 @@ export const SideCall = defineComponent(
     }),
   { ref: 'agent', cascade: true },
 )
-export type SideCallData = DataOf<() => typeof SideCall.schema>

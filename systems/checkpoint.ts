@@ -41,6 +41,7 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
     priority: -2.8,
     run(world: World): void {
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
+      if (!anybodyHas(world, Context, SideCall)) return
       for (const effect of settledSummaries(world, 'checkpoint')) {
         if (!askShorter(world, effect)) takeRecord(world, effect)
       }

@@ -44,6 +44,7 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     priority: -2.6,
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) askForCompaction(world, input)
+      if (!anybodyHas(world, Context, SideCall)) return
       for (const effect of settledSummaries(world, 'compaction')) {
         if (!askShorter(world, effect)) takeSummary(world, effect)
       }

@@ -52,14 +52,16 @@ function sourceOf(world: World, agent: Entity): readonly unknown[] {
 }
 
 function install(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
-  const isInstalled = ({ name, world: isWorldTool }: ToolDeclaration): boolean =>
-    isWorldTool === true && contextToolNames.has(name)
   const own = tools.filter((tool) => !isInstalled(tool))
   const declared = toolsFor(world, agent, own).filter(({ name }) => !own.some((tool) => tool.name === name))
   if (isSame(tools.filter(isInstalled), declared)) return
   const place = tools.findIndex(isInstalled)
   const before = place === -1 ? own.length : place
   world.set(agent, ToolRegistry, { tools: [...own.slice(0, before), ...declared, ...own.slice(before)] })
+}
+
+function isInstalled({ name, world: isWorldTool }: ToolDeclaration): boolean {
+  return isWorldTool === true && contextToolNames.has(name)
 }
 
 function isSame(before: readonly ToolDeclaration[], after: readonly ToolDeclaration[]): boolean {

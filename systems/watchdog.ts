@@ -6,7 +6,7 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { Cautioned, WatchdogLatch, WatchdogState } from '../components/watchdog-state.ts'
-import { repeatedToolCall, type WatchdogAlert, type WatchdogSignal } from '../src/context/watchdog-signal.ts'
+import { repeatedToolCall, type WatchdogSignal } from '../src/context/watchdog-signal.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import type { z } from 'zod'
@@ -17,7 +17,7 @@ import { inputsOf } from './inputs-of.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
 import { collectResults } from './tool-results.ts'
-import { seenBy } from './watchdog/seen-by.ts'
+import { type Seen, seenBy } from './watchdog/seen-by.ts'
 
 export interface WatchdogOptions {
   readonly maxStartsPerTick: number
@@ -74,31 +74,35 @@ function requestedCalls(world: World, count: number): ReadonlyMap<Entity, Entity
 function watch(world: World, agent: Entity, calls: readonly Entity[], further: readonly WatchdogSignal[]): void {
   const { mode, threshold } = world.read(agent, Context).watchdog
   const signals = [repeatedToolCall(threshold), ...further]
-  let state = world.get(agent, WatchdogState) ?? unwatched
+  const before = world.get(agent, WatchdogState) ?? unwatched
+  const notes = [...before.notes]
+  let { alerts, signals: states } = before
   for (const [index, call] of calls.entries()) {
-    const seen = seenBy(signals, state.signals, world.read(call, ToolCall))
-    state = { ...state, seen: call, signals: seen.states }
+    const seen = seenBy(signals, states, world.read(call, ToolCall))
+    states = seen.states
     for (const problem of seen.problems) tell(world, 'warning', { agent, message: problem })
-    for (const { alert, signal } of seen.alerts) {
-      state = alerted(state, alert, mode)
-      const { callId, name: tool } = world.read(call, ToolCall)
-      tell(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
-      if (mode !== 'enforce' || alert.severity !== 'critical' || world.has(agent, WatchdogLatch)) continue
-      world.add(agent, WatchdogLatch({ atMs: world.nowMs, message: alert.message, signal }))
-      holdStep(world, agent)
+    for (const noticed of seen.alerts) {
+      alerts++
+      if (mode !== 'warn') notes.push(`[watchdog] ${noticed.alert.message}`)
+      alarm(world, agent, call, noticed)
     }
     if (!world.has(agent, WatchdogLatch)) continue
     refuse(world, agent, calls.slice(index))
-    state = { ...state, seen: calls.at(-1) ?? call }
     break
   }
-  world.set(agent, WatchdogState, state)
-  if (state.notes.length > 0) world.add(agent, Cautioned)
+  const seen = calls.at(-1) ?? before.seen
+  world.set(agent, WatchdogState, { alerts, notes: notes.slice(-maxNotes), seen, signals: states })
+  if (notes.length > 0) world.add(agent, Cautioned)
 }
 
-function alerted(state: State, { message }: WatchdogAlert, mode: string): State {
-  const notes = mode === 'warn' ? state.notes : [...state.notes, `[watchdog] ${message}`].slice(-maxNotes)
-  return { ...state, alerts: state.alerts + 1, notes }
+/** Tells of what was noticed, and stops the agent if it is critical and that is wanted. */
+function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Seen['alerts'][number]): void {
+  const { callId, name: tool } = world.read(call, ToolCall)
+  tell(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
+  const isEnforced = world.read(agent, Context).watchdog.mode === 'enforce' && alert.severity === 'critical'
+  if (!isEnforced || world.has(agent, WatchdogLatch)) return
+  world.add(agent, WatchdogLatch({ atMs: world.nowMs, message: alert.message, signal }))
+  holdStep(world, agent)
 }
 
 function refuse(world: World, agent: Entity, calls: readonly Entity[]): void {

@@ -10,7 +10,7 @@ import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 
 /** Searches the part of the conversation that is not projected any more. */
-export const recallDeclaration: ToolDeclaration = worldDeclaration(
+const recallDeclaration: ToolDeclaration = worldDeclaration(
   'recall',
   'Searches the earlier part of this conversation that you no longer see: turns that were archived, and what a summary ' +
     'stands for. Gives the messages that have words of the query, at most 10.',
@@ -36,7 +36,7 @@ export const archivalTools = {
 }
 
 /** Archiving has been switched off, but what was archived can still be asked. */
-export function isArchivalOn(world: World, agent: Entity): boolean {
+function isArchivalOn(world: World, agent: Entity): boolean {
   const config = world.get(agent, Archival)
   return config !== undefined && (config.enabled || world.isReferred(HolderOf, agent))
 }

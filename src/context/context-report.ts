@@ -85,8 +85,8 @@ function modelLines(rows: readonly ModelRow[] | undefined): readonly string[] {
   return (rows ?? []).map((row, index) => `${index === 0 ? 'Models: ' : '      + '}${modelText(row)}`)
 }
 
-/** A model's row, as `/stats` shows it too. */
-export function modelText({ model, calls, inputTokens, outputTokens, costUsd, unpriced }: ModelRow): string {
+/** A row of the models. */
+function modelText({ model, calls, inputTokens, outputTokens, costUsd, unpriced }: ModelRow): string {
   const cost = costUsd === undefined ? 'no price' : spentText(costUsd, unpriced)
   return `${parseModel(model).model} (${calls} calls, ${inputTokens} in / ${outputTokens} out, ${cost})`
 }

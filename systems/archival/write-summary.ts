@@ -87,7 +87,7 @@ export function endSummary(world: World, job: Entity): void {
 }
 
 /** The style in which it is asked for. */
-export function styleOf(world: World, job: Entity): ArchiveJobData['summaryBy']['style'] {
+function styleOf(world: World, job: Entity): ArchiveJobData['summaryBy']['style'] {
   return styleFor(world.read(job, ArchiveJob).summaryBy.style, modelFor(world, job))
 }
 

@@ -25,12 +25,11 @@ export function noteOwnCall(world: World, agent: Entity, call: OwnCall): void {
 export function countCalls(world: World, agent: Entity): void {
   const calls = world.get(agent, UncountedCalls)
   if (calls === undefined) return
-  const before = world.get(agent, TokenFactors)?.models ?? {}
-  let models = before
+  const models = new Map(Object.entries(world.get(agent, TokenFactors)?.models ?? {}))
   for (const { messages, model, promptTokens } of calls) {
-    const noted = noteCall(models[model], promptTokens, rawTokensOfStep(world, agent, messages))
-    if (noted !== undefined) models = { ...models, [model]: noted }
+    const noted = noteCall(models.get(model), promptTokens, rawTokensOfStep(world, agent, messages))
+    if (noted !== undefined) models.set(model, noted)
   }
   world.remove(agent, UncountedCalls)
-  if (models !== before) world.set(agent, TokenFactors, { models })
+  if (models.size > 0) world.set(agent, TokenFactors, { models: Object.fromEntries(models) })
 }

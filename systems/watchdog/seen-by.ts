@@ -20,9 +20,10 @@ export function seenBy(
   const states: Record<string, Json> = {}
   const alerts: { signal: string; alert: WatchdogAlert }[] = []
   const problems: string[] = []
-  for (const { name, initial, observe } of signals) {
-    const last = before[name] ?? initial
-    const answer = answerOf(() => observe(last, call))
+  for (const signal of signals) {
+    const { name } = signal
+    const last = before[name] ?? signal.initial
+    const answer = answerOf(() => signal.observe(last, call))
     states[name] = 'problem' in answer ? last : answer.state
     if ('problem' in answer) problems.push(`The watchdog signal '${name}' is passed over: ${answer.problem}`)
     else if (answer.alert !== undefined) alerts.push({ signal: name, alert: answer.alert })

@@ -61,7 +61,7 @@ export interface Archiving extends Driven {
   readonly say: (text: string) => Promise<void>
 }
 
-export const look = defineTool({
+const look = defineTool({
   name: 'look',
   description: 'Looks.',
   input: z.object({ at: z.string().default('it') }),
@@ -128,7 +128,7 @@ export function archiveOf(world: World, entity: Entity) {
   return [...(world.get(entity, Archive) ?? [])]
 }
 
-export function holdersOf(world: World, entity: Entity): SessionRecord[] {
+function holdersOf(world: World, entity: Entity): SessionRecord[] {
   const all = world.referrers(SubagentSession, entity).map((session) => world.read(session, SubagentSession))
   return all.filter(({ kind }) => kind === 'holder')
 }
@@ -156,14 +156,14 @@ export function lastUser({ messages }: ModelRequest): string {
   return textOf([...messages].findLast(({ role }) => role === 'user'))
 }
 
-export function isSummary({ messages }: ModelRequest): boolean {
+function isSummary({ messages }: ModelRequest): boolean {
   return textOf([...messages][0]).startsWith('Summarize the following completed agent turn:')
 }
 
-export function isHeld({ system }: ModelRequest): boolean {
+function isHeld({ system }: ModelRequest): boolean {
   return system.startsWith('You hold one finished turn')
 }
 
-export function kindOf(request: ModelRequest): 'work' | 'summary' | 'held' {
+function kindOf(request: ModelRequest): 'work' | 'summary' | 'held' {
   return isSummary(request) ? 'summary' : isHeld(request) ? 'held' : 'work'
 }
