@@ -1,4 +1,5 @@
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../components/ancestry.ts'
+import { ArchiveJob } from '../components/archive-job.ts'
 import { Conversation } from '../components/conversation.ts'
 import { Effect } from '../components/effect.ts'
 import { Llm } from '../components/llm.ts'
@@ -7,6 +8,7 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { Paused } from '../components/paused.ts'
 import { Pending } from '../components/pending.ts'
 import { AwaitingReply, AwaitingSession, SessionQuery } from '../components/session-call.ts'
+import { SideCall } from '../components/side-call.ts'
 import { SubagentWait, WaitDeadline } from '../components/subagent-wait.ts'
 import { Terminal } from '../components/terminal.ts'
 import { Turn } from '../components/turn.ts'
@@ -55,9 +57,14 @@ function canGoOn(world: World, agent: Entity): boolean {
 function onlyWaits(world: World, agent: Entity): boolean {
   const open = world.referrers(OwnedBy, agent).filter((owned) => isInFlight(world, owned))
   const isAboutSessions = (call: Entity): boolean => world.has(call, AwaitingSession) || world.has(call, AwaitingReply)
-  if (!open.every(isAboutSessions)) return false
+  if (!open.every(isAboutSessions) || isStillAtWork(world, agent)) return false
   if (open.length > 0 || world.has(agent, SubagentWait)) return true
   return !world.has(agent, Turn) && !world.has(agent, Unread) && activeSessions(world, agent).length > 0
+}
+
+/** A turn of its that is over is on its way to a holder, or its model is called beside its steps. */
+function isStillAtWork(world: World, agent: Entity): boolean {
+  return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
 }
 
 /** A result that has come and stands in line behind another call is waited for no more. */

@@ -1,8 +1,21 @@
-import { type Fault, simulate, type SimulateOptions } from 'entia/sim'
+import { Archival } from 'entia'
+import { type Fault, simulate, type SimulateOptions, standardLaws } from 'entia/sim'
 import { describe, expect, it } from 'vitest'
 import askingSessions from './told/asking-sessions.ts'
 import cancelStorm from './told/cancel-storm.ts'
+import compaction from './told/compaction.ts'
 import nestedDelegation from './told/nested-delegation.ts'
+
+/** The story of compaction, with an agent whose sessions archive their turns as well. */
+const archivedBesides: SimulateOptions = {
+  ...compaction,
+  laws: standardLaws,
+  world(seed) {
+    const world = compaction.world(seed)
+    world.add(1, Archival({ enabled: true, trigger: { tokenThreshold: 150, toolCallThreshold: 3 } }))
+    return world
+  },
+}
 
 /** What sweeps have found and was mended since, by what went wrong. */
 const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: number, faults: readonly Fault[]]>> = {
@@ -23,6 +36,7 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'store.fails', at: 'store commit 12' },
     ],
   ],
+  'a session gave its slot back while a turn of its was still archived': [archivedBesides, 8, []],
   "a person's answer to a session whose Runner had died was refused for ever": [
     askingSessions,
     103,
