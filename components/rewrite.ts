@@ -19,3 +19,15 @@ export const Rewrite = defineComponent('Rewrite', () =>
     tokensBefore: z.number().int().nonnegative().optional(),
   }),
 )
+
+/** What the rewrites of an agent's projection have come to, all told: those whose worth is known. */
+export const RewriteTotal = defineComponent('RewriteTotal', () =>
+  z.strictObject({
+    /** Tokens that the provider had in its cache. */
+    cachedTokensLost: z.number().int().nonnegative(),
+    costNanoUsd: z.number().int().nonnegative(),
+    count: z.number().int().positive(),
+    /** By which the first prompt behind a rewrite was shorter than the last one before it; longer: below 0. */
+    tokensSaved: z.number().int(),
+  }),
+)

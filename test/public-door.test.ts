@@ -162,6 +162,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'ReportedUsage',
     'Requested',
     'Rewrite',
+    'RewriteTotal',
     'Running',
     'Seed',
     'SeenInputs',

@@ -6,6 +6,7 @@ import { Context } from '../../components/context.ts'
 import { LastCall } from '../../components/last-call.ts'
 import { Ledger, type LedgerRow } from '../../components/ledger.ts'
 import { Llm } from '../../components/llm.ts'
+import { RewriteTotal } from '../../components/rewrite.ts'
 import { SubtaskCount } from '../../components/subtask-account.ts'
 import type { Tier } from '../../components/tier.ts'
 import { WatchdogState } from '../../components/watchdog-state.ts'
@@ -47,6 +48,14 @@ export interface ContextStats {
   readonly totalSummaryChars: number
   /** Those that were stopped at the model's output limit. */
   readonly truncatedSummaries: number
+  /** What rewrites of the projection have saved and cost, once there was one. */
+  readonly rewrites?: {
+    readonly count: number
+    /** Prompt tokens: of the first call behind each, compared to the last before it. */
+    readonly tokensSaved: number
+    readonly cachedTokensLost: number
+    readonly costUsd: number
+  }
   readonly subtaskCount: number
   readonly subtaskTruncated: number
   /** Prompt tokens. */
@@ -84,6 +93,7 @@ export function contextStats(world: World, agent: Entity): ContextStats {
   const rows = modelRows(world.get(agent, Ledger)?.models ?? {})
   return {
     ...boundaryStats(world, agent),
+    ...rewriteStats(world, agent),
     ...subtaskStats(world, agent),
     archive: archiveStats(world, agent),
     window: windowStats(world, agent),
@@ -113,6 +123,13 @@ function boundaryStats(world: World, agent: Entity) {
     totalSummaryChars: entries.reduce((sum, { text }) => sum + text.length, 0),
     truncatedSummaries: entries.filter(({ truncated }) => truncated).length,
   }
+}
+
+function rewriteStats(world: World, agent: Entity): Pick<ContextStats, 'rewrites'> {
+  const total = world.get(agent, RewriteTotal)
+  if (total === undefined) return {}
+  const { costNanoUsd, ...counts } = total
+  return { rewrites: { ...counts, costUsd: toUsd(costNanoUsd) } }
 }
 
 function subtaskStats(world: World, agent: Entity) {

@@ -5,12 +5,13 @@ import { LastCall } from '../../components/last-call.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Prefix } from '../../components/prefix.ts'
-import { Rewrite, type RewriteKind } from '../../components/rewrite.ts'
+import { Rewrite, type RewriteKind, RewriteTotal } from '../../components/rewrite.ts'
 import { UncountedCalls } from '../../components/token-factors.ts'
 import { added } from '../../src/context/ledger-entry.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import type { z } from 'zod'
 import { tell } from '../tell.ts'
 
 /** What an agent's projection was rewritten by. */
@@ -54,5 +55,21 @@ export function tellRewrites(world: World): void {
     const costUsd = costNanoUsd === undefined ? undefined : toUsd(costNanoUsd)
     world.remove(agent, Rewrite)
     tell(world, 'context-rewritten', { agent, kind, tokensBefore, tokensAfter, cachedTokensLost, costUsd })
+    const isMeasured = tokensBefore !== undefined && tokensAfter !== undefined
+    addUp(world, agent, {
+      cachedTokensLost: cachedTokensLost ?? 0,
+      costNanoUsd: costNanoUsd ?? 0,
+      tokensSaved: isMeasured ? tokensBefore - tokensAfter : 0,
+    })
   }
+}
+
+function addUp(world: World, agent: Entity, more: Omit<z.infer<typeof RewriteTotal.schema>, 'count'>): void {
+  const before = world.get(agent, RewriteTotal)
+  world.set(agent, RewriteTotal, {
+    cachedTokensLost: (before?.cachedTokensLost ?? 0) + more.cachedTokensLost,
+    costNanoUsd: (before?.costNanoUsd ?? 0) + more.costNanoUsd,
+    count: (before?.count ?? 0) + 1,
+    tokensSaved: (before?.tokensSaved ?? 0) + more.tokensSaved,
+  })
 }

@@ -1,4 +1,4 @@
-import { fail, LastTurn, project, type TokenUsage } from 'entia'
+import { contextStats, fail, LastTurn, project, type TokenUsage } from 'entia'
 import { CompactionPending, LastCall, Summarizing } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { expectValid } from '../transcript.ts'
@@ -225,7 +225,7 @@ describe('a compaction that nobody asks for', () => {
   })
 
   it('is told of with what it has cost and saved, once the next call shows that', async () => {
-    const { say, told } = await living({
+    const { agent, say, told, world } = await living({
       usage: (step) => (step === 1 ? full : { input: 100, cacheRead: 0, cacheWrite: 4_900, output: 10 }),
       runner: { prices: { [frontier]: { contextWindow: 1_000_000, input: 2, output: 10 } } },
     })
@@ -240,6 +240,12 @@ describe('a compaction that nobody asks for', () => {
         costUsd: 0.003,
       },
     ])
+    expect(contextStats(world, agent).rewrites).toEqual({
+      count: 1,
+      tokensSaved: 845_000,
+      cachedTokensLost: 849_000,
+      costUsd: 0.003,
+    })
     expect(told('prefix-broken').map(({ component }) => component)).toEqual(['Boundary'])
     expect(told('cache-missed')).toEqual([])
   })
