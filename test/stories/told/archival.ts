@@ -7,7 +7,7 @@ import { teamStory } from './team.ts'
 /** What there is to say to the keeper, one thing after the other. */
 const words = ['dig east', 'dig west', 'ask', 'dig deep', 'delegate', 'ask', 'recall', 'dig north']
 /** So many turns anybody bothers to speak about. */
-const maxTick = 32
+const maxTick = 22
 
 const good = JSON.stringify({
   outcome: 'It was dug.',

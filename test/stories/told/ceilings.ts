@@ -8,7 +8,7 @@ const scout = { name: 'scout', model: 'scout/x', tools: ['look'], limits: { cost
 /** A cent a call of the lead, three a call of a digger. */
 const usage = { input: 1_000, output: 0 }
 /** People are patient for so long. */
-const maxTick = 18
+const maxTick = 12
 
 function ask(prompt: string) {
   return ['query_subagent', { id: '2', prompt }] as const

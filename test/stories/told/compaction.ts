@@ -21,7 +21,7 @@ import { teamStory } from './team.ts'
 /** Characters stand for tokens. */
 const contextWindow = 5_000
 /** People go on for so long. */
-const maxTick = 12
+const maxTick = 9
 
 const dig = defineTool({
   name: 'dig',
