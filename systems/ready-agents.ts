@@ -20,9 +20,13 @@ const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].
 /**
  * The first so many agents that have something to answer and nothing under way, ascending.
  *
- * @param also only those that have these components besides
+ * @param also only those of them, and of as many behind them, that have these components besides: some of the first may be
+ * held up before they are started. They are looked at one by one, so that no query is kept up to date for few agents.
  */
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
-  if (!anybodyHas(world, Unread) || !also.every((token) => anybodyHas(world, token))) return none
-  return world.first(count, Llm, Conversation, Unread, ...also, ...heldUpBy)
+  if (!anybodyHas(world, Unread)) return none
+  if (also.length === 0) return world.first(count, Llm, Conversation, Unread, ...heldUpBy)
+  if (!also.every((token) => anybodyHas(world, token))) return none
+  const ready = world.first(2 * count, Llm, Conversation, Unread, ...heldUpBy)
+  return ready.filter((agent) => also.every((token) => world.has(agent, token)))
 }
