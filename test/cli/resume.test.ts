@@ -54,10 +54,13 @@ function isOf(who: 'lead' | 'session', event: AskEvent): boolean {
 const moments: readonly (readonly [string, (event: AskEvent) => boolean])[] = [
   ['when the lead was asked', ({ type }) => type === 'model-called'],
   ['when the lead has its list', (event) => event.type === 'tool-answered' && event.tool === 'list_files'],
+  ['when sessions are in the queue', ({ type }) => type === 'session-queued'],
   ['when a session was asked', (event) => event.type === 'model-called' && isOf('session', event)],
+  ['when a session searches', (event) => event.type === 'tool-called' && event.tool === 'grep_files'],
   ['when a session has read', (event) => event.type === 'tool-answered' && event.tool === 'read_file'],
   ['when one session has ended', ({ type }) => type === 'session-ended'],
   ['when the lead reads results', (event) => event.type === 'tool-called' && event.tool === 'subagent_result'],
+  ['when a session was asked further', (event) => event.type === 'tool-called' && event.tool === 'query_subagent'],
   [
     'when a session answers further',
     (event) => event.type === 'tool-called' && event.tool === 'read_file' && event.arguments['from'] === 4,

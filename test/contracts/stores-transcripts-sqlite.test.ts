@@ -375,7 +375,7 @@ describe('a crash in the middle of an append', () => {
   it('that really kills the process loses nothing that was acknowledged and doubles nothing', async () => {
     const batch = 40
     let acknowledged = 0
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 12; round++) {
       const printed = await killedAt(1 + ((round * 5) % 9), batch)
       acknowledged = Math.max(acknowledged, Number(printed.at(-1)))
       const store = storeHere()
@@ -391,7 +391,7 @@ describe('a crash in the middle of an append', () => {
       expect(hits.every(({ index, text }) => text === writtenLine(index).text)).toBe(true)
       await store.close()
     }
-    expect(acknowledged).toBeGreaterThan(500)
+    expect(acknowledged).toBeGreaterThan(1000)
   }, 60_000)
 })
 

@@ -2,6 +2,7 @@
 // acknowledged, or by which error. Goes on with the batch that the transcript ends in, from its first line, as one does who
 // does not know how the last append ended. Usage: transcript-writer.ts <folder> <lines a batch>
 import { EntiaError, sqliteStore } from 'entia'
+import { flushCompileCache } from 'node:module'
 import { writtenKey, writtenLine } from './written-line.ts'
 
 const [, , folder = '', batch = '1'] = process.argv
@@ -9,6 +10,8 @@ const maxLines = 1_000_000
 const size = Number(batch)
 const store = sqliteStore({ folder })
 
+// It is killed before it could leave what was compiled of it, which the next one starts with.
+flushCompileCache()
 // Its end is the end of the test that started it.
 process.stdin.on('end', () => process.exit()).resume()
 
