@@ -1,6 +1,7 @@
 import { Archive } from '../../components/archive.ts'
-import type { Entity } from '../world/component.ts'
+import type { DeepReadonly, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import type { z } from 'zod'
 
 /** `seq`s of messages that stand in no conversation any more: of the first, and behind the last. */
 interface Gap {
@@ -19,36 +20,57 @@ const none: readonly Gap[] = []
  * archived leaves a gap, and what stands behind it keeps its `seq`.
  */
 export function seqAt(world: World, agent: Entity, index: number): number {
-  let seq = index + 1
-  for (const { from, to } of gapsOf(world, agent)) {
-    if (seq < from) break
-    seq += to - from
-  }
-  return seq
+  const gaps = gapsOf(world, agent)
+  const before = lastIn(gaps, ({ to, missing }) => to - missing - 1 <= index)
+  return index + 1 + (before?.missing ?? 0)
 }
 
 /** How many messages of an agent's conversation have a `seq` up to this one. */
 export function countUpTo(world: World, agent: Entity, seq: number): number {
-  let missing = 0
-  for (const gap of gapsOf(world, agent)) {
-    if (seq < gap.from) break
-    missing = seq < gap.to ? gap.missing - (gap.to - seq - 1) : gap.missing
-  }
-  return Math.max(0, seq - missing)
+  const gaps = gapsOf(world, agent)
+  const gap = lastIn(gaps, ({ from }) => from <= seq)
+  if (gap === undefined) return Math.max(0, seq)
+  return seq - gap.missing + Math.max(0, gap.to - seq - 1)
 }
 
-/** Where archived turns left gaps, ascending. */
+/** The last gap that has what the ones before it have, too. There may be thousands, and every turn asks. */
+function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefined {
+  let [low, high] = [0, gaps.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (has(gaps[middle] as Gap)) low = middle + 1
+    else high = middle
+  }
+  return gaps[low - 1]
+}
+
+/** Where archived turns left gaps, ascending. Mostly the newest turn is archived last: then what was known stays. */
 function gapsOf(world: World, agent: Entity): readonly Gap[] {
   const entries = world.get(agent, Archive)
   if (entries === undefined || entries.length === 0) return none
   const last = known.get(entries)
-  if (last?.length === entries.length && last.last === entries.at(-1)) return last.gaps
-  const ranges = entries
+  const isKnown = last !== undefined && entries[last.length - 1] === last.last
+  if (isKnown && last.length === entries.length) return last.gaps
+  const before = isKnown ? last.gaps : none
+  const added = rangesOf(entries.slice(isKnown ? last.length : 0))
+  const isBehind = (added[0]?.from ?? Infinity) > (before.at(-1)?.from ?? 0)
+  const gaps = isBehind ? withRanges([...before], added) : withRanges([], rangesOf(entries))
+  known.set(entries, { last: entries.at(-1), length: entries.length, gaps })
+  return gaps
+}
+
+type Entry = DeepReadonly<z.infer<(typeof Archive)['schema']>>
+type Range = Pick<Gap, 'from' | 'to'>
+
+function rangesOf(entries: readonly Entry[]): readonly Range[] {
+  return entries
     .filter(({ status, fromSeq, toSeq }) => status === 'archived' && toSeq - fromSeq > 1)
     .map(({ fromSeq, toSeq }) => ({ from: fromSeq + 1, to: toSeq }))
     .toSorted((a, b) => a.from - b.from)
-  let missing = 0
-  const gaps = ranges.map(({ from, to }) => ({ from, to, missing: (missing += to - from) }))
-  known.set(entries, { last: entries.at(-1), length: entries.length, gaps })
+}
+
+function withRanges(gaps: Gap[], ranges: readonly Range[]): readonly Gap[] {
+  let missing = gaps.at(-1)?.missing ?? 0
+  for (const { from, to } of ranges) gaps.push({ from, to, missing: (missing += to - from) })
   return gaps
 }
