@@ -1,4 +1,6 @@
 import { CostCeiling } from '../components/cost-ceiling.ts'
+import { Turn } from '../components/turn.ts'
+import { Unread } from '../components/unread.ts'
 import type { World } from '../src/world/world.ts'
 import { takeRates } from './money/model-rates.ts'
 import { stopLatched } from './money/stop-latched.ts'
@@ -14,6 +16,8 @@ export const costCeiling = {
   priority: -10,
   run(world: World): void {
     takeRates(world)
-    for (const agent of world.query(CostCeiling)) stopLatched(world, agent)
+    // Who has come to rest is not looked at any more, however many have.
+    const moving = [...world.query(CostCeiling, Turn), ...world.query(CostCeiling, Unread)]
+    for (const agent of new Set(moving)) stopLatched(world, agent)
   },
 }

@@ -5,8 +5,8 @@ import { Busy } from '../components/busy.ts'
 import { Overflowed, Unweighed } from '../components/compaction-state.ts'
 import { Context } from '../components/context.ts'
 import { Conversation } from '../components/conversation.ts'
-import type { Failure } from '../components/failure.ts'
 import { CostCeiling } from '../components/cost-ceiling.ts'
+import type { Failure } from '../components/failure.ts'
 import { EndedTurn } from '../components/ended-turn.ts'
 import { LastStep } from '../components/last-step.ts'
 import { LastTurn, type Stop } from '../components/last-turn.ts'
@@ -27,6 +27,7 @@ import type { World } from '../src/world/world.ts'
 import { answerCall, outcomeText } from './answer-call.ts'
 import { chargeCall } from './money/charge-call.ts'
 import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
+import { holdStep } from './hold-step.ts'
 import { startNextQuery } from './sessions/query-session.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { tell } from './tell.ts'
@@ -62,6 +63,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
   const { fromSeq, steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
   world.remove(agent, Turn)
+  goOnIfReset(world, agent)
   if (fromSeq !== undefined && world.has(agent, Archival)) {
     const toSeq = seqAt(world, agent, world.read(agent, Conversation).length - 1)
     world.spawn(EndedTurn({ agent, fromSeq, stop, toSeq }))
@@ -78,6 +80,13 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
 /** A model call that is under way ends with the turn. Others have been entered in the ledger, unless the cancel came first. */
 function isCut(world: World, effect: Entity, stop: Stop): boolean {
   return world.has(effect, ModelCall) && (stop === 'cancelled' || world.has(effect, Pending))
+}
+
+/** A ceiling that was reset while its turn had still to end lets the agent go on from here. */
+function goOnIfReset(world: World, agent: Entity): void {
+  if (world.get(agent, CostCeiling)?.isReset !== true) return
+  world.remove(agent, CostCeiling)
+  holdStep(world, agent)
 }
 
 /** What was delegated goes with an agent that fails or is cancelled; in a session, with any end but a good one. */

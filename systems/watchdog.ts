@@ -49,9 +49,7 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
       // More than tool execution decides about in this tick, even if some of them are refused here.
       const calls = requestedCalls(world, 2 * maxStartsPerTick)
       for (const [agent, own] of calls) watch(world, agent, own, signals)
-      for (const agent of world.query(WatchdogLatch)) {
-        if (world.has(agent, Turn) && !world.has(agent, Busy)) stop(world, agent)
-      }
+      for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
       for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
     },
   }

@@ -28,16 +28,19 @@ export function liveSubagentsIn(
 ): LiveSubagents | undefined {
   const config = world.get(agent, Archival)
   if (config?.placement !== placement || world.has(agent, Seed)) return undefined
-  // Entities ascend as sessions were launched.
-  const all = [...world.referrers(HolderOf, agent), ...world.referrers(ActiveFor, agent)].toSorted((a, b) => a - b)
+  const holders = world.referrers(HolderOf, agent)
+  const active = world.referrers(ActiveFor, agent)
+  const count = holders.length + active.length
   const shared = world.get(agent, SharedBlock)?.text
   // What was known at the beginning came with it.
-  if (shared !== undefined && all.length === sharedCount(world, agent)) {
+  if (shared !== undefined && count === sharedCount(world, agent)) {
     return shared === '' ? undefined : { sessions: new Set(), text: shared }
   }
-  if (all.length === 0) return undefined
-  const left = Math.max(0, all.length - config.maxListed)
-  const sessions = all.slice(left)
+  if (count === 0) return undefined
+  const left = Math.max(0, count - config.maxListed)
+  // Entities ascend as sessions were launched. The newest of each are enough, however many holders there are.
+  const newest = [...holders.slice(-config.maxListed), ...active.slice(-config.maxListed)].toSorted((a, b) => a - b)
+  const sessions = newest.slice(-config.maxListed)
   const lines = sessions.map((session) => lineOf(world.read(session, SubagentSession)))
   const first = left === 0 ? [] : [`- (${left} older subagents not listed)`]
   return { sessions: new Set(sessions), text: [`${head}\n\n${explanation}\n`, ...first, ...lines].join('\n') }

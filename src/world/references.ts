@@ -1,7 +1,14 @@
 import type { Entity, Value } from './component.ts'
 
+/** Several that point at an entity. */
+interface Group {
+  readonly members: Set<Entity>
+  /** In order, as long as nobody comes or goes: a list that is asked for again and again costs nothing then. */
+  ascending: readonly Entity[] | undefined
+}
+
 /** Whoever points at an entity. Mostly it is one alone, and stands for itself. */
-type Referrers = Entity | Set<Entity>
+type Referrers = Entity | Group
 
 /** The reverse index of components with `ref`: who points at whom. */
 export class References {
@@ -12,22 +19,28 @@ export class References {
     if (byTarget === undefined) this.#referrers.set(token, (byTarget = new Map()))
     const known = byTarget.get(to)
     if (known === undefined) byTarget.set(to, from)
-    else if (typeof known === 'object') known.add(from)
-    else if (known !== from) byTarget.set(to, new Set([known, from]))
+    else if (typeof known === 'object') {
+      known.members.add(from)
+      known.ascending = undefined
+    } else if (known !== from) byTarget.set(to, { members: new Set([known, from]), ascending: undefined })
   }
 
   remove(token: Value, from: Entity, to: Entity): void {
     const byTarget = this.#referrers.get(token)
     const known = byTarget?.get(to)
-    if (typeof known === 'object') known.delete(from)
-    if (known === from || (typeof known === 'object' && known.size === 0)) byTarget?.delete(to)
+    if (typeof known === 'object') {
+      known.members.delete(from)
+      known.ascending = undefined
+    }
+    if (known === from || (typeof known === 'object' && known.members.size === 0)) byTarget?.delete(to)
   }
 
   /** Who points at an entity by this component, ascending. */
-  to(token: Value, entity: Entity): Entity[] {
+  to(token: Value, entity: Entity): readonly Entity[] {
     const known = this.#referrers.get(token)?.get(entity)
     if (known === undefined) return []
-    return typeof known === 'object' ? [...known].sort((a, b) => a - b) : [known]
+    if (typeof known !== 'object') return [known]
+    return (known.ascending ??= Object.freeze([...known.members].sort((a, b) => a - b)))
   }
 
   /** Does anybody point at an entity by this component? */
@@ -47,5 +60,5 @@ export class References {
 }
 
 function listOf(known: Referrers): Entity[] {
-  return typeof known === 'object' ? [...known] : [known]
+  return typeof known === 'object' ? [...known.members] : [known]
 }

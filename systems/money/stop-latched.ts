@@ -14,7 +14,6 @@ import { ceilingMessage } from '../../src/context/ceiling-message.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../end-turn.ts'
-import { holdStep } from '../hold-step.ts'
 import { openTurn } from '../open-turn.ts'
 import { collectResults } from '../tool-results.ts'
 
@@ -30,9 +29,6 @@ export function stopLatched(world: World, agent: Entity): void {
   // A message that came in before the ceiling was reached is the opening of a turn that ends at once.
   if (!world.has(agent, Turn) && world.has(agent, Unread)) openTurn(world, agent, 0)
   if (world.has(agent, Turn) && !isAtWork(world, agent)) endTurn(world, agent, { stop: 'budget-spent', failure })
-  if (world.has(agent, Turn) || world.read(agent, CostCeiling).isReset !== true) return
-  world.remove(agent, CostCeiling)
-  holdStep(world, agent)
 }
 
 function answerUnbegun(world: World, agent: Entity): void {

@@ -8,6 +8,20 @@ function worldOf(...systems: readonly System[]): World {
 }
 
 describe('a reference', () => {
+  it('of many is put in order once, as long as nobody comes or goes', () => {
+    const world = worldOf()
+    const parent = world.spawn()
+    const [one, two] = [1, 2].map(() => world.spawn(ChildOf({ parent })))
+    const listed = world.referrers(ChildOf, parent)
+    expect(world.referrers(ChildOf, parent)).toBe(listed)
+    const three = world.spawn(ChildOf({ parent }))
+    expect(world.referrers(ChildOf, parent)).toEqual([one, two, three])
+    world.remove(one as number, ChildOf)
+    expect(world.referrers(ChildOf, parent)).toEqual([two, three])
+    // A list that somebody goes through stays as it was.
+    expect(listed).toEqual([one, two])
+  })
+
   it('is found from its other end, ascending', () => {
     const world = worldOf()
     const parent = world.spawn()
