@@ -44,7 +44,9 @@ describe('the seq of a message', () => {
         let seqs = Array.from({ length: first + 2 }, (_, index) => index + 1)
         const all = seqs
         while (open.length > 0) {
-          const [{ fromSeq = 0, toSeq = 0 } = {}] = open.splice((dice.next().value as number) % open.length, 1)
+          const [taken] = open.splice((dice.next().value as number) % open.length, 1)
+          if (taken === undefined) break
+          const { fromSeq, toSeq } = taken
           archive(world, agent, fromSeq, toSeq)
           seqs = seqs.filter((seq) => seq <= fromSeq || seq >= toSeq)
           if (!looksBetween && open.length > 0) continue
