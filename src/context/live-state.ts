@@ -6,6 +6,7 @@ import { OwnedBy } from '../../components/owned-by.ts'
 import { ActiveFor, SubagentSession } from '../../components/subagent-session.ts'
 import { Turn } from '../../components/turn.ts'
 import { textOf } from '../models/text-of.ts'
+import { cutText } from '../tools/cut-text.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { countUpTo } from './places.ts'
@@ -32,16 +33,8 @@ function requestRow(world: World, agent: Entity, seq: number): readonly string[]
   const fromSeq = world.get(agent, Turn)?.fromSeq
   if (fromSeq === undefined || fromSeq > seq) return []
   const opening = world.get(agent, Conversation)?.[countUpTo(world, agent, fromSeq) - 1]
-  const text = beginning(textOf(opening)).replaceAll(/\r\n|[\n\r\u2028\u2029]/g, ' ')
+  const text = cutText(textOf(opening), maxRequestChars).replaceAll(/\r\n|[\n\r\u2028\u2029]/g, ' ')
   return text.trim() === '' ? [] : [`request: ${text}`]
-}
-
-/** Not up to the middle of a character. */
-function beginning(text: string): string {
-  if (text.length <= maxRequestChars) return text
-  const last = text.charCodeAt(maxRequestChars - 1)
-  const isHalf = last >= 0xd800 && last <= 0xdbff
-  return text.slice(0, isHalf ? maxRequestChars - 1 : maxRequestChars)
 }
 
 function sessionRows(world: World, agent: Entity, listed: ReadonlySet<Entity>): readonly string[] {
