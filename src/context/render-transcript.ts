@@ -1,5 +1,4 @@
 import type { Message } from '../../components/message.ts'
-import { cutText } from '../tools/cut-text.ts'
 
 /** Of a longer result so many characters are left, half of them at its beginning and half at its end. */
 const maxResultChars = 8_000
@@ -48,11 +47,22 @@ export function resultText({ content }: Extract<Message, { role: 'tool' }>, isWh
 }
 
 /** A text of at most so many characters is left as it is; of a longer one the middle is left out. */
-export function shortened(text: string): string {
-  if (text.length <= 2 * keptChars) return text
-  const beginning = cutText(text, keptChars)
-  const from = text.length - keptChars
-  const isInCharacter = cutText(text, from).length < from
-  const end = text.slice(isInCharacter ? from + 1 : from)
-  return `${beginning}[... ${text.length - beginning.length - end.length} characters left out ...]${end}`
+export function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  const kept = Math.floor(maxChars / 2)
+  const [begin, end] = [wholeEnd(text, kept), wholeStart(text, text.length - kept)]
+  return `${text.slice(0, begin)}[... ${end - begin} characters left out ...]${text.slice(end)}`
+}
+
+/** Not between the halves of a character. */
+function wholeEnd(text: string, index: number): number {
+  return isHighSurrogate(text.charCodeAt(index - 1)) ? index - 1 : index
+}
+
+function wholeStart(text: string, index: number): number {
+  return isHighSurrogate(text.charCodeAt(index - 1)) ? index + 1 : index
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
 }
