@@ -89,7 +89,7 @@ export class Keeper {
   /** Makes a tick durable. Costs what the tick changed. */
   async commit(world: World, step: Step): Promise<void> {
     const codec = this.#codec.fork()
-    const line = codec.encode(this.#record ? step : { ...step, writers: undefined })
+    const line = codec.encode(this.#record ? { ...step, writers: world.core.writers.record() } : step)
     const rows = [{ tick: step.delta.tick, line }]
     const isLong =
       this.#journalBytes + line.length > Math.max(minCompactionBytes, compactionFactor * this.#snapshotBytes)

@@ -202,7 +202,8 @@ function sorted(keys: string[]): readonly string[] {
   return keys
 }
 
-function isIndex(key: string): boolean {
+/** Does a key look like an index of an array? */
+export function isIndex(key: string): boolean {
   return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1
 }
 

@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import { canonical, canonicalOrNone } from './canonical.ts'
 import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
-import { fits } from './fits.ts'
+import { fitsComponent } from './fits.ts'
 import type { Json } from './json.ts'
-import { lazily } from './lazily.ts'
 
 /** A number, monotonic, never reused, stable over save and restore. */
 export type Entity = number
@@ -112,9 +111,9 @@ export function defineComponent<S extends z.ZodType>(
     readonly refusal?: (before: DeepReadonly<z.output<S>>, after: DeepReadonly<z.output<S>>) => Refusal | undefined
   } = {},
 ): ValueComponent<z.output<S>, z.input<S>> {
-  const token = (value: DeepReadonly<z.input<S>>): Initial => {
+  const initial = (value: DeepReadonly<z.input<S>>): Initial => {
     const plain = canonicalOrNone(value)
-    if (plain !== undefined && fits(made.schema, plain)) return { token: made, initial: plain }
+    if (plain !== undefined && fitsComponent(made, plain)) return { token: made, initial: plain }
     const result = made.schema.safeParse(value)
     if (!result.success) throw invalidValue(`component ${name}`, result.error, made.refusedWith)
     const whose = (): string => `component ${name}`
@@ -122,12 +121,7 @@ export function defineComponent<S extends z.ZodType>(
     if (hasFrozenParts(value) && isSame(value, result.data)) return { token: made, initial: canonical(value, whose) }
     return { token: made, initial: canonical(result.data, whose, 1) }
   }
-  const made = finish(withSchema(token, schema), name, options, {
-    kind: 'value' as const,
-    ref: options.ref,
-    cascade: options.cascade ?? false,
-    refusal: options.refusal,
-  }) as ValueComponent<z.output<S>, z.input<S>>
+  const made = finish('value', name, initial, schema, options) as ValueComponent<z.output<S>, z.input<S>>
   return made
 }
 
@@ -137,24 +131,20 @@ export function defineLog<S extends z.ZodType>(
   schema: S | (() => S),
   options: ComponentOptions & { readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean } } = {},
 ): LogComponent<z.output<S>> {
-  const token = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
+  const initial = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
     items.forEach((item, index) => {
       const result = made.schema.safeParse(item)
       if (!result.success) throw invalidValue(`component ${name}, item ${index}`, result.error)
     })
     return { token: made, initial: canonical(items, () => `component ${name}`) }
   }
-  const made = finish(withSchema(token, schema), name, options, {
-    kind: 'log' as const,
-    marks: options.marks,
-  }) as LogComponent<z.output<S>>
+  const made = finish('log', name, initial, schema, options) as LogComponent<z.output<S>>
   return made
 }
 
 /** Defines a component that is present or not. */
 export function defineTag(name: string): TagComponent {
-  const token = (): Initial => ({ token: made, initial: true })
-  const made = finish(token, name, {}, { kind: 'tag' as const }) as TagComponent
+  const made = finish('tag', name, (): Initial => ({ token: made, initial: true }), undefined, {}) as TagComponent
   return made
 }
 
@@ -185,26 +175,47 @@ function isSame(value: unknown, parsed: unknown): boolean {
   return entries.length === Object.keys(parsed).length && entries.every(([key, part]) => isSame(part, other[key]))
 }
 
-/** Schemas are many, and slow to make: what imports components pays only for those that it uses. */
-function withSchema<F extends object, S extends z.ZodType>(
-  token: F,
-  schema: S | (() => S),
-): F & { readonly schema: S } {
-  const get = typeof schema === 'function' ? lazily(schema) : () => schema
-  return Object.defineProperty(token, 'schema', { get }) as F & { readonly schema: S }
-}
-
 let nextIndex = 0
 
-function finish<F extends (...parts: never[]) => Initial, P extends object>(
-  token: F,
+/** All that `defineComponent` and `defineLog` may be told. */
+type Options = ComponentOptions & {
+  readonly ref?: string
+  readonly cascade?: boolean
+  readonly refusal?: (before: never, after: never) => Refusal | undefined
+  readonly marks?: { tag: Tag; when(last: never): boolean }
+}
+
+/** A token, and what it was given for a schema: schemas are many, and slow to make, so each is made at its first use. */
+type Schematic = Component & { given: z.ZodType | (() => z.ZodType) | undefined }
+
+/** What tokens of all kinds share. */
+const schematic: object = Object.create(Function.prototype, {
+  schema: {
+    get(this: Schematic): z.ZodType | undefined {
+      if (typeof this.given === 'function') this.given = this.given()
+      return this.given
+    },
+  },
+})
+
+/**
+ * Makes a token of the function that gives its initial component. Tokens of all kinds have the same fields in the same
+ * order, and a name that came with the function: the engine reads them at every turn, and what differs in shape is read
+ * several times as slowly.
+ */
+function finish(
+  kind: Component['kind'],
   name: string,
-  { version = 1, migrate, refusedWith = 'invalid-value' }: ComponentOptions,
-  properties: P,
-): F & P & Token {
+  initial: (value: never) => Initial,
+  schema: z.ZodType | (() => z.ZodType) | undefined,
+  { version = 1, migrate, refusedWith = 'invalid-value', ref, cascade = false, refusal, marks }: Options,
+): Component {
   if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) {
     throw new EntiaError('invalid-argument', `A component's name is a singular noun in PascalCase; came '${name}'.`)
   }
-  Object.defineProperty(token, 'name', { value: name })
-  return Object.assign(token, properties, { index: nextIndex++, version, migrate, refusedWith }) as F & P & Token
+  const named = { [name]: (value: never) => initial(value) }
+  const token = Object.setPrototypeOf(named[name], schematic) as Component
+  const index = nextIndex++
+  return Object.assign(token, { kind, index, version, migrate, refusedWith, ref, cascade, refusal, marks, given: schema })
 }
+

@@ -2,11 +2,12 @@ import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Header } from './changes.ts'
 import { type Component, type Entity, invalidValue, type Log } from './component.ts'
 import { EntiaError } from './entia-error.ts'
-import { fits } from './fits.ts'
+import { fitsComponent } from './fits.ts'
 import type { Json, JsonObject } from './json.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
 import type { Input, WorldEvent } from './input.ts'
+import { Writers } from './writers.ts'
 
 /** Who drives a world: it alone may tick it, and posts go to it. */
 export interface Driver {
@@ -18,8 +19,7 @@ export interface Driver {
 export interface Underway {
   inputs: readonly Input[]
   readonly events: WorldEvent[]
-  /** Component → the system that wrote it last. */
-  readonly writers: Record<string, string>
+  /** The system that runs. */
   writer: string
   again: boolean
 }
@@ -38,7 +38,11 @@ export class Core {
   next: Entity = 1
   ids = 0
   readonly random: Random
+  /** Of the last tick. */
+  readonly writers = new Writers()
   readonly #tokens = new Map<string, Component>()
+  /** Those by their indices. */
+  readonly #known: (Component | undefined)[] = []
   #watchedFrom: Header | undefined
 
   constructor(name: string, seed: number, components: Iterable<Component>) {
@@ -76,15 +80,17 @@ export class Core {
 
   /** @throws `duplicate-component` */
   know(token: Component): void {
-    const known = this.#tokens.get(token.name)
-    if (known === token) return
-    if (known !== undefined) {
+    const { index } = token
+    if (this.#known[index] === token) return
+    if (this.#tokens.has(token.name)) {
       throw new EntiaError(
         'duplicate-component',
         `Two components are called '${token.name}'. Names are unique in a world: rename one of them.`,
       )
     }
     this.#tokens.set(token.name, token)
+    while (this.#known.length < index) this.#known.push(undefined)
+    this.#known[index] = token
   }
 
   /** Makes this driver the only one that may tick the world; `undefined` lets go. @throws `world-driven` */
@@ -134,6 +140,7 @@ export class Core {
   beginTick(underway: Underway): void {
     this.#watchedFrom = undefined
     this.underway = underway
+    this.writers.clear()
     this.state.begin()
   }
 
@@ -150,7 +157,7 @@ export class Core {
   note(token: Component): void {
     this.guard()
     this.know(token)
-    if (this.underway !== undefined) this.underway.writers[token.name] = this.underway.writer
+    if (this.underway !== undefined) this.writers.note(token, this.underway.writer)
   }
 
   /** Sets a component to a value that is canonical and valid. */
@@ -190,7 +197,7 @@ export class Core {
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
     const whose = (): string => `entity ${entity}, component ${token.name}`
     const stored = canonical(value, whose, adoptedLevels)
-    if (fits(token.schema, stored)) return stored
+    if (fitsComponent(token, stored)) return stored
     const result = token.schema.safeParse(stored)
     if (!result.success) throw invalidValue(whose(), result.error, token.refusedWith)
     return stored

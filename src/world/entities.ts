@@ -13,16 +13,18 @@ import type { Column } from './column.ts'
 import type { Component, Entity } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 
-const inverses = new WeakMap<Component, NotTerm>()
+/** By the components' indices. */
+const inverses: (NotTerm | undefined)[] = []
 
 /** Leaves a component out of a query: `world.query(Llm, not(Paused))`. */
 export function not(token: Component): NotTerm {
-  let term = inverses.get(token)
-  if (term === undefined) inverses.set(token, (term = { not: token }))
-  return term
+  const { index } = token
+  while (inverses.length <= index) inverses.push(undefined)
+  return (inverses[index] ??= { kind: 'not', not: token })
 }
 
 export interface NotTerm {
+  readonly kind: 'not'
   readonly not: Component
 }
 
@@ -39,24 +41,25 @@ interface Shape {
 /** Shapes by their terms, one level a term. */
 interface Known {
   shape: Shape | undefined
-  readonly next: WeakMap<QueryTerm, Known>
+  /** Twice the index of a component, and one more for its `not`. */
+  readonly next: (Known | undefined)[]
 }
 
-const shapes: Known = { shape: undefined, next: new WeakMap() }
+const shapes: Known = { shape: undefined, next: [] }
 
 function shapeOf(terms: readonly QueryTerm[]): Shape {
   let known = shapes
   for (const term of terms) {
-    let next = known.next.get(term)
-    if (next === undefined) known.next.set(term, (next = { shape: undefined, next: new WeakMap() }))
-    known = next
+    const place = term.kind === 'not' ? 2 * term.not.index + 1 : 2 * term.index
+    while (known.next.length <= place) known.next.push(undefined)
+    known = known.next[place] ??= { shape: undefined, next: [] }
   }
   return (known.shape ??= newShape(terms))
 }
 
 function newShape(terms: readonly QueryTerm[]): Shape {
-  const wanted = terms.filter((term): term is Component => !('not' in term))
-  const unwanted = terms.filter((term) => 'not' in term).map((term) => term.not)
+  const wanted = terms.filter((term) => term.kind !== 'not')
+  const unwanted = terms.filter((term) => term.kind === 'not').map((term) => term.not)
   if (wanted.length > 0) return { wanted, unwanted }
   throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
 }
@@ -192,7 +195,7 @@ export class Entities {
   #rows(terms: readonly QueryTerm[]): readonly number[] {
     let fewest: Column | undefined
     for (const term of terms) {
-      if ('not' in term) continue
+      if (term.kind === 'not') continue
       const column = this.#column(term)
       if (column === undefined || column.count === 0) return none
       if (fewest === undefined || column.count < fewest.count) fewest = column
@@ -209,7 +212,7 @@ export class Entities {
   #search(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {
     const rows = fewest.rows()
     for (const term of terms) {
-      const isWanted = !('not' in term)
+      const isWanted = term.kind !== 'not'
       const column = this.#column(isWanted ? term : term.not)
       if (isWanted && column === fewest) continue
       let kept = 0

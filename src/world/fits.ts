@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import { isIndex } from './canonical.ts'
+import type { Log, Value } from './component.ts'
 import type { Json } from './json.ts'
 
 type Test = (value: Json | undefined) => boolean
@@ -7,6 +9,17 @@ type Schema = z.core.$ZodTypes
 
 /** By schema; `undefined`: there is no test for it. */
 const tests = new WeakMap<z.core.$ZodType, Test | undefined>()
+/** The same by the index of a component; `null`: it was not asked about yet. */
+const testsOfComponents: (Test | undefined | null)[] = []
+
+/** Is a canonical value surely one of a component's, as it stands? False says nothing, as with `fits`. */
+export function fitsComponent(token: Value | Log, value: Json): boolean {
+  const { index } = token
+  while (testsOfComponents.length <= index) testsOfComponents.push(null)
+  let test = testsOfComponents[index]
+  if (test === null) testsOfComponents[index] = test = testOf(token.schema)
+  return test !== undefined && test(value)
+}
 
 /**
  * Is a canonical value surely one that a schema accepts as it stands? Answers for the plain schemas that most components
@@ -105,33 +118,32 @@ function unionTest(options: readonly (Test | undefined)[]): Test | undefined {
   return known.length < options.length ? undefined : (value) => known.some((test) => test(value))
 }
 
-/** What is known of one field of an object. */
-interface Field {
-  readonly test: Test
-  readonly isRequired: boolean
-}
-
-/** Only of an object that takes no further keys: of others some may be left out. */
+/**
+ * Only of an object that takes no further keys: of others some may be left out. The keys of a canonical value are sorted,
+ * and so are the fields here: both are gone through side by side.
+ */
 function objectTest({ shape, catchall }: z.core.$ZodObjectDef): Test | undefined {
   if (typeOf(catchall) !== 'never') return undefined
-  const fields = new Map<string, Field>()
-  let required = 0
-  for (const [name, schema] of Object.entries(shape)) {
+  const names = Object.keys(shape).sort()
+  const fields: Test[] = []
+  const isRequired: boolean[] = []
+  for (const name of names) {
+    const schema = shape[name] as z.core.$ZodType
     const test = testOf(schema)
-    if (test === undefined) return undefined
-    const isRequired = typeOf(schema) !== 'optional'
-    if (isRequired) required++
-    fields.set(name, { test, isRequired })
+    if (test === undefined || isIndex(name)) return undefined
+    fields.push(test)
+    isRequired.push(typeOf(schema) !== 'optional')
   }
   return (value) => {
     if (!isObject(value)) return false
-    let missing = required
+    let at = 0
     for (const name in value) {
-      const field = fields.get(name)
-      if (field === undefined || !field.test(value[name])) return false
-      if (field.isRequired) missing--
+      while (at < names.length && names[at] !== name) if (isRequired[at++] === true) return false
+      const test = fields[at++]
+      if (test === undefined || !test(value[name])) return false
     }
-    return missing === 0
+    while (at < names.length) if (isRequired[at++] === true) return false
+    return true
   }
 }
 

@@ -16,10 +16,8 @@ export class State {
   readonly references = new References()
   /** By the components' indices. */
   readonly #columns: (Column | undefined)[] = []
-  /** In the order in which they came up. */
+  /** By name. */
   readonly #all: Column[] = []
-  /** By name; `undefined` until they are asked for again: in a new world one comes up after the other. */
-  #byName: readonly Column[] | undefined
   readonly #tracking = new Tracking(this.entities)
 
   /** @throws `unknown-entity` */
@@ -39,8 +37,9 @@ export class State {
       column = new Column(token)
       while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
-      this.#all.push(column)
-      this.#byName = undefined
+      let place = this.#all.length
+      while (place > 0 && (this.#all[place - 1] as Column).token.name > token.name) place--
+      this.#all.splice(place, 0, column)
     }
     return column
   }
@@ -52,7 +51,7 @@ export class State {
 
   /** By name. */
   columns(): readonly Column[] {
-    return (this.#byName ??= this.#all.toSorted(byName))
+    return this.#all
   }
 
   /** Another number after every write. */
@@ -242,10 +241,6 @@ export class State {
   #unlink(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'value' && token.ref !== undefined) this.references.remove(token, entity, target(token, value))
   }
-}
-
-function byName(one: Column, other: Column): number {
-  return one.token.name < other.token.name ? -1 : 1
 }
 
 function target(token: Value, value: Json): Entity {

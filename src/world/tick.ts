@@ -18,14 +18,13 @@ export interface TickOptions {
 }
 
 /** What a tick was, without its changes: those stand in the world's state until they are forgotten. */
-export interface Ticked extends Omit<Step, 'delta'> {
-  readonly writers: Readonly<Record<string, string>>
+export interface Ticked extends Omit<Step, 'delta' | 'writers'> {
   /** Work was left over: the world wants another tick at once. */
   readonly again: boolean
 }
 
-export interface TickResult extends Ticked {
-  readonly delta: Delta
+export interface TickResult extends Ticked, Step {
+  readonly writers: Readonly<Record<string, string>>
 }
 
 /**
@@ -38,7 +37,7 @@ export function tick(world: World, inputs: readonly Input[] = [], options: TickO
   const ticked = runTick(world, inputs, options)
   const delta = deltaOf(world)
   world.core.state.forget()
-  return { ...ticked, delta }
+  return { ...ticked, delta, writers: world.core.writers.record() }
 }
 
 /** What the tick that has just run has changed. To be asked for before it is forgotten, and only if somebody needs it. */
@@ -59,15 +58,14 @@ export function runTick(world: World, inputs: readonly Input[], options: TickOpt
     throw new EntiaError('world-driven', `${what}: only what drives a world ticks it. Post an input instead.`)
   }
   const before = core.header
-  const underway: Underway = { inputs, events: [], writers: {}, writer: 'change', again: false }
+  const underway: Underway = { inputs, events: [], writer: 'change', again: false }
   core.beginTick(underway)
   core.tick++
   core.nowMs = Math.max(nowMs ?? core.nowMs, core.nowMs)
   try {
     enter(world, underway, change)
     for (const system of world.systems) runSystem(world, system, underway)
-    const { events, writers, again } = underway
-    return { inputs: underway.inputs, events, writers, again }
+    return { inputs: underway.inputs, events: underway.events, again: underway.again }
   } catch (error) {
     core.state.undo()
     core.header = before

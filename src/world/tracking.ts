@@ -94,56 +94,78 @@ export class Tracking {
 
   /** @param columns all there are, by name */
   changes(columns: readonly Column[]): Changes {
-    const set: Record<string, (readonly [Entity, Json])[]> = {}
-    const appended: Record<string, (readonly [Entity, readonly Json[]])[]> = {}
-    const spliced: Record<string, (readonly [Entity, readonly LogEdit[]])[]> = {}
-    const removed: Record<string, Entity[]> = {}
     const spawned = ascending(this.#spawned)
-    const rows = spawned.map((entity) => this.#entities.row(entity) as number)
+    let set: Record<string, readonly Put[]> | undefined
+    let appended: Record<string, readonly Appended[]> | undefined
+    let spliced: Record<string, readonly Spliced[]> | undefined
+    let removed: Record<string, readonly Entity[]> | undefined
     for (const column of columns) {
-      const { touched } = column
-      if (!touched.isNoted) continue
+      if (!column.touched.isNoted) continue
       const { name } = column.token
-      for (const before of touched.ascending()) {
-        const { entity } = before
-        const row = this.#entities.row(entity)
-        if (row === undefined) continue
-        const now = column.get(row)
-        if (now === undefined) {
-          if (before.value !== undefined) enter(removed, name, entity)
-        } else if (before.value === undefined || before.isTaken || column.token.kind !== 'log') {
-          // Told even if it is the very object it was: which values share one object is no part of the state.
-          if (now !== before.value || typeof now === 'object') enter(set, name, [entity, settled(column, now)])
-        } else if (before.edits !== undefined) {
-          enter(spliced, name, [entity, before.edits.slice()])
-        } else if ((now as Json[]).length > before.length) {
-          enter(appended, name, [entity, (now as Json[]).slice(before.length)])
-        }
-      }
-      // Entities of this step are told whole; their numbers are higher than all others.
-      for (let index = 0; index < rows.length; index++) {
-        const now = column.get(rows[index] as number)
-        if (now !== undefined) enter(set, name, [spawned[index] as Entity, settled(column, now)])
-      }
+      const told = this.#changesIn(column, spawned)
+      if (told.set !== undefined) (set ??= {})[name] = told.set
+      if (told.appended !== undefined) (appended ??= {})[name] = told.appended
+      if (told.spliced !== undefined) (spliced ??= {})[name] = told.spliced
+      if (told.removed !== undefined) (removed ??= {})[name] = told.removed
     }
     const changes: { -readonly [K in keyof Changes]: Changes[K] } = {}
     if (spawned.length > 0) changes.spawned = spawned
     if (this.#despawned.length > 0) changes.despawned = ascending(this.#despawned)
-    if (!isEmpty(set)) changes.set = set
-    if (!isEmpty(appended)) changes.appended = appended
-    if (!isEmpty(spliced)) changes.spliced = spliced
-    if (!isEmpty(removed)) changes.removed = removed
+    if (set !== undefined) changes.set = set
+    if (appended !== undefined) changes.appended = appended
+    if (spliced !== undefined) changes.spliced = spliced
+    if (removed !== undefined) changes.removed = removed
     return changes
   }
+
+  #changesIn(column: Column, spawned: readonly Entity[]): ColumnChanges {
+    const told: ColumnChanges = { set: undefined, appended: undefined, spliced: undefined, removed: undefined }
+    const isLog = column.token.kind === 'log'
+    for (const before of column.touched.ascending()) {
+      const { entity } = before
+      const row = this.#entities.row(entity)
+      if (row === undefined) continue
+      const now = column.get(row)
+      if (now === undefined) {
+        if (before.value !== undefined) told.removed = entered(told.removed, entity)
+      } else if (before.value === undefined || before.isTaken || !isLog) {
+        // Told even if it is the very object it was: which values share one object is no part of the state.
+        const isTold = now !== before.value || typeof now === 'object'
+        if (isTold) told.set = entered(told.set, [entity, settled(column, now)])
+      } else if (before.edits !== undefined) {
+        told.spliced = entered(told.spliced, [entity, before.edits.slice()])
+      } else if ((now as Json[]).length > before.length) {
+        told.appended = entered(told.appended, [entity, (now as Json[]).slice(before.length)])
+      }
+    }
+    // Entities of this step are told whole; their numbers are higher than all others.
+    for (const entity of spawned) {
+      const now = column.get(this.#entities.row(entity) as number)
+      if (now !== undefined) told.set = entered(told.set, [entity, settled(column, now)])
+    }
+    return told
+  }
+}
+
+type Put = readonly [Entity, Json]
+type Appended = readonly [Entity, readonly Json[]]
+type Spliced = readonly [Entity, readonly LogEdit[]]
+
+/** What has changed in one column. */
+interface ColumnChanges {
+  set: Put[] | undefined
+  appended: Appended[] | undefined
+  spliced: Spliced[] | undefined
+  removed: Entity[] | undefined
 }
 
 const none: readonly Entity[] = []
 
 /** Mostly a row stays alone: its list begins with it, since one that begins empty makes room for seventeen at once. */
-function enter<T>(rows: Record<string, T[]>, name: string, row: T): void {
-  const known = rows[name]
-  if (known === undefined) rows[name] = [row]
-  else known.push(row)
+function entered<T>(rows: T[] | undefined, row: T): T[] {
+  if (rows === undefined) return [row]
+  rows.push(row)
+  return rows
 }
 
 /** A log goes on growing; what is told of it stays as it is. */
@@ -154,9 +176,4 @@ function settled({ token }: Column, value: Json): Json {
 function ascending(entities: Iterable<Entity>): Entity[] {
   const list = Array.from(entities)
   return list.length < 2 ? list : list.sort((a, b) => a - b)
-}
-
-function isEmpty(rows: object): boolean {
-  for (const _ in rows) return false
-  return true
 }
