@@ -52,10 +52,16 @@ export function mix(value: number): number {
   return (bits ^ (bits >>> 15)) >>> 0
 }
 
+/** Named by where it stands: to look it up by the text is five times as slow where texts of all kinds come by. */
+function unitAt(text: string, index: number): number {
+  return String.prototype.charCodeAt.call(text, index)
+}
+
 /** A 32-bit hash of a text. */
 export function hashText(text: string): number {
+  const { length } = text
   let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  for (let index = 0; index < length; index++) hash = Math.imul(hash ^ unitAt(text, index), 0x01000193)
   return mix(hash)
 }
 
@@ -64,14 +70,15 @@ export function hashText(text: string): number {
  * proves nothing against ill will.
  */
 export function fingerprint(text: string, earlier = 0): number {
+  const { length } = text
   let low = 0x811c9dc5 ^ earlier
   let high = 0x9e3779b9 ^ Math.floor(earlier / 2 ** 32)
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
+  for (let index = 0; index < length; index++) {
+    const unit = unitAt(text, index)
     low = Math.imul(low ^ unit, 0x01000193)
     high = Math.imul(high ^ unit, 0x85ebca6b) ^ (high >>> 13)
   }
-  return (mix(high ^ low) >>> 11) * 2 ** 32 + mix(low ^ text.length)
+  return (mix(high ^ low) >>> 11) * 2 ** 32 + mix(low ^ length)
 }
 
 /** A 32-bit number as 8 hex digits. */
