@@ -132,6 +132,9 @@ export function defineLog<S extends z.ZodType>(
   options: ComponentOptions & { readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean } } = {},
 ): LogComponent<z.output<S>> {
   const initial = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
+    const plain = canonicalOrNone(items)
+    if (Array.isArray(plain) && plain.every((item: Json) => fitsComponent(made, item)))
+      return { token: made, initial: plain }
     items.forEach((item, index) => {
       const result = made.schema.safeParse(item)
       if (!result.success) throw invalidValue(`component ${name}, item ${index}`, result.error)
@@ -216,6 +219,16 @@ function finish(
   const named = { [name]: (value: never) => initial(value) }
   const token = Object.setPrototypeOf(named[name], schematic) as Component
   const index = nextIndex++
-  return Object.assign(token, { kind, index, version, migrate, refusedWith, ref, cascade, refusal, marks, given: schema })
+  return Object.assign(token, {
+    kind,
+    index,
+    version,
+    migrate,
+    refusedWith,
+    ref,
+    cascade,
+    refusal,
+    marks,
+    given: schema,
+  })
 }
-

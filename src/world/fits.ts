@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { isIndex } from './canonical.ts'
-import type { Log, Value } from './component.ts'
 import type { Json } from './json.ts'
 
 type Test = (value: Json | undefined) => boolean
@@ -12,8 +11,14 @@ const tests = new WeakMap<z.core.$ZodType, Test | undefined>()
 /** The same by the index of a component; `null`: it was not asked about yet. */
 const testsOfComponents: (Test | undefined | null)[] = []
 
+/** What is asked of a component: its place among all of them, and its schema, which is made when it is first looked at. */
+interface Schematic {
+  readonly index: number
+  readonly schema: z.ZodType
+}
+
 /** Is a canonical value surely one of a component's, as it stands? False says nothing, as with `fits`. */
-export function fitsComponent(token: Value | Log, value: Json): boolean {
+export function fitsComponent(token: Schematic, value: Json): boolean {
   const { index } = token
   while (testsOfComponents.length <= index) testsOfComponents.push(null)
   let test = testsOfComponents[index]
@@ -40,7 +45,15 @@ function testOf(schema: z.core.$ZodType): Test | undefined {
 /** None for schemas that change what they accept, and for those of whose conditions one is not known here. */
 function made({ _zod: { def } }: Schema): Test | undefined {
   if (def.type === 'number') return numberTest(def)
-  if (def.checks !== undefined && def.checks.length > 0) return undefined
+  const test = plainTest(def)
+  if (test === undefined || def.checks === undefined || def.checks.length === 0) return test
+  const conditions = def.checks.map(({ _zod: { def: asked } }) => conditionOf(asked as Condition))
+  if (!conditions.every((condition) => condition !== undefined)) return undefined
+  return (value) => test(value) && conditions.every((condition) => condition(value))
+}
+
+/** Without the conditions. */
+function plainTest(def: Schema['_zod']['def']): Test | undefined {
   switch (def.type) {
     case 'any':
       return () => true
@@ -61,12 +74,45 @@ function made({ _zod: { def } }: Schema): Test | undefined {
     case 'record':
       return recordTest(def.keyType as Schema, testOf(def.valueType))
     case 'union':
-      return unionTest(def.options.map(testOf))
+      return isChoice(def) ? choiceTest(def) : unionTest(def.options.map(testOf))
     case 'object':
       return objectTest(def)
+    case 'custom':
+      return conditionOf(def)
     default:
       return undefined
   }
+}
+
+type Condition = z.core.$ZodChecks['_zod']['def'] | z.core.$ZodCustomDef
+
+/**
+ * Of a value that is of the right type already. Whether a condition is asked at all (`when`) is zod's to judge, as is one
+ * that is not met, or cannot be told at once.
+ */
+function conditionOf(asked: Condition): Test | undefined {
+  switch (asked.check) {
+    case 'min_length':
+      return (value) => lengthOf(value) >= asked.minimum
+    case 'max_length':
+      return (value) => lengthOf(value) <= asked.maximum
+    case 'string_format':
+      return asked.format === 'regex' ? patternTest(asked.pattern) : undefined
+    case 'custom':
+      return typeof asked.fn === 'function' ? (value) => asked.fn(value) === true : undefined
+    default:
+      return undefined
+  }
+}
+
+function lengthOf(value: Json | undefined): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : NaN
+}
+
+/** Not of one that remembers where it was. */
+function patternTest(pattern: RegExp | undefined): Test | undefined {
+  if (pattern === undefined || pattern.global || pattern.sticky) return undefined
+  return (value) => typeof value === 'string' && pattern.test(value)
 }
 
 function numberTest({ checks = [], ...def }: z.core.$ZodNumberDef): Test | undefined {
@@ -110,6 +156,23 @@ function recordTest({ _zod: { def: key } }: Schema, test: Test | undefined): Tes
     for (const name in value) if (name === '__proto__' || !test(value[name])) return false
     return true
   }
+}
+
+function isChoice(def: z.core.$ZodUnionDef): def is z.core.$ZodDiscriminatedUnionDef {
+  return 'discriminator' in def
+}
+
+/** One of several objects, told apart by a field that has another text in each. */
+function choiceTest({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): Test | undefined {
+  const byText = new Map<Json | undefined, Test>()
+  for (const option of options) {
+    const { def } = (option as Schema)['_zod']
+    const field = def.type === 'object' ? (def.shape[discriminator] as Schema | undefined)?.['_zod'].def : undefined
+    const test = testOf(option)
+    if (field?.type !== 'literal' || test === undefined) return unionTest(options.map((each) => testOf(each)))
+    for (const text of field.values) byText.set(text as Json, test)
+  }
+  return (value) => isObject(value) && byText.get(value[discriminator])?.(value) === true
 }
 
 /** None of these changes what it accepts, so it makes no difference which of them does. */

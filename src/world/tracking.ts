@@ -81,15 +81,21 @@ export class Tracking {
   /** Entities that were written in one of these columns, ascending. */
   written(columns: readonly Column[]): readonly Entity[] {
     if (this.#spawned.size === 0 && columns.every(({ touched }) => touched.first === undefined)) return none
-    const found = new Set<Entity>()
+    const found: Entity[] = []
     for (const { touched } of columns) {
-      for (let before = touched.first; before !== undefined; before = before.next) found.add(before.entity)
+      for (let before = touched.first; before !== undefined; before = before.next) found.push(before.entity)
     }
     for (const entity of this.#spawned) {
       const row = this.#entities.row(entity) as number
-      if (columns.some((column) => column.get(row) !== undefined)) found.add(entity)
+      if (columns.some((column) => column.get(row) !== undefined)) found.push(entity)
     }
-    return ascending(found).filter((entity) => this.#entities.has(entity))
+    if (found.length > 1) found.sort((a, b) => a - b)
+    let last: Entity | undefined
+    return found.filter((entity) => {
+      const isNew = entity !== last
+      last = entity
+      return isNew && this.#entities.has(entity)
+    })
   }
 
   /** @param columns all there are, by name */

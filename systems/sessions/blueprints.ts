@@ -4,7 +4,7 @@ import { Blueprint, type BlueprintData, BlueprintOf, MadeFrom, SharedHistory } f
 import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { ApprovalsDenied } from '../../components/holder.ts'
-import { HostFacts } from '../../components/host-facts.ts'
+import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Llm } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { Skills } from '../../components/skills.ts'
@@ -13,7 +13,7 @@ import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { adoptPrefix } from '../../src/models/prefix.ts'
 import { blueprintHash } from '../../src/subagents/blueprint-hash.ts'
-import { planChild } from '../../src/subagents/plan-child.ts'
+import { type ChildPlan, type ParentView, planChild } from '../../src/subagents/plan-child.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { isBelowFork } from './below-fork.ts'
@@ -34,30 +34,73 @@ export function blueprintFor(
   agent: Entity,
   request: ChildRequest,
 ): { readonly blueprint: Entity; readonly warnings: readonly string[] } | Refusal {
-  const [facts] = world.query(HostFacts)
-  const plan = planChild(
-    {
-      llm: world.get(agent, Llm),
-      template: world.get(agent, SystemPrompt)?.template ?? '',
-      tools: world.get(agent, ToolRegistry)?.tools ?? [],
-      skills: world.get(agent, Skills)?.installed ?? [],
-      permissions: world.get(agent, Permissions),
-      registry: world.get(agent, SubagentRegistry),
-      ceiling: world.get(agent, ToolCeiling),
-      archival: world.get(agent, Archival),
-      context: world.get(agent, Context),
-      isBelowFork: isBelowFork(world, agent),
-    },
-    request,
-    facts === undefined ? undefined : world.read(facts, HostFacts),
-  )
-  if (!plan.ok) return plan
   // Where nobody can agree, nobody below can.
   const isDenied = request.approvals === 'denied' || world.has(agent, ApprovalsDenied)
-  const data = { ...plan.blueprint, ...(isDenied && { approvals: 'denied' as const }) }
-  const hash = blueprintHash(data)
-  const blueprint = existing(world, agent, hash) ?? spawn(world, agent, { ...data, hash })
-  return { blueprint, warnings: plan.warnings }
+  const plan = planFor(parentView(world, agent), request, hostFacts(world), isDenied)
+  if (!plan.ok) return plan
+  const { data, warnings } = plan
+  return { blueprint: existing(world, agent, data.hash) ?? spawn(world, agent, data), warnings }
+}
+
+function parentView(world: World, agent: Entity): ParentView {
+  return {
+    llm: world.get(agent, Llm),
+    template: world.get(agent, SystemPrompt)?.template ?? '',
+    tools: world.get(agent, ToolRegistry)?.tools ?? none,
+    skills: world.get(agent, Skills)?.installed ?? none,
+    permissions: world.get(agent, Permissions),
+    registry: world.get(agent, SubagentRegistry),
+    ceiling: world.get(agent, ToolCeiling),
+    archival: world.get(agent, Archival),
+    context: world.get(agent, Context),
+    isBelowFork: isBelowFork(world, agent),
+  }
+}
+
+const none: readonly never[] = []
+
+function hostFacts(world: World): HostFactsData | undefined {
+  const [facts] = world.query(HostFacts)
+  return facts === undefined ? undefined : world.read(facts, HostFacts)
+}
+
+/** A plan with its hash, or why there is none. */
+type Hashed = { readonly ok: true; readonly data: BlueprintData; readonly warnings: readonly string[] } | Refused
+type Refused = Extract<ChildPlan, { readonly ok: false }>
+
+/** What a plan was made of. Values of a World are frozen: the same objects make the same plan. */
+interface Planned {
+  readonly parent: ParentView
+  readonly facts: HostFactsData | undefined
+  readonly asked: string
+  readonly plan: Hashed
+}
+
+/** The last plan of each config: an agent that launches many sessions mostly asks for the same one. */
+const planned = new WeakMap<SubagentConfig, Planned>()
+
+function planFor(
+  parent: ParentView,
+  { config, isBackground, loadSkills }: ChildRequest,
+  facts: HostFactsData | undefined,
+  isDenied: boolean,
+): Hashed {
+  const asked = JSON.stringify([isBackground, isDenied, loadSkills])
+  const last = planned.get(config)
+  if (last?.asked === asked && last.facts === facts && isSame(last.parent, parent)) return last.plan
+  const plan = hashed(planChild(parent, { config, isBackground, loadSkills }, facts), isDenied)
+  if (Object.isFrozen(config)) planned.set(config, { parent, facts, asked, plan })
+  return plan
+}
+
+function hashed(plan: ChildPlan, isDenied: boolean): Hashed {
+  if (!plan.ok) return plan
+  const blueprint = { ...plan.blueprint, ...(isDenied && { approvals: 'denied' as const }) }
+  return { ok: true, data: { ...blueprint, hash: blueprintHash(blueprint) }, warnings: plan.warnings }
+}
+
+function isSame(before: ParentView, after: ParentView): boolean {
+  return (Object.keys(after) as (keyof ParentView)[]).every((part) => before[part] === after[part])
 }
 
 /** A blueprint with so many messages of that agent's conversation as its history, whose hash is that. */

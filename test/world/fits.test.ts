@@ -10,7 +10,9 @@ import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
+import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import { ToolCall } from '../../components/tool-call.ts'
+import { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { Turn } from '../../components/turn.ts'
 import { Usage } from '../../components/usage.ts'
 import { canonical } from '../../src/world/canonical.ts'
@@ -56,6 +58,10 @@ const written: readonly (readonly [string, z.ZodType, unknown])[] = [
   ['ToolCall', ToolCall.schema, { arguments: {}, callId: 'a', name: 'b' }],
   ['Turn', Turn.schema, { startedAtMs: 0.5, steps: 1, toolCalls: 0, truncated: true }],
   ['Usage', Usage.schema, { calls: 1 }],
+  ['ToolDeclaration', ToolDeclaration(), { description: '', inputSchema: {}, name: 'look_up', restart: 'pure' }],
+  ['SubagentRegistry', SubagentRegistry.schema, { subagents: { scout: { name: 'scout', tools: ['look_up'] } } }],
+  ['list of a length', z.array(z.string()).min(1).max(2), ['a', 'b']],
+  ['value with conditions', z.strictObject({ a: z.string().max(3) }).refine(({ a }) => a !== 'no'), { a: 'yes' }],
 ]
 
 function delegated() {
@@ -117,15 +123,20 @@ describe('the quick look at a value', () => {
   })
 
   it.for<[string, z.ZodType, Json]>([
-    ['has conditions that are not known', z.strictObject({ a: z.string().regex(/x/) }), { a: 'x' }],
-    ['has a condition on the whole', z.strictObject({ a: z.string() }).refine(() => true), { a: 'x' }],
+    ['has conditions that are not known', z.strictObject({ a: z.string().startsWith('x') }), { a: 'x' }],
+    ['has a pattern that remembers where it was', z.strictObject({ a: z.string().regex(/x/g) }), { a: 'x' }],
+    [
+      'has a condition that tells more than yes or no',
+      z.strictObject({ a: z.string() }).superRefine(() => {}),
+      { a: 'x' },
+    ],
     ['fills in what is absent', z.strictObject({ a: z.string().default('x') }), { a: 'x' }],
     ['leaves out what is not named', z.object({ a: z.string() }), { a: 'x' }],
     ['changes what comes', z.strictObject({ a: z.string().transform(Number) }), { a: 'x' }],
     ['takes one thing for another', z.strictObject({ a: z.coerce.number() }), { a: 1 }],
     ['has a form of text', z.strictObject({ a: z.email() }), { a: 'a@example.org' }],
     ['is one of several, of which one is not known', z.union([z.string(), z.date()]), 'x'],
-    ['has keys of a form', z.record(z.string().min(1), z.number()), { a: 1 }],
+    ['has keys of a form', z.record(z.string().startsWith('a'), z.number()), { a: 1 }],
   ])('leaves it to zod when a schema %s', ([, schema, value]) => {
     expect(schema.safeParse(value).success).toBe(true)
     expect(fits(schema, plain(value))).toBe(false)
@@ -139,6 +150,11 @@ describe('the quick look at a value', () => {
     ['a number with a fraction', z.number().int(), 1.5],
     ['a number at a bound that is left out', z.number().positive(), 0],
     ['nothing for something', z.string().optional(), null],
+    ['too short a text', z.string().min(2), 'a'],
+    ['too long a list', z.array(z.any()).max(1), [1, 2]],
+    ['a text of another form', z.string().regex(/^a/), 'b'],
+    ['what a condition is against', z.strictObject({ a: z.string() }).refine(({ a }) => a !== 'b'), { a: 'b' }],
+    ['a choice of none', z.discriminatedUnion('a', [z.strictObject({ a: z.literal('b') })]), { a: 'c' }],
   ])('does not take %s', ([, schema, value]) => {
     expect(fits(schema, plain(value))).toBe(false)
     expect(schema.safeParse(value).success).toBe(false)
