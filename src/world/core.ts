@@ -89,7 +89,6 @@ export class Core {
       )
     }
     this.#tokens.set(token.name, token)
-    while (this.#known.length < index) this.#known.push(undefined)
     this.#known[index] = token
   }
 

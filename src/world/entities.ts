@@ -138,7 +138,7 @@ export class Entities {
     if (row === undefined) return
     removeEntity(this.#bits, row)
     // bitECS keeps the dead id at the end of its dense list and would reuse it at once; let it rest instead.
-    this.#index.dense.length = this.#index.aliveCount
+    while (this.#index.dense.length > this.#index.aliveCount) this.#index.dense.pop()
     this.#resting.push(row)
     this.#rowOf.delete(entity)
     this.#lastEntity = 0
@@ -218,7 +218,7 @@ export class Entities {
       let kept = 0
       for (const row of rows) if ((column?.get(row) !== undefined) === isWanted) rows[kept++] = row
       if (kept === 0) return none
-      rows.length = kept
+      while (rows.length > kept) rows.pop()
     }
     return rows
   }

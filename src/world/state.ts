@@ -35,7 +35,6 @@ export class State {
     let column = this.#columns[token.index]
     if (column === undefined) {
       column = new Column(token)
-      while (this.#columns.length < token.index) this.#columns.push(undefined)
       this.#columns[token.index] = column
       let place = this.#all.length
       while (place > 0 && (this.#all[place - 1] as Column).token.name > token.name) place--

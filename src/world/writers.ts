@@ -4,19 +4,18 @@ import type { Component } from './component.ts'
 export class Writers {
   readonly #written: Component[] = []
   /** By the components' indices. */
-  readonly #systems: string[] = []
+  readonly #systems: (string | undefined)[] = []
 
   note(token: Component, system: string): void {
     const { index } = token
-    while (this.#systems.length <= index) this.#systems.push('')
-    if (this.#systems[index] === '') this.#written.push(token)
+    if (this.#systems[index] === undefined) this.#written.push(token)
     this.#systems[index] = system
   }
 
   /** For the next tick. */
   clear(): void {
-    for (const { index } of this.#written) this.#systems[index] = ''
-    this.#written.length = 0
+    for (let token = this.#written.pop(); token !== undefined; token = this.#written.pop())
+      this.#systems[token.index] = undefined
   }
 
   /** Component → system. */
