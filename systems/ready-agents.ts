@@ -17,6 +17,15 @@ const none: readonly Entity[] = Object.freeze([])
 /** What keeps an agent from its next step. */
 const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
 
+/** What was found last in a world, and after which write: several systems of a tick ask, and mostly nothing changes meanwhile. */
+interface Found {
+  readonly revision: number
+  readonly count: number
+  readonly ready: readonly Entity[]
+}
+
+const lastFound = new WeakMap<World, Found>()
+
 /**
  * The first so many agents that have something to answer and nothing under way, ascending.
  *
@@ -25,8 +34,17 @@ const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].
  */
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
   if (!anybodyHas(world, Unread)) return none
-  if (also.length === 0) return world.first(count, Llm, Conversation, Unread, ...heldUpBy)
-  if (!also.every((token) => anybodyHas(world, token))) return none
-  const ready = world.first(2 * count, Llm, Conversation, Unread, ...heldUpBy)
+  for (const token of also) if (!anybodyHas(world, token)) return none
+  const ready = firstReady(world, 2 * count)
+  if (also.length === 0) return ready.length <= count ? ready : ready.slice(0, count)
   return ready.filter((agent) => also.every((token) => world.has(agent, token)))
+}
+
+function firstReady(world: World, count: number): readonly Entity[] {
+  const { revision } = world.core.state
+  const last = lastFound.get(world)
+  if (last?.revision === revision && last.count === count) return last.ready
+  const ready = world.first(count, Llm, Conversation, Unread, ...heldUpBy)
+  lastFound.set(world, { revision, count, ready })
+  return ready
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { Conversation } from '../../components/conversation.ts'
-import { HostFacts } from '../../components/host-facts.ts'
+import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Llm, type LlmData } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import { Prefix } from '../../components/prefix.ts'
@@ -37,7 +37,7 @@ const minLinked = 64
 const asked = new WeakMap<readonly Message[], number>()
 const digests = new WeakMap<object, number>()
 /** What is asked of a model is the same at all steps of many agents. */
-const llmDigests = new WeakMap<object, { readonly settings: number | undefined; readonly digest: number }>()
+const llmDigests = new WeakMap<object, { readonly facts: object | undefined; readonly digest: number }>()
 const textDigests = new Map<string, number>()
 /** So many system prompts are remembered before all are forgotten. */
 const maxTextDigests = 1_000
@@ -126,19 +126,27 @@ export function askedOf(llm: LlmData): Omit<LlmData, 'retry' | 'timeoutMs'> {
 
 /** What the Host's provider adds to an agent's requests of its own accord, as a hash; `undefined`: nothing that is known. */
 export function providerSettings(world: World, agent: Entity): number | undefined {
+  return settingsIn(hostFacts(world), world.read(agent, Llm))
+}
+
+function hostFacts(world: World): HostFactsData | undefined {
   const [host] = world.query(HostFacts)
-  const settings = host === undefined ? undefined : world.read(host, HostFacts).settings
-  return settings?.[parseModel(world.read(agent, Llm).model).provider]
+  return host === undefined ? undefined : world.read(host, HostFacts)
+}
+
+function settingsIn(facts: HostFactsData | undefined, { model }: LlmData): number | undefined {
+  return facts?.settings?.[parseModel(model).provider]
 }
 
 function llmDigest(world: World, agent: Entity): number {
   const llm = world.read(agent, Llm)
-  const settings = providerSettings(world, agent)
+  const facts = hostFacts(world)
   const known = llmDigests.get(llm)
-  if (known !== undefined && known.settings === settings) return known.digest
+  if (known !== undefined && known.facts === facts) return known.digest
   const options = JSON.stringify(askedOf(llm))
+  const settings = settingsIn(facts, llm)
   const digest = short(settings === undefined ? options : `${options} ${settings}`)
-  llmDigests.set(llm, { settings, digest })
+  llmDigests.set(llm, { facts, digest })
   return digest
 }
 
