@@ -1,7 +1,6 @@
 import { Due } from '../components/due.ts'
 import { Effect } from '../components/effect.ts'
 import type { Failure } from '../components/failure.ts'
-import { HostFacts } from '../components/host-facts.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
@@ -9,6 +8,7 @@ import { Pending } from '../components/pending.ts'
 import { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
 import { SideCall } from '../components/side-call.ts'
 import { callerOf, modelCalledBy } from '../src/models/model-request.ts'
+import { knownHost } from '../src/models/known-host.ts'
 import { parseModel } from '../src/models/model-name.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
@@ -74,7 +74,5 @@ function tryAgain(world: World, call: Entity, failure: Failure): void {
 function policyOf(world: World, agent: Entity, model: string): RetryPolicy | false {
   const { retry: own } = world.read(agent, Llm)
   if (own !== undefined) return own
-  const [host] = world.query(HostFacts)
-  const facts = host === undefined ? undefined : world.read(host, HostFacts).retry
-  return facts?.[parseModel(model).provider] ?? standardRetry
+  return knownHost(world)?.retry?.[parseModel(model).provider] ?? standardRetry
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { Conversation } from '../../components/conversation.ts'
-import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
+import type { HostFactsData } from '../../components/host-facts.ts'
 import { Llm, type LlmData } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import { Prefix } from '../../components/prefix.ts'
@@ -11,6 +11,7 @@ import { projectionStart } from '../context/boundary-message.ts'
 import type { Entity } from '../world/component.ts'
 import { fingerprint } from '../world/random.ts'
 import type { World } from '../world/world.ts'
+import { knownHost } from './known-host.ts'
 import { parseModel } from './model-name.ts'
 import { systemText } from './project.ts'
 
@@ -126,12 +127,7 @@ export function askedOf(llm: LlmData): Omit<LlmData, 'retry' | 'timeoutMs'> {
 
 /** What the Host's provider adds to an agent's requests of its own accord, as a hash; `undefined`: nothing that is known. */
 export function providerSettings(world: World, agent: Entity): number | undefined {
-  return settingsIn(hostFacts(world), world.read(agent, Llm))
-}
-
-function hostFacts(world: World): HostFactsData | undefined {
-  const [host] = world.query(HostFacts)
-  return host === undefined ? undefined : world.read(host, HostFacts)
+  return settingsIn(knownHost(world), world.read(agent, Llm))
 }
 
 function settingsIn(facts: HostFactsData | undefined, { model }: LlmData): number | undefined {
@@ -140,7 +136,7 @@ function settingsIn(facts: HostFactsData | undefined, { model }: LlmData): numbe
 
 function llmDigest(world: World, agent: Entity): number {
   const llm = world.read(agent, Llm)
-  const facts = hostFacts(world)
+  const facts = knownHost(world)
   const known = llmDigests.get(llm)
   if (known !== undefined && known.facts === facts) return known.digest
   const options = JSON.stringify(askedOf(llm))

@@ -4,13 +4,14 @@ import { Blueprint, type BlueprintData, BlueprintOf, MadeFrom, SharedHistory } f
 import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { ApprovalsDenied } from '../../components/holder.ts'
-import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
+import type { HostFactsData } from '../../components/host-facts.ts'
 import { Llm } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { Skills } from '../../components/skills.ts'
 import { type SubagentConfig, SubagentRegistry } from '../../components/subagent-registry.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
+import { knownHost } from '../../src/models/known-host.ts'
 import { adoptPrefix } from '../../src/models/prefix.ts'
 import { blueprintHash } from '../../src/subagents/blueprint-hash.ts'
 import { type ChildPlan, type ParentView, planChild } from '../../src/subagents/plan-child.ts'
@@ -36,7 +37,7 @@ export function blueprintFor(
 ): { readonly blueprint: Entity; readonly warnings: readonly string[] } | Refusal {
   // Where nobody can agree, nobody below can.
   const isDenied = request.approvals === 'denied' || world.has(agent, ApprovalsDenied)
-  const plan = planFor(parentView(world, agent), request, hostFacts(world), isDenied)
+  const plan = planFor(parentView(world, agent), request, knownHost(world), isDenied)
   if (!plan.ok) return plan
   const { data, warnings } = plan
   return { blueprint: existing(world, agent, data.hash) ?? spawn(world, agent, data), warnings }
@@ -58,11 +59,6 @@ function parentView(world: World, agent: Entity): ParentView {
 }
 
 const none: readonly never[] = []
-
-function hostFacts(world: World): HostFactsData | undefined {
-  const [facts] = world.query(HostFacts)
-  return facts === undefined ? undefined : world.read(facts, HostFacts)
-}
 
 /** A plan with its hash, or why there is none. */
 type Hashed = { readonly ok: true; readonly data: BlueprintData; readonly warnings: readonly string[] } | Refused

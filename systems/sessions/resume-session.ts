@@ -1,7 +1,7 @@
 import { MadeFrom } from '../../components/blueprint.ts'
-import { HostFacts } from '../../components/host-facts.ts'
 import { isFinal } from '../../components/session-status.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
+import { knownHost } from '../../src/models/known-host.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { launchSession } from './launch-session.ts'
@@ -46,7 +46,6 @@ export function resumeSession(world: World, old: Entity, correlationId?: string)
     ...(correlationId !== undefined && { correlationId }),
   })
   if (typeof launched !== 'number') return launched
-  const [facts] = world.query(HostFacts)
-  const keeps = facts !== undefined && world.read(facts, HostFacts).keepsSessions === true
+  const keeps = knownHost(world)?.keepsSessions === true
   return { session: launched, isContinued: keeps && startedAtMs !== undefined }
 }
