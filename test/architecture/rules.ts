@@ -67,6 +67,7 @@ export const pureParts = [
   'src/context/watchdog-signal.ts',
   'src/models/call-cost.ts',
   'src/models/full-prompt.ts',
+  'src/models/known-host.ts',
   'src/models/model-name.ts',
   'src/models/model-request.ts',
   'src/models/prefix.ts',
