@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { defineComponent, defineTag } from '../src/world/component.ts'
+import { type DataOf, defineComponent, defineTag } from '../src/world/component.ts'
 import { entity } from './entity.ts'
 import { json } from './json.ts'
+import { GrantLimits } from './subagent-registry.ts'
 
 /** The tool call is answered when this session has ended: with its text, or as `subagent_result` says. */
 export const AwaitingSession = defineComponent(
@@ -42,6 +43,8 @@ export const SessionQuery = defineComponent(
       agent: entity(),
       /** The tool call that it answers; absent: a program asked, and collects the reply. */
       call: entity().optional(),
+      /** What the session may spend on it, set aside of what its asker has left. Absent: its turn has not come. */
+      grant: GrantLimits().optional(),
       id: z.string(),
       prompt: z.string(),
       /** Until a program has collected it. */
@@ -55,6 +58,8 @@ export const SessionQuery = defineComponent(
     }),
   { ref: 'session', cascade: true },
 )
+
+export type SessionQueryData = DataOf<() => typeof SessionQuery.schema>
 
 /** The tool call is answered when a session has replied to its question. */
 export const AwaitingReply = defineTag('AwaitingReply')

@@ -48,8 +48,13 @@ export const sessionInputs = lazily(() => ({
     query: z.string().optional(),
     session: z.string(),
   }),
-  /** To the world of a session: what its agent may spend. */
-  granted: z.strictObject({ id: id(), kind: z.literal('granted'), limits: DelegationLimits.schema }),
+  /** To the world of a session: what its agent may spend; on a question to it, besides what it has used by now. */
+  granted: z.strictObject({
+    id: id(),
+    kind: z.literal('granted'),
+    limits: DelegationLimits.schema,
+    question: z.string().optional(),
+  }),
   /** To the world of a session that was cancelled or timed out: its own sessions end. */
   'session-stopped': z.strictObject({ id: id(), kind: z.literal('session-stopped'), reason: z.string() }),
   /** What a session had spent that was stopped. */

@@ -13,6 +13,8 @@ export const GrantLimits = lazily(() =>
   }),
 )
 
+export type GrantLimits = DataOf<typeof GrantLimits>
+
 const maxSteps = lazily(() => z.number().int().min(1).optional())
 
 /** A subagent that can be asked for by name. */

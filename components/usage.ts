@@ -20,11 +20,15 @@ export const TokenUsage = lazily(() =>
 )
 export type TokenUsage = DataOf<typeof TokenUsage>
 
-/** What an agent's model calls have used, all told. A count that no call reported is absent. */
-export const Usage = defineComponent('Usage', () =>
+/** Tokens of several calls, and what they cost. */
+export const CallUsage = lazily(() =>
   TokenUsage().extend({
     calls: z.number().int().nonnegative(),
     /** In billionths of a US dollar; absent: no price is known. */
     costNanoUsd: z.number().int().nonnegative().optional(),
   }),
 )
+export type CallUsage = DataOf<typeof CallUsage>
+
+/** What an agent's model calls have used, all told. A count that no call reported is absent. */
+export const Usage = defineComponent('Usage', CallUsage)

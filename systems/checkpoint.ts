@@ -5,7 +5,7 @@ import { Context } from '../components/context.ts'
 import type { InputOf } from '../components/input.ts'
 import { SideCall } from '../components/side-call.ts'
 import { StepHeld } from '../components/step-held.ts'
-import type { Checkpointer } from '../src/context/checkpointer.ts'
+import { type Checkpointer, standardCheckpointer } from '../src/context/checkpointer.ts'
 import { hasCheckpointer } from '../src/context/has-compactor.ts'
 import { uncoveredPart } from '../src/context/uncovered-part.ts'
 import { noteRefused } from '../src/subagents/refused-requests.ts'
@@ -36,6 +36,8 @@ export interface CheckpointOptions {
  * and what goes with a rewrite. Starts: model.
  */
 export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions) {
+  // It looks at no agent that has nothing pending.
+  const isStandard = checkpointer.should === standardCheckpointer.should
   return {
     name: 'checkpoint',
     priority: -2.8,
@@ -45,7 +47,11 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
       for (const effect of settledSummaries(world, 'checkpoint')) {
         if (!askShorter(world, effect)) takeRecord(world, effect)
       }
-      for (const agent of world.query(CheckpointPending, not(Busy))) writeAsAsked(world, agent, checkpointer)
+      const isAnyPending = anybodyHas(world, CheckpointPending)
+      if (isAnyPending) {
+        for (const agent of world.query(CheckpointPending, not(Busy))) writeAsAsked(world, agent, checkpointer)
+      }
+      if (!isAnyPending && isStandard) return
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) writeIfDue(world, agent, checkpointer)
     },
   }

@@ -50,8 +50,12 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
       }
       tellRewrites(world)
       judgeCompactions(world, compactor)
-      for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)
-      for (const agent of world.query(CompactionAsked, not(Busy))) compactAsAsked(world, agent, compactor)
+      if (anybodyHas(world, Unweighed)) {
+        for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)
+      }
+      if (anybodyHas(world, CompactionAsked)) {
+        for (const agent of world.query(CompactionAsked, not(Busy))) compactAsAsked(world, agent, compactor)
+      }
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) compactIfDue(world, agent, compactor)
     },
   }

@@ -1,19 +1,27 @@
-import { Archival } from '../components/archival.ts'
-import { Context } from '../components/context.ts'
+import { Archival, type ArchivalData } from '../components/archival.ts'
+import { Context, type ContextData } from '../components/context.ts'
 import { HolderOf } from '../components/holder.ts'
 import { SubagentRegistry } from '../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
 import { contextToolNames, contextTools as toolsFor } from '../src/context/context-tools.ts'
-import type { Entity } from '../src/world/component.ts'
+import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { anybodyHas } from './anybody-has.ts'
-import { readyAgents } from './ready-agents.ts'
+import { soonReady } from './ready-agents.ts'
 
 const noTools: readonly ToolDeclaration[] = Object.freeze([])
 
-/** What an agent's tools were installed from: worked out anew after a restore. */
-const madeFrom = new WeakMap<readonly ToolDeclaration[], readonly unknown[]>()
+/** What an agent's tools were installed from, besides those of the agent's own and what never changes. */
+interface Source {
+  readonly archival: DeepReadonly<ArchivalData> | undefined
+  readonly context: DeepReadonly<ContextData> | undefined
+  readonly hasHolders: boolean
+  readonly mayDelegate: boolean
+}
+
+/** By the list that came of it: worked out anew after a restore. */
+const madeFrom = new WeakMap<readonly ToolDeclaration[], Source>()
 
 /**
  * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
@@ -27,28 +35,23 @@ export function contextTools(maxStartsPerTick: number) {
     priority: -3.5,
     run(world: World): void {
       if (!anybodyHas(world, Context, Archival)) return
-      for (const agent of readyAgents(world, maxStartsPerTick, Context)) declareTools(world, agent)
-      for (const agent of readyAgents(world, maxStartsPerTick, Archival)) {
-        if (!world.has(agent, Context)) declareTools(world, agent)
-      }
+      for (const agent of soonReady(world, maxStartsPerTick)) declareTools(world, agent)
     },
   }
 }
 
 function declareTools(world: World, agent: Entity): void {
-  const tools = world.get(agent, ToolRegistry)?.tools ?? noTools
-  const from = sourceOf(world, agent)
-  const last = madeFrom.get(tools)
-  if (last !== undefined && last.every((part, index) => part === from[index])) return
-  install(world, agent, tools)
-  madeFrom.set(world.get(agent, ToolRegistry)?.tools ?? noTools, from)
-}
-
-/** What the tools that are installed follow from, besides those of the agent's own and what never changes. */
-function sourceOf(world: World, agent: Entity): readonly unknown[] {
   const archival = world.get(agent, Archival)
+  const context = world.get(agent, Context)
+  if (archival === undefined && context === undefined) return
+  const mayDelegate = world.has(agent, SubagentRegistry)
   const hasHolders = archival?.enabled === false && world.isReferred(HolderOf, agent)
-  return [world.get(agent, Context), archival, world.has(agent, SubagentRegistry), hasHolders]
+  const tools = world.get(agent, ToolRegistry)?.tools ?? noTools
+  const last = madeFrom.get(tools)
+  const isKnown = last !== undefined && last.archival === archival && last.context === context
+  if (isKnown && last.mayDelegate === mayDelegate && last.hasHolders === hasHolders) return
+  install(world, agent, tools)
+  madeFrom.set(world.get(agent, ToolRegistry)?.tools ?? noTools, { archival, context, hasHolders, mayDelegate })
 }
 
 function install(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {

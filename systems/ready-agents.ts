@@ -35,16 +35,18 @@ const lastFound = new WeakMap<World, Found>()
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
   if (!anybodyHas(world, Unread)) return none
   for (const token of also) if (!anybodyHas(world, token)) return none
-  const ready = firstReady(world, 2 * count)
+  const ready = soonReady(world, count)
   if (also.length === 0) return ready.length <= count ? ready : ready.slice(0, count)
   return ready.filter((agent) => also.every((token) => world.has(agent, token)))
 }
 
-function firstReady(world: World, count: number): readonly Entity[] {
+/** These, and as many behind them: some of the first may be held up before they are started. */
+export function soonReady(world: World, count: number): readonly Entity[] {
+  if (!anybodyHas(world, Unread)) return none
   const { revision } = world.core.state
   const last = lastFound.get(world)
   if (last?.revision === revision && last.count === count) return last.ready
-  const ready = world.first(count, Llm, Conversation, Unread, ...heldUpBy)
+  const ready = world.first(2 * count, Llm, Conversation, Unread, ...heldUpBy)
   lastFound.set(world, { revision, count, ready })
   return ready
 }

@@ -4,7 +4,7 @@ import { Overflowed } from '../components/compaction-state.ts'
 import { Context } from '../components/context.ts'
 import type { Failure } from '../components/failure.ts'
 import type { ToolCallBlock } from '../components/message.ts'
-import { type CachePrice, LastCall } from '../components/last-call.ts'
+import { LastCall } from '../components/last-call.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
@@ -12,16 +12,16 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { Prefix } from '../components/prefix.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
-import { type TokenUsage, Usage } from '../components/usage.ts'
+import { type CallUsage, type TokenUsage, Usage } from '../components/usage.ts'
 import { added } from '../src/context/ledger-entry.ts'
+import type { PricedReply } from '../src/context/priced-reply.ts'
 import { promptTokensOf } from '../src/context/prompt-tokens.ts'
-import type { ModelReply } from '../src/models/port.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { chargeCall } from './money/charge-call.ts'
-import { chargeOwnCall } from './money/charge-own-call.ts'
+import { chargeOwnCall, closeLedger, openLedger } from './money/charge-own-call.ts'
 import { refusalOf } from './refusal-of.ts'
 import { settled } from './settled.ts'
 import { takeOverflow } from './summaries/overflow.ts'
@@ -54,29 +54,30 @@ function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...fai
   else endTurn(world, agent, { stop: 'failed', failure })
 }
 
-/** A reply, with what it cost and what its model's window holds, as far as that is known. */
-type PricedReply = ModelReply & {
-  readonly cachePrice?: CachePrice
-  readonly contextWindow?: number
-  readonly costNanoUsd?: number
-}
-
 /** Gives a failure if the reply is none. */
 function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
   const { message, stop, usage } = priced
   const { isOutdated, messages: place } = world.read(call, ModelCall)
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
+  const own = { agent, call, model: world.get(agent, Llm)?.model ?? '', priced }
+  const before = world.get(agent, Usage)
+  let isOpen = false
   const write = (): void => {
-    count(world, agent, priced)
+    isOpen = openLedger(world, own)
+    count(world, agent, before, priced)
     noteOwnCall(world, agent, priced, isOutdated === true)
     // Messages that came during the call stand behind its reply: the model has not seen them.
     insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
-  if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
+  if (problem !== undefined) {
+    // It is none, even if it has been counted by now.
+    closeLedger(world, agent, before)
+    return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
+  }
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
-  chargeOwnCall(world, call, priced)
+  chargeOwnCall(world, own, isOpen)
   world.despawn(call)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
@@ -102,8 +103,14 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
   if (cacheRead + cacheWrite !== cached) world.patch(agent, Prefix, { cached: cacheRead + cacheWrite })
 }
 
-function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
-  const before = world.get(agent, Usage) ?? { calls: 0 }
+const nothingUsed: CallUsage = { calls: 0 }
+
+function count(
+  world: World,
+  agent: Entity,
+  before: CallUsage = nothingUsed,
+  { usage, costNanoUsd }: PricedReply,
+): void {
   world.set(agent, Usage, {
     cacheRead: added(before.cacheRead, usage.cacheRead),
     cacheWrite: added(before.cacheWrite, usage.cacheWrite),

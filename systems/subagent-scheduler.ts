@@ -1,5 +1,4 @@
 import { Ancestry, SlotReleased, SlotRequest } from '../components/ancestry.ts'
-import { DelegationLimits } from '../components/delegation-limits.ts'
 import { Settling } from '../components/holder.ts'
 import type { InputOf } from '../components/input.ts'
 import { Outcome } from '../components/outcome.ts'
@@ -17,6 +16,7 @@ import { giveAnswer, settleCall } from './sessions/answer-session-call.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
 import { takeSettling } from './sessions/settle-session.ts'
 import { settleGrant } from './sessions/end-session.ts'
+import { takeGrant } from './sessions/take-grant.ts'
 import { takeOutcome } from './sessions/take-outcome.ts'
 import { takeRequest } from './sessions/take-request.ts'
 import { tell } from './tell.ts'
@@ -83,9 +83,7 @@ function takeInput(world: World, input: Input, defaultTimeoutMs: number | undefi
       return
     }
     case 'granted':
-      for (const agent of world.query(Ancestry))
-        world.set(agent, DelegationLimits, (input as InputOf<'granted'>).limits)
-      return
+      return takeGrant(world, input as InputOf<'granted'>)
     case 'session-stopped':
       return stopSessions(world)
     case 'session-spent':

@@ -6,7 +6,8 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { Cautioned, WatchdogLatch, WatchdogState } from '../components/watchdog-state.ts'
-import { repeatedToolCall, type WatchdogSignal } from '../src/context/watchdog-signal.ts'
+import { type CallRun, noRun, repeatedAlert, repeatedToolCall } from '../src/context/call-run.ts'
+import type { WatchdogSignal } from '../src/context/watchdog-signal.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import type { z } from 'zod'
@@ -17,6 +18,7 @@ import { inputsOf } from './inputs-of.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
 import { collectResults } from './tool-results.ts'
+import { rememberedRun, runWith, unwatched } from './watchdog/run-of-calls.ts'
 import { type Seen, seenBy } from './watchdog/seen-by.ts'
 
 export interface WatchdogOptions {
@@ -26,10 +28,12 @@ export interface WatchdogOptions {
 }
 
 type State = DeepReadonly<z.infer<(typeof WatchdogState)['schema']>>
+type Noticed = Seen['alerts'][number]
 
 /** Most notes that wait; the oldest is dropped. */
 const maxNotes = 4
-const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
+const noCalls: ReadonlyMap<Entity, Entity[]> = new Map()
+const nothingSeen: Seen = { states: {}, alerts: [], problems: [] }
 
 /**
  * Looks at each tool call before it runs, for patterns of an agent that goes in circles: it tells of them, and as the agent
@@ -49,7 +53,9 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
       // More than tool execution decides about in this tick, even if some of them are refused here.
       const calls = requestedCalls(world, 2 * maxStartsPerTick)
       for (const [agent, own] of calls) watch(world, agent, own, signals)
-      for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
+      if (anybodyHas(world, WatchdogLatch)) {
+        for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
+      }
       for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
     },
   }
@@ -57,6 +63,7 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
 
 /** The calls that nobody has decided about, of each agent that is watched, in call order. */
 function requestedCalls(world: World, count: number): ReadonlyMap<Entity, Entity[]> {
+  if (!anybodyHas(world, Requested)) return noCalls
   const byAgent = new Map<Entity, Entity[]>()
   for (const call of world.first(count, Requested)) {
     const { agent } = world.read(call, OwnedBy)
@@ -69,32 +76,50 @@ function requestedCalls(world: World, count: number): ReadonlyMap<Entity, Entity
   return byAgent
 }
 
+/** Writes nothing of an agent whose calls differ: what came before a call stands in the conversation. */
 function watch(world: World, agent: Entity, calls: readonly Entity[], further: readonly WatchdogSignal[]): void {
-  const { mode, threshold } = world.read(agent, Context).watchdog
-  const signals = [repeatedToolCall(threshold), ...further]
   const before = world.get(agent, WatchdogState) ?? unwatched
-  const notes = [...before.notes]
-  let { alerts, signals: states } = before
+  const remembered = rememberedRun(before.signals)
+  const noticed: Noticed[] = []
+  let run = remembered
+  let states: State['signals'] = before.signals
+  let last: Entity | undefined
   for (const [index, call] of calls.entries()) {
-    const seen = seenBy(signals, states, world.read(call, ToolCall))
-    states = seen.states
+    run = runWith(world, agent, call, { before: run, last })
+    const own = repeated(world, agent, call, run)
+    const seen = further.length === 0 ? nothingSeen : seenBy(further, states, world.read(call, ToolCall))
     for (const problem of seen.problems) tell(world, 'warning', { agent, message: problem })
-    for (const noticed of seen.alerts) {
-      alerts++
-      if (mode !== 'warn') notes.push(`[watchdog] ${noticed.alert.message}`)
-      alarm(world, agent, call, noticed)
-    }
+    const alerts = own === undefined ? seen.alerts : [own, ...seen.alerts]
+    for (const alert of alerts) alarm(world, agent, call, alert)
+    noticed.push(...alerts)
+    states = seen.states
+    last = call
     if (!world.has(agent, WatchdogLatch)) continue
     refuse(world, agent, calls.slice(index))
     break
   }
-  const seen = calls.at(-1) ?? before.seen
-  world.set(agent, WatchdogState, { alerts, notes: notes.slice(-maxNotes), seen, signals: states })
+  if (run === remembered && noticed.length === 0 && further.length === 0) return
+  const signals = run === undefined ? states : { ...states, [repeatedToolCall]: run }
+  remember(world, agent, noticed, { ...before, seen: calls.at(-1) ?? before.seen, signals })
+}
+
+/** What the watchdog itself notices at a call that is the newest of a run. */
+function repeated(world: World, agent: Entity, call: Entity, run: CallRun | undefined): Noticed | undefined {
+  const { threshold } = world.read(agent, Context).watchdog
+  if (run?.run !== threshold) return undefined
+  return { alert: repeatedAlert(world.read(call, ToolCall).name, threshold), signal: repeatedToolCall }
+}
+
+function remember(world: World, agent: Entity, noticed: readonly Noticed[], state: State): void {
+  const isTold = world.read(agent, Context).watchdog.mode !== 'warn'
+  const added = isTold ? noticed.map(({ alert }) => `[watchdog] ${alert.message}`) : []
+  const notes = [...state.notes, ...added].slice(-maxNotes)
+  world.set(agent, WatchdogState, { ...state, alerts: state.alerts + noticed.length, notes })
   if (notes.length > 0) world.add(agent, Cautioned)
 }
 
 /** Tells of what was noticed, and stops the agent if it is critical and that is wanted. */
-function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Seen['alerts'][number]): void {
+function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Noticed): void {
   const { callId, name: tool } = world.read(call, ToolCall)
   tell(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
   const isEnforced = world.read(agent, Context).watchdog.mode === 'enforce' && alert.severity === 'critical'
@@ -127,9 +152,12 @@ function caution(world: World, agent: Entity): void {
   world.remove(agent, Cautioned)
 }
 
-/** The runs are counted anew; notes that wait are kept. */
+/** The runs are counted anew, whatever the conversation says; notes that wait are kept. */
 function reset(world: World, agent: Entity): void {
-  if (world.has(agent, WatchdogState)) world.patch(agent, WatchdogState, { signals: {} })
+  if (world.has(agent, Context) || world.has(agent, WatchdogState)) {
+    const state = world.get(agent, WatchdogState) ?? unwatched
+    world.set(agent, WatchdogState, { ...state, signals: { [repeatedToolCall]: noRun } })
+  }
   world.remove(agent, WatchdogLatch)
   holdStep(world, agent)
 }

@@ -137,6 +137,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'HolderOf',
     'HostFacts',
     'LastCall',
+    'LastQuestion',
     'LastStep',
     'LastTurn',
     'Ledger',

@@ -63,7 +63,12 @@ function trigger({ config, estimate, messages, stop }: EndedTurnView): ArchiveRe
 }
 
 function callsIn(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + callIdsOf(message).length, 0)
+  let calls = 0
+  for (const { content, role } of messages) {
+    if (role !== 'assistant') continue
+    for (const { type } of content) if (type === 'tool-call') calls++
+  }
+  return calls
 }
 
 /** Is there a call without a result? Results stand between the message that asked and the next one of the model. */

@@ -10,13 +10,6 @@ export interface Spent {
   readonly turnNanoUsd?: number | undefined
 }
 
-/** A bound of an agent's spending that is set and applies now. */
-interface Limit {
-  readonly bound: Bound
-  readonly limitUsd: number
-  readonly spentNanoUsd: number
-}
-
 /** A bound that has been reached. */
 export interface Reached {
   readonly bound: Bound
@@ -26,37 +19,42 @@ export interface Reached {
 
 /** The bound that an agent's spending has reached, the turn's before the session's: to spend all of it is to reach it. */
 export function ceilingReached(ceilings: CeilingsData, spent: Spent): Reached | undefined {
-  const reached = limitsOf(ceilings, spent).find(({ limitUsd, spentNanoUsd }) => spentNanoUsd >= toNanoUsd(limitUsd))
-  if (reached === undefined) return undefined
-  const { bound, limitUsd, spentNanoUsd } = reached
-  return { bound, limitUsd, spentUsd: toUsd(spentNanoUsd) }
+  if (leastLeft(ceilings, spent) > 0) return undefined
+  const turn = turnLeft(ceilings, spent)
+  return turn <= 0 ? turnBound(ceilings, spent) : sessionBound(ceilings, spent)
 }
 
 /** The bounds that an agent's spending would pass if all that is held did come to be spent. */
 export function boundsPassed(ceilings: CeilingsData, spent: Spent, heldNanoUsd: number): readonly Reached[] {
-  return limitsOf(ceilings, spent)
-    .filter(({ limitUsd, spentNanoUsd }) => spentNanoUsd + heldNanoUsd > toNanoUsd(limitUsd))
-    .map(({ bound, limitUsd, spentNanoUsd }) => ({ bound, limitUsd, spentUsd: toUsd(spentNanoUsd) }))
+  const passed: Reached[] = []
+  if (turnLeft(ceilings, spent) < heldNanoUsd) passed.push(turnBound(ceilings, spent))
+  if (sessionLeft(ceilings, spent) < heldNanoUsd) passed.push(sessionBound(ceilings, spent))
+  return passed
 }
 
 /** What an agent may still give away, in billionths of a US dollar; `undefined`: no ceiling is set. */
 export function leftUnder(ceilings: CeilingsData, spent: Spent, heldNanoUsd: number): number | undefined {
-  const left = limitsOf(ceilings, spent).map(
-    ({ limitUsd, spentNanoUsd }) => toNanoUsd(limitUsd) - spentNanoUsd - heldNanoUsd,
-  )
-  return left.length === 0 ? undefined : Math.max(0, Math.min(...left))
+  const left = leastLeft(ceilings, spent)
+  return left === Infinity ? undefined : Math.max(0, left - heldNanoUsd)
 }
 
-function limitsOf(
-  { maxSessionCostUsd, maxTurnCostUsd }: CeilingsData,
-  { sessionNanoUsd, turnNanoUsd }: Spent,
-): readonly Limit[] {
-  const limits: Limit[] = []
-  if (maxTurnCostUsd !== undefined && turnNanoUsd !== undefined) {
-    limits.push({ bound: 'turn', limitUsd: maxTurnCostUsd, spentNanoUsd: turnNanoUsd })
-  }
-  if (maxSessionCostUsd !== undefined) {
-    limits.push({ bound: 'session', limitUsd: maxSessionCostUsd, spentNanoUsd: sessionNanoUsd })
-  }
-  return limits
+/** What an agent may still spend before it reaches a ceiling, in billionths of a US dollar; without one, `Infinity`. */
+export function leastLeft(ceilings: CeilingsData, spent: Spent): number {
+  return Math.min(turnLeft(ceilings, spent), sessionLeft(ceilings, spent))
+}
+
+function turnLeft({ maxTurnCostUsd }: CeilingsData, { turnNanoUsd }: Spent): number {
+  return maxTurnCostUsd === undefined || turnNanoUsd === undefined ? Infinity : toNanoUsd(maxTurnCostUsd) - turnNanoUsd
+}
+
+function sessionLeft({ maxSessionCostUsd }: CeilingsData, { sessionNanoUsd }: Spent): number {
+  return maxSessionCostUsd === undefined ? Infinity : toNanoUsd(maxSessionCostUsd) - sessionNanoUsd
+}
+
+function turnBound({ maxTurnCostUsd = 0 }: CeilingsData, { turnNanoUsd = 0 }: Spent): Reached {
+  return { bound: 'turn', limitUsd: maxTurnCostUsd, spentUsd: toUsd(turnNanoUsd) }
+}
+
+function sessionBound({ maxSessionCostUsd = 0 }: CeilingsData, { sessionNanoUsd }: Spent): Reached {
+  return { bound: 'session', limitUsd: maxSessionCostUsd, spentUsd: toUsd(sessionNanoUsd) }
 }

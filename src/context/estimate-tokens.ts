@@ -12,9 +12,9 @@ export interface EstimateOptions {
 }
 
 /** What a message takes besides its content. */
-const tokensPerMessage = 4
+export const tokensPerMessage = 4
 /** What an image, or another file, takes, whatever its size. */
-const tokensPerMedium = 1_600
+export const tokensPerMedium = 1_600
 
 /** What is frozen stays what it is, and is counted once. */
 const counted = new WeakMap<Message, number>()
@@ -75,11 +75,6 @@ export function maxTokensOf(content: Countable): number {
 
 function maxTokensOfMessage(message: Message): number {
   return counted.get(message) ?? tokensOf(message, bytesOf)
-}
-
-/** No fewer tokens than a message has before any factor, whether they were counted or not. */
-export function bytesOfMessage(message: Message): number {
-  return tokensOf(message, bytesOf)
 }
 
 function bytesOf(text: string): number {

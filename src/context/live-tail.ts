@@ -13,7 +13,7 @@ const nothing: readonly Message[] = []
 export function liveTail(world: World, agent: Entity): readonly Message[] {
   const subagents = liveSubagentsIn(world, agent, 'tail')
   const state = liveState(world, agent, subagents?.sessions)
+  if (subagents === undefined && state === undefined) return nothing
   const blocks = [subagents?.text, state].filter((block) => block !== undefined)
-  if (blocks.length === 0) return nothing
   return [{ role: 'user', content: [{ type: 'text', text: blocks.join('\n\n') }] }]
 }

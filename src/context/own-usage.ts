@@ -1,10 +1,8 @@
-import { Usage } from '../../components/usage.ts'
+import { type CallUsage, Usage } from '../../components/usage.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
-import type { DataOf, Entity } from '../world/component.ts'
+import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { added } from './ledger-entry.ts'
-
-export type CallUsage = DataOf<() => typeof Usage.schema>
 
 /** What an agent's own calls have used, steps and others; a count that no call reported is absent. */
 export function ownUsage(world: World, agent: Entity): CallUsage {

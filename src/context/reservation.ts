@@ -6,17 +6,27 @@ import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { callerOf, modelCalledBy } from '../models/model-request.ts'
-import type { Entity } from '../world/component.ts'
+import type { DataOf, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { assumedOutputTokens, dearestCost } from './dearest-cost.ts'
 import { estimated, mostTokensOfCall, rawTokensOfCall } from './request-tokens.ts'
 import { greatestFactor } from './token-factor.ts'
 
+/** Who has what models cost, in each World: there is one at most. Only a shortcut. */
+const holders = new WeakMap<World, Entity>()
+
 /** What a model costs, as far as this world has asked. */
 export function ratesOf(world: World, model: string): Rates | undefined {
+  const holder = holders.get(world)
+  const models = (holder === undefined ? undefined : world.get(holder, ModelRates)?.models) ?? lookedUp(world)
+  return models !== undefined && Object.hasOwn(models, model) ? models[model] : undefined
+}
+
+function lookedUp(world: World): DataOf<() => typeof ModelRates.schema>['models'] | undefined {
   const [holder] = world.query(ModelRates)
-  const known = holder === undefined ? {} : world.read(holder, ModelRates).models
-  return Object.hasOwn(known, model) ? known[model] : undefined
+  if (holder === undefined) return undefined
+  holders.set(world, holder)
+  return world.read(holder, ModelRates).models
 }
 
 /**
@@ -35,18 +45,20 @@ export function mostReservedForCalls(world: World, agent: Entity): number {
 function sumOfCalls(world: World, agent: Entity, inputOf: (call: Entity, model: string) => number): number {
   if (!world.has(agent, Ceilings)) return 0
   let sum = 0
-  for (const call of callsInFlight(world, agent)) {
-    const model = modelCalledBy(world, call)
-    const rates = ratesOf(world, model)
-    if (rates?.isPriced !== true) continue
-    sum += dearestCost(rates, { input: inputOf(call, model), output: outputLimit(world, call) }) ?? 0
+  for (const owned of world.referrers(OwnedBy, agent)) {
+    if (world.has(owned, ModelCall)) sum += mostCostOf(world, owned, inputOf)
   }
+  for (const call of world.referrers(SideCall, agent)) sum += mostCostOf(world, call, inputOf)
   return sum
 }
 
-function callsInFlight(world: World, agent: Entity): readonly Entity[] {
-  const own = world.referrers(OwnedBy, agent).filter((owned) => world.has(owned, ModelCall))
-  return [...own, ...world.referrers(SideCall, agent)].filter((call) => !world.has(call, Outcome))
+/** Of a call that is settled: nothing is set aside for it any more. */
+function mostCostOf(world: World, call: Entity, inputOf: (call: Entity, model: string) => number): number {
+  if (world.has(call, Outcome)) return 0
+  const model = modelCalledBy(world, call)
+  const rates = ratesOf(world, model)
+  if (rates?.isPriced !== true) return 0
+  return dearestCost(rates, { input: inputOf(call, model), output: outputLimit(world, call) }) ?? 0
 }
 
 function outputLimit(world: World, call: Entity): number {

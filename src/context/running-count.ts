@@ -1,6 +1,7 @@
 import type { Message } from '../../components/message.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
-import { bytesOfMessage, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
+import { rawTokens, rawTokensOfText } from './estimate-tokens.ts'
+import { mostTokensOf, mostTokensOfText } from './most-tokens.ts'
 
 /** What an agent sends its model, as far as it is counted. */
 export interface CountedRequest extends Stretch {
@@ -43,7 +44,7 @@ class RunningSum {
     this.#amountOf = amountOf
   }
 
-  of(messages: readonly Message[], { from = 0, to = messages.length }: Stretch): number {
+  of(messages: readonly Message[], from = 0, to = messages.length): number {
     const end = Math.min(to, messages.length)
     let { to: at, sum } = this.#known(messages, from, end)
     for (; at < end; at++) sum += this.#at(messages, at)
@@ -66,7 +67,7 @@ class RunningSum {
 }
 
 const tokenSum = new RunningSum(rawTokens)
-const byteSum = new RunningSum(bytesOfMessage)
+const mostSum = new RunningSum(mostTokensOf)
 const declared = new WeakMap<object, number>()
 const texts = new Map<string, number>()
 /** So many texts are remembered before all are forgotten. */
@@ -76,19 +77,19 @@ const maxTexts = 1_000
 export function rawTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
   let tokens = rawTokensOfLastingText(system) + rawTokensOfTools(tools)
   for (const message of others) tokens += rawTokens(message)
-  return tokens + runningCount(messages, { from, to })
+  return tokens + tokenSum.of(messages, from, to)
 }
 
-/** No fewer tokens than a request has before any factor, at the price of the bytes that are new in it. */
+/** No fewer tokens than a request has before any factor, at the price of a look at what is new in it. */
 export function mostTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
-  let most = Buffer.byteLength(system) + bytesOfTools(tools)
-  for (const message of others) most += bytesOfMessage(message)
-  return most + byteSum.of(messages, { from, to })
+  let most = mostTokensOfText(system) + bytesOfTools(tools)
+  for (const message of others) most += mostTokensOf(message)
+  return most + mostSum.of(messages, from, to)
 }
 
 /** The tokens of messages of a log, before any factor. Costs what is new since the log was last counted from there. */
 export function runningCount(messages: readonly Message[], stretch: Stretch = {}): number {
-  return tokenSum.of(messages, stretch)
+  return tokenSum.of(messages, stretch.from, stretch.to)
 }
 
 const measured = new WeakMap<readonly ToolDeclaration[], number>()

@@ -1,5 +1,4 @@
 import type { JsonObject, Json } from '../world/json.ts'
-import { fingerprint } from '../world/random.ts'
 
 /** A tool call that a model has asked for, as a watchdog sees it: before it runs. */
 export interface ObservedCall {
@@ -30,33 +29,4 @@ export interface WatchdogSignal {
 export function isSignal(given: unknown): given is WatchdogSignal {
   const { name, initial, observe } = (given ?? {}) as Partial<WatchdogSignal>
   return typeof name === 'string' && name !== '' && initial !== undefined && typeof observe === 'function'
-}
-
-/** Longer texts are remembered by their length and a hash of 53 bits. */
-const maxKeyChars = 64
-
-/**
- * The same tool, so many times in a row, with the same arguments: compared as JSON with sorted keys, values literally. It
- * alerts once; again only after a different call.
- */
-export function repeatedToolCall(threshold: number): WatchdogSignal {
-  return {
-    name: 'repeated-tool-call',
-    initial: { key: '', run: 0 },
-    observe(state, call) {
-      const { key: last, run: before } = state as { readonly key: string; readonly run: number }
-      const key = keyOf(call)
-      const run = key === last ? before + 1 : 1
-      if (run !== threshold) return { state: { key, run } }
-      const repeated = `${call.name} has been called ${run} times in a row with the same arguments.`
-      const advice = 'Another identical call will not help: change the approach, or say what blocks you.'
-      return { state: { key, run }, alert: { severity: 'critical', message: `${repeated} ${advice}` } }
-    },
-  }
-}
-
-/** A World keeps the keys of its objects sorted. */
-function keyOf({ name, arguments: input, malformed }: ObservedCall): string {
-  const text = `${name} ${malformed ?? JSON.stringify(input)}`
-  return text.length > maxKeyChars ? `${name} ${text.length} ${fingerprint(text)}` : text
 }

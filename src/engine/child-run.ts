@@ -3,10 +3,12 @@ import { ArchiveJob } from '../../components/archive-job.ts'
 import { HolderDraft, Seed } from '../../components/holder.ts'
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/ancestry.ts'
 import { Conversation } from '../../components/conversation.ts'
-import { DelegationLimits, type DelegationLimitsData } from '../../components/delegation-limits.ts'
-import type { StandardInput } from '../../components/input.ts'
+import { DelegationLimits } from '../../components/delegation-limits.ts'
+import type { InputOf, StandardInput } from '../../components/input.ts'
+import { LastQuestion } from '../../components/last-question.ts'
 import type { Message } from '../../components/message.ts'
 import { Turn } from '../../components/turn.ts'
+import { usageSince } from '../subagents/grants.ts'
 import { systemText } from '../models/project.ts'
 import type { DeepReadonly, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -29,6 +31,9 @@ export interface ChildRunner {
   end(last?: Input): Promise<void>
   usageOf(agent: Entity): SessionUsage
 }
+
+/** What a session's agent is told that it may spend. */
+export type Grant = Omit<InputOf<'granted'>, 'id' | 'kind'>
 
 /** A person's answer to an approval. */
 export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
@@ -93,16 +98,26 @@ export class ChildRun {
   /**
    * Drives the World.
    *
-   * @param limits what the agent may spend, if it has not been told
+   * @param granted what the agent may spend, in all or on a question. If it was told before, it is not told again
    */
-  async start(limits?: DelegationLimitsData): Promise<void> {
-    const { world } = this.#runner
-    const isTold = limits === undefined || world.has(this.#agent, DelegationLimits)
+  async start(granted?: Grant): Promise<void> {
     try {
-      await this.#runner.start(isTold ? [] : [{ kind: 'granted', limits }])
+      await this.#runner.start(granted === undefined || this.#isTold(granted) ? [] : [{ kind: 'granted', ...granted }])
     } finally {
       this.#started.resolve()
     }
+  }
+
+  #isTold({ question }: Grant): boolean {
+    const { world } = this.#runner
+    if (question === undefined) return world.has(this.#agent, DelegationLimits)
+    return world.get(this.#agent, LastQuestion)?.id === question
+  }
+
+  /** What the agent has used on a question since it was told of it. */
+  usedOn(question: string): SessionUsage | undefined {
+    const asked = this.#runner.world.get(this.#agent, LastQuestion)
+    return asked?.id === question ? usageSince(asked.usedBefore, this.usage) : undefined
   }
 
   /** Puts a further question to the agent, once under an id. */

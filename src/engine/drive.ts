@@ -26,7 +26,7 @@ import { defaultMaxInputsPerTick, hostOf, type RunnerOptions } from './runner-op
 import type { RunnerStats } from './runner-stats.ts'
 import { isSessionEffect, sessionKind } from './session-kinds.ts'
 import { SessionNews } from './session-news.ts'
-import { usageOf } from './session-usage.ts'
+import { usageOf } from '../subagents/session-usage.ts'
 import { Sessions } from './sessions.ts'
 import { beginKeeping, loadedTokenizer } from './stored-world.ts'
 import { synchronous } from './synchronous.ts'

@@ -1,5 +1,6 @@
 import { SessionQuery } from '../../components/session-call.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
+import type { GrantLimits } from '../../components/subagent-registry.ts'
 import { parseEnvelope } from '../subagents/envelope.ts'
 import { usageSince } from '../subagents/grants.ts'
 import type { QueryOutcome } from '../subagents/session-outcome.ts'
@@ -18,14 +19,16 @@ export function queryEffect(sessions: Sessions): EffectKind {
   return {
     isWaiting: true,
     prepare(world, effect) {
-      const { id, prompt, session } = world.read(effect, SessionQuery)
+      const { grant, id, prompt, session } = world.read(effect, SessionQuery)
       const { sessionId } = sessions.record(session)
-      return (context) => ask(sessions, { id, prompt, sessionId }, context)
+      return (context) => ask(sessions, { grant, id, prompt, sessionId }, context)
     },
   }
 }
 
 interface Question {
+  /** Absent: it was asked by a version that set nothing aside. */
+  readonly grant: GrantLimits | undefined
   readonly id: string
   readonly prompt: string
   readonly sessionId: string
@@ -53,20 +56,20 @@ function holdersOf({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok:
 async function answered(
   sessions: Sessions,
   run: ChildRun,
-  { id, prompt, sessionId }: Question,
+  { grant, id, prompt, sessionId }: Question,
   context: EffectContext,
 ): Promise<OutcomeData> {
   const before = run.usage
   const { signal } = context
   const forget = sessions.ask(run)
   try {
-    await run.start()
+    await run.start(grant && { limits: grant, question: id })
     // A commit that fails is tried again after a while: the clock may go on.
     if (!signal.aborted) await context.wait(run.ask(prompt, id))
     const end = await context.wait(untilAborted(run.ended(), signal))
     // A question that nobody waits for any more is not gone on with at the next one.
     if (end === undefined && !context.isStopping) await context.wait(run.abandon())
-    const usage = usageSince(before, run.usage)
+    const usage = run.usedOn(id) ?? usageSince(before, run.usage)
     if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
     const more = run.isArchiving ? { isArchiving: true as const, usage } : { usage }
     const outcome: QueryOutcome = end.ok

@@ -81,7 +81,7 @@ async function begun(sessions: Sessions, session: Entity, run: ChildRun, context
     if (!signal.aborted) {
       sessions.enliven(session, run)
       // One that was running may have been stopped before it was told.
-      await run.start(grantedTo(sessions, session))
+      await run.start({ limits: grantedTo(sessions, session) })
       return true
     }
   } catch (error) {

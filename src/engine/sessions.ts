@@ -17,7 +17,7 @@ import { recordsFor } from './session-records.ts'
 import { SessionReports } from './session-reports.ts'
 import { SessionSlot } from './session-slot.ts'
 import { SubtaskRuns } from './subtask-runs.ts'
-import { usageOf } from './session-usage.ts'
+import { usageOf } from '../subagents/session-usage.ts'
 import { TranscriptPlace } from './transcript-place.ts'
 import { joinTree, treeOf } from './world-tree.ts'
 

@@ -3,6 +3,7 @@ import type { DrivenStep } from '../engine/host-seams.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { type Concern, concernOf, look } from './touched.ts'
 
 /** A world of a run, as laws see it. */
 export interface WatchedWorld {
@@ -135,6 +136,13 @@ export interface Broken {
 
 type Check = (about: unknown) => Finding | void
 
+interface Asked {
+  readonly law: Law
+  readonly check: Check
+  /** A bit of `concernOf`; 0: every tick concerns it. */
+  readonly concern: number
+}
+
 /** Everything that a law can be asked about. */
 const questions = [
   'began',
@@ -151,7 +159,7 @@ const questions = [
 /** The laws of one run, asked one after the other. */
 export class LawBook {
   /** By what they care about. */
-  readonly #asked: Record<keyof LawWatch, { readonly law: Law; readonly check: Check }[]> = {
+  readonly #asked: Record<keyof LawWatch, Asked[]> = {
     began: [],
     ticked: [],
     ended: [],
@@ -162,36 +170,66 @@ export class LawBook {
     crashed: [],
     finished: [],
   }
-  /** How often a law was asked. */
+  /** How often a law was asked. One that a tick does not concern has its answer ready, and was asked as well. */
   checks = 0
 
   constructor(laws: readonly Law[], run: RunFacts) {
     for (const each of laws) {
       const watch = each.watch(run)
+      const concern = concernedBy.get(each) ?? 0
       for (const what of questions) {
         const check = watch[what] as Check | undefined
-        if (check !== undefined) this.#asked[what].push({ law: each, check })
+        if (check !== undefined) this.#asked[what].push({ law: each, check, concern })
       }
     }
   }
 
+  /** Asks every law that cares about ticks. The first one that was broken. */
+  ticked(tick: WatchedTick): Broken | undefined {
+    const asked = this.#asked.ticked
+    return asked.length === 0 ? undefined : this.#each(asked, tick, look(tick.step))
+  }
+
   /** Asks every law that cares about such a thing. The first one that was broken. */
-  ask<K extends keyof LawWatch>(what: K, ...[about]: Parameters<NonNullable<LawWatch[K]>>): Broken | undefined {
-    for (const { law: asked, check } of this.#asked[what]) {
-      this.checks++
-      const message = said(check, about)
-      if (message !== undefined) return { law: asked.name, meaning: asked.meaning, message }
+  ask<K extends Exclude<keyof LawWatch, 'ticked'>>(
+    what: K,
+    about: Parameters<NonNullable<LawWatch[K]>>[0],
+  ): Broken | undefined {
+    return this.#each(this.#asked[what], about, everything)
+  }
+
+  /** @param concerned bits of the laws that have something to say */
+  #each(asked: readonly Asked[], about: unknown, concerned: number): Broken | undefined {
+    let index = 0
+    let message: Finding
+    try {
+      for (; index < asked.length; index++) {
+        const { check, concern } = asked[index] as Asked
+        if (concern !== 0 && (concern & concerned) === 0) continue
+        message = check(about) ?? undefined
+        if (message !== undefined) break
+      }
+    } catch (error) {
+      message = `the check threw: ${thrownMessage(error)}`
     }
-    return undefined
+    if (message === undefined) {
+      this.checks += asked.length
+      return undefined
+    }
+    this.checks += index + 1
+    const { law: broken } = asked[index] as Asked
+    return { law: broken.name, meaning: broken.meaning, message }
   }
 }
 
-function said(check: Check, about: unknown): Finding {
-  try {
-    return check(about) ?? undefined
-  } catch (error) {
-    return `the check threw: ${thrownMessage(error)}`
-  }
+const everything = -1
+
+const concernedBy = new WeakMap<Law, number>()
+
+/** A law that has something to say of some ticks alone: of all others it is not even asked. */
+export function concerning(concern: Concern, given: Law): Law {
+  concernedBy.set(given, concernOf(concern))
+  return given
 }
 
 /** The values that a tick has set of a component, by entity. */
@@ -200,9 +238,4 @@ export function setIn<T>(
   token: Component & { readonly schema: { readonly _output: T } },
 ): readonly (readonly [Entity, T])[] {
   return (step.delta.set?.[token.name] ?? []) as readonly (readonly [Entity, T])[]
-}
-
-/** The entities from which a tick has taken a component, without taking them away altogether. */
-export function removedIn({ step }: WatchedTick, token: Component): readonly Entity[] {
-  return step.delta.removed?.[token.name] ?? []
 }

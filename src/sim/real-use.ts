@@ -61,6 +61,14 @@ function replaced<K extends string>(
     note(used)
     return Reflect.apply(original, owner, parts)
   }, original)
+  // What is its own is written over, not defined anew: to V8 `Math` would be another object after that, whose every
+  // `Math.floor` is looked up by name.
+  if (own?.writable === true) {
+    owner[key] = watched
+    return () => {
+      owner[key] = original
+    }
+  }
   Object.defineProperty(owner, key, { value: watched, configurable: true, writable: true, enumerable: true })
   return () => {
     if (own === undefined) Reflect.deleteProperty(owner, key)

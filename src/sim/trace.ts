@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { cutText } from '../tools/cut-text.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import type { WorldEvent } from '../world/input.ts'
 import type { Json } from '../world/json.ts'
 import { mermaidChart } from './mermaid.ts'
 import type { TraceEntry } from './trace-entry.ts'
@@ -14,8 +15,10 @@ const maxTextChars = 80
  * A line is `<ms> <world> <tick> <event> <facts as JSON>`.
  */
 export class Trace {
-  readonly #entries: TraceEntry[] = []
-  readonly #hash = createHash('sha256')
+  /** What is kept: of most runs nobody reads it, so that events wait as they are until somebody does. */
+  readonly #kept: (TraceEntry | Told)[] = []
+  #entries: readonly TraceEntry[] = []
+  #hash: Hash | undefined
   readonly #tell: ((line: string, entry: TraceEntry) => void) | undefined
   readonly #isKept: boolean
   #digest: string | undefined
@@ -36,25 +39,45 @@ export class Trace {
 
   /** What is kept of it. */
   get entries(): readonly TraceEntry[] {
+    if (this.#entries.length < this.#kept.length) this.#entries = this.#kept.map(entryOf)
     return this.#entries
   }
 
   get lines(): readonly string[] {
-    return this.#entries.map(lineOf)
+    return this.entries.map(lineOf)
   }
 
   /** SHA-256 of all lines, in hex. Nothing is written any more after it was asked for. */
   get hash(): string {
     if (this.#digest !== undefined) return this.#digest
-    for (const entry of this.#entries) this.#add(lineOf(entry))
-    this.#digest = this.#hash.update(this.#text).digest('hex')
+    for (const entry of this.#kept) this.#add(lineOf(entryOf(entry)))
+    this.#digest = this.#hashing.update(this.#text).digest('hex')
     return this.#digest
   }
 
   write(entry: TraceEntry): void {
     if (this.#digest !== undefined) return
     this.#length++
-    if (this.#isKept) return void this.#entries.push(entry)
+    if (this.#isKept) return void this.#kept.push(entry)
+    this.#tellLine(entry)
+  }
+
+  /** Writes what a tick has told. */
+  tell(atMs: number, label: string, tick: number, events: readonly WorldEvent[]): void {
+    if (this.#digest !== undefined) return
+    this.#length += events.length
+    for (const event of events) {
+      const told: Told = { atMs, label, tick, event }
+      if (this.#isKept) this.#kept.push(told)
+      else this.#tellLine(entryOf(told))
+    }
+  }
+
+  get #hashing(): Hash {
+    return (this.#hash ??= createHash('sha256'))
+  }
+
+  #tellLine(entry: TraceEntry): void {
     const line = lineOf(entry)
     this.#add(line)
     this.#tell?.(line, entry)
@@ -63,7 +86,7 @@ export class Trace {
   #add(line: string): void {
     this.#text += `${line}\n`
     if (this.#text.length < maxTextHeld) return
-    this.#hash.update(this.#text)
+    this.#hashing.update(this.#text)
     this.#text = ''
   }
 
@@ -77,10 +100,25 @@ export class Trace {
    * @throws `invalid-argument` where no line is kept
    */
   toMermaid(): string {
-    if (this.#isKept) return mermaidChart(this.#entries)
+    if (this.#isKept) return mermaidChart(this.entries)
     const what = 'Trace.toMermaid() draws the lines that are kept; with onTrace none is'
     throw new EntiaError('invalid-argument', `${what}. Leave out onTrace, or draw them from there.`)
   }
+}
+
+/** An event of a tick, to be written as an entry. */
+interface Told {
+  readonly atMs: number
+  readonly label: string
+  readonly tick: number
+  readonly event: WorldEvent
+}
+
+function entryOf(kept: TraceEntry | Told): TraceEntry {
+  if (!('event' in kept)) return kept
+  const { atMs, label, tick, event } = kept
+  const { type, ...facts } = event
+  return { atMs, label, tick, type, facts }
 }
 
 /** So many characters go into the hash at once. */

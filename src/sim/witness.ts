@@ -53,9 +53,7 @@ export class Witness {
 
   began(driven: DrivenWorld): void {
     this.labels.learnAll(driven)
-    const watched = this.#watched(driven)
-    this.worlds.set(watched.label, watched)
-    this.ask('began', watched)
+    this.ask('began', this.#watched(driven))
   }
 
   ticked(driven: DrivenWorld, step: Step): void {
@@ -63,20 +61,17 @@ export class Witness {
     this.progress++
     this.ticks++
     this.labels.learn(driven, step.delta)
-    const watched = this.#watched(driven)
-    this.worlds.set(watched.label, watched)
-    const { tick } = step.delta
-    for (const { type, ...facts } of step.events) {
-      this.#write({ label: watched.label, tick, type, facts })
-    }
-    this.ask('ticked', { ...watched, step })
+    const { inSlot, label, path, world } = this.#watched(driven)
+    const { events } = step
+    if (events.length > 0) this.trace.tell(this.#now(), label, step.delta.tick, events)
+    this.#judge(this.book.ticked({ world, label, path, inSlot, step }), label)
     const { maxTicks, maxVirtualMs } = this.#options.bounds
     if (this.ticks >= maxTicks) this.neverIdle(`bounds.maxTicks (${maxTicks})`)
     if (this.#now() >= maxVirtualMs) this.neverIdle(`bounds.maxVirtualMs (${maxVirtualMs})`)
   }
 
   ended(driven: DrivenWorld): void {
-    this.ask('ended', this.#watched(driven))
+    this.ask('ended', { ...driven, label: this.labels.of(driven) })
   }
 
   /** Work begins outside the worlds. */
@@ -113,7 +108,7 @@ export class Witness {
   crashed(why: string): void {
     this.crashes++
     this.#write({ label: '-', type: 'crashed', facts: { why } })
-    this.ask('crashed')
+    this.ask('crashed', undefined)
     const { maxCrashes } = this.#options.bounds
     if (this.crashes >= maxCrashes) this.neverIdle(`bounds.maxCrashes (${maxCrashes})`)
   }
@@ -124,12 +119,10 @@ export class Witness {
   }
 
   /** Asks the laws. */
-  ask<K extends keyof LawWatch>(what: K, ...question: Parameters<NonNullable<LawWatch[K]>>): void {
+  ask<K extends Exclude<keyof LawWatch, 'ticked'>>(what: K, about: Parameters<NonNullable<LawWatch[K]>>[0]): void {
     if (this.violation !== undefined) return
-    const broken = this.book.ask(what, ...question)
-    if (broken === undefined) return
-    const [about] = question
-    this.#violate(broken, (about as Partial<WatchedWorld> | undefined)?.label)
+    const broken = this.book.ask(what, about)
+    if (broken !== undefined) this.#judge(broken, (about as Partial<WatchedWorld> | undefined)?.label)
   }
 
   /** Something is wrong that no law has to look for. */
@@ -147,8 +140,19 @@ export class Witness {
     if (this.violation === undefined) this.trace.write({ atMs: this.#now(), ...entry })
   }
 
+  /** A world as it is now the last of its label. */
   #watched(driven: DrivenWorld): WatchedWorld {
-    return { ...driven, label: this.labels.of(driven) }
+    const { inSlot, path, world } = driven
+    const label = this.labels.of(driven)
+    const known = this.worlds.get(label)
+    if (known?.world === world && known.inSlot === inSlot) return known
+    const watched: WatchedWorld = { world, label, path, inSlot }
+    this.worlds.set(label, watched)
+    return watched
+  }
+
+  #judge(broken: Broken | undefined, label: string | undefined): void {
+    if (broken !== undefined) this.#violate(broken, label)
   }
 
   #violate(broken: Broken, label: string | undefined): void {

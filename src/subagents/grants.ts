@@ -1,7 +1,8 @@
 import { defaultDelegation, type DelegatedData, type DelegationLimitsData } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
+import type { GrantLimits } from '../../components/subagent-registry.ts'
 import type { TokenUsage } from '../../components/usage.ts'
-import { toNanoUsd } from '../context/usd.ts'
+import { toNanoUsd, toUsd } from '../context/usd.ts'
 
 /** What an agent that has delegated nothing has delegated. */
 export const nothingDelegated: DelegatedData = {
@@ -28,24 +29,41 @@ export interface OwnUse {
   readonly costNanoUsd: number
 }
 
+const nothingUsed: OwnUse = { tokens: 0, costNanoUsd: 0 }
+
 /** What an agent may still delegate. */
 export function leftOf(
   limits: DelegationLimitsData | undefined,
   delegated: DelegatedData,
-  own: OwnUse = { tokens: 0, costNanoUsd: 0 },
+  own: OwnUse = nothingUsed,
 ): Allowance {
   const { sessions = defaultDelegation.sessions, tokens, costUsd } = limits ?? {}
+  const used = usedOf(delegated, own)
+  return {
+    sessions: atLeastNone(sessions - used.sessions),
+    ...(tokens !== undefined && { tokens: atLeastNone(tokens - used.tokens) }),
+    ...(costUsd !== undefined && { costNanoUsd: atLeastNone(toNanoUsd(costUsd) - used.costNanoUsd) }),
+  }
+}
+
+/** What an agent may spend in all its life, if it may spend so much more than it has. */
+export function limitsWith(grant: GrantLimits, delegated: DelegatedData, own: OwnUse): GrantLimits {
+  const used = usedOf(delegated, own)
+  const { costUsd, sessions = 0, tokens } = grant
+  return {
+    ...(costUsd !== undefined && { costUsd: toUsd(used.costNanoUsd + toNanoUsd(costUsd)) }),
+    sessions: used.sessions + sessions,
+    ...(tokens !== undefined && { tokens: used.tokens + tokens }),
+  }
+}
+
+/** What is not left any more. */
+function usedOf(delegated: DelegatedData, own: OwnUse): Required<Allowance> {
   const { launched, launchedBefore = 0, reservedSessions, spentSessions } = delegated
   return {
-    sessions: atLeastNone(sessions - (launched - launchedBefore) - reservedSessions - spentSessions),
-    ...(tokens !== undefined && {
-      tokens: atLeastNone(tokens - own.tokens - delegated.reservedTokens - delegated.spentTokens),
-    }),
-    ...(costUsd !== undefined && {
-      costNanoUsd: atLeastNone(
-        toNanoUsd(costUsd) - own.costNanoUsd - delegated.reservedCostNanoUsd - delegated.spentCostNanoUsd,
-      ),
-    }),
+    costNanoUsd: own.costNanoUsd + delegated.reservedCostNanoUsd + delegated.spentCostNanoUsd,
+    sessions: launched - launchedBefore + reservedSessions + spentSessions,
+    tokens: own.tokens + delegated.reservedTokens + delegated.spentTokens,
   }
 }
 
@@ -77,6 +95,15 @@ export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate
   const costNanoUsd = share(left.costNanoUsd, wanted?.costUsd === undefined ? undefined : toNanoUsd(wanted.costUsd))
   if (costNanoUsd === 'short') return 'cost'
   return { sessions, ...(tokens !== undefined && { tokens }), ...(costNanoUsd !== undefined && { costNanoUsd }) }
+}
+
+/** A grant as records and inputs hold it. */
+export function grantData({ sessions, tokens, costNanoUsd }: Allowance): GrantLimits {
+  return {
+    ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
+    sessions,
+    ...(tokens !== undefined && { tokens }),
+  }
 }
 
 /** A part of what may be without limit. Nothing left, or less than is wanted, is too little. */

@@ -11,6 +11,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { noteRewrite } from '../summaries/note-rewrite.ts'
 import { tell } from '../tell.ts'
+import { keepNewestCall } from '../watchdog/run-of-calls.ts'
 
 /**
  * Replaces an archived turn, its opening message aside, by one message that names its holder; from this tick on the holder
@@ -46,6 +47,7 @@ function replaceSlice(
   const from = countUpTo(world, agent, fromSeq)
   const to = countUpTo(world, agent, toSeq)
   const before = world.read(agent, Conversation)
+  keepNewestCall(world, agent, from, to)
   const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
   keepPrefix(before, world.read(agent, Conversation), from)

@@ -12,6 +12,7 @@ import { archivalDecision } from '../../src/context/archival-decision.ts'
 import { isAtLeast, maxTokensOf } from '../../src/context/estimate-tokens.ts'
 import { holderTask } from '../../src/context/holder-task.ts'
 import { countUpTo } from '../../src/context/places.ts'
+import { mostTokensOf } from '../../src/context/most-tokens.ts'
 import { factorOf, greatestFactor } from '../../src/context/token-factor.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -45,6 +46,9 @@ export function judgeTurn(world: World, ended: Entity): void {
 
 /** Are so many messages so many tokens or more? Mostly their size says no, and nothing is counted. */
 function isHeavy(world: World, agent: Entity, messages: readonly Message[], tokens: number): boolean {
+  let most = 0
+  for (const message of messages) most += mostTokensOf(message)
+  if (most * greatestFactor < tokens) return false
   if (maxTokensOf(messages) * greatestFactor < tokens) return false
   countCalls(world, agent)
   const { model } = world.read(agent, Llm)

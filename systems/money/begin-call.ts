@@ -2,7 +2,7 @@ import { CeilingNotes } from '../../components/ceiling-notes.ts'
 import { Ceilings } from '../../components/ceilings.ts'
 import type { Failure } from '../../components/failure.ts'
 import { Turn } from '../../components/turn.ts'
-import { boundsPassed } from '../../src/context/ceiling-decision.ts'
+import { boundsPassed, leastLeft } from '../../src/context/ceiling-decision.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
 import { mostReservedNanoUsd, reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { toUsd } from '../../src/context/usd.ts'
@@ -44,7 +44,7 @@ export function reserve(world: World, call: Entity): void {
   else if (!rates.isPriced) tellUnpriced(world, agent, model)
   const spent = spendingOf(world, agent)
   // Far from its ceilings an agent's tokens are not counted.
-  if (boundsPassed(ceilings, spent, mostReservedNanoUsd(world, agent)).length === 0) return
+  if (mostReservedNanoUsd(world, agent) <= leastLeft(ceilings, spent)) return
   countCalls(world, agent)
   const reserved = reservedNanoUsd(world, agent)
   const turn = world.get(agent, Turn)?.since ?? 0

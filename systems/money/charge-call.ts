@@ -4,22 +4,19 @@ import type { Failure, FailureKind } from '../../components/failure.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
-import type { TokenUsage } from '../../components/usage.ts'
+import type { CallUsage, TokenUsage } from '../../components/usage.ts'
 import { dearestCost } from '../../src/context/dearest-cost.ts'
 import { rawTokens } from '../../src/context/estimate-tokens.ts'
-import { type CallUsage, sum } from '../../src/context/own-usage.ts'
+import { sum } from '../../src/context/own-usage.ts'
+import type { PricedReply } from '../../src/context/priced-reply.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
 import { estimated, rawTokensOfCall } from '../../src/context/request-tokens.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
-import type { ModelReply } from '../../src/models/port.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { charge, keepsLedger } from '../charge.ts'
 import { refusalOf } from '../refusal-of.ts'
 import { countCalls } from './count-calls.ts'
-
-/** A reply, with what it cost and what its model's window holds, as far as that is known. */
-export type PricedReply = ModelReply & { readonly costNanoUsd?: number; readonly contextWindow?: number }
 
 /** Failures of calls that were turned away: nothing was read, and nothing is paid. */
 const turnedAway: ReadonlySet<FailureKind> = new Set([
@@ -32,14 +29,23 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
 ])
 
-/** Enters a model call that has its reply. Where the provider said nothing of tokens they are estimated. */
-export function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
+/**
+ * Enters a model call that has its reply. Where the provider said nothing of tokens they are estimated.
+ *
+ * @param isStep it is a step of its agent, which `Usage` has
+ */
+export function chargeReply(
+  world: World,
+  call: Entity,
+  { costNanoUsd, message, usage }: PricedReply,
+  isStep = false,
+): void {
   const agent = callerOf(world, call)
   if (!keepsLedger(world, agent)) return
   const model = modelCalledBy(world, call)
   if (usage.input !== undefined || usage.output !== undefined) {
     if (world.has(call, SideCall)) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
-    return charge(world, agent, { call, costNanoUsd, model, usage })
+    return charge(world, agent, { call, costNanoUsd, isStep, model, usage })
   }
   const output = estimated(world, agent, model, rawTokens(message))
   // A step that has its reply is counted as a call already.

@@ -3,8 +3,7 @@ import { Blueprint, MadeFrom } from '../../components/blueprint.ts'
 import { Effect } from '../../components/effect.ts'
 import { Running } from '../../components/running.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
-import { toUsd } from '../../src/context/usd.ts'
-import { type Allowance, grantOf } from '../../src/subagents/grants.ts'
+import { type Allowance, grantData, grantOf } from '../../src/subagents/grants.ts'
 import { subagentToolNames } from '../../src/subagents/declarations.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -27,11 +26,7 @@ export function admitSession(world: World, session: Entity): void {
   const deadlineMs = timeoutMs === undefined ? undefined : world.nowMs + timeoutMs
   moveSession(world, session, 'running', {
     deadlineMs,
-    grant: {
-      sessions: grant.sessions,
-      ...(grant.tokens !== undefined && { tokens: grant.tokens }),
-      ...(grant.costNanoUsd !== undefined && { costUsd: toUsd(grant.costNanoUsd) }),
-    },
+    grant: grantData(grant),
     startedAtMs: world.nowMs,
   })
   if (deadlineMs !== undefined) world.patch(session, Effect, { deadlineMs })

@@ -11,7 +11,8 @@ import { leftUnder } from '../../src/context/ceiling-decision.ts'
 import { ownUsage } from '../../src/context/own-usage.ts'
 import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { subtasksSpent } from '../../src/context/subtasks-spent.ts'
-import { type Allowance, leftOf, nothingDelegated, tokensOf } from '../../src/subagents/grants.ts'
+import { type Allowance, leftOf, nothingDelegated, reserved, tokensOf } from '../../src/subagents/grants.ts'
+import { questionGrants } from '../../src/subagents/question-grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 
@@ -29,7 +30,8 @@ export function depthLeft(world: World, agent: Entity): number {
 export function leftToDelegate(world: World, agent: Entity): Allowance {
   const limits = world.get(agent, DelegationLimits)
   const own = world.has(agent, Ancestry) ? ownUse(world, agent) : undefined
-  const left = leftOf(limits, delegatedBy(world, agent), own)
+  const delegated = questionGrants(world, agent).reduce(reserved, delegatedBy(world, agent))
+  const left = leftOf(limits, delegated, own)
   const underCeilings = leftByCeilings(world, agent)
   if (underCeilings === undefined) return left
   return { ...left, costNanoUsd: Math.min(left.costNanoUsd ?? Infinity, underCeilings) }
@@ -41,7 +43,8 @@ function leftByCeilings(world: World, agent: Entity): number | undefined {
   return ceilings && leftUnder(ceilings, spendingOf(world, agent), reservedNanoUsd(world, agent))
 }
 
-function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
+/** What the agent of a session has used itself, its subtasks included. */
+export function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
   const usage = ownUsage(world, agent)
   const { tokens = 0, costNanoUsd = 0 } = subtasksSpent(world, agent) ?? {}
   return { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }

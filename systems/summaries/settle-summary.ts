@@ -6,7 +6,7 @@ import { SideCall, type SideCallPurpose } from '../../components/side-call.ts'
 import { Summarizing } from '../../components/step-held.ts'
 import { SummaryTask, type SummaryTaskData } from '../../components/summary-task.ts'
 import { missingHeadings } from '../../src/context/missing-headings.ts'
-import type { ModelReply } from '../../src/models/port.ts'
+import type { PricedReply } from '../../src/context/priced-reply.ts'
 import { textOf } from '../../src/models/text-of.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -14,6 +14,7 @@ import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
 import { chargeCall } from '../money/charge-call.ts'
 import { refusalOf } from '../refusal-of.ts'
+import { settled } from '../settled.ts'
 import { tell } from '../tell.ts'
 import { noteRewrite } from './note-rewrite.ts'
 
@@ -26,7 +27,7 @@ export interface SettledSummary {
 
 /** Side calls of one purpose that are settled. Without any side call this costs nothing. */
 export function settledSummaries(world: World, purpose: SideCallPurpose): readonly Entity[] {
-  return world.query(SideCall, Outcome).filter((effect) => world.read(effect, SideCall).purpose === purpose)
+  return settled(world, SideCall).filter((effect) => world.read(effect, SideCall).purpose === purpose)
 }
 
 /**
@@ -51,11 +52,9 @@ interface Taken {
   readonly toSeq: number
 }
 
-type PricedReply = Partial<ModelReply> & { readonly costNanoUsd?: number }
-
 /** Gives a failure if the reply is none that can be used. */
 function take(world: World, agent: Entity, { outcome, task, toSeq }: Taken): Failure | undefined {
-  const { costNanoUsd, message, stop, usage } = (outcome.value ?? {}) as PricedReply
+  const { costNanoUsd, message, stop, usage } = (outcome.value ?? {}) as Partial<PricedReply>
   if (message?.role !== 'assistant' || typeof usage !== 'object' || usage === null) {
     return malformed('expected an assistant message and its usage')
   }

@@ -1,42 +1,16 @@
-import { Ceilings, Context, Conversation, DelegationLimits, LastTurn, SessionPool, type SubagentConfig } from 'entia'
-import { CostCeiling, Ledger, ReportedUsage } from 'entia/components'
+import { Ceilings, Context, Conversation, DelegationLimits, LastTurn, SessionPool } from 'entia'
+import { CostCeiling, ReportedUsage } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { gate, rejection } from '../engine/driving.ts'
-import { grants } from './granting.ts'
+import { grants, looking } from './granting.ts'
 import { byTask } from './pace.ts'
-import { look, program, type Program, stuck } from './program.ts'
+import { type Program, stuck } from './program.ts'
 import { once } from './sleepy-team.ts'
-import { type Behaviour, call, calls, delegate, notesIn, stepwise, type TeamOptions } from './team.ts'
-
-/** A call of the lead costs a cent, one of a worker ten. */
-const prices = { 'lead/x': { input: 10, output: 0 }, 'worker/x': { input: 100, output: 0 } }
-const usage = { input: 1_000, output: 0 }
-const looking: Partial<SubagentConfig> = { tools: ['look'] }
-const cents = (count: number): number => count * 10_000_000
-
-/** A program whose lead may spend so much. */
-function thrifty(ceilings: Parameters<typeof Ceilings>[0], options: TeamOptions = {}): Promise<Program> {
-  return program({
-    subagents: { researcher: looking },
-    leadOptions: { usage },
-    workerOptions: { usage },
-    ...options,
-    parts: [Ceilings(ceilings), ...(options.parts ?? [])],
-    runner: { prices, tools: [look], ...options.runner },
-  })
-}
-
-function ledgerOf({ world, lead }: Program) {
-  return world.get(lead, Ledger)
-}
+import { cents, ledgerOf, looks, thrifty } from './thrifty.ts'
+import { type Behaviour, call, calls, delegate, notesIn, stepwise } from './team.ts'
 
 function running({ sessions }: Program): boolean {
   return sessions().every(({ status }) => status === 'running')
-}
-
-/** Looks so often, and has done. */
-function looks(count: number): Behaviour {
-  return stepwise(...Array.from({ length: count }, () => calls(call('look', 'look'))))
 }
 
 describe('a session of an agent under a ceiling', () => {

@@ -337,6 +337,25 @@ export const forgetsRetries = (): System[] =>
     for (const effect of world.query(Due)) world.remove(effect, Due)
   })
 
+/** More is set aside for a question than there is. */
+export const setsTooMuchAside = (): System[] =>
+  besides(-29, (world) => {
+    for (const query of world.query(SessionQuery, Pending)) {
+      const { grant } = world.read(query, SessionQuery)
+      world.patch(query, SessionQuery, { grant: { ...grant, sessions: 1_000 } })
+    }
+  })
+
+/** A session may launch more for a question than was set aside for it. */
+export const grantsMoreForQuestions = (): System[] =>
+  besides(-29, (world) => {
+    if (!world.inputs.some(({ kind, question }) => kind === 'granted' && question !== undefined)) return
+    for (const agent of world.query(DelegationLimits)) {
+      const { sessions = 0 } = world.read(agent, DelegationLimits)
+      world.patch(agent, DelegationLimits, { sessions: sessions + 1 })
+    }
+  })
+
 /** Questions that stand in line stay there. */
 export const asksOnlyFirst = (): System[] =>
   besides(-29, (world) => {

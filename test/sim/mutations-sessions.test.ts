@@ -133,6 +133,13 @@ const mutations: readonly Mutation[] = [
     systems: broken.forgetsRetries,
     faults: { model: { overloaded: 0.1 } },
   },
+  { what: 'a question that is given too much', law: 'budget-kept', story: 'asking', systems: broken.setsTooMuchAside },
+  {
+    what: 'a question that is told of more',
+    law: 'budget-kept',
+    story: 'asking',
+    systems: broken.grantsMoreForQuestions,
+  },
   {
     what: 'a question that stays in line',
     law: 'nothing-waits-in-vain',

@@ -7,8 +7,14 @@ import { countUpTo } from '../../context/places.ts'
 import { textOf } from '../../models/text-of.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
+import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
+import { look, touchedLogOf, touchedOf } from '../touched.ts'
 import { sameJson } from './same-json.ts'
+import { holdersOf } from './holders-of.ts'
+
+const archives = touchedLogOf(Archive)
+const conversations = touchedLogOf(Conversation)
+const jobs = touchedOf(ArchiveJob)
 
 /** What a law remembers of one world. */
 interface Turns {
@@ -23,8 +29,10 @@ interface OpenTurn extends Pick<ArchiveJobData, 'agent' | 'fromSeq' | 'toSeq'> {
   readonly messages: readonly Message[]
 }
 
+const concern = { set: [Archive, ArchiveJob, Conversation], log: [Archive, Conversation] }
+
 /** A turn is whole with its agent until it is whole with its holder, and what stays of it says whom to ask. */
-export const archivedTurnsKept: Law = {
+export const archivedTurnsKept: Law = concerning(concern, {
   name: 'archived-turns-kept',
   meaning: 'Each message of an archived turn is with its agent or with its holder, and a turn collapses at most once.',
   watch() {
@@ -33,15 +41,15 @@ export const archivedTurnsKept: Law = {
     const held = new Map<string, readonly Message[]>()
     return {
       held(holder) {
-        const [agent] = holder.core.state.holders(Ancestry)
+        const [agent] = holdersOf(holder, Ancestry)
         held.set(holder.name, agent === undefined ? [] : [...(holder.get(agent, Conversation) ?? [])])
         return undefined
       },
       began({ label, world }) {
         const turns: Turns = { open: worlds.get(label)?.open ?? new Map(), collapsed: new Set(), entries: new Map() }
         worlds.set(label, turns)
-        for (const job of world.core.state.holders(ArchiveJob)) note(world, turns, world.read(job, ArchiveJob))
-        for (const agent of world.core.state.holders(Archive)) {
+        for (const job of holdersOf(world, ArchiveJob)) note(world, turns, world.read(job, ArchiveJob))
+        for (const agent of holdersOf(world, Archive)) {
           turns.entries.set(agent, world.read(agent, Archive).length)
           for (const { status, subagentId } of world.read(agent, Archive)) {
             if (status === 'archived') turns.collapsed.add(subagentId)
@@ -49,12 +57,13 @@ export const archivedTurnsKept: Law = {
         }
       },
       ticked(tick) {
+        look(tick.step)
         const turns = worlds.get(tick.label)
         return turns && (collapses(tick, turns, held) ?? edits(tick, turns))
       },
     }
   },
-}
+})
 
 function note(world: World, { open }: Turns, { agent, fromSeq, subagentId, toSeq }: ArchiveJobData): void {
   if (open.has(subagentId)) return
@@ -67,9 +76,10 @@ function turnOf(world: World, { agent, fromSeq, toSeq }: Omit<OpenTurn, 'message
 }
 
 /** Turns that a tick has archived, or given up. */
-function collapses({ step, world }: WatchedTick, turns: Turns, held: ReadonlyMap<string, readonly Message[]>): Finding {
-  const { appended, set } = step.delta
-  for (const [agent] of [...(appended?.[Archive.name] ?? []), ...(set?.[Archive.name] ?? [])]) {
+function collapses({ world }: WatchedTick, turns: Turns, held: ReadonlyMap<string, readonly Message[]>): Finding {
+  const { appended, set } = archives
+  if (appended.length === 0 && set.length === 0) return undefined
+  for (const [agent] of [...appended, ...set]) {
     const entries = world.get(agent, Archive) ?? []
     const known = turns.entries.get(agent) ?? 0
     turns.entries.set(agent, entries.length)
@@ -110,14 +120,11 @@ function misplaced(world: World, turn: OpenTurn, subagentId: string, held: reado
 }
 
 /** A turn that is on its way stays whole. */
-function edits(tick: WatchedTick, turns: Turns): Finding {
-  const { world, step } = tick
-  for (const [, job] of setIn(tick, ArchiveJob)) note(world, turns, job)
-  const { set, spliced } = step.delta
-  const touched = new Set(
-    [...(set?.[Conversation.name] ?? []), ...(spliced?.[Conversation.name] ?? [])].map(([agent]) => agent),
-  )
-  if (touched.size === 0) return undefined
+function edits({ world }: WatchedTick, turns: Turns): Finding {
+  for (const [, job] of jobs.set) note(world, turns, job)
+  const { set, spliced } = conversations
+  if (turns.open.size === 0 || (set.length === 0 && spliced.length === 0)) return undefined
+  const touched = new Set([...set, ...spliced].map(([agent]) => agent))
   for (const [subagentId, turn] of turns.open) {
     if (!touched.has(turn.agent) || sameJson(turnOf(world, turn), turn.messages)) continue
     return `the turn that is on its way to holder ${subagentId} has changed`

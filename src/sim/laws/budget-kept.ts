@@ -3,19 +3,27 @@ import { Delegated, defaultDelegation, DelegationLimits } from '../../../compone
 import type { InputOf } from '../../../components/input.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
+import { SessionQuery, type SessionQueryData } from '../../../components/session-call.ts'
+import type { GrantLimits } from '../../../components/subagent-registry.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
-import { spentBy } from '../../subagents/grants.ts'
+import { leftOf, nothingDelegated, spentBy, tokensOf } from '../../subagents/grants.ts'
+import { ownUsage } from '../../context/own-usage.ts'
+import { subtasksSpent } from '../../context/subtasks-spent.ts'
+import { toUsd } from '../../context/usd.ts'
 import { SettlingOutcome } from '../../subagents/holder-outcome.ts'
 import { QueryOutcome } from '../../subagents/session-outcome.ts'
 import type { Entity } from '../../world/component.ts'
-import { type Finding, type Law, setIn, type WatchedTick, type WatchedWorld } from '../law.ts'
+import { concerning, type Finding, type Law, type WatchedTick, type WatchedWorld } from '../law.ts'
+import { look, touchedOf } from '../touched.ts'
 import { add, type Amount, DelegationAccount } from './delegation-account.ts'
-import { bitsOf, setBits } from './touched.ts'
-import { TurnCounts } from './turn-counts.ts'
+import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
+import { holdersOf } from './holders-of.ts'
 
-const delegations = bitsOf(Delegated, SubagentSession)
-const modelCalls = bitsOf(ModelCall)
-const limits = bitsOf(DelegationLimits)
+const delegations = touchedOf(Delegated)
+const launched = touchedOf(SubagentSession)
+const modelCalls = touchedOf(ModelCall)
+const limits = touchedOf(DelegationLimits)
+const questions = touchedOf(SessionQuery)
 
 type Records = readonly (readonly [Entity, SubagentSessionData])[]
 
@@ -27,19 +35,32 @@ interface Books {
 
 const none: Records = []
 
+/** What a session was granted, and how many levels it may have below it. */
+interface Granted {
+  readonly depth: number
+  readonly grant: SubagentSessionData['grant']
+}
+
+const concern = {
+  ...turnCountsConcern,
+  set: [...turnCountsConcern.set, Delegated, DelegationLimits, ModelCall, SessionQuery, SubagentSession],
+}
+
 /**
  * Nobody gives away more than there is: an agent launches and grants within its limits, its count of what is reserved and
  * spent is that of its sessions, a session is told what it was granted and asks no model once that is used up, and no turn
  * has more steps and tool calls than it may. What is spent beyond comes from calls that were in flight.
  */
-export const budgetKept: Law = {
+export const budgetKept: Law = concerning(concern, {
   name: 'budget-kept',
   meaning:
     'No budget is overspent by more than the calls in flight, and what is reserved is what sessions were granted.',
   watch() {
     const worlds = new Map<string, Books>()
     /** What sessions were granted, by their ids. */
-    const granted = new Map<string, { readonly depth: number; readonly grant: SubagentSessionData['grant'] }>()
+    const granted = new Map<string, Granted>()
+    /** What was set aside for questions, by their ids. */
+    const asked = new Map<string, GrantLimits>()
 
     const note = ({ world }: WatchedWorld, records: Records): void => {
       for (const [, { grant, parent, sessionId }] of records) {
@@ -53,13 +74,14 @@ export const budgetKept: Law = {
         const { label, world } = watched
         const books: Books = { accounts: new Map(), turns: new TurnCounts(world, worlds.get(label)?.turns) }
         worlds.set(label, books)
-        const records = world.core.state
-          .holders(SubagentSession)
-          .map((session) => [session, world.read(session, SubagentSession)] as const)
+        for (const query of holdersOf(world, SessionQuery)) noteQuestion(asked, world.read(query, SessionQuery))
+        const records = holdersOf(world, SubagentSession).map(
+          (session) => [session, world.read(session, SubagentSession)] as const,
+        )
         note(watched, records)
         const byAgent = Map.groupBy(records, ([, { parent }]) => parent)
         let finding: Finding
-        for (const agent of new Set([...world.core.state.holders(Delegated), ...byAgent.keys()])) {
+        for (const agent of new Set([...holdersOf(world, Delegated), ...byAgent.keys()])) {
           finding ??= accountOf(books, agent).open(world, byAgent.get(agent) ?? none)
         }
         return finding
@@ -67,20 +89,23 @@ export const budgetKept: Law = {
       ticked(tick) {
         const books = worlds.get(tick.label)
         if (books === undefined) return undefined
-        const set = setBits(tick.step)
+        look(tick.step)
         let finding: Finding
-        if ((set & delegations) !== 0) {
-          const records = setIn(tick, SubagentSession)
-          note(tick, records)
-          finding = delegating(tick, books, records)
+        for (const [, question] of questions.set) {
+          if (noteQuestion(asked, question))
+            finding ??= accountOf(books, question.agent).asks(tick.world, question.grant ?? {})
         }
-        if ((set & modelCalls) !== 0) finding ??= asking(tick, books)
-        if ((set & limits) !== 0) finding ??= told(tick, granted)
+        if (launched.set.length > 0 || delegations.set.length > 0) {
+          note(tick, launched.set)
+          finding ??= delegating(tick, books, launched.set)
+        }
+        if (modelCalls.set.length > 0) finding ??= asking(tick, books)
+        if (limits.set.length > 0) finding ??= told(tick, granted) ?? toldOfQuestion(tick, asked)
         return finding ?? books.turns.enter(tick)
       },
     }
   },
-}
+})
 
 function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
   let account = accounts.get(agent)
@@ -89,7 +114,7 @@ function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
 }
 
 function delegating(tick: WatchedTick, books: Books, records: Records): Finding {
-  for (const agent of touchedIn(tick, records)) {
+  for (const agent of touchedIn(records)) {
     const own = records.filter(([, { parent }]) => parent === agent)
     const finding = accountOf(books, agent).enter(tick.world, { records: own, questions: () => askedIn(tick) })
     if (finding !== undefined) return finding
@@ -100,7 +125,7 @@ function delegating(tick: WatchedTick, books: Books, records: Records): Finding 
 /** Sessions that ask their models have something left. */
 function asking(tick: WatchedTick, books: Books): Finding {
   const { world } = tick
-  for (const [effect] of setIn(tick, ModelCall)) {
+  for (const [effect] of modelCalls.set) {
     const agent = world.get(effect, OwnedBy)?.agent
     if (agent === undefined || !world.has(agent, Ancestry)) continue
     const finding = accountOf(books, agent).callsModel(world)
@@ -110,10 +135,10 @@ function asking(tick: WatchedTick, books: Books): Finding {
 }
 
 /** The agents whose books have changed. */
-function touchedIn(tick: WatchedTick, records: Records): Iterable<Entity> {
+function touchedIn(records: Records): Iterable<Entity> {
   const touched = new Set<Entity>()
   for (const [, { parent }] of records) touched.add(parent)
-  for (const [agent] of setIn(tick, Delegated)) touched.add(agent)
+  for (const [agent] of delegations.set) touched.add(agent)
   return touched
 }
 
@@ -132,14 +157,40 @@ function askedIn({ step: { inputs } }: WatchedTick): Amount {
   return cost
 }
 
+/** Is a question one that something was just set aside for? */
+function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQueryData): boolean {
+  if (grant === undefined || asked.has(id)) return false
+  asked.set(id, grant)
+  return true
+}
+
+/** On a question a session is told what was set aside for it, and may spend that beyond what it has used. */
+function toldOfQuestion({ step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
+  const [row] = limits.set
+  const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
+  if (row === undefined || input?.question === undefined) return undefined
+  const [agent, told] = row
+  const grant = asked.get(input.question)
+  if (grant === undefined) return `agent ${agent} is told of a grant for a question, and nothing was set aside for it`
+  const own = ownUsage(world, agent)
+  const { costNanoUsd = 0, tokens = 0 } = subtasksSpent(world, agent) ?? {}
+  const used = { costNanoUsd: costNanoUsd + (own.costNanoUsd ?? 0), tokens: tokens + tokensOf(own) }
+  const left = leftOf(told, world.get(agent, Delegated) ?? nothingDelegated, used)
+  const may = JSON.stringify({
+    costUsd: told.costUsd && toUsd(left.costNanoUsd ?? 0),
+    sessions: left.sessions,
+    tokens: left.tokens,
+  })
+  const set = JSON.stringify({ costUsd: grant.costUsd, sessions: grant.sessions ?? 0, tokens: grant.tokens })
+  return may === set ? undefined : `agent ${agent} may spend ${may} on a question, and ${set} was set aside for it`
+}
+
 /** A session is told what its parent has set aside for it, and one level less than that has. */
-function told(
-  tick: WatchedTick,
-  granted: ReadonlyMap<string, { depth: number; grant: SubagentSessionData['grant'] }>,
-): Finding {
-  const [row] = setIn(tick, DelegationLimits)
+function told(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding {
+  const [row] = limits.set
   const sessionId = tick.path.at(-1)
-  if (row === undefined || sessionId === undefined || !tick.step.inputs.some(({ kind }) => kind === 'granted'))
+  const input = tick.step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
+  if (row === undefined || sessionId === undefined || input === undefined || input.question !== undefined)
     return undefined
   const expected = granted.get(sessionId)
   const [agent, { costUsd, depth, sessions, tokens }] = row

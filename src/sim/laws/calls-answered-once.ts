@@ -2,14 +2,20 @@ import { OwnedBy } from '../../../components/owned-by.ts'
 import { ToolCall } from '../../../components/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
-import { Conversations, type Reading } from './conversations.ts'
+import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
+import { touchedOf } from '../touched.ts'
+import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
+import { holdersOf } from './holders-of.ts'
+
+const toolCalls = touchedOf(ToolCall)
+
+const concern = { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] }
 
 /**
  * Every call that a model makes gets one result. A call is either answered, or something is left that will answer it; and
  * when a turn is over, all of its calls are answered.
  */
-export const callsAnsweredOnce: Law = {
+export const callsAnsweredOnce: Law = concerning(concern, {
   name: 'calls-answered-once',
   meaning: 'Each tool call of a message is answered exactly once, and all are by the end of the turn.',
   watch(run) {
@@ -28,9 +34,10 @@ export const callsAnsweredOnce: Law = {
       },
     }
   },
-}
+})
 
 function twice({ faults }: Reading): Finding {
+  if (faults.length === 0) return undefined
   const fault = faults.find(({ kind }) => kind === 'twice')
   return fault && `in the conversation of agent ${fault.agent}, ${fault.problem}`
 }
@@ -46,15 +53,15 @@ class Calls {
   constructor(world: World, conversations: Conversations) {
     this.#world = world
     this.#conversations = conversations
-    for (const call of world.core.state.holders(ToolCall)) this.#add(call, [])
+    for (const call of holdersOf(world, ToolCall)) this.#add(call, [])
   }
 
   ticked(tick: WatchedTick, { touched }: Reading): Finding {
     this.#world = tick.world
-    const { set, despawned } = tick.step.delta
+    const { despawned } = tick.step.delta
     const changed: Entity[] = []
-    for (const [call] of set?.[ToolCall.name] ?? none) this.#add(call, changed)
-    for (const entity of despawned ?? none) this.#remove(entity, changed)
+    for (const [call] of toolCalls.set) this.#add(call, changed)
+    if (despawned !== undefined) for (const entity of despawned) this.#remove(entity, changed)
     if (changed.length === 0 && touched.length === 0) return undefined
     return this.#told(tick) ?? this.unlike(touched) ?? this.unlike(changed)
   }
@@ -110,5 +117,3 @@ class Calls {
     changed.push(agent)
   }
 }
-
-const none: readonly never[] = []

@@ -18,12 +18,14 @@ import { ceilingMessage } from '../../context/ceiling-message.ts'
 import { spendingOf } from '../../context/spending.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, type Law, removedIn, setIn, type WatchedTick } from '../law.ts'
-import { bitsOf, removedBits, setBits } from './touched.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+import { look, touchedOf } from '../touched.ts'
+import { holdersOf } from './holders-of.ts'
 
-const latches = bitsOf(CostCeiling)
-const ledgers = bitsOf(Ledger)
-const begun = bitsOf(Pending, Running)
+const latches = touchedOf(CostCeiling)
+const ledgers = touchedOf(Ledger)
+const sideCalls = touchedOf(SideCall)
+const begun = [touchedOf(Pending), touchedOf(Running)]
 
 /**
  * Whoever has spent as much as it may is stopped in the same tick, and from then on none of its calls begins: what is spent
@@ -38,20 +40,18 @@ export const ceilingsKept: Law = {
     const inexact = new Inexact()
     return {
       began({ label, world }) {
-        stopped.set(label, new Set(world.core.state.holders(CostCeiling)))
+        stopped.set(label, new Set(holdersOf(world, CostCeiling)))
       },
       ticked(tick) {
         const before = stopped.get(tick.label)
         if (before === undefined) return undefined
-        const set = setBits(tick.step)
+        look(tick.step)
         inexact.look(tick)
         let finding: Finding
-        if ((set & begun) !== 0 && before.size > 0) finding = beginning(tick, before)
-        if ((set & ledgers) !== 0) finding ??= booked(tick, inexact)
-        if (((set | removedBits(tick.step)) & latches) !== 0) {
-          for (const [agent] of setIn(tick, CostCeiling)) before.add(agent)
-          for (const agent of removedIn(tick, CostCeiling)) before.delete(agent)
-        }
+        if (before.size > 0) finding = beginning(tick, before)
+        if (ledgers.set.length > 0) finding ??= booked(tick, inexact)
+        for (const [agent] of latches.set) before.add(agent)
+        for (const agent of latches.removed) before.delete(agent)
         return finding
       },
       crashed: () => inexact.crash(),
@@ -62,10 +62,9 @@ export const ceilingsKept: Law = {
 /** Calls, questions and sessions that began in a tick, of agents that were stopped before it and are still. */
 function beginning(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
   const { world } = tick
-  const { inputs, delta } = tick.step
-  if (inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) return undefined
-  for (const token of [Pending, Running]) {
-    for (const [effect] of delta.set?.[token.name] ?? []) {
+  if (tick.step.inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) return undefined
+  for (const { set } of begun) {
+    for (const [effect] of set) {
       const agent = payerOf(world, effect)
       if (agent === undefined || !before.has(agent) || !world.has(agent, CostCeiling)) continue
       const kind = world.get(effect, Effect)?.kind
@@ -85,7 +84,7 @@ function payerOf(world: World, effect: Entity): Entity | undefined {
 
 function booked(tick: WatchedTick, inexact: Inexact): Finding {
   const { world } = tick
-  for (const [agent, ledger] of setIn(tick, Ledger)) {
+  for (const [agent, ledger] of ledgers.set) {
     const ceilings = world.get(agent, Ceilings)
     if (ceilings === undefined) continue
     const reached = ceilingReached(ceilings, spendingOf(world, agent))
@@ -116,7 +115,7 @@ class Inexact {
   }
 
   look(tick: WatchedTick): void {
-    for (const [, { agent }] of setIn(tick, SideCall)) this.#agents.add(agent)
+    for (const [, { agent }] of sideCalls.set) this.#agents.add(agent)
     for (const input of tick.step.inputs) if (input.kind === 'cancel') this.#agents.add(input['agent'] as Entity)
   }
 

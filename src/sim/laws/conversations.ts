@@ -1,10 +1,21 @@
 import { Conversation } from '../../../components/conversation.ts'
-import type { Message } from '../../../components/message.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Step } from '../../world/journal.ts'
 import type { World } from '../../world/world.ts'
 import type { RunFacts, WatchedTick } from '../law.ts'
+import { type Concern, look, touchedLogOf } from '../touched.ts'
 import { ConversationReader, type Fault } from './conversation-reader.ts'
+import { holdersOf } from './holders-of.ts'
+
+const changes = touchedLogOf(Conversation)
+
+/** The ticks that have to do with conversations: those as well in which they go with their agents. */
+export const conversationsConcern = {
+  set: [Conversation],
+  log: [Conversation],
+  removed: [Conversation],
+  despawned: true,
+} satisfies Concern
 
 const known = new WeakMap<RunFacts, Conversations>()
 
@@ -45,7 +56,7 @@ export class Conversations {
     this.#step = world
     const readers = new Map<Entity, ConversationReader>()
     this.#byWorld.set(world.name, readers)
-    const touched = world.core.state.holders(Conversation)
+    const touched = holdersOf(world, Conversation)
     const faults: ConversationFault[] = []
     for (const agent of touched) {
       note(agent, this.#reader(readers, agent).readAll(world.read(agent, Conversation)), [], faults)
@@ -60,25 +71,24 @@ export class Conversations {
     return (this.#reading = this.#read(world, step))
   }
 
-  #read(world: World, { delta }: Step): Reading {
+  #read(world: World, step: Step): Reading {
     const readers = this.#byWorld.get(world.name)
     if (readers === undefined) return untouched
-    const { name } = Conversation
-    const set = delta.set?.[name]
-    const appended = delta.appended?.[name]
-    const spliced = delta.spliced?.[name]
-    for (const agent of delta.removed?.[name] ?? []) readers.delete(agent)
-    for (const entity of delta.despawned ?? []) readers.delete(entity)
-    if (set === undefined && appended === undefined && spliced === undefined) return untouched
+    look(step)
+    const { appended, removed, set, spliced } = changes
+    const { despawned } = step.delta
+    for (const agent of removed) readers.delete(agent)
+    if (despawned !== undefined) for (const entity of despawned) readers.delete(entity)
+    if (set.length === 0 && appended.length === 0 && spliced.length === 0) return untouched
     const touched: Entity[] = []
     const faults: ConversationFault[] = []
-    for (const [agent, messages] of set ?? []) {
-      note(agent, this.#reader(readers, agent).readAll(messages as readonly Message[]), touched, faults)
+    for (const [agent, messages] of set) {
+      note(agent, this.#reader(readers, agent).readAll(messages), touched, faults)
     }
-    for (const [agent, items] of appended ?? []) {
-      note(agent, this.#reader(readers, agent).readMore(items as readonly Message[]), touched, faults)
+    for (const [agent, items] of appended) {
+      note(agent, this.#reader(readers, agent).readMore(items), touched, faults)
     }
-    for (const [agent, edits] of spliced ?? []) {
+    for (const [agent, edits] of spliced) {
       const fault = this.#reader(readers, agent).readEdits(world.read(agent, Conversation), edits)
       note(agent, fault, touched, faults)
     }

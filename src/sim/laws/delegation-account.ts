@@ -100,6 +100,17 @@ export class DelegationAccount {
     return `agent ${this.#agent} calls its model, and has no ${spent} left: ${used[spent]} of ${limits[spent]} are used or reserved`
   }
 
+  /** A question is put: what is set aside for it was there before the tick, or is there after it. To be asked before `enter`. */
+  asks(world: World, grant: Grant): Finding {
+    const limits = limitsOf(world.get(this.#agent, DelegationLimits))
+    const before = usedOf(this.#delegated, this.#own)
+    const now = usedOf(world.get(this.#agent, Delegated) ?? nothingDelegated, ownUse(world, this.#agent))
+    const set = amountOf(grant)
+    const good = goods.find((each) => Math.min(before[each], now[each]) + set[each] > limits[each])
+    if (good === undefined) return undefined
+    return `agent ${this.#agent} has set ${set[good]} ${good} aside for a question, and has used ${now[good]} of ${limits[good]}`
+  }
+
   #reserve(session: Entity, grant: Grant): Amount {
     const amount = amountOf(grant)
     this.#grants.set(session, grant)

@@ -5,10 +5,16 @@ import { Outcome } from '../../../components/outcome.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { Pending } from '../../../components/pending.ts'
 import { Running } from '../../../components/running.ts'
-import type { ByComponent } from '../../world/changes.ts'
-import type { Component, Entity } from '../../world/component.ts'
+import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
+import { look, touchedOf } from '../touched.ts'
+import { holdersOf } from './holders-of.ts'
+
+const effects = touchedOf(Effect)
+const settled = touchedOf(Outcome)
+/** What says whether an effect is under way. */
+const marks = [touchedOf(Due), touchedOf(Pending), touchedOf(Running)]
 
 /** Each effect ends once: by one outcome a try, and one last outcome that nothing writes over. */
 export const effectsSettleOnce: Law = {
@@ -47,13 +53,13 @@ class Effects {
 
   constructor(world: World, before: Effects | undefined) {
     this.#told = before === undefined ? new Set() : before.#told
-    const { state } = world.core
-    for (const effect of state.holders(Effect)) this.#learn(world, effect)
-    for (const effect of state.holders(Outcome)) this.#settled.add(effect)
+    for (const effect of holdersOf(world, Effect)) this.#learn(world, effect)
+    for (const effect of holdersOf(world, Outcome)) this.#settled.add(effect)
   }
 
   ticked(tick: WatchedTick): Finding {
     // In the order in which a tick goes: what came in, what was told, what has become of it.
+    look(tick.step)
     const { inputs, events } = tick.step
     const finding =
       (inputs.length > 0 ? this.#inputs(tick) : undefined) ?? (events.length > 0 ? this.#events(tick) : undefined)
@@ -109,13 +115,11 @@ class Effects {
     return undefined
   }
 
-  #outcomes({ world, step }: WatchedTick): Finding {
-    const set = rows(step.delta.set, Outcome)
-    if (set === undefined) return undefined
-    for (const [effect] of set) {
+  #outcomes({ world }: WatchedTick): Finding {
+    for (const [effect] of settled.set) {
       if (this.#settled.has(effect)) return `effect ${effect} had an outcome, and another one was written over it`
       // It may be asked for and be settled in one tick.
-      const isAsked = rows(step.delta.set, Effect)?.some(([asked]) => asked === effect) === true
+      const isAsked = effects.set.some(([asked]) => asked === effect)
       const { isDue = false, isOpen: wasOpen = true } = this.#known.get(effect) ?? {}
       // Between two tries it may be given up.
       if (!wasOpen && !isDue && !isAsked) {
@@ -123,31 +127,31 @@ class Effects {
       }
       if (isOpen(world, effect)) return `effect ${effect} is settled, and still to be done`
     }
-    for (const [effect] of set) this.#settled.add(effect)
+    for (const [effect] of settled.set) this.#settled.add(effect)
     return undefined
   }
 
   /** What the effects are now. */
   #follow(tick: WatchedTick): Finding {
     const { world } = tick
-    const { removed, despawned, set } = tick.step.delta
+    const { despawned } = tick.step.delta
     if (despawned !== undefined) {
       for (const effect of despawned) {
         const finding = this.#gone(tick, effect)
         if (finding !== undefined) return finding
       }
     }
-    const effects = rows(set, Effect) as readonly (readonly [Entity, { readonly attempt: number }])[] | undefined
-    for (const [effect, { attempt }] of effects ?? none) {
+    for (const [effect, { attempt }] of effects.set) {
       const before = this.#known.get(effect)?.attempt ?? 0
       if (attempt < before) return `effect ${effect} went back from try ${before} to try ${attempt}`
       this.#learn(world, effect)
     }
-    for (const mark of marks) for (const [effect] of rows(set, mark) ?? none) this.#learn(world, effect)
-    if (removed === undefined) return undefined
-    for (const effect of rows(removed, Outcome) ?? none) this.#settled.delete(effect)
-    for (const effect of rows(removed, Effect) ?? none) this.#known.delete(effect)
-    for (const mark of marks) for (const effect of rows(removed, mark) ?? none) this.#learn(world, effect)
+    for (const effect of settled.removed) this.#settled.delete(effect)
+    for (const effect of effects.removed) this.#known.delete(effect)
+    for (const { removed, set } of marks) {
+      for (const [effect] of set) this.#learn(world, effect)
+      for (const effect of removed) this.#learn(world, effect)
+    }
     return undefined
   }
 
@@ -179,16 +183,6 @@ class Effects {
   }
 }
 
-/** What says whether an effect is under way. */
-const marks: readonly Component[] = [Due, Pending, Running]
-
 function isOpen(world: World, effect: Entity): boolean {
   return world.has(effect, Pending) || world.has(effect, Running)
-}
-
-const none: readonly never[] = []
-
-/** What a tick has done to one component. */
-function rows<T>(changes: ByComponent<T> | undefined, { name }: Component): readonly T[] | undefined {
-  return changes?.[name]
 }

@@ -2,6 +2,7 @@ import { Archive } from '../../../components/archive.ts'
 import { HolderDraft } from '../../../components/holder.ts'
 import type { World } from '../../world/world.ts'
 import type { Law } from '../law.ts'
+import { holdersOf } from './holders-of.ts'
 
 /** Nothing is left behind of a turn that could not be archived. */
 export const holdersAccounted: Law = {
@@ -26,7 +27,7 @@ export const holdersAccounted: Law = {
 
 function accounted(world: World): readonly string[] {
   const { state } = world.core
-  const archived = state.holders(Archive).flatMap((agent) => world.read(agent, Archive))
+  const archived = holdersOf(world, Archive).flatMap((agent) => world.read(agent, Archive))
   return [
     ...archived.filter(({ status }) => status === 'archived').map(({ subagentId }) => subagentId),
     ...state.holders(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),

@@ -17,8 +17,8 @@ import { AwaitingApproval, Requested, ToolCall } from '../../../components/tool-
 import { Turn } from '../../../components/turn.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, type Law, setIn, type WatchedTick } from '../law.ts'
-import { bitsOf, removedBits, setBits } from './touched.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+import { concernOf, look, type Touched, touchedOf } from '../touched.ts'
 import {
   stuckAgent,
   stuckEffect,
@@ -28,6 +28,7 @@ import {
   stuckSummary,
   stuckUnread,
 } from './waiting.ts'
+import { holdersOf } from './holders-of.ts'
 
 /** What a law remembers of one world: what goes away tells no more whose it was. */
 interface Waits {
@@ -48,20 +49,25 @@ const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answ
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
 const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
 const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing]
-const bits = {
-  takenFromEffects: bitsOf(...takenFromEffects),
-  setOnEffects: bitsOf(SubagentSession, ...setOnEffects),
-  takenFromAgents: bitsOf(...takenFromAgents),
-  setOnAgents: bitsOf(EndedInWait, OwnedBy, SubagentSession, ...setOnAgents),
-  queries: bitsOf(SessionQuery),
+const ofEffects = concernOf({ set: [...setOnEffects, SubagentSession], removed: takenFromEffects })
+const ofAgents = concernOf({
+  set: [...setOnAgents, EndedInWait, OwnedBy, SubagentSession],
+  removed: takenFromAgents,
+  despawned: true,
+})
+const touches = {
+  takenFromEffects: allTouchedOf(takenFromEffects),
+  setOnEffects: allTouchedOf(setOnEffects),
+  takenFromAgents: allTouchedOf(takenFromAgents),
+  setOnAgents: allTouchedOf(setOnAgents),
 }
+const records = touchedOf(SubagentSession)
+const ownedBy = touchedOf(OwnedBy)
+const endedInWait = touchedOf(EndedInWait)
+const queries = touchedOf(SessionQuery)
 
-const nameOf = ({ name }: Component): string => name
-const names = {
-  takenFromEffects: takenFromEffects.map(nameOf),
-  setOnEffects: setOnEffects.map(nameOf),
-  takenFromAgents: takenFromAgents.map(nameOf),
-  setOnAgents: setOnAgents.map(nameOf),
+function allTouchedOf(tokens: readonly Component[]): readonly Touched[] {
+  return tokens.map((token) => touchedOf(token))
 }
 
 /** Whatever waits has somebody or something that it waits for; and at the end of a run nothing waits at all. */
@@ -72,20 +78,26 @@ export const nothingWaitsInVain: Law = {
     const worlds = new Map<string, Waits>()
     return {
       began({ label, world }) {
-        const { state } = world.core
-        const owners = state.holders(OwnedBy).map((owned) => [owned, world.read(owned, OwnedBy).agent] as const)
-        const questions = state.holders(SessionQuery).map((asked) => [asked, world.read(asked, SessionQuery)] as const)
+        const owners = holdersOf(world, OwnedBy).map((owned) => [owned, world.read(owned, OwnedBy).agent] as const)
+        const questions = holdersOf(world, SessionQuery).map(
+          (asked) => [asked, world.read(asked, SessionQuery)] as const,
+        )
         worlds.set(label, { owners: new Map(owners), questions: new Map(questions), touched: new Set() })
       },
       ticked(tick) {
+        const concerned = look(tick.step)
         const waits = worlds.get(tick.label)
-        return waits && (effects(tick) ?? agents(tick, waits))
+        if (waits === undefined) return undefined
+        const finding = (concerned & ofEffects) === 0 ? undefined : effects(tick)
+        if (finding !== undefined) return finding
+        if ((concerned & ofAgents) !== 0) touch(tick, waits)
+        return agents(tick, waits) ?? inLine(tick, waits)
       },
       finished(all) {
         const unsettled = new Set([...all.values()].flatMap(({ world }) => unsettledIn(world)))
         for (const { label, path, world } of all.values()) {
           // A session that was stopped stands still, so that another one could go on from there.
-          if (path.length > 0 && world.core.state.holders(SessionEnd).length === 0) continue
+          if (path.length > 0 && holdersOf(world, SessionEnd).length === 0) continue
           // Its parent has tried, and will again when there is something to ask.
           if (unsettled.has(path.at(-1) ?? '')) continue
           const finding = stillOpen(world)
@@ -99,44 +111,33 @@ export const nothingWaitsInVain: Law = {
 
 /** Sessions that have ended, and whose turns could not all be archived. */
 function unsettledIn(world: World): readonly string[] {
-  return world.core.state.holders(Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
+  return holdersOf(world, Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
 }
 
-function effects({ step, world }: WatchedTick): Finding {
-  const { removed, set } = step.delta
-  if ((removedBits(step) & bits.takenFromEffects) !== 0) {
-    for (const name of names.takenFromEffects) {
-      const taken = removed?.[name]
-      if (taken === undefined) continue
-      for (const entity of taken) {
-        const finding = stuckEffect(world, entity)
-        if (finding !== undefined) return finding
-      }
-    }
-  }
-  if (set === undefined || (setBits(step) & bits.setOnEffects) === 0) return undefined
-  for (const name of names.setOnEffects) {
-    const rows = set[name]
-    if (rows === undefined) continue
-    for (const row of rows) {
-      const finding = stuckEffect(world, row[0])
+function effects({ world }: WatchedTick): Finding {
+  for (const { removed } of touches.takenFromEffects) {
+    for (const entity of removed) {
+      const finding = stuckEffect(world, entity)
       if (finding !== undefined) return finding
     }
   }
-  const records = set[SubagentSession.name]
-  if (records === undefined) return undefined
-  for (const row of records) {
-    const finding = stuckSession(world, row[0])
+  for (const { set } of touches.setOnEffects) {
+    for (const [entity] of set) {
+      const finding = stuckEffect(world, entity)
+      if (finding !== undefined) return finding
+    }
+  }
+  for (const [session] of records.set) {
+    const finding = stuckSession(world, session)
     if (finding !== undefined) return finding
   }
   return undefined
 }
 
-function agents(tick: WatchedTick, waits: Waits): Finding {
-  const { world } = tick
-  const { touched } = waits
-  touch(tick, waits)
-  const isLater = tick.step.again === true
+/** Looks at those that were touched. */
+function agents({ step, world }: WatchedTick, { touched }: Waits): Finding {
+  if (touched.size === 0) return undefined
+  const isLater = step.again === true
   for (const agent of touched) {
     if (!world.exists(agent)) continue
     const finding = stuckStep(world, agent)
@@ -147,31 +148,18 @@ function agents(tick: WatchedTick, waits: Waits): Finding {
     if (sleeps !== undefined && !isLater) return sleeps
   }
   // Those of a world that has asked for another tick are looked at once more.
-  if (!isLater && touched.size > 0) touched.clear()
-  return inLine(tick, waits)
+  if (!isLater) touched.clear()
+  return undefined
 }
 
 /** Notes the agents whose step, sleep, news or slot this tick has to do with. */
 function touch({ step }: WatchedTick, { owners, touched }: Waits): void {
-  const { despawned, removed, set } = step.delta
-  if (set !== undefined && (setBits(step) & bits.setOnAgents) !== 0) {
-    const owned = set[OwnedBy.name] as readonly (readonly [Entity, { readonly agent: Entity }])[] | undefined
-    if (owned !== undefined) for (const row of owned) owners.set(row[0], row[1].agent)
-    for (const name of names.setOnAgents) {
-      const rows = set[name]
-      if (rows !== undefined) for (const row of rows) touched.add(row[0])
-    }
-    const ended = set[EndedInWait.name] as typeof owned
-    if (ended !== undefined) for (const row of ended) touched.add(row[1].agent)
-    const records = set[SubagentSession.name] as readonly (readonly [Entity, { readonly parent: Entity }])[] | undefined
-    if (records !== undefined) for (const row of records) touched.add(row[1].parent)
-  }
-  if (removed !== undefined && (removedBits(step) & bits.takenFromAgents) !== 0) {
-    for (const name of names.takenFromAgents) {
-      const rows = removed[name]
-      if (rows !== undefined) for (const agent of rows) touched.add(agent)
-    }
-  }
+  for (const [entity, { agent }] of ownedBy.set) owners.set(entity, agent)
+  for (const { set } of touches.setOnAgents) for (const [agent] of set) touched.add(agent)
+  for (const [, { agent }] of endedInWait.set) touched.add(agent)
+  for (const [, { parent }] of records.set) touched.add(parent)
+  for (const { removed } of touches.takenFromAgents) for (const agent of removed) touched.add(agent)
+  const { despawned } = step.delta
   if (despawned === undefined) return
   for (const entity of despawned) {
     const owner = owners.get(entity)
@@ -183,11 +171,10 @@ function touch({ step }: WatchedTick, { owners, touched }: Waits): void {
 
 /** Questions that were put, answered or taken back. */
 function inLine(tick: WatchedTick, { questions }: Waits): Finding {
-  if (questions.size === 0 && (setBits(tick.step) & bits.queries) === 0) return undefined
-  const rows = setIn(tick, SessionQuery)
+  if (questions.size === 0 && queries.set.length === 0) return undefined
   const { world } = tick
   const sessions = new Set<Entity>()
-  for (const [question, put] of rows) {
+  for (const [question, put] of queries.set) {
     sessions.add(put.session)
     if (put.reply === undefined) questions.set(question, put)
     else questions.delete(question)
@@ -209,22 +196,21 @@ function inLine(tick: WatchedTick, { questions }: Waits): Finding {
 
 /** At the end of a run: whatever still waits in a world. */
 function stillOpen(world: World): Finding {
-  const { state } = world.core
   for (const token of [Pending, Running, Due]) {
-    const [effect] = state.holders(token)
+    const [effect] = holdersOf(world, token)
     if (effect !== undefined) return `the ${world.get(effect, Effect)?.kind} effect ${effect} is open`
   }
-  const [call] = state.holders(ToolCall)
+  const [call] = holdersOf(world, ToolCall)
   if (call !== undefined) return `call ${call} of '${world.read(call, ToolCall).name}' is open`
-  const [session] = state.holders(ActiveFor)
+  const [session] = holdersOf(world, ActiveFor)
   if (session !== undefined) return `session ${world.read(session, SubagentSession).sessionId} is active`
-  const [waiting] = state.holders(SubagentWait)
+  const [waiting] = holdersOf(world, SubagentWait)
   if (waiting !== undefined) return `agent ${waiting} waits for its sessions`
-  const [held] = state.holders(Summarizing)
+  const [held] = holdersOf(world, Summarizing)
   if (held !== undefined) return `agent ${held} waits for a summary`
-  const [busy] = state.holders(Busy)
+  const [busy] = holdersOf(world, Busy)
   if (busy !== undefined) return `agent ${busy} is busy`
-  for (const agent of state.holders(Llm)) {
+  for (const agent of holdersOf(world, Llm)) {
     const finding = stuckAgent(world, agent) ?? stuckUnread(world, agent)
     if (finding !== undefined) return finding
   }

@@ -8,11 +8,14 @@ import { Notified } from '../../../components/subagent-wait.ts'
 import type { LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
-import { type Finding, type Law, removedIn, setIn, type WatchedTick } from '../law.ts'
-import { bitsOf, removedBits, setBits } from './touched.ts'
+import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
+import { look, touchedLogOf, touchedOf } from '../touched.ts'
+import { holdersOf } from './holders-of.ts'
 
-const records = bitsOf(SubagentSession)
-const notifications = bitsOf(SubagentNotification, UnreadBy)
+const conversations = touchedLogOf(Conversation)
+const records = touchedOf(SubagentSession)
+const notifications = touchedOf(SubagentNotification)
+const unread = touchedOf(UnreadBy)
 
 type Mark = 'unread' | 'read'
 
@@ -28,11 +31,17 @@ interface Told {
 /** A line by which a model is told that a session has ended. */
 const endedLine = /^- (session-[0-9a-f]{16}) (?:succeeded|failed|cancelled)[.:]/gm
 
+const concern = {
+  set: [SubagentSession, SubagentNotification],
+  log: [Conversation],
+  removed: [SubagentNotification, UnreadBy],
+}
+
 /**
  * Whoever is to hear of a session's end hears of it once: it leaves one notification, which is read once, by a message to
  * the agent or by an answer about the session.
  */
-export const notifiedOnce: Law = {
+export const notifiedOnce: Law = concerning(concern, {
   name: 'notified-once',
   meaning:
     'A background session that succeeds, fails or times out is told of exactly once, and no other leaves a notification.',
@@ -43,7 +52,7 @@ export const notifiedOnce: Law = {
         const before = worlds.get(label)
         const told: Told = { ended: new Map(), marks: new Map(), lines: before?.lines ?? new Set() }
         worlds.set(label, told)
-        for (const session of world.core.state.holders(SubagentSession)) {
+        for (const session of holdersOf(world, SubagentSession)) {
           const { sessionId, status } = world.read(session, SubagentSession)
           if (status !== 'queued' && status !== 'running') told.ended.set(sessionId, session)
           const mark = world.get(session, SubagentNotification)?.state
@@ -57,20 +66,16 @@ export const notifiedOnce: Law = {
       ticked(tick) {
         const told = worlds.get(tick.label)
         if (told === undefined) return undefined
-        const touched = setBits(tick.step) | removedBits(tick.step)
-        return (
-          ((touched & records) === 0 ? undefined : endings(tick, told)) ??
-          messages(tick, told) ??
-          ((touched & notifications) === 0 ? undefined : reading(tick, told))
-        )
+        look(tick.step)
+        return endings(tick, told) ?? messages(tick, told) ?? reading(tick, told)
       },
     }
   },
-}
+})
 
 /** What has ended in this tick is notified of, if it is worth it. */
 function endings(tick: WatchedTick, { ended }: Told): Finding {
-  for (const [session, record] of setIn(tick, SubagentSession)) {
+  for (const [session, record] of records.set) {
     const { sessionId, status } = record
     if (status === 'queued' || status === 'running' || ended.has(sessionId)) continue
     ended.set(sessionId, session)
@@ -89,14 +94,11 @@ function isWorthTelling({ mode, notify, status }: SubagentSessionData): boolean 
 
 /** Lines that have come into conversations in this tick. */
 function messages(tick: WatchedTick, told: Told): Finding {
-  const { appended, spliced } = tick.step.delta
-  const ends = appended?.[Conversation.name] ?? []
-  const edits = spliced?.[Conversation.name] ?? []
-  for (const [agent, items] of ends) {
+  for (const [agent, items] of conversations.appended) {
     const finding = lines(tick, told, agent, items)
     if (finding !== undefined) return finding
   }
-  for (const [agent, changes] of edits) {
+  for (const [agent, changes] of conversations.spliced) {
     const finding = lines(tick, told, agent, changes.flatMap(insertedBy))
     if (finding !== undefined) return finding
   }
@@ -107,7 +109,7 @@ function insertedBy([, , items]: LogEdit): readonly Json[] {
   return items
 }
 
-function lines({ world }: WatchedTick, told: Told, agent: Entity, items: readonly Json[]): Finding {
+function lines({ world }: WatchedTick, told: Told, agent: Entity, items: readonly unknown[]): Finding {
   let news = 0
   for (const item of items) {
     const message = item as Message
@@ -134,7 +136,7 @@ function lines({ world }: WatchedTick, told: Told, agent: Entity, items: readonl
 /** Notifications that were made or read in this tick. */
 function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
   const { world } = tick
-  for (const [session, { id, state }] of setIn(tick, SubagentNotification)) {
+  for (const [session, { id, state }] of notifications.set) {
     const before = marks.get(session)
     marks.set(session, state)
     const { parent, sessionId } = world.read(session, SubagentSession)
@@ -153,11 +155,11 @@ function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
       }
     }
   }
-  for (const session of removedIn(tick, UnreadBy)) {
+  for (const session of unread.removed) {
     if (marks.get(session) === 'unread')
       return `the notification of session entity ${session} is unread, and was taken from those that are told`
   }
-  const [lost] = removedIn(tick, SubagentNotification)
+  const [lost] = notifications.removed
   return lost === undefined ? undefined : `the notification of session entity ${lost} was taken away`
 }
 

@@ -9,14 +9,19 @@ import type { ModelRequest } from '../../models/port.ts'
 import { systemText } from '../../models/project.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
+import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
+import { look, touchedOf } from '../touched.ts'
 import { sameJson } from './same-json.ts'
+
+const conversations = touchedOf(Conversation)
+
+const concern = { set: [Conversation], log: [Conversation], events: ['model-called'] }
 
 /**
  * A request begins with the one before it, so that what a provider has cached of that is of use: unless a `prefix-broken`
  * event says in the same tick that it does not. Looks at what was edited, not at what the engine remembers of it.
  */
-export const prefixHolds: Law = {
+export const prefixHolds: Law = concerning(concern, {
   name: 'prefix-holds',
   meaning: 'A request begins with all of the one before it, unless an event says what has broken that.',
   watch() {
@@ -25,12 +30,13 @@ export const prefixHolds: Law = {
       ticked(tick) {
         let asked = byWorld.get(tick.world.name)
         if (asked === undefined) byWorld.set(tick.world.name, (asked = new Map()))
-        noteEdits(tick, asked)
+        look(tick.step)
+        noteEdits(asked)
         return checkCalls(tick, asked)
       },
     }
   },
-}
+})
 
 /** What an agent last asked. */
 interface Asked {
@@ -48,13 +54,12 @@ interface Asked {
   editedFrom: number
 }
 
-function noteEdits({ step }: WatchedTick, asked: ReadonlyMap<Entity, Asked>): void {
-  const { set, spliced } = step.delta
-  for (const [agent] of set?.[Conversation.name] ?? []) {
+function noteEdits(asked: ReadonlyMap<Entity, Asked>): void {
+  for (const [agent] of conversations.set) {
     const last = asked.get(agent)
     if (last !== undefined) last.editedFrom = 0
   }
-  for (const [agent, edits] of spliced?.[Conversation.name] ?? []) {
+  for (const [agent, edits] of conversations.spliced) {
     const last = asked.get(agent)
     if (last === undefined) continue
     for (const [from] of edits) last.editedFrom = Math.min(last.editedFrom, from)

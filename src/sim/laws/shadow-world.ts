@@ -1,21 +1,55 @@
-import type { Delta, Header, LogEdit } from '../../world/changes.ts'
+import type { DrivenStep } from '../../engine/host-seams.ts'
+import type { Header, LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
+import { allTouched } from '../touched.ts'
 import { sameJson } from './same-json.ts'
+
+/** What one entity has: by name, in the order in which it came. So few are found faster than by a Map, and weigh less. */
+class ShadowRow {
+  readonly names: string[] = []
+  readonly values: Json[] = []
+
+  get(name: string): Json | undefined {
+    const place = this.#place(name)
+    return place === -1 ? undefined : this.values[place]
+  }
+
+  set(name: string, value: Json): void {
+    const place = this.#place(name)
+    if (place !== -1) this.values[place] = value
+    else {
+      this.names.push(name)
+      this.values.push(value)
+    }
+  }
+
+  delete(name: string): void {
+    const place = this.#place(name)
+    if (place === -1) return
+    this.names.splice(place, 1)
+    this.values.splice(place, 1)
+  }
+
+  #place(name: string): number {
+    for (let place = 0; place < this.names.length; place++) if (this.names[place] === name) return place
+    return -1
+  }
+}
 
 /**
  * A world as its ticks tell of it: made once of the world itself, and from then on of nothing but deltas. Values are those
  * of the deltas; they are frozen, and shared.
  */
 export class ShadowWorld {
-  readonly #entities = new Map<Entity, Map<string, Json>>()
+  readonly #entities = new Map<Entity, ShadowRow>()
   #header: Header
 
   constructor(world: World) {
     const { state, header } = world.core
     this.#header = header
-    for (const entity of state.entities.all()) this.#entities.set(entity, new Map())
+    for (const entity of state.entities.all()) this.#entities.set(entity, new ShadowRow())
     for (const column of state.columns()) {
       const { name } = column.token
       for (const row of column.rows()) this.#put(state.entities.at(row), name, column.get(row) as Json)
@@ -36,50 +70,85 @@ export class ShadowWorld {
    * Becomes the world after a tick, and says where that differs from the world itself in what the tick has touched. Of logs:
    * their lengths, their ends, and where they were touched.
    */
-  apply(delta: Delta, world: World): string | undefined {
+  apply(step: DrivenStep, world: World): string | undefined {
+    const { delta } = step
     this.#header = delta
-    const { spawned, set, appended, spliced, removed, despawned } = delta
-    const { state, tokens } = world.core
+    const { spawned, despawned } = delta
+    if (spawned !== undefined) for (const entity of spawned) this.#entities.set(entity, new ShadowRow())
     let found: string | undefined
-    if (spawned !== undefined) for (const entity of spawned) this.#entities.set(entity, new Map())
-    for (const name in set) {
-      const token = tokens.get(name)
-      for (const [entity, value] of set[name] ?? []) {
-        this.#put(entity, name, value)
-        const there = token && state.get(entity, token)
-        if (there === value) continue
-        found ??= token?.kind === 'log' ? this.#inLog(world, entity, name, wholly) : unlike(entity, name, value, there)
-      }
+    const touched = allTouched(step)
+    for (const { name, set } of touched) {
+      if (set.length === 0) continue
+      const difference = this.#set(world, name, set as Rows<Json>)
+      found ??= difference
     }
-    for (const name in appended) {
-      for (const [entity, items] of appended[name] ?? []) {
-        const log = this.#log(entity, name)
-        const from = log.length
-        for (const item of items) log.push(item)
-        found ??= this.#inLog(world, entity, name, [[from, 0, items]])
-      }
+    for (const { appended, name } of touched) {
+      if (appended.length === 0) continue
+      const difference = this.#append(world, name, appended as Rows<readonly Json[]>)
+      found ??= difference
     }
-    for (const name in spliced) {
-      for (const [entity, edits] of spliced[name] ?? []) {
-        this.#splice(entity, name, edits)
-        found ??= this.#inLog(world, entity, name, edits)
-      }
+    for (const { name, spliced } of touched) {
+      if (spliced.length === 0) continue
+      const difference = this.#edit(world, name, spliced)
+      found ??= difference
     }
-    for (const name in removed) {
-      const token = tokens.get(name)
-      for (const entity of removed[name] ?? []) {
-        this.#entities.get(entity)?.delete(name)
-        const there = token && state.get(entity, token)
-        found ??= unlike(entity, name, undefined, there)
-      }
+    for (const { name, removed } of touched) {
+      if (removed.length === 0) continue
+      const difference = this.#remove(world, name, removed)
+      found ??= difference
     }
     if (despawned !== undefined) {
       for (const entity of despawned) {
         this.#entities.delete(entity)
-        if (state.entities.has(entity)) found ??= `entity ${entity} is still there`
+        if (world.exists(entity)) found ??= `entity ${entity} is still there`
       }
     }
     return found ?? this.#inHeader(world)
+  }
+
+  #set(world: World, name: string, rows: Rows<Json>): string | undefined {
+    const { state, tokens } = world.core
+    const token = tokens.get(name)
+    let found: string | undefined
+    for (const [entity, value] of rows) {
+      this.#put(entity, name, value)
+      const there = token && state.get(entity, token)
+      if (there === value) continue
+      found ??= token?.kind === 'log' ? this.#inLog(world, entity, name, wholly) : unlike(entity, name, value, there)
+    }
+    return found
+  }
+
+  #append(world: World, name: string, rows: Rows<readonly Json[]>): string | undefined {
+    let found: string | undefined
+    for (const [entity, items] of rows) {
+      const log = this.#log(entity, name)
+      const from = log.length
+      for (const item of items) log.push(item)
+      found ??= this.#inLog(world, entity, name, [[from, 0, items]])
+    }
+    return found
+  }
+
+  #edit(world: World, name: string, rows: Rows<readonly LogEdit[]>): string | undefined {
+    let found: string | undefined
+    for (const [entity, edits] of rows) {
+      this.#splice(entity, name, edits)
+      found ??= this.#inLog(world, entity, name, edits)
+    }
+    return found
+  }
+
+  #remove(world: World, name: string, entities: readonly Entity[]): string | undefined {
+    const { state, tokens } = world.core
+    const token = tokens.get(name)
+    let found: string | undefined
+    for (const entity of entities) {
+      this.#entities.get(entity)?.delete(name)
+      const there = token && state.get(entity, token)
+      if (there !== undefined) found ??= unlike(entity, name, undefined, there)
+    }
+    return found
   }
 
   /** Where a world differs from this, anywhere. Costs what there is. */
@@ -90,10 +159,10 @@ export class ShadowWorld {
     }
     for (const [entity, values] of this.#entities) {
       if (!state.entities.has(entity)) return `${this.#of(entity)} is not there`
-      for (const [name, value] of values) {
+      for (const [index, name] of values.names.entries()) {
         const token = world.core.tokens.get(name)
         const there = token && state.get(entity, token)
-        const found = unlike(entity, name, value, there)
+        const found = unlike(entity, name, values.values[index], there)
         if (found !== undefined) return found
       }
     }
@@ -116,7 +185,10 @@ export class ShadowWorld {
     if (core.next !== next || core.ids !== ids) {
       return `its counters are at ${core.next} and ${core.ids}, and were to be at ${next} and ${ids}`
     }
-    return sameJson(this.#header.random, core.random.state) ? undefined : 'its dice are others'
+    const [a, b, c, counter] = this.#header.random
+    const now = core.random.state
+    const isSame = a === now[0] && b === now[1] && c === now[2] && counter === now[3]
+    return isSame ? undefined : 'its dice are others'
   }
 
   #put(entity: Entity, name: string, value: Json): void {
@@ -155,9 +227,11 @@ export class ShadowWorld {
   }
 
   #of(entity: Entity): string {
-    return `entity ${entity} (${[...(this.#entities.get(entity)?.keys() ?? [])].join(', ')})`
+    return `entity ${entity} (${this.#entities.get(entity)?.names.join(', ') ?? ''})`
   }
 }
+
+type Rows<T> = readonly (readonly [Entity, T])[]
 
 /** A log that is new: its end is looked at. */
 const wholly: readonly LogEdit[] = [[0, 0, []]]

@@ -1,4 +1,4 @@
-import type { Step } from '../../world/journal.ts'
+import type { DrivenStep } from '../../engine/host-seams.ts'
 import type { World } from '../../world/world.ts'
 import type { RunFacts } from '../law.ts'
 import { ShadowWorld } from './shadow-world.ts'
@@ -9,7 +9,7 @@ const known = new WeakMap<RunFacts, Shadows>()
 export class Shadows {
   readonly #byName = new Map<string, ShadowWorld>()
   /** The newest tick, or the world that was just taken up, and what was found of it. */
-  #about: Step | World | undefined
+  #about: DrivenStep | World | undefined
   #difference: string | undefined
 
   static of(run: RunFacts): Shadows {
@@ -39,9 +39,9 @@ export class Shadows {
   }
 
   /** A tick is committed. Where it has not made the world that there is, in what it has touched. */
-  ticked(world: World, step: Step): string | undefined {
+  ticked(world: World, step: DrivenStep): string | undefined {
     if (this.#about === step) return this.#difference
     this.#about = step
-    return (this.#difference = this.get(world)?.apply(step.delta, world))
+    return (this.#difference = this.get(world)?.apply(step, world))
   }
 }

@@ -7,12 +7,21 @@ import { OwnedBy } from '../../../components/owned-by.ts'
 import { Turn } from '../../../components/turn.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, removedIn, setIn, type WatchedTick } from '../law.ts'
-import { bitsOf, removedBits, setBits } from './touched.ts'
+import type { Finding, WatchedTick } from '../law.ts'
+import { type Concern, look, touchedOf } from '../touched.ts'
+import { holdersOf } from './holders-of.ts'
 
-const turns = bitsOf(LastTurn)
-const ends = bitsOf(SessionEnd)
-const modelCalls = bitsOf(ModelCall)
+const turns = touchedOf(LastTurn)
+const ends = touchedOf(SessionEnd)
+const modelCalls = touchedOf(ModelCall)
+const overflows = touchedOf(Overflowed)
+
+/** The ticks in which a count changes. */
+export const turnCountsConcern = {
+  set: [LastTurn, ModelCall, Overflowed],
+  removed: [SessionEnd],
+  events: ['tool-called'],
+} satisfies Concern
 
 interface Count {
   steps: number
@@ -28,8 +37,7 @@ export class TurnCounts {
   /** @param before as it was counted until the world was let go of, if it was */
   constructor(world: World, before: TurnCounts | undefined) {
     this.#last = world.core.next - 1
-    const { state } = world.core
-    for (const agent of [...state.holders(Turn), ...state.holders(Ancestry)]) {
+    for (const agent of [...holdersOf(world, Turn), ...holdersOf(world, Ancestry)]) {
       const known = before && before.#counts.get(agent)
       const steps =
         world.get(agent, Turn)?.steps ?? (world.has(agent, Ancestry) ? world.get(agent, LastTurn)?.steps : 0)
@@ -38,17 +46,16 @@ export class TurnCounts {
   }
 
   enter(tick: WatchedTick): Finding {
-    if ((setBits(tick.step) & turns) !== 0) this.#endTurns(tick)
-    if ((removedBits(tick.step) & ends) !== 0) {
-      for (const agent of removedIn(tick, SessionEnd)) this.#of(agent).steps = 0
-    }
-    if (tick.step.delta.set?.[Overflowed.name] !== undefined) this.#takenBack(tick)
-    const finding = (setBits(tick.step) & modelCalls) === 0 ? undefined : this.#steps(tick)
+    look(tick.step)
+    if (turns.set.length > 0) this.#endTurns(tick)
+    for (const agent of ends.removed) this.#of(agent).steps = 0
+    if (overflows.set.length > 0) this.#takenBack(tick)
+    const finding = modelCalls.set.length === 0 ? undefined : this.#steps(tick)
     return finding ?? this.#toolCalls(tick)
   }
 
   #endTurns(tick: WatchedTick): void {
-    for (const [agent] of setIn(tick, LastTurn)) {
+    for (const [agent] of turns.set) {
       const count = this.#of(agent)
       count.toolCalls = 0
       // The steps of a session are counted over all its turns.
@@ -58,7 +65,7 @@ export class TurnCounts {
 
   #steps(tick: WatchedTick): Finding {
     const { world } = tick
-    for (const [effect] of setIn(tick, ModelCall)) {
+    for (const [effect] of modelCalls.set) {
       const agent = world.get(effect, OwnedBy)?.agent
       if (effect <= this.#last || agent === undefined) continue
       this.#last = effect

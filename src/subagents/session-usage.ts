@@ -2,7 +2,7 @@ import { Delegated } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import { ownUsage } from '../context/own-usage.ts'
 import { subtasksSpent } from '../context/subtasks-spent.ts'
-import { nothingDelegated, tokensOf } from '../subagents/grants.ts'
+import { nothingDelegated, tokensOf } from './grants.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 

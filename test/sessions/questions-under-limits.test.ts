@@ -1,0 +1,124 @@
+import { DelegationLimits, SessionPool } from 'entia'
+import { Ledger, SessionQuery } from 'entia/components'
+import { describe, expect, it } from 'vitest'
+import { rejection, turns } from '../engine/driving.ts'
+import { mortalStore } from '../engine/watched-store.ts'
+import { stores } from './kinds-of-stores.ts'
+import { byTask } from './pace.ts'
+import { again, delegatedBy, stuck } from './program.ts'
+import { succeeded, thenAsked } from './questions.ts'
+import { once } from './sleepy-team.ts'
+import { call, calls, delegate, resultsIn } from './team.ts'
+import { cents, ledgerOf, underCeilings } from './thrifty.ts'
+
+/** Looks again and again, and never comes to an end. */
+const endless = thenAsked(() => calls(call('look', 'look')))
+
+describe('a question under a ceiling', () => {
+  it('sets aside a quarter of what the ceiling leaves, until it is answered', async () => {
+    const made = await succeeded(underCeilings({ maxSessionCostUsd: 1.3 }, { worker: thenAsked(stuck) }))
+    void made.subagents.query(1, 'Why?').catch(() => undefined)
+    await once(made, () => made.asked('worker').length === 2)
+    const [query] = made.world.query(SessionQuery)
+    expect(made.world.read(query as number, SessionQuery).grant).toEqual({ costUsd: 0.3, sessions: 49 })
+    expect(made.runner.host.sessionPool.running).toBe(0)
+    await made.runner.stop()
+  })
+
+  it('is answered for what it was given and no more than the call in flight beyond it', async () => {
+    const made = await succeeded(underCeilings({ maxSessionCostUsd: 1.1 }, { worker: endless }))
+    // Of a dollar ten a tenth is spent. A quarter of the rest buys two calls, and a third one passes it.
+    await expect(rejection(made.subagents.query(1, 'Why?'))).resolves.toMatchObject({
+      code: 'session-failed',
+      message: 'The grant of this session is spent: cost',
+    })
+    expect(made.asked('worker')).toHaveLength(4)
+    expect(ledgerOf(made)).toMatchObject({ sessionNanoUsd: cents(40) })
+  })
+
+  it('leaves the less to those that are asked meanwhile', async () => {
+    const made = await succeeded(
+      underCeilings(
+        { maxSessionCostUsd: 2.2 },
+        { worker: byTask({ Look: thenAsked(stuck), Other: thenAsked(stuck) }) },
+      ),
+    )
+    await made.subagents.spawn({ category: 'researcher', prompt: 'Other' })
+    await once(made, () => made.sessions()[1]?.status === 'succeeded')
+    for (const session of [1, 2]) void made.subagents.query(session, 'Why?').catch(() => undefined)
+    await once(made, () => made.asked('worker').length === 4)
+    const asked = made.world.query(SessionQuery).map((query) => made.world.read(query, SessionQuery).grant?.costUsd)
+    expect(asked).toEqual([0.5, 0.375])
+    await made.runner.stop()
+  })
+})
+
+describe('a question of an agent that has nothing left to delegate', () => {
+  it('is not put', async () => {
+    const made = await succeeded({
+      parts: [DelegationLimits({ tokens: 5 })],
+      subagents: { researcher: { limits: { tokens: 5 } } },
+      workerOptions: { usage: { input: 5 } },
+    })
+    await expect(rejection(made.subagents.query(1, 'Why?'))).resolves.toMatchObject({
+      code: 'session-failed',
+      message: 'Delegation limit reached: tokens',
+    })
+    expect(made.asked('worker')).toHaveLength(1)
+  })
+})
+
+describe('a session that is asked', () => {
+  it('launches of what was set aside for the question, whatever it was granted for its task', async () => {
+    const made = await succeeded({
+      parts: [DelegationLimits({ sessions: 9 })],
+      subagents: { researcher: { inheritancePolicy: { inheritTools: ['subagent'] } } },
+      worker: byTask({
+        Look: thenAsked(({ messages }) => {
+          const results = resultsIn(messages)
+          const next = ['a', 'b', 'c'].find((id) => results[id] === undefined)
+          return next === undefined ? JSON.stringify(results) : calls(delegate(next, { prompt: 'dig' }))
+        }),
+        dig: () => 'Dug.',
+      }),
+    })
+    // Eight are left after the launch, all of which come back; a quarter of them is for the question.
+    const answer = JSON.parse((await made.subagents.query(1, 'Why?')) as string) as Record<string, string>
+    expect(answer).toEqual({ a: 'Dug.', b: 'Dug.', c: 'Error: Delegation limit reached: sessions' })
+    expect(delegatedBy(made.world, made.lead)).toMatchObject({ launched: 1, reservedSessions: 0, spentSessions: 2 })
+  })
+})
+
+describe.each(stores)('over a restart with a %s', (_, storeOf) => {
+  it('a question has what was set aside for it once, and costs what was spent before as well', async () => {
+    const kept = await storeOf()
+    const { store, die } = mortalStore(kept)
+    let isStuck = true
+    const made = await succeeded(
+      underCeilings(
+        { maxSessionCostUsd: 1.7 },
+        {
+          isMortal: true,
+          worker: thenAsked((request, context) => {
+            const { length } = [...request.messages].filter(({ role }) => role === 'assistant')
+            return isStuck && length === 3 ? stuck(request, context) : calls(call(`look${length}`, 'look'))
+          }),
+          runner: { store, sessionPool: new SessionPool() },
+        },
+      ),
+    )
+    await made.subagents.collect(1)
+    void made.subagents.query(1, 'Why?').catch(() => undefined)
+    await once(made, () => made.asked('worker').length === 4)
+    die()
+    await turns()
+    isStuck = false
+    const later = await again(kept, made)
+    // Forty cents were set aside: two calls before the end of the process, two after it.
+    await expect(rejection(later.subagents.collect(1))).resolves.toMatchObject({
+      message: 'The grant of this session is spent: cost',
+    })
+    expect(made.asked('worker')).toHaveLength(6)
+    expect(later.world.read(made.lead, Ledger)).toMatchObject({ sessionNanoUsd: cents(50) })
+  })
+})
