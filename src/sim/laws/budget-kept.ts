@@ -169,15 +169,15 @@ function toldOfQuestion({ step, world }: WatchedTick, asked: ReadonlyMap<string,
   const [row] = limits.set
   const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
   if (row === undefined || input?.question === undefined) return undefined
-  const [agent, told] = row
+  const [agent, limitsNow] = row
   const grant = asked.get(input.question)
   if (grant === undefined) return `agent ${agent} is told of a grant for a question, and nothing was set aside for it`
   const own = ownUsage(world, agent)
   const { costNanoUsd = 0, tokens = 0 } = subtasksSpent(world, agent) ?? {}
   const used = { costNanoUsd: costNanoUsd + (own.costNanoUsd ?? 0), tokens: tokens + tokensOf(own) }
-  const left = leftOf(told, world.get(agent, Delegated) ?? nothingDelegated, used)
+  const left = leftOf(limitsNow, world.get(agent, Delegated) ?? nothingDelegated, used)
   const may = JSON.stringify({
-    costUsd: told.costUsd && toUsd(left.costNanoUsd ?? 0),
+    costUsd: limitsNow.costUsd && toUsd(left.costNanoUsd ?? 0),
     sessions: left.sessions,
     tokens: left.tokens,
   })
