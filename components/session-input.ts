@@ -57,10 +57,12 @@ export const sessionInputs = lazily(() => ({
   }),
   /** To the world of a session that was cancelled or timed out: its own sessions end. */
   'session-stopped': z.strictObject({ id: id(), kind: z.literal('session-stopped'), reason: z.string() }),
-  /** What a session had spent that was stopped. */
+  /** What a session had spent that was stopped, or has spent on a question that nobody waits for any more. */
   'session-spent': z.strictObject({
     id: id(),
     kind: z.literal('session-spent'),
+    /** Of a question. */
+    asker: entity().optional(),
     session: entity(),
     usage: SessionUsage(),
   }),

@@ -16,6 +16,7 @@ import { giveAnswer, settleCall } from './sessions/answer-session-call.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
 import { takeSettling } from './sessions/settle-session.ts'
 import { settleGrant } from './sessions/end-session.ts'
+import { enterSpending } from './sessions/enter-spending.ts'
 import { takeGrant } from './sessions/take-grant.ts'
 import { takeOutcome } from './sessions/take-outcome.ts'
 import { takeRequest } from './sessions/take-request.ts'
@@ -101,10 +102,11 @@ function stopSessions(world: World): void {
   }
 }
 
-function takeSpending(world: World, { session, usage }: InputOf<'session-spent'>): void {
+function takeSpending(world: World, { asker, session, usage }: InputOf<'session-spent'>): void {
   const record = world.get(session, SubagentSession)
-  if (record === undefined) return
-  if (isFinal(record.status)) settleGrant(world, session, usage)
+  if (record === undefined || (asker !== undefined && !world.exists(asker))) return
+  if (asker !== undefined) enterSpending(world, { agent: asker, session }, usage)
+  else if (isFinal(record.status)) settleGrant(world, session, usage)
   else chargeSession(world, session, usage, false)
 }
 

@@ -1,6 +1,5 @@
-import { SessionQuery } from '../../components/session-call.ts'
+import { SessionQuery, type SessionQueryData } from '../../components/session-call.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
-import type { GrantLimits } from '../../components/subagent-registry.ts'
 import { parseEnvelope } from '../subagents/envelope.ts'
 import { usageSince } from '../subagents/grants.ts'
 import type { QueryOutcome } from '../subagents/session-outcome.ts'
@@ -19,20 +18,14 @@ export function queryEffect(sessions: Sessions): EffectKind {
   return {
     isWaiting: true,
     prepare(world, effect) {
-      const { grant, id, prompt, session } = world.read(effect, SessionQuery)
-      const { sessionId } = sessions.record(session)
-      return (context) => ask(sessions, { grant, id, prompt, sessionId }, context)
+      const question = world.read(effect, SessionQuery)
+      const { sessionId } = sessions.record(question.session)
+      return (context) => ask(sessions, { ...question, sessionId }, context)
     },
   }
 }
 
-interface Question {
-  /** Absent: it was asked by a version that set nothing aside. */
-  readonly grant: GrantLimits | undefined
-  readonly id: string
-  readonly prompt: string
-  readonly sessionId: string
-}
+type Question = SessionQueryData & { readonly sessionId: string }
 
 async function ask(sessions: Sessions, question: Question, context: EffectContext): Promise<OutcomeData> {
   const { sessionId } = question
@@ -56,7 +49,7 @@ function holdersOf({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok:
 async function answered(
   sessions: Sessions,
   run: ChildRun,
-  { grant, id, prompt, sessionId }: Question,
+  { agent, grant, id, prompt, session, sessionId }: Question,
   context: EffectContext,
 ): Promise<OutcomeData> {
   const before = run.usage
@@ -70,6 +63,7 @@ async function answered(
     // A question that nobody waits for any more is not gone on with at the next one.
     if (end === undefined && !context.isStopping) await context.wait(run.abandon())
     const usage = run.usedOn(id) ?? usageSince(before, run.usage)
+    if (end === undefined && !context.isStopping && usage.calls > 0) sessions.spent(session, usage, agent)
     if (end === undefined) return { ok: false, failure: { kind: 'cancelled', message: 'The query was called off.' } }
     const more = run.isArchiving ? { isArchiving: true as const, usage } : { usage }
     const outcome: QueryOutcome = end.ok

@@ -164,9 +164,11 @@ export class Sessions {
     this.#arrived(sessionId)
   }
 
-  spent(session: Entity, usage: SessionUsage): void {
+  /** @param asker of a question that was called off */
+  spent(session: Entity, usage: SessionUsage, asker?: Entity): void {
+    const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
     // A Runner that has failed tells so itself.
-    entered(this.#parts.enter, { kind: 'session-spent', session, usage }).catch(() => undefined)
+    entered(this.#parts.enter, input).catch(() => undefined)
   }
 
   /** Has the World of a session that nobody has, until the function that this gives is called. */

@@ -10,8 +10,8 @@ import { delegatedBy } from './delegation.ts'
 /** Whose money it is, and what it was spent for. */
 export interface Spender {
   readonly agent: Entity
-  /** The entity by which it was asked for. */
-  readonly call: Entity
+  /** The entity by which it was asked for. Absent: it is gone, and the turn that it was asked in is over. */
+  readonly call?: Entity
   readonly session: Entity
 }
 
@@ -19,7 +19,8 @@ export interface Spender {
 export function enterSpending(world: World, { agent, call, session }: Spender, usage: SessionUsage): void {
   const used = newlySpent(undefined, usage)
   const { model } = world.read(session, SubagentSession)
-  if (used !== undefined) charge(world, agent, { ...used, call, model })
+  if (used !== undefined)
+    charge(world, agent, { ...used, ...(call === undefined ? { isLate: true } : { call }), model })
   const spent = spentBy(usage)
   const delegated = delegatedBy(world, agent)
   world.set(agent, Delegated, {

@@ -1,4 +1,4 @@
-import { DelegationLimits, SessionPool } from 'entia'
+import { contextStats, DelegationLimits, querySubagentDeclaration, SessionPool, ToolRegistry } from 'entia'
 import { Ledger, SessionQuery } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { rejection, turns } from '../engine/driving.ts'
@@ -50,6 +50,31 @@ describe('a question under a ceiling', () => {
     const asked = made.world.query(SessionQuery).map((query) => made.world.read(query, SessionQuery).grant?.costUsd)
     expect(asked).toEqual([0.5, 0.375])
     await made.runner.stop()
+  })
+})
+
+describe('a question that is called off', () => {
+  it('costs what was spent on it by then, and what was set aside for the rest is free again', async () => {
+    const made = await succeeded(
+      underCeilings(
+        { maxSessionCostUsd: 4 },
+        {
+          lead: () => calls(call('q', 'query_subagent', { id: '1', prompt: 'Why?' })),
+          parts: [ToolRegistry({ tools: [querySubagentDeclaration] })],
+          worker: thenAsked((request, context) =>
+            resultsIn(request.messages)['look'] === undefined ? calls(call('look', 'look')) : stuck(request, context),
+          ),
+        },
+      ),
+    )
+    await made.runner.message(made.lead, 'Ask.')
+    await once(made, () => made.asked('worker').length === 3)
+    await made.runner.cancel(made.lead)
+    await made.runner.idle()
+    // Its task has cost ten cents, the step that asked one, and the first call for the question ten.
+    expect(ledgerOf(made)).toMatchObject({ sessionNanoUsd: cents(21) })
+    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedCostNanoUsd: 0, spentCostNanoUsd: cents(20) })
+    expect(contextStats(made.world, made.lead).cost.reservedUsd).toBe(0)
   })
 })
 

@@ -5,7 +5,7 @@ import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { SessionQuery, type SessionQueryData } from '../../../components/session-call.ts'
 import type { GrantLimits } from '../../../components/subagent-registry.ts'
-import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
+import { type SessionUsage, SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
 import { leftOf, nothingDelegated, spentBy, tokensOf } from '../../subagents/grants.ts'
 import { ownUsage } from '../../context/own-usage.ts'
 import { subtasksSpent } from '../../context/subtasks-spent.ts'
@@ -13,6 +13,7 @@ import { toUsd } from '../../context/usd.ts'
 import { SettlingOutcome } from '../../subagents/holder-outcome.ts'
 import { QueryOutcome } from '../../subagents/session-outcome.ts'
 import type { Entity } from '../../world/component.ts'
+import type { Input } from '../../world/input.ts'
 import { concerning, type Finding, type Law, type WatchedTick, type WatchedWorld } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
 import { add, type Amount, DelegationAccount } from './delegation-account.ts'
@@ -142,19 +143,27 @@ function touchedIn(records: Records): Iterable<Entity> {
   return touched
 }
 
-/** What questions whose replies came in with this tick have cost, and what was archived of them. One that nobody waits for any more counts for nothing. */
+/** What questions have cost of which that came in with this tick, by replies or called off; and what was archived of them. */
 function askedIn({ step: { inputs } }: WatchedTick): Amount {
   const cost: Amount = { sessions: 0, tokens: 0, cost: 0 }
   for (const input of inputs) {
-    if (input.kind !== 'outcome') continue
-    const { outcome } = input as InputOf<'outcome'>
-    const value = outcome.ok ? outcome.value : undefined
-    const reply = QueryOutcome().safeParse(value).data ?? SettlingOutcome().safeParse(value).data
-    if (reply === undefined) continue
-    const { costNanoUsd, sessions, tokens } = spentBy(reply.usage)
+    const usage = input.kind === 'outcome' ? usageIn(input as InputOf<'outcome'>) : spentOnQuestion(input)
+    if (usage === undefined) continue
+    const { costNanoUsd, sessions, tokens } = spentBy(usage)
     add(cost, { cost: costNanoUsd, sessions, tokens })
   }
   return cost
+}
+
+function usageIn({ outcome }: InputOf<'outcome'>): SessionUsage | undefined {
+  const value = outcome.ok ? outcome.value : undefined
+  return (QueryOutcome().safeParse(value).data ?? SettlingOutcome().safeParse(value).data)?.usage
+}
+
+function spentOnQuestion(input: Input): SessionUsage | undefined {
+  if (input.kind !== 'session-spent') return undefined
+  const { asker, usage } = input as InputOf<'session-spent'>
+  return asker === undefined ? undefined : usage
 }
 
 /** Is a question one that something was just set aside for? */
