@@ -4,6 +4,7 @@ import { AskedAgain } from '../components/holder.ts'
 import { Conversation } from '../components/conversation.ts'
 import { DelegationLimits } from '../components/delegation-limits.ts'
 import type { InputOf } from '../components/input.ts'
+import { LastQuestion } from '../components/last-question.ts'
 import { LastStep } from '../components/last-step.ts'
 import { LastTurn } from '../components/last-turn.ts'
 import type { UserMessage } from '../components/message.ts'
@@ -33,24 +34,27 @@ export const reception = {
   },
 }
 
-function receive(world: World, { agent, message }: InputOf<'message'>): void {
+function receive(world: World, { agent, id, message }: InputOf<'message'>): void {
   const reason = refusal(world, agent)
   if (reason !== undefined) return tell(world, 'input-refused', { kind: 'message', agent, reason })
-  if (!refuseLatched(world, agent)) take(world, agent, message)
+  if (!refuseLatched(world, agent)) take(world, agent, message, id)
 }
 
 /** Whoever is spoken to sleeps no longer. */
-function take(world: World, agent: Entity, message: UserMessage): void {
+function take(world: World, agent: Entity, message: UserMessage, id: string | undefined): void {
   endWait(world, agent)
-  if (world.has(agent, SessionEnd)) reopen(world, agent)
+  if (world.has(agent, SessionEnd)) reopen(world, agent, id)
   world.append(agent, Conversation, message)
 }
 
-/** A session that has ended is asked a further question: steps are counted anew, and the cost is that of who asks. */
-function reopen(world: World, agent: Entity): void {
+/**
+ * A session that has ended is asked a further question: steps are counted anew, and what it may spend is what was set aside
+ * for that question, which it is told before or in the same tick.
+ */
+function reopen(world: World, agent: Entity, id: string | undefined): void {
   for (const token of [SessionEnd, LastTurn, LastStep]) world.remove(agent, token)
   if (world.has(agent, Archival)) world.add(agent, AskedAgain)
-  if (world.has(agent, DelegationLimits)) {
+  if (world.has(agent, DelegationLimits) && world.get(agent, LastQuestion)?.id !== id) {
     world.patch(agent, DelegationLimits, { costUsd: undefined, tokens: undefined })
   }
 }

@@ -46,14 +46,13 @@ export function leftOf(
   }
 }
 
-/** What an agent may spend in all its life, if it may spend so much more than it has. */
+/** What an agent may spend in all its life, if on a question it may spend so much more than it has. */
 export function limitsWith(grant: GrantLimits, delegated: DelegatedData, own: OwnUse): GrantLimits {
   const used = usedOf(delegated, own)
-  const { costUsd, sessions = 0, tokens } = grant
+  const { costUsd, sessions = 0 } = grant
   return {
     ...(costUsd !== undefined && { costUsd: toUsd(used.costNanoUsd + toNanoUsd(costUsd)) }),
     sessions: used.sessions + sessions,
-    ...(tokens !== undefined && { tokens: used.tokens + tokens }),
   }
 }
 
@@ -95,6 +94,18 @@ export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate
   const costNanoUsd = share(left.costNanoUsd, wanted?.costUsd === undefined ? undefined : toNanoUsd(wanted.costUsd))
   if (costNanoUsd === 'short') return 'cost'
   return { sessions, ...(tokens !== undefined && { tokens }), ...(costNanoUsd !== undefined && { costNanoUsd }) }
+}
+
+/** Money that a question has at least: it buys one call, as an agent's own may begin however little is left. */
+export const leastNanoUsd = 1
+
+/**
+ * What a session may spend on a question, of what its asker has left: a quarter of the sessions and of the money. Tokens are
+ * not granted: what it has to read again is its own history.
+ */
+export function questionGrant({ sessions, costNanoUsd }: Allowance): Allowance {
+  if (costNanoUsd === undefined) return { sessions: quarter(sessions) }
+  return { sessions: quarter(sessions), costNanoUsd: Math.max(leastNanoUsd, quarter(costNanoUsd)) }
 }
 
 /** A grant as records and inputs hold it. */

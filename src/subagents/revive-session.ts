@@ -2,6 +2,7 @@ import { Ancestry, SessionEnd, SlotReleased, SlotRequest, type WorldKind } from 
 import { Conversation } from '../../components/conversation.ts'
 import { Delegated, DelegationLimits } from '../../components/delegation-limits.ts'
 import { AskedAgain } from '../../components/holder.ts'
+import { LastQuestion } from '../../components/last-question.ts'
 import { LastStep } from '../../components/last-step.ts'
 import { LastTurn } from '../../components/last-turn.ts'
 import { Ledger } from '../../components/ledger.ts'
@@ -42,8 +43,8 @@ export function reviveSession(
   const ledger = world.get(agent, Ledger)
   // What it has used is counted anew: what was not entered yet is entered before.
   if (ledger?.open !== undefined) world.set(agent, Ledger, closed(ledger, world.get(agent, Usage)))
-  for (const token of [AskedAgain, DelegationLimits, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside])
-    world.remove(agent, token)
+  const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
+  for (const token of own) world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
   const { finished, holders, launched } = world.get(agent, Delegated) ?? nothingDelegated
   if (launched === 0) return

@@ -1,15 +1,13 @@
 import { Archival } from '../../components/archival.ts'
 import { Effect } from '../../components/effect.ts'
-import type { Failure } from '../../components/failure.ts'
 import { Unsettled } from '../../components/holder.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Pending } from '../../components/pending.ts'
 import { SessionQuery } from '../../components/session-call.ts'
-import type { GrantLimits } from '../../components/subagent-registry.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { ToolCall } from '../../components/tool-call.ts'
-import { grantData, grantOf } from '../../src/subagents/grants.ts'
+import { grantData, questionGrant } from '../../src/subagents/grants.ts'
 import { QueryOutcome } from '../../src/subagents/session-outcome.ts'
 import { knownHolders, recordHolder } from '../../src/subagents/record-holder.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -90,21 +88,13 @@ export function startNextQuery(world: World, session: Entity): void {
   if (world.has(first, Effect)) return
   world.set(first, Effect, { attempt: 1, kind: 'query', restart: 'keyed' })
   const { agent } = world.read(first, SessionQuery)
-  const grant = grantFor(world, agent)
-  if ('kind' in grant) {
-    world.set(first, Outcome, { ok: false, failure: grant })
-    return answerQuery(world, first)
-  }
-  if (world.has(agent, Archival)) interruptSettling(world, session)
-  world.patch(first, SessionQuery, { grant })
-  world.add(first, Pending)
-}
-
-/** What a session may spend on a question, or why it is not asked: who has reached a ceiling, or has nothing left, asks nobody. */
-function grantFor(world: World, agent: Entity): GrantLimits | Failure {
   const latched = latchOf(world, agent)
-  if (latched?.failure !== undefined && latched.kind === 'cost_ceiling') return latched.failure
-  const grant = grantOf(leftToDelegate(world, agent), undefined, true)
-  if (typeof grant !== 'string') return grantData(grant)
-  return { kind: 'budget-spent', message: `Delegation limit reached: ${grant}` }
+  if (latched?.failure === undefined || latched.kind !== 'cost_ceiling') {
+    if (world.has(agent, Archival)) interruptSettling(world, session)
+    world.patch(first, SessionQuery, { grant: grantData(questionGrant(leftToDelegate(world, agent))) })
+    return world.add(first, Pending)
+  }
+  // Who has reached a ceiling asks nobody.
+  world.set(first, Outcome, { ok: false, failure: latched.failure })
+  answerQuery(world, first)
 }

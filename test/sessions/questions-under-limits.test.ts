@@ -79,17 +79,23 @@ describe('a question that is called off', () => {
 })
 
 describe('a question of an agent that has nothing left to delegate', () => {
-  it('is not put', async () => {
+  it('may cost one call, as the agent may make one of its own', async () => {
+    const made = await succeeded(underCeilings({}, { parts: [DelegationLimits({ costUsd: 0.1 })], worker: endless }))
+    expect(delegatedBy(made.world, made.lead)).toMatchObject({ spentCostNanoUsd: cents(10) })
+    await expect(rejection(made.subagents.query(1, 'Why?'))).resolves.toMatchObject({
+      message: 'The grant of this session is spent: cost',
+    })
+    expect(made.asked('worker')).toHaveLength(2)
+  })
+
+  it('has as many tokens as it needs', async () => {
     const made = await succeeded({
       parts: [DelegationLimits({ tokens: 5 })],
       subagents: { researcher: { limits: { tokens: 5 } } },
       workerOptions: { usage: { input: 5 } },
     })
-    await expect(rejection(made.subagents.query(1, 'Why?'))).resolves.toMatchObject({
-      code: 'session-failed',
-      message: 'Delegation limit reached: tokens',
-    })
-    expect(made.asked('worker')).toHaveLength(1)
+    await expect(made.subagents.query(1, 'Why?')).resolves.toBe('Re: Why?')
+    expect(delegatedBy(made.world, made.lead)).toMatchObject({ spentTokens: 10 })
   })
 })
 

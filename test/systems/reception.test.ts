@@ -1,6 +1,6 @@
-import { Conversation, Paused, Terminal, user } from 'entia'
-import { Unread } from 'entia/components'
-import { reception } from 'entia/systems'
+import { Conversation, DelegationLimits, Paused, Terminal, Usage, user } from 'entia'
+import { Ancestry, SessionEnd, Unread } from 'entia/components'
+import { reception, subagentScheduler } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
 import { listener, thinker, tickAt, told, worldOf } from './one-tick.ts'
@@ -42,5 +42,42 @@ describe('a message', () => {
       { type: 'input-refused', kind: 'message', agent: ended, reason: 'the agent has ended' },
       { type: 'input-refused', kind: 'message', agent: 999, reason: 'there is no such agent' },
     ])
+  })
+})
+
+describe('a question to a session that has ended', () => {
+  const ended = () => {
+    const world = worldOf(reception, subagentScheduler(undefined))
+    const agent = listener(
+      world,
+      Ancestry({ sessions: [{ kind: 'named', sessionId: 'session-1' }] }),
+      DelegationLimits({ costUsd: 1, depth: 2, sessions: 4, tokens: 9 }),
+      SessionEnd({ ok: true, text: 'Done.' }),
+      Usage({ calls: 1, costNanoUsd: 500_000_000 }),
+    )
+    const granted = { kind: 'granted', limits: { costUsd: 0.25, sessions: 3 }, question: 'q1' }
+    const asked = (id: string) => ({ id, ...message(agent, 'Why?') })
+    return { world, agent, granted, asked, limits: () => world.read(agent, DelegationLimits) }
+  }
+  const told = { costUsd: 0.75, depth: 2, sessions: 3 }
+
+  it('may cost what was set aside for it, besides what the session has used, if both come in one tick', () => {
+    const { world, granted, asked, limits } = ended()
+    tickAt(world, 0, granted, asked('q1'))
+    expect(limits()).toEqual(told)
+  })
+
+  it('may cost no more if it comes after a crash between the two', () => {
+    const { world, granted, asked, limits } = ended()
+    tickAt(world, 0, granted)
+    tickAt(world, 1, asked('q1'))
+    expect(limits()).toEqual(told)
+  })
+
+  it('is bounded by nothing if nothing was set aside for it, whatever was for the last one', () => {
+    const { world, granted, asked, limits } = ended()
+    tickAt(world, 0, granted)
+    tickAt(world, 1, asked('q2'))
+    expect(limits()).toEqual({ depth: 2, sessions: 3 })
   })
 })

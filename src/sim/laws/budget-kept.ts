@@ -181,9 +181,9 @@ function toldOfQuestion({ step, world }: WatchedTick, asked: ReadonlyMap<string,
   const [agent, limitsNow] = row
   const grant = asked.get(input.question)
   if (grant === undefined) return `agent ${agent} is told of a grant for a question, and nothing was set aside for it`
-  const own = ownUsage(world, agent)
-  const { costNanoUsd = 0, tokens = 0 } = subtasksSpent(world, agent) ?? {}
-  const used = { costNanoUsd: costNanoUsd + (own.costNanoUsd ?? 0), tokens: tokens + tokensOf(own) }
+  const { costNanoUsd: own = 0 } = ownUsage(world, agent)
+  const { costNanoUsd: subtasks = 0 } = subtasksSpent(world, agent) ?? {}
+  const used = { costNanoUsd: own + subtasks, tokens: 0 }
   const left = leftOf(limitsNow, world.get(agent, Delegated) ?? nothingDelegated, used)
   const may = JSON.stringify({
     costUsd: limitsNow.costUsd && toUsd(left.costNanoUsd ?? 0),

@@ -9,7 +9,7 @@ import {
 import type { SubagentSessionData } from '../../../components/subagent-session.ts'
 import { Usage } from '../../../components/usage.ts'
 import { toNanoUsd } from '../../context/usd.ts'
-import { nothingDelegated, spentBy, tokensOf } from '../../subagents/grants.ts'
+import { leastNanoUsd, nothingDelegated, spentBy, tokensOf } from '../../subagents/grants.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'
@@ -106,7 +106,9 @@ export class DelegationAccount {
     const before = usedOf(this.#delegated, this.#own)
     const now = usedOf(world.get(this.#agent, Delegated) ?? nothingDelegated, ownUse(world, this.#agent))
     const set = amountOf(grant)
-    const good = goods.find((each) => Math.min(before[each], now[each]) + set[each] > limits[each])
+    // One call may always be made.
+    set.cost -= leastNanoUsd
+    const good = goods.find((each) => Math.min(before[each], now[each]) + set[each] > limits[each] && set[each] > 0)
     if (good === undefined) return undefined
     return `agent ${this.#agent} has set ${set[good]} ${good} aside for a question, and has used ${now[good]} of ${limits[good]}`
   }
