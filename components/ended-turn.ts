@@ -3,7 +3,7 @@ import { defineComponent } from '../src/world/component.ts'
 import { entity } from './entity.ts'
 import { stops } from './last-turn.ts'
 
-/** A turn that has ended in this tick, of an agent whose turns may be archived: archival looks at it once. */
+/** A turn that has ended in this tick, and that may have to be archived: archival looks at it once. */
 export const EndedTurn = defineComponent(
   'EndedTurn',
   () =>

@@ -1,5 +1,4 @@
 import { Ancestry } from '../components/ancestry.ts'
-import { Archival } from '../components/archival.ts'
 import { Answered } from '../components/answered.ts'
 import { Busy } from '../components/busy.ts'
 import { Overflowed, Unweighed } from '../components/compaction-state.ts'
@@ -24,6 +23,7 @@ import { seqAt } from '../src/context/places.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { Json } from '../src/world/json.ts'
 import type { World } from '../src/world/world.ts'
+import { isWorthJudging } from './archival/is-worth-judging.ts'
 import { answerCall, outcomeText } from './answer-call.ts'
 import { chargeCall } from './money/charge-call.ts'
 import { closeLedger } from './money/charge-own-call.ts'
@@ -66,7 +66,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   closeLedger(world, agent)
   world.remove(agent, Turn)
   goOnIfReset(world, agent)
-  if (fromSeq !== undefined && world.has(agent, Archival)) {
+  if (fromSeq !== undefined && isWorthJudging(world, agent, { fromSeq, stop })) {
     const toSeq = seqAt(world, agent, world.read(agent, Conversation).length - 1)
     world.spawn(EndedTurn({ agent, fromSeq, stop, toSeq }))
   }

@@ -8,7 +8,6 @@ import { ModelCall } from '../components/model-call.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Pending } from '../components/pending.ts'
 import { Prefix } from '../components/prefix.ts'
-import { UncountedCalls } from '../components/token-factors.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
 import { nextPrefix } from '../src/models/prefix.ts'
@@ -16,6 +15,7 @@ import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { reserve } from './money/begin-call.ts'
 import { mayStep } from './money/begin-step.ts'
+import { dropOwnCalls } from './money/count-calls.ts'
 import { openTurn } from './open-turn.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
@@ -73,7 +73,7 @@ function checkPrefix(world: World, agent: Entity, messages: number): void {
   const { prefix, brokenBy } = nextPrefix(world, agent, last, messages)
   if (brokenBy !== undefined) {
     tell(world, 'prefix-broken', { agent, component: brokenBy })
-    world.remove(agent, UncountedCalls)
+    dropOwnCalls(world, agent)
   }
   const cached = brokenBy === undefined ? last?.cached : undefined
   world.set(agent, Prefix, cached === undefined ? prefix : { cached, ...prefix })

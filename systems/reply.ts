@@ -21,7 +21,8 @@ import type { World } from '../src/world/world.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { chargeCall } from './money/charge-call.ts'
-import { chargeOwnCall, closeLedger, openLedger } from './money/charge-own-call.ts'
+import { chargeOwnCall, closeLedger, openLedger, type OwnCall } from './money/charge-own-call.ts'
+import { keepsOwnCalls } from './money/count-calls.ts'
 import { refusalOf } from './refusal-of.ts'
 import { settled } from './settled.ts'
 import { takeOverflow } from './summaries/overflow.ts'
@@ -65,7 +66,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const write = (): void => {
     isOpen = openLedger(world, own)
     count(world, agent, before, priced)
-    noteOwnCall(world, agent, priced, isOutdated === true)
+    noteOwnCall(world, own, isOutdated === true)
     // Messages that came during the call stand behind its reply: the model has not seen them.
     insertMessage(world, agent, place, message)
   }
@@ -122,17 +123,19 @@ function count(
   })
 }
 
-/** Notes how full the model's window was. */
-function noteOwnCall(world: World, agent: Entity, priced: PricedReply, isOutdated: boolean): void {
+/** Notes how full the model's window was. Where own calls are kept, the newest of them says that. */
+function noteOwnCall(world: World, { agent, model, priced }: OwnCall, isOutdated: boolean): void {
   const { cachePrice, contextWindow, usage } = priced
   if (isOutdated || !world.has(agent, Context)) return
-  const { model } = world.read(agent, Llm)
-  const promptTokens = promptTokensOf(usage)
   if (world.has(agent, Overflowed)) world.remove(agent, Overflowed)
+  const promptTokens = promptTokensOf(usage)
+  const isBehind = promptTokens !== undefined && cachePrice === undefined && keepsOwnCalls(world, agent)
+  const last = isBehind ? world.get(agent, LastCall) : undefined
+  if (last?.isBehind === true && last.model === model && last.contextWindow === contextWindow) return
   world.set(agent, LastCall, {
-    ...(cachePrice !== undefined && { cachePrice }),
-    ...(contextWindow !== undefined && { contextWindow }),
+    cachePrice,
+    contextWindow,
+    ...(isBehind ? { isBehind } : { promptTokens }),
     model,
-    ...(promptTokens !== undefined && { promptTokens }),
   })
 }

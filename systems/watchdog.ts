@@ -18,7 +18,7 @@ import { inputsOf } from './inputs-of.ts'
 import { readyAgents } from './ready-agents.ts'
 import { tell } from './tell.ts'
 import { collectResults } from './tool-results.ts'
-import { rememberedRun, runWith, unwatched } from './watchdog/run-of-calls.ts'
+import { isNotable, rememberedRun, runWith } from './watchdog/run-of-calls.ts'
 import { type Seen, seenBy } from './watchdog/seen-by.ts'
 
 export interface WatchdogOptions {
@@ -32,6 +32,7 @@ type Noticed = Seen['alerts'][number]
 
 /** Most notes that wait; the oldest is dropped. */
 const maxNotes = 4
+const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
 const noCalls: ReadonlyMap<Entity, Entity[]> = new Map()
 const nothingSeen: Seen = { states: {}, alerts: [], problems: [] }
 
@@ -51,34 +52,42 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
       // What it remembers of an agent comes with a Context.
       if (!anybodyHas(world, Context, WatchdogLatch)) return
       // More than tool execution decides about in this tick, even if some of them are refused here.
-      const calls = requestedCalls(world, 2 * maxStartsPerTick)
+      const calls = notableCalls(world, 2 * maxStartsPerTick, signals)
       for (const [agent, own] of calls) watch(world, agent, own, signals)
       if (anybodyHas(world, WatchdogLatch)) {
         for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
       }
-      for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
+      if (anybodyHas(world, Cautioned)) {
+        for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
+      }
     },
   }
 }
 
-/** The calls that nobody has decided about, of each agent that is watched, in call order. */
-function requestedCalls(world: World, count: number): ReadonlyMap<Entity, Entity[]> {
+/**
+ * The calls that nobody has decided about, of each agent that is watched, in call order; without those that nothing is to be
+ * noted of, as most are.
+ */
+function notableCalls(world: World, count: number, further: readonly WatchdogSignal[]): ReadonlyMap<Entity, Entity[]> {
   if (!anybodyHas(world, Requested)) return noCalls
-  const byAgent = new Map<Entity, Entity[]>()
+  let byAgent: Map<Entity, Entity[]> | undefined
   for (const call of world.first(count, Requested)) {
     const { agent } = world.read(call, OwnedBy)
     const mode = world.get(agent, Context)?.watchdog.mode ?? 'off'
-    if (mode === 'off' || call <= (world.get(agent, WatchdogState)?.seen ?? 0)) continue
-    const calls = byAgent.get(agent)
-    if (calls === undefined) byAgent.set(agent, [call])
-    else calls.push(call)
+    if (mode === 'off') continue
+    const state = world.get(agent, WatchdogState)
+    if (state !== undefined && call <= state.seen) continue
+    const calls = byAgent?.get(agent)
+    if (calls !== undefined) calls.push(call)
+    else if (further.length > 0 || isNotable(world, agent, call)) (byAgent ??= new Map()).set(agent, [call])
   }
-  return byAgent
+  return byAgent ?? noCalls
 }
 
 /** Writes nothing of an agent whose calls differ: what came before a call stands in the conversation. */
 function watch(world: World, agent: Entity, calls: readonly Entity[], further: readonly WatchdogSignal[]): void {
-  const before = world.get(agent, WatchdogState) ?? unwatched
+  const known = world.get(agent, WatchdogState)
+  const before = known ?? unwatched
   const remembered = rememberedRun(before.signals)
   const noticed: Noticed[] = []
   let run = remembered
@@ -98,7 +107,8 @@ function watch(world: World, agent: Entity, calls: readonly Entity[], further: r
     refuse(world, agent, calls.slice(index))
     break
   }
-  if (run === remembered && noticed.length === 0 && further.length === 0) return
+  const isAsBefore = run === remembered && noticed.length === 0 && further.length === 0
+  if (known !== undefined && isAsBefore) return
   const signals = run === undefined ? states : { ...states, [repeatedToolCall]: run }
   remember(world, agent, noticed, { ...before, seen: calls.at(-1) ?? before.seen, signals })
 }

@@ -12,14 +12,14 @@ export function newestCall(messages: readonly Message[]): PlacedCall | undefined
 }
 
 /** The call before one that the newest message of the model has; `undefined` too if that message has no such call. */
-export function callBefore(messages: readonly Message[], callId: string): PlacedCall | undefined {
+export function callBefore(messages: readonly Message[], callId: string): ToolCallBlock | undefined {
   const index = lastOfModel(messages, messages.length)
   const message = messages[index]
   if (message === undefined) return undefined
   let before: ToolCallBlock | undefined
   for (const block of message.content) {
     if (block.type !== 'tool-call') continue
-    if (block.id === callId) return before === undefined ? lastAnswered(messages, index) : { call: before, index }
+    if (block.id === callId) return before ?? lastAnswered(messages, index)?.call
     before = block
   }
   return undefined

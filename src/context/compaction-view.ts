@@ -1,10 +1,10 @@
 import { Context, type ContextData } from '../../components/context.ts'
-import { LastCall } from '../../components/last-call.ts'
 import type { Tier } from '../../components/tier.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { type CompactionThreshold, compactionThreshold } from './compaction-threshold.ts'
 import type { CompactionView } from './compactor.ts'
+import { lastCallOf } from './last-call-of.ts'
 import { modelTier } from './model-tiers.ts'
 
 /** Of an agent that has made an own call since its projection was last rewritten; otherwise `undefined`. */
@@ -13,7 +13,7 @@ export function compactionView(
   agent: Entity,
   moment: CompactionView['moment'],
 ): CompactionView | undefined {
-  const last = world.get(agent, LastCall)
+  const last = lastCallOf(world, agent)
   const context = world.get(agent, Context)
   if (last === undefined || context === undefined) return undefined
   const { contextWindow, model, promptTokens } = last

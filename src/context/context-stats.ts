@@ -3,7 +3,6 @@ import { Archive } from '../../components/archive.ts'
 import { Boundary } from '../../components/boundary.ts'
 import { CompactionState } from '../../components/compaction-state.ts'
 import { Context } from '../../components/context.ts'
-import { LastCall } from '../../components/last-call.ts'
 import type { LedgerRow } from '../../components/ledger.ts'
 import { Llm } from '../../components/llm.ts'
 import { RewriteTotal } from '../../components/rewrite.ts'
@@ -13,6 +12,7 @@ import { WatchdogState } from '../../components/watchdog-state.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { type CompactionThreshold, compactionThreshold } from './compaction-threshold.ts'
+import { lastCallOf } from './last-call-of.ts'
 import { modelTier } from './model-tiers.ts'
 import { promptTokensOf } from './prompt-tokens.ts'
 import { type CostStats, costStats, ledgerOf } from './spending.ts'
@@ -152,7 +152,7 @@ function archiveStats(world: World, agent: Entity): ContextStats['archive'] {
 
 function windowStats(world: World, agent: Entity): ContextStats['window'] {
   const context = world.get(agent, Context)
-  const last = world.get(agent, LastCall)
+  const last = lastCallOf(world, agent)
   const model = last?.model ?? world.get(agent, Llm)?.model
   const tier = model === undefined ? undefined : modelTier(model, context?.tiers)
   const { value: threshold, source } = compactionThreshold({
@@ -177,7 +177,7 @@ function windowStats(world: World, agent: Entity): ContextStats['window'] {
 }
 
 function whyNotAutomatic(world: World, agent: Entity): NotAutomatic | undefined {
-  const last = world.get(agent, LastCall)
+  const last = lastCallOf(world, agent)
   if (world.get(agent, Context)?.compaction.enabled !== true) return 'off'
   if (last === undefined) return 'no-own-call'
   if (last.contextWindow === undefined) return 'unknown-window'

@@ -1,6 +1,8 @@
 import { Archival } from '../../components/archival.ts'
 import { Ceilings } from '../../components/ceilings.ts'
+import { LastCall } from '../../components/last-call.ts'
 import { TokenFactors, UncountedCalls } from '../../components/token-factors.ts'
+import { lastCallOf } from '../../src/context/last-call-of.ts'
 import { rawTokensOfStep } from '../../src/context/request-tokens.ts'
 import { maxCountedCalls, noteCall } from '../../src/context/token-factor.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -15,10 +17,22 @@ interface OwnCall {
 
 /** Remembers an own call for the factor of its model, of agents whose tokens are estimated now and then. */
 export function noteOwnCall(world: World, agent: Entity, call: OwnCall): void {
-  if (!world.has(agent, Ceilings) && !world.has(agent, Archival)) return
+  if (!keepsOwnCalls(world, agent)) return
   world.append(agent, UncountedCalls, call)
   const { length } = world.read(agent, UncountedCalls)
   if (length >= 2 * maxCountedCalls) world.splice(agent, UncountedCalls, 0, length - maxCountedCalls, [])
+}
+
+/** Are an agent's tokens estimated now and then? */
+export function keepsOwnCalls(world: World, agent: Entity): boolean {
+  return world.has(agent, Ceilings) || world.has(agent, Archival)
+}
+
+/** Keeps nothing of an agent's own calls but what the newest has read. */
+export function dropOwnCalls(world: World, agent: Entity): void {
+  const last = world.get(agent, LastCall)?.isBehind === true ? lastCallOf(world, agent) : undefined
+  if (last !== undefined) world.set(agent, LastCall, last)
+  world.remove(agent, UncountedCalls)
 }
 
 /** Counts what the own calls of an agent asked that were not counted yet: its tokens are about to be estimated. */
@@ -30,6 +44,6 @@ export function countCalls(world: World, agent: Entity): void {
     const noted = noteCall(models.get(model), promptTokens, rawTokensOfStep(world, agent, messages))
     if (noted !== undefined) models.set(model, noted)
   }
-  world.remove(agent, UncountedCalls)
+  dropOwnCalls(world, agent)
   if (models.size > 0) world.set(agent, TokenFactors, { models: Object.fromEntries(models) })
 }

@@ -6,6 +6,7 @@ import { Prefix } from '../../components/prefix.ts'
 import { Turn } from '../../components/turn.ts'
 import { losesMore } from '../../src/context/cache-weighing.ts'
 import { compactionView } from '../../src/context/compaction-view.ts'
+import { lastCallOf } from '../../src/context/last-call-of.ts'
 import type { CompactionView, Compactor } from '../../src/context/compactor.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -49,7 +50,7 @@ function isWaiting(world: World, agent: Entity): boolean {
 
 function losesCache(world: World, agent: Entity): boolean {
   const { cacheAware, maxOutputTokens } = world.read(agent, Context).compaction
-  const { cachePrice, promptTokens } = world.read(agent, LastCall)
+  const { cachePrice, promptTokens } = lastCallOf(world, agent) ?? {}
   if (!cacheAware || promptTokens === undefined) return false
   return losesMore({
     cachePrice,

@@ -1,9 +1,11 @@
 import { CompactionPending, CompactionState, Unweighed } from '../../components/compaction-state.ts'
 import { LastCall } from '../../components/last-call.ts'
+import { Turn } from '../../components/turn.ts'
 import { compactionView } from '../../src/context/compaction-view.ts'
 import type { Compactor } from '../../src/context/compactor.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { anybodyHas } from '../anybody-has.ts'
 import { tell } from '../tell.ts'
 import { isDueAt } from './compact-if-due.ts'
 
@@ -19,11 +21,19 @@ export function weighTurn(world: World, agent: Entity, compactor: Compactor): vo
   else world.remove(agent, CompactionPending)
 }
 
-/** What became of agents' newest compactions is shown by the first own calls behind them. */
+/**
+ * What became of agents' newest compactions is shown by the first own calls behind them. Such a call has come in this tick:
+ * the agent's turn is open, or has just ended. Those that rest are not looked at, however many are on trial.
+ */
 export function judgeCompactions(world: World, compactor: Compactor): void {
-  for (const agent of world.query(CompactionState, LastCall)) {
-    if (world.read(agent, CompactionState).isOnTrial === true) judge(world, agent, compactor)
-  }
+  if (!anybodyHas(world, CompactionState)) return
+  const moving = [...world.query(CompactionState, Turn), ...world.query(CompactionState, Unweighed)]
+  for (const agent of moving.toSorted((a, b) => a - b)) judgeIfShown(world, agent, compactor)
+}
+
+function judgeIfShown(world: World, agent: Entity, compactor: Compactor): void {
+  const isOnTrial = world.get(agent, CompactionState)?.isOnTrial === true
+  if (isOnTrial && world.has(agent, LastCall)) judge(world, agent, compactor)
 }
 
 function judge(world: World, agent: Entity, compactor: Compactor): void {

@@ -7,6 +7,7 @@ import { OwnedBy } from '../../components/owned-by.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { Rewrite, type RewriteKind, RewriteTotal } from '../../components/rewrite.ts'
 import { UncountedCalls } from '../../components/token-factors.ts'
+import { lastCallOf } from '../../src/context/last-call-of.ts'
 import { added } from '../../src/context/ledger-entry.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -32,7 +33,7 @@ export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd, to
   for (const call of world.referrers(OwnedBy, agent)) {
     if (world.has(call, ModelCall)) world.patch(call, ModelCall, { isOutdated: true })
   }
-  const last = world.get(agent, LastCall)
+  const last = lastCallOf(world, agent)
   for (const token of [CompactionPending, LastCall, UncountedCalls]) world.remove(agent, token)
   const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
   if (!world.has(agent, Context) || toSeq <= covered) return
@@ -53,7 +54,7 @@ export function tellRewrites(world: World): void {
   if (!anybodyHas(world, Rewrite)) return
   for (const agent of world.query(Rewrite, LastCall)) {
     const { cachedTokensLost, costNanoUsd, kind, tokensBefore } = world.read(agent, Rewrite)
-    const { promptTokens: tokensAfter } = world.read(agent, LastCall)
+    const tokensAfter = lastCallOf(world, agent)?.promptTokens
     const costUsd = costNanoUsd === undefined ? undefined : toUsd(costNanoUsd)
     world.remove(agent, Rewrite)
     tell(world, 'context-rewritten', { agent, kind, tokensBefore, tokensAfter, cachedTokensLost, costUsd })

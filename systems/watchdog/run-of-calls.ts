@@ -1,22 +1,23 @@
-import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
-import { LastTurn } from '../../components/last-turn.ts'
 import { ToolCall } from '../../components/tool-call.ts'
-import { Turn } from '../../components/turn.ts'
 import { WatchdogState } from '../../components/watchdog-state.ts'
-import { callBefore, newestCall, type PlacedCall } from '../../src/context/call-before.ts'
+import { callBefore, newestCall } from '../../src/context/call-before.ts'
 import { type CallRun, isSameCall, keyOfCall, repeatedToolCall } from '../../src/context/call-run.ts'
-import { seqAt } from '../../src/context/places.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { Json } from '../../src/world/json.ts'
 import type { World } from '../../src/world/world.ts'
 
-/** What is known of an agent before anything has to be remembered of its calls. */
-export const unwatched = { alerts: 0, notes: [], seen: 0, signals: {} } as const
+/**
+ * Is there something to remember of a call? Of the first one that is seen of an agent, of those that go on with a run, and of
+ * those that end one; of others there is not: what came before the next one stands in the conversation.
+ */
+export function isNotable(world: World, agent: Entity, call: Entity): boolean {
+  const state = world.get(agent, WatchdogState)
+  return state === undefined || rememberedRun(state.signals) !== undefined || isLikeTheOneBefore(world, agent, call)
+}
 
 /**
- * The run that a call is the newest of. `undefined`: it is the first of its run, as most are, and nothing has to be
- * remembered of it: what came before the next one stands in the conversation.
+ * The run that a call is the newest of; `undefined`: it is the first of its run.
  *
  * @param before the run that is remembered
  * @param last the call before it, where that is at hand
@@ -49,22 +50,18 @@ export function rememberedRun(signals: Readonly<Record<string, Json>>): CallRun 
  * @param to that of the first one behind them
  */
 export function keepNewestCall(world: World, agent: Entity, from: number, to: number): void {
-  if ((world.get(agent, Context)?.watchdog.mode ?? 'off') === 'off') return
-  const state = world.get(agent, WatchdogState) ?? unwatched
-  if (rememberedRun(state.signals) !== undefined) return
+  const state = world.get(agent, WatchdogState)
+  if (state === undefined || rememberedRun(state.signals) !== undefined) return
   const newest = newestCall(world.read(agent, Conversation))
   if (newest === undefined || newest.index < from || newest.index >= to) return
   const run = { key: keyOfCall(newest.call), run: 1 }
   world.set(agent, WatchdogState, { ...state, signals: { ...state.signals, [repeatedToolCall]: run } })
 }
 
+/** What an agent did before anything was seen of it does not count. */
 function isLikeTheOneBefore(world: World, agent: Entity, call: Entity): boolean {
+  if (!world.has(agent, WatchdogState)) return false
   const asked = world.read(call, ToolCall)
   const before = callBefore(world.get(agent, Conversation) ?? [], asked.callId)
-  return before !== undefined && isSameCall(before.call, asked) && isOwn(world, agent, before)
-}
-
-/** In its first turn, what stands before that is a history that the agent began with. */
-function isOwn(world: World, agent: Entity, { index }: PlacedCall): boolean {
-  return world.has(agent, LastTurn) || seqAt(world, agent, index) >= (world.get(agent, Turn)?.fromSeq ?? 0)
+  return before !== undefined && isSameCall(before, asked)
 }

@@ -38,6 +38,7 @@ export const pureParts = [
   'src/context/has-compactor.ts',
   'src/context/holder-task.ts',
   'src/context/key-spelling.ts',
+  'src/context/last-call-of.ts',
   'src/context/ledger-entry.ts',
   'src/context/live-state.ts',
   'src/context/live-subagents.ts',

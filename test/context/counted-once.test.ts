@@ -8,8 +8,10 @@ import {
   rawTokens,
   rawTokensOfText,
 } from '../../src/context/estimate-tokens.ts'
+import { mostTokensOf } from '../../src/context/most-tokens.ts'
 import { rawTokensOfRequest, runningCount } from '../../src/context/running-count.ts'
 import { canonical } from '../../src/world/canonical.ts'
+import type { Json } from '../../src/world/json.ts'
 
 /** As a World holds it. */
 function held<T>(value: T): T {
@@ -85,6 +87,28 @@ describe('what a content has at most', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         expect(maxTokensOf(text)).toBeGreaterThanOrEqual(rawTokensOfText(text))
+      }),
+    )
+  })
+})
+
+describe('the most that a message can have, by how long its texts are', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 60 })
+
+  it('is never less than it has', () => {
+    const block = fc.oneof(
+      text.map((written) => ({ type: 'text' as const, text: written })),
+      fc.tuple(text, fc.dictionary(text, fc.jsonValue())).map(([name, input]) => ({
+        type: 'tool-call' as const,
+        id: 'a',
+        name,
+        arguments: input as Readonly<Record<string, Json>>,
+      })),
+    )
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 3 }), (content) => {
+        const message = { role: 'assistant', content } as const
+        expect(mostTokensOf(message)).toBeGreaterThanOrEqual(maxTokensOf(message))
       }),
     )
   })
