@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../src/world/component.ts'
 import { lazily } from '../src/world/lazily.ts'
-import { CallUsage, TokenUsage } from './usage.ts'
+import { TokenUsage } from './usage.ts'
 
 const count = lazily(() => z.number().int().nonnegative())
 
@@ -21,23 +21,12 @@ export type LedgerRow = DataOf<typeof LedgerRow>
 
 /**
  * What an agent has spent: every call once, under the model that was called; summaries, subtasks, sessions and questions to
- * them included. Of agents that have a `Context` or `Ceilings`. Systems read it by `ledgerOf`, which knows of what is open.
+ * them included. Of agents that have a `Context` or `Ceilings`.
  */
 export const Ledger = defineComponent('Ledger', () =>
   z.strictObject({
     /** By `provider/model`. */
     models: z.record(z.string(), LedgerRow()),
-    /**
-     * Own calls of the turn that is open, which are entered together when it ends, or when something else is entered:
-     * those by which the agent's `Usage` has grown from this. Absent: there are none.
-     */
-    open: z
-      .strictObject({
-        /** All of them are its, and have a price. */
-        model: z.string(),
-        usage: CallUsage(),
-      })
-      .optional(),
     /** In all the agent's life, in billionths of a US dollar. */
     sessionNanoUsd: count(),
     /** In the turn that is open, or that was open last. */

@@ -3,9 +3,7 @@ import { Context } from '../components/context.ts'
 import { Ledger } from '../components/ledger.ts'
 import { Metered } from '../components/metered.ts'
 import { Turn } from '../components/turn.ts'
-import { Usage } from '../components/usage.ts'
 import { entered, type Spent } from '../src/context/ledger-entry.ts'
-import { ledgerOf } from '../src/context/spending.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { tellUnpriced } from './money/tell-unpriced.ts'
@@ -18,8 +16,6 @@ export interface Charge extends Spent {
    * outright.
    */
   readonly call?: Entity
-  /** It is a step of the agent, which `Usage` has: those that follow in its turn may be entered together. */
-  readonly isStep?: boolean
 }
 
 /** Does an agent keep a ledger? */
@@ -31,14 +27,11 @@ export function keepsLedger(world: World, agent: Entity): boolean {
  * Enters what was spent in an agent's ledger, once, and stops the agent if that has reached a ceiling. Agents without
  * `Context` and `Ceilings` keep none.
  */
-export function charge(world: World, agent: Entity, { call, isStep = false, ...spent }: Charge): void {
+export function charge(world: World, agent: Entity, { call, ...spent }: Charge): void {
   if (!keepsLedger(world, agent)) return
   const isLate = spent.isLate ?? isFromBefore(world, agent, call)
   const { calls = 1, costNanoUsd, model } = spent
-  const ledger = entered(ledgerOf(world, agent), { ...spent, isLate })
-  // What a subtask spends is told on at once.
-  const isOpen = isStep && !isLate && costNanoUsd !== undefined && !world.has(agent, Metered)
-  world.set(agent, Ledger, isOpen ? { ...ledger, open: { model, usage: world.read(agent, Usage) } } : ledger)
+  world.set(agent, Ledger, entered(world.get(agent, Ledger), { ...spent, isLate }))
   if (costNanoUsd === undefined && calls > 0) tellUnpriced(world, agent, model)
   tripIfReached(world, agent)
 }

@@ -26,7 +26,6 @@ import type { World } from '../src/world/world.ts'
 import { isWorthJudging } from './archival/is-worth-judging.ts'
 import { answerCall, outcomeText } from './answer-call.ts'
 import { chargeCall } from './money/charge-call.ts'
-import { closeLedger } from './money/charge-own-call.ts'
 import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
 import { holdStep } from './hold-step.ts'
 import { startNextQuery } from './sessions/query-session.ts'
@@ -63,7 +62,6 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   // The steps of a session are counted over all its turns.
   if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
   const { fromSeq, steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
-  closeLedger(world, agent)
   world.remove(agent, Turn)
   goOnIfReset(world, agent)
   if (fromSeq !== undefined && isWorthJudging(world, agent, { fromSeq, stop })) {

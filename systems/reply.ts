@@ -21,7 +21,7 @@ import type { World } from '../src/world/world.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { chargeCall } from './money/charge-call.ts'
-import { chargeOwnCall, closeLedger, openLedger, type OwnCall } from './money/charge-own-call.ts'
+import { chargeOwnCall, type OwnCall } from './money/charge-own-call.ts'
 import { keepsOwnCalls } from './money/count-calls.ts'
 import { refusalOf } from './refusal-of.ts'
 import { settled } from './settled.ts'
@@ -61,24 +61,17 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const { isOutdated, messages: place } = world.read(call, ModelCall)
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const own = { agent, call, model: world.get(agent, Llm)?.model ?? '', priced }
-  const before = world.get(agent, Usage)
-  let isOpen = false
   const write = (): void => {
-    isOpen = openLedger(world, own)
-    count(world, agent, before, priced)
+    count(world, agent, priced)
     noteOwnCall(world, own, isOutdated === true)
     // Messages that came during the call stand behind its reply: the model has not seen them.
     insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
-  if (problem !== undefined) {
-    // It is none, even if it has been counted by now.
-    closeLedger(world, agent, before)
-    return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
-  }
+  if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
-  chargeOwnCall(world, own, isOpen)
+  chargeOwnCall(world, own)
   world.despawn(call)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
@@ -106,12 +99,8 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
 
 const nothingUsed: CallUsage = { calls: 0 }
 
-function count(
-  world: World,
-  agent: Entity,
-  before: CallUsage = nothingUsed,
-  { usage, costNanoUsd }: PricedReply,
-): void {
+function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
+  const before = world.get(agent, Usage) ?? nothingUsed
   world.set(agent, Usage, {
     cacheRead: added(before.cacheRead, usage.cacheRead),
     cacheWrite: added(before.cacheWrite, usage.cacheWrite),

@@ -3,7 +3,7 @@ import { Archive } from '../../components/archive.ts'
 import { Boundary } from '../../components/boundary.ts'
 import { CompactionState } from '../../components/compaction-state.ts'
 import { Context } from '../../components/context.ts'
-import type { LedgerRow } from '../../components/ledger.ts'
+import { Ledger, type LedgerRow } from '../../components/ledger.ts'
 import { Llm } from '../../components/llm.ts'
 import { RewriteTotal } from '../../components/rewrite.ts'
 import { SubtaskCount } from '../../components/subtask-account.ts'
@@ -15,7 +15,7 @@ import { type CompactionThreshold, compactionThreshold } from './compaction-thre
 import { lastCallOf } from './last-call-of.ts'
 import { modelTier } from './model-tiers.ts'
 import { promptTokensOf } from './prompt-tokens.ts'
-import { type CostStats, costStats, ledgerOf } from './spending.ts'
+import { type CostStats, costStats } from './spending.ts'
 import { tokenizerName } from './tokenizer.ts'
 import { toUsd } from './usd.ts'
 
@@ -90,7 +90,7 @@ export interface ContextStats {
 
 /** What keeps an agent's context alive has done so far, and how full its model's window is. Pure, and the same after a restore. */
 export function contextStats(world: World, agent: Entity): ContextStats {
-  const rows = modelRows(ledgerOf(world, agent)?.models ?? {})
+  const rows = modelRows(world.get(agent, Ledger)?.models ?? {})
   return {
     ...boundaryStats(world, agent),
     ...rewriteStats(world, agent),

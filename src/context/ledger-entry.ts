@@ -1,6 +1,6 @@
 import type { LedgerData, LedgerRow } from '../../components/ledger.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
-import type { CallUsage, TokenUsage } from '../../components/usage.ts'
+import type { TokenUsage } from '../../components/usage.ts'
 
 /** What settled calls of one model have used. */
 export interface Spent {
@@ -28,63 +28,6 @@ export function entered(ledger: LedgerData = emptyLedger, spent: Spent): LedgerD
     sessionNanoUsd: ledger.sessionNanoUsd + costNanoUsd,
     turnNanoUsd: ledger.turnNanoUsd + (isLate ? 0 : costNanoUsd),
   }
-}
-
-/** Own calls that have their replies and are not entered yet, and what they have cost; `undefined`: there are none. */
-export function openCalls(
-  { models, open }: LedgerData,
-  usage: CallUsage | undefined,
-): (Spent & { readonly calls: number; readonly costNanoUsd: number }) | undefined {
-  if (open === undefined || usage === undefined || usage.calls <= open.usage.calls) return undefined
-  const { model, usage: before } = open
-  const row = models[model]
-  // What its calls have never said is not among them: the agent's other models may have said it.
-  const grown = (name: keyof TokenUsage): number | undefined =>
-    row?.[name] === undefined ? undefined : more(before[name], usage[name])
-  return {
-    calls: usage.calls - before.calls,
-    costNanoUsd: more(before.costNanoUsd, usage.costNanoUsd) ?? 0,
-    model,
-    usage: {
-      cacheRead: grown('cacheRead'),
-      cacheWrite: grown('cacheWrite'),
-      cacheWrite1h: grown('cacheWrite1h'),
-      input: grown('input'),
-      output: grown('output'),
-    },
-  }
-}
-
-/** A ledger with everything in it. */
-export function closed(ledger: LedgerData, usage: CallUsage | undefined): LedgerData {
-  const { open, ...rest } = ledger
-  if (open === undefined) return ledger
-  const calls = openCalls(ledger, usage)
-  return calls === undefined ? rest : entered(rest, calls)
-}
-
-/**
- * May an own call that has its reply be entered later, together with others? Not if it says what the others of its model
- * have never said, or is another model's.
- *
- * @param usage of the agent, before this call
- */
-export function isOpenTo(ledger: LedgerData | undefined, usage: CallUsage | undefined, call: Spent): boolean {
-  const open = ledger?.open
-  if (ledger === undefined || open === undefined || open.model !== call.model || call.costNanoUsd === undefined)
-    return false
-  if (usage === undefined || usage.calls < open.usage.calls) return false
-  const row = ledger.models[open.model]
-  const { cacheRead, cacheWrite, cacheWrite1h, input, output } = call.usage
-  if (row === undefined || row.costNanoUsd === undefined) return false
-  return (
-    (input !== undefined || output !== undefined) &&
-    (input === undefined || row.input !== undefined) &&
-    (output === undefined || row.output !== undefined) &&
-    (cacheRead === undefined || row.cacheRead !== undefined) &&
-    (cacheWrite === undefined || row.cacheWrite !== undefined) &&
-    (cacheWrite1h === undefined || row.cacheWrite1h !== undefined)
-  )
 }
 
 /**

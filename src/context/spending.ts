@@ -1,14 +1,13 @@
 import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { Delegated } from '../../components/delegation-limits.ts'
-import { Ledger, type LedgerData } from '../../components/ledger.ts'
+import { Ledger } from '../../components/ledger.ts'
 import { ReportedUsage } from '../../components/reported-usage.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { Turn } from '../../components/turn.ts'
-import { Usage } from '../../components/usage.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { Bound, Spent } from './ceiling-decision.ts'
-import { closed, emptyLedger } from './ledger-entry.ts'
+import { emptyLedger } from './ledger-entry.ts'
 import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
 import { questionGrants } from '../subagents/question-grants.ts'
 import { toNanoUsd, toUsd } from './usd.ts'
@@ -28,7 +27,7 @@ export interface CostStats {
 }
 
 export function costStats(world: World, agent: Entity): CostStats {
-  const { models, sessionNanoUsd, turnNanoUsd } = ledgerOf(world, agent) ?? emptyLedger
+  const { models, sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
   const tripped = world.get(agent, CostCeiling)?.bound
   let unpricedCalls = 0
   let estimatedCalls = 0
@@ -48,19 +47,8 @@ export function costStats(world: World, agent: Entity): CostStats {
 
 /** What an agent has spent, as its ceilings see it. */
 export function spendingOf(world: World, agent: Entity): Spent {
-  const ledger = world.get(agent, Ledger) ?? emptyLedger
-  const open = ledger.open === undefined ? undefined : world.get(agent, Usage)?.costNanoUsd
-  const openNanoUsd = open === undefined ? 0 : Math.max(0, open - (ledger.open?.usage.costNanoUsd ?? 0))
-  return {
-    sessionNanoUsd: ledger.sessionNanoUsd + openNanoUsd,
-    turnNanoUsd: world.has(agent, Turn) ? ledger.turnNanoUsd + openNanoUsd : undefined,
-  }
-}
-
-/** An agent's ledger with all that it has spent, whether that is entered yet or not. */
-export function ledgerOf(world: World, agent: Entity): LedgerData | undefined {
-  const ledger = world.get(agent, Ledger)
-  return ledger?.open === undefined ? ledger : closed(ledger, world.get(agent, Usage))
+  const { sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
+  return { sessionNanoUsd, turnNanoUsd: world.has(agent, Turn) ? turnNanoUsd : undefined }
 }
 
 /** What an agent's calls in flight may cost, and what its sessions have left of their grants; in billionths of a US dollar. */

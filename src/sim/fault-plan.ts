@@ -26,7 +26,8 @@ export class FaultPlan {
   readonly #chance: Chance
   readonly #rates: FaultRates | undefined
   readonly #listed = new Map<string, Fault[]>()
-  readonly #counts = new Map<string, number>()
+  /** How many places there were, by owner and kind. */
+  readonly #counts = new Map<string, Map<string, number>>()
   readonly #bySite = new Map<FaultSite, readonly (readonly [FaultName, number])[]>()
   readonly #struck: Fault[] = []
 
@@ -57,10 +58,11 @@ export class FaultPlan {
 
   /** The next place of a kind: `team tool 3`. */
   next(owner: string, kind: string): string {
-    const name = `${owner} ${kind}`
-    const count = (this.#counts.get(name) ?? 0) + 1
-    this.#counts.set(name, count)
-    return `${name} ${count}`
+    let counts = this.#counts.get(owner)
+    if (counts === undefined) this.#counts.set(owner, (counts = new Map()))
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    return `${owner} ${kind} ${count}`
   }
 
   /** What is to strike here, if anything is and it fits. It has struck then. */

@@ -8,19 +8,24 @@ export interface RealUse {
   readonly used: string
 }
 
-interface Worker {
+export interface Worker {
   readonly name: string
   readonly tell: (use: RealUse) => void
 }
 
-const workers = new AsyncLocalStorage<Worker>()
+const workers = new AsyncLocalStorage<Worker | undefined>()
 /** How many simulations are under way in this process: the globals are watched as long as there is one. */
 let watchers = 0
 let unwatch: (() => void) | undefined
 
-/** Does work so that what it uses of real time and real chance is told. */
-export function inSimulation<T>(worker: Worker, work: () => T): T {
-  return workers.run(worker, work)
+/** Does work so that what it uses of real time and real chance is told to a worker, if there is one. */
+export function inSimulation<A, T>(worker: Worker | undefined, work: (about: A) => T, about: A): T {
+  return workers.run(worker, work, about)
+}
+
+/** Who is told of what is used here and now: of a simulation within a simulation, the outer one's worker. */
+export function presentWorker(): Worker | undefined {
+  return workers.getStore()
 }
 
 /** Watches the clock and the dice of this process, for work that is done `inSimulation`. Gives a function that ends it. */

@@ -17,15 +17,13 @@ export function simulatedModel(
 ): ModelProvider {
   return {
     ...inner,
-    async call(request, context) {
-      return work.call({ kind: 'model', name, key: context.key, attempt: context.attempt }, async (call) => {
+    call(request, context) {
+      const { attempt, key, onDelta, signal } = context
+      return work.call({ kind: 'model', name, key, attempt }, async (call) => {
         const { chance, at } = call
-        const sleep = (ms: number): Promise<void> => call.sleeping(() => context.sleep(ms))
-        const own: ModelContext = {
-          ...context,
-          sleep,
-          draw: (range) => chance.within(range, `${at} latency`),
-        }
+        const sleep = (ms: number): Promise<void> => call.sleeping(context.sleep, ms)
+        const draw = (range: Range): number => chance.within(range, `${at} latency`)
+        const own: ModelContext = { signal, key, attempt, onDelta, sleep, draw }
         const fault = work.strike('model', at, isDecidedBefore)
         if (fault !== undefined) return struck(fault, request, own, () => chance.within(latencyMs, `${at} latency`))
         if (inner.latencyMs === undefined) await sleep(chance.within(latencyMs, `${at} latency`))

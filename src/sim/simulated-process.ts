@@ -37,7 +37,7 @@ export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly world: World
   /** Makes it once more, for a process that finds none in the store. */
   readonly remake: () => World
-  readonly components: readonly Component[]
+  readonly components: () => readonly Component[]
   readonly seams: Pick<Required<HostSeams>, 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
   readonly pool: (event: PoolEvent) => void
   readonly heard: (event: RunnerEvent) => void
@@ -102,7 +102,7 @@ export class SimulatedProcess {
               host,
               name: world.name,
               systems: world.systems,
-              components,
+              components: components(),
               create: remake,
             })
       const hear = (event: RunnerEvent): void => {

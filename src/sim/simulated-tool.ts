@@ -18,17 +18,18 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
   const { name } = inner.declaration
   return {
     declaration: inner.declaration,
-    async call(input, context) {
-      return work.call({ kind: 'tool', name, key: context.key, attempt: context.attempt }, async (call) => {
+    call(input, context) {
+      const { attempt, key, progress, signal } = context
+      return work.call({ kind: 'tool', name, key, attempt }, async (call) => {
         const { chance, at } = call
-        const sleep = (ms: number): Promise<void> => call.sleeping(() => context.sleep(ms))
+        const sleep = (ms: number): Promise<void> => call.sleeping(context.sleep, ms)
         const fault = work.strike('tool', at, () => true)
         const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)
         const beforeMs = chance.within([0, totalMs], `${at} before`)
         await sleep(beforeMs)
         if (fault?.what === 'tool.hang') await sleep(Infinity)
         if (fault?.what === 'tool.throws') throw new Error('The service is down.')
-        const output = await inner.call(input, { ...context, sleep })
+        const output = await inner.call(input, { attempt, key, signal, sleep, progress })
         await sleep(totalMs - beforeMs)
         return spoiled(fault, output)
       })

@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Entity } from '../world/component.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { never } from './process-state.ts'
-import { inSimulation, type RealUse } from './real-use.ts'
+import { inSimulation, presentWorker, type RealUse, type Worker } from './real-use.ts'
 import type { Underway } from './underway.ts'
 
 /** A call of a model or a tool that is about to be made. */
@@ -16,13 +16,11 @@ export interface CallFacts {
   readonly attempt: number
 }
 
-/** What a simulated call goes by. */
-export interface SimulatedCall {
-  readonly chance: Chance
-  /** Its place, such as `team tool 3`. */
-  readonly at: string
-  /** Sleeps on the simulation's clock. */
-  readonly sleeping: (sleep: () => Promise<void>) => Promise<void>
+/** A call that begins. */
+export interface BegunCall extends CallFacts {
+  /** The label of its world. */
+  readonly label: string
+  readonly effect: Entity
 }
 
 /** What simulated work needs of the process that does it. */
@@ -33,18 +31,63 @@ export interface WorkOwner {
   readonly isDead: () => boolean
   readonly struck: (fault: Fault) => void
   /** Work begins. */
-  readonly called: (call: CallFacts) => void
+  readonly called: (call: BegunCall) => void
   /** Work has used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
   /** A world's label. */
   readonly label: (world: string) => string
 }
 
+/** What a simulated call goes by, and who works on it. */
+export class SimulatedCall {
+  /** Its place, such as `team tool 3`. */
+  readonly at: string
+  readonly #owner: WorkOwner
+  readonly #outer: Worker | undefined
+  readonly #facts: CallFacts
+  readonly #label: string
+
+  /** @param outer whose business the clock is */
+  constructor(owner: WorkOwner, facts: CallFacts, label: string, outer: Worker | undefined) {
+    this.#owner = owner
+    this.#outer = outer
+    this.#facts = facts
+    this.#label = label
+    this.at = owner.plan.next(label, facts.kind)
+  }
+
+  get name(): string {
+    const { kind, name } = this.#facts
+    return `${kind} '${name}' of ${this.#label}`
+  }
+
+  get chance(): Chance {
+    return this.#owner.chance
+  }
+
+  /** It has used the real clock or real dice. */
+  tell(use: RealUse): void {
+    this.#owner.usedReal(use)
+  }
+
+  /** Sleeps on the simulation's clock, whose business is not this call's. */
+  async sleeping(sleep: (durationMs: number) => Promise<void>, durationMs: number): Promise<void> {
+    const { underway, isDead } = this.#owner
+    underway.end(this)
+    try {
+      await inSimulation(this.#outer, sleep, durationMs)
+    } finally {
+      underway.begin(this)
+    }
+    if (isDead()) await never()
+  }
+}
+
 /** Calls of models and tools as one simulated process makes them: they die with it, and faults strike them. */
 export class SimulatedWork {
   readonly #owner: WorkOwner
-  /** Does what is the simulation's own in the middle of some work: as it was when the process began. */
-  readonly #outOfWork = AsyncLocalStorage.snapshot()
+  /** Does what is the simulation's own in the middle of some work. */
+  readonly #outer = presentWorker()
 
   constructor(owner: WorkOwner) {
     this.#owner = owner
@@ -52,30 +95,22 @@ export class SimulatedWork {
 
   /** Does what a call is to do, under the place that it has in the run. */
   async call<T>(facts: CallFacts, work: (call: SimulatedCall) => Promise<T>): Promise<T> {
-    const { chance, plan, underway, isDead, called, label, usedReal } = this.#owner
+    const { underway, isDead, called, label } = this.#owner
     if (isDead()) return never()
-    const world = label(facts.key.slice(0, facts.key.lastIndexOf('/')))
-    const at = plan.next(world, facts.kind)
-    called(facts)
-    const worker = { name: `${facts.kind} '${facts.name}' of ${world}`, tell: usedReal }
-    const sleeping = async (sleep: () => Promise<void>): Promise<void> => {
-      underway.end(worker)
-      try {
-        await this.#outOfWork(sleep)
-      } finally {
-        underway.begin(worker)
-      }
-      if (isDead()) await never()
-    }
-    underway.begin(worker)
+    const { key, kind, name, attempt } = facts
+    const end = key.lastIndexOf('/')
+    const world = label(key.slice(0, end))
+    const call = new SimulatedCall(this.#owner, facts, world, this.#outer)
+    called({ kind, name, key, attempt, label: world, effect: Number(key.slice(end + 1)) })
+    underway.begin(call)
     try {
-      const result = await inSimulation(worker, () => work({ chance, at, sleeping }))
+      const result = await inSimulation(call, work, call)
       return isDead() ? await never() : result
     } catch (error) {
       if (isDead()) return await never()
       throw error
     } finally {
-      underway.end(worker)
+      underway.end(call)
     }
   }
 

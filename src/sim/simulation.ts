@@ -157,7 +157,7 @@ export class Simulation {
       store: this.#store,
       disk: this.#disk,
       underway: this.#underway,
-      components: this.#components(world),
+      components: () => this.#components(world),
       replayed: this.#replayed,
       label: (name) => witness.labels.named(name),
       struck: (fault) => witness.struck(fault),

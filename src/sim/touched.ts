@@ -13,9 +13,10 @@ export class Touched<V = unknown, Item = unknown> {
   appended: readonly (readonly [Entity, readonly Item[]])[] = none
   spliced: readonly (readonly [Entity, readonly LogEdit[]])[] = none
   removed: readonly Entity[] = none
-  /** Bits of those who want to see a tick that sets it, changes it as a log, or takes it away. */
+  /** Bits of those who want to see a tick that does so. */
   ofSet = 0
-  ofLog = 0
+  ofAppended = 0
+  ofSpliced = 0
   ofRemoved = 0
   isFresh = false
 
@@ -28,8 +29,10 @@ export class Touched<V = unknown, Item = unknown> {
 export interface Concern {
   /** That set one of these. */
   readonly set?: readonly Component[]
-  /** That append to one of these, or edit it. */
-  readonly log?: readonly Log[]
+  /** That append to one of these. */
+  readonly appended?: readonly Log[]
+  /** That change one of these elsewhere than at its end. */
+  readonly spliced?: readonly Log[]
   /** That take one of these from an entity which is still there. */
   readonly removed?: readonly Component[]
   /** That tell of such a thing. */
@@ -68,11 +71,13 @@ export function touchedLogOf<T>({
 }
 
 /** A bit that says whether a tick has to do with a law. To be asked for when the law is loaded. */
-export function concernOf({ set = [], log = [], removed = [], events = [], despawned = false }: Concern): number {
+export function concernOf(concern: Concern): number {
+  const { set = [], appended = [], spliced = [], removed = [], events = [], despawned = false } = concern
   if (concerns === maxConcerns) throw new Error(`There are more than ${maxConcerns} laws with a concern.`)
   const bit = 1 << concerns++
   for (const { name } of set) named(name).ofSet |= bit
-  for (const { name } of log) named(name).ofLog |= bit
+  for (const { name } of appended) named(name).ofAppended |= bit
+  for (const { name } of spliced) named(name).ofSpliced |= bit
   for (const { name } of removed) named(name).ofRemoved |= bit
   for (const type of events) byEvent.set(type, (byEvent.get(type) ?? 0) | bit)
   if (despawned) ofDespawned |= bit
@@ -97,14 +102,14 @@ export function look(step: DrivenStep): number {
     for (const name in appended) {
       const touched = freshly(name)
       touched.appended = appended[name] as readonly (readonly [Entity, readonly Json[]])[]
-      found |= touched.ofLog
+      found |= touched.ofAppended
     }
   }
   if (spliced !== undefined) {
     for (const name in spliced) {
       const touched = freshly(name)
       touched.spliced = spliced[name] as Touched['spliced']
-      found |= touched.ofLog
+      found |= touched.ofSpliced
     }
   }
   if (removed !== undefined) {

@@ -8,7 +8,7 @@ import type { Fault } from './fault.ts'
 import { Labels } from './labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
 import type { CheckedOptions } from './options.ts'
-import type { CallFacts } from './simulated-work.ts'
+import type { BegunCall } from './simulated-work.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { Trace } from './trace.ts'
 import { whoWaits } from './who-waits.ts'
@@ -75,13 +75,10 @@ export class Witness {
   }
 
   /** Work begins outside the worlds. */
-  called({ key, kind, name, attempt }: CallFacts): void {
+  called({ attempt, effect, kind, label, name }: BegunCall): void {
     this.progress++
-    const end = key.lastIndexOf('/')
-    const label = this.labels.named(key.slice(0, end))
     const world = this.worlds.get(label)?.world
     if (world === undefined) return
-    const effect = Number(key.slice(end + 1))
     this.#write({ label, type: `${kind}-began`, facts: { effect, name, attempt } })
     const restart = world.get(effect, Effect)?.restart ?? 'pure'
     this.ask('called', { kind, name, attempt, label, world, effect, restart })

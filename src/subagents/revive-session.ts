@@ -5,7 +5,6 @@ import { AskedAgain } from '../../components/holder.ts'
 import { LastQuestion } from '../../components/last-question.ts'
 import { LastStep } from '../../components/last-step.ts'
 import { LastTurn } from '../../components/last-turn.ts'
-import { Ledger } from '../../components/ledger.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { Limits } from '../../components/limits.ts'
 import { ModelCall } from '../../components/model-call.ts'
@@ -14,7 +13,6 @@ import { SystemPrompt } from '../../components/system-prompt.ts'
 import { Turn } from '../../components/turn.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
 import { Usage } from '../../components/usage.ts'
-import { closed } from '../context/ledger-entry.ts'
 import { textOf } from '../models/text-of.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -40,9 +38,6 @@ export function reviveSession(
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
   for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
-  const ledger = world.get(agent, Ledger)
-  // What it has used is counted anew: what was not entered yet is entered before.
-  if (ledger?.open !== undefined) world.set(agent, Ledger, closed(ledger, world.get(agent, Usage)))
   const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
   for (const token of own) world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)

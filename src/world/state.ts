@@ -217,6 +217,7 @@ export class State {
       }
     }
     this.#tracking.clear()
+    this.#tracking.revision++
   }
 
   #reset(entity: Entity, column: Column, value: Json | undefined): void {

@@ -29,23 +29,14 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
 ])
 
-/**
- * Enters a model call that has its reply. Where the provider said nothing of tokens they are estimated.
- *
- * @param isStep it is a step of its agent, which `Usage` has
- */
-export function chargeReply(
-  world: World,
-  call: Entity,
-  { costNanoUsd, message, usage }: PricedReply,
-  isStep = false,
-): void {
+/** Enters a model call that has its reply. Where the provider said nothing of tokens they are estimated. */
+export function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
   const agent = callerOf(world, call)
   if (!keepsLedger(world, agent)) return
   const model = modelCalledBy(world, call)
   if (usage.input !== undefined || usage.output !== undefined) {
     if (world.has(call, SideCall)) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
-    return charge(world, agent, { call, costNanoUsd, isStep, model, usage })
+    return charge(world, agent, { call, costNanoUsd, model, usage })
   }
   const output = estimated(world, agent, model, rawTokens(message))
   // A step that has its reply is counted as a call already.

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  closed,
-  emptyLedger,
-  entered,
-  isOpenTo,
-  newlySpent,
-  openCalls,
-  toldSoFar,
-} from '../../src/context/ledger-entry.ts'
+import { emptyLedger, entered, newlySpent, toldSoFar } from '../../src/context/ledger-entry.ts'
 
 const call = { costNanoUsd: 5, model: 'a/x', usage: { input: 3, output: 2 } }
 
@@ -102,36 +94,5 @@ describe('what is new in what a session tells', () => {
 
   it('has no cost where none is known', () => {
     expect(newlySpent(undefined, { calls: 1, input: 2, sessions: 0 })).toEqual({ calls: 1, usage: { input: 2 } })
-  })
-})
-
-describe('own calls that are entered together', () => {
-  const { usage } = call
-  const first = entered(undefined, call)
-  const before = { calls: 4, costNanoUsd: 50, cacheRead: 9, input: 30, output: 20 }
-  const ledger = { ...first, open: { model: 'a/x', usage: before } }
-  const grown = { calls: 6, costNanoUsd: 60, cacheRead: 9, input: 36, output: 24 }
-
-  it('come to what they would have come to one by one', () => {
-    expect(openCalls(ledger, grown)).toMatchObject({ calls: 2, costNanoUsd: 10, usage: { input: 6, output: 4 } })
-    expect(closed(ledger, grown)).toEqual(entered(entered(first, call), call))
-  })
-
-  it('are none as long as nothing has grown, or where all is counted anew', () => {
-    for (const now of [before, undefined, { calls: 1, input: 1 }]) expect(closed(ledger, now)).toEqual(first)
-    expect(closed(first, grown)).toBe(first)
-  })
-
-  it('are of one model, have a price, and say what those before them have said', () => {
-    const isOpen = (changes: Partial<Parameters<typeof isOpenTo>[2]>) =>
-      isOpenTo(ledger, before, { ...call, ...changes })
-    expect(isOpen({})).toBe(true)
-    expect(isOpen({ usage: { input: 3 } })).toBe(true)
-    expect(isOpen({ model: 'b/y' })).toBe(false)
-    expect(isOpen({ costNanoUsd: undefined })).toBe(false)
-    expect(isOpen({ usage: { ...usage, cacheRead: 0 } })).toBe(false)
-    expect(isOpen({ usage: {} })).toBe(false)
-    expect(isOpenTo(first, before, call)).toBe(false)
-    expect(isOpenTo(ledger, { calls: 1 }, call), 'all is counted anew').toBe(false)
   })
 })

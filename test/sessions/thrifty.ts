@@ -5,7 +5,7 @@ import { look, program, type Program } from './program.ts'
 import { type Behaviour, call, calls, stepwise, type TeamOptions } from './team.ts'
 
 /** A call of the lead costs a cent, one of a worker ten. */
-export const prices = { 'lead/x': { input: 10, output: 0 }, 'worker/x': { input: 100, output: 0 } }
+const prices = { 'lead/x': { input: 10, output: 0 }, 'worker/x': { input: 100, output: 0 } }
 const usage = { input: 1_000, output: 0 }
 
 /** So many cents, in billionths of a dollar. */

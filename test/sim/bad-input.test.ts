@@ -183,6 +183,16 @@ describe('a tool', () => {
     expect(realUses).toHaveLength(1)
   })
 
+  it('finds globals as they always were, but for what is told of their use', async () => {
+    const own = () => Object.getOwnPropertyDescriptor(Math, 'random')
+    const before = own()
+    let meanwhile: PropertyDescriptor | undefined
+    await simulate(alone(() => ((meanwhile = own()), 'seen')))
+    expect(own()).toEqual(before)
+    expect({ ...meanwhile, value: before?.value }).toEqual(before)
+    expect(meanwhile?.value).not.toBe(before?.value)
+  })
+
   it('may make dates of what it is given, and everybody outside may use the clock', async () => {
     const dated = alone(() => new Date(0).toISOString())
     const running = simulate(dated)

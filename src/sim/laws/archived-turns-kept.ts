@@ -29,7 +29,7 @@ interface OpenTurn extends Pick<ArchiveJobData, 'agent' | 'fromSeq' | 'toSeq'> {
   readonly messages: readonly Message[]
 }
 
-const concern = { set: [Archive, ArchiveJob, Conversation], log: [Archive, Conversation] }
+const concern = { set: [Archive, ArchiveJob, Conversation], appended: [Archive], spliced: [Conversation] }
 
 /** A turn is whole with its agent until it is whole with its holder, and what stays of it says whom to ask. */
 export const archivedTurnsKept: Law = concerning(concern, {

@@ -12,7 +12,8 @@ const changes = touchedLogOf(Conversation)
 /** The ticks that have to do with conversations: those as well in which they go with their agents. */
 export const conversationsConcern = {
   set: [Conversation],
-  log: [Conversation],
+  appended: [Conversation],
+  spliced: [Conversation],
   removed: [Conversation],
   despawned: true,
 } satisfies Concern

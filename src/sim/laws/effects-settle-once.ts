@@ -9,6 +9,7 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
+import { EntitySet } from './entity-set.ts'
 import { holdersOf } from './holders-of.ts'
 
 const effects = touchedOf(Effect)
@@ -48,11 +49,14 @@ class Effects {
   readonly #known = new Map<Entity, Known>()
   /** Those that have an outcome, effects or calls. */
   readonly #settled = new Set<Entity>()
-  /** Model calls that were answered and approvals that were decided, over all crashes. */
-  readonly #told: Set<Entity | string>
+  /** Model calls that were answered, over all crashes. */
+  readonly #answered: EntitySet
+  /** Approvals that were decided, over all crashes. */
+  readonly #decided: Set<string>
 
   constructor(world: World, before: Effects | undefined) {
-    this.#told = before === undefined ? new Set() : before.#told
+    this.#answered = before === undefined ? new EntitySet() : before.#answered
+    this.#decided = before === undefined ? new Set() : before.#decided
     for (const effect of holdersOf(world, Effect)) this.#learn(world, effect)
     for (const effect of holdersOf(world, Outcome)) this.#settled.add(effect)
   }
@@ -103,13 +107,13 @@ class Effects {
       const { type } = event
       if (type === 'approval-answered') {
         const approval = event['approval'] as string
-        if (this.#told.has(approval)) return `approval ${approval} was decided twice`
-        this.#told.add(approval)
+        if (this.#decided.has(approval)) return `approval ${approval} was decided twice`
+        this.#decided.add(approval)
       } else if (type === 'model-replied' || type === 'model-failed') {
         const effect = event['effect'] as Entity
-        if (this.#told.has(effect)) return `model call ${effect} was answered twice`
+        if (this.#answered.has(effect)) return `model call ${effect} was answered twice`
         if (!this.#known.has(effect)) return `model call ${effect} was answered, and never asked`
-        this.#told.add(effect)
+        this.#answered.add(effect)
       }
     }
     return undefined
@@ -118,11 +122,9 @@ class Effects {
   #outcomes({ world }: WatchedTick): Finding {
     for (const [effect] of settled.set) {
       if (this.#settled.has(effect)) return `effect ${effect} had an outcome, and another one was written over it`
-      // It may be asked for and be settled in one tick.
-      const isAsked = effects.set.some(([asked]) => asked === effect)
       const { isDue = false, isOpen: wasOpen = true } = this.#known.get(effect) ?? {}
-      // Between two tries it may be given up.
-      if (!wasOpen && !isDue && !isAsked) {
+      // Between two tries it may be given up; and it may be asked for and be settled in one tick.
+      if (!wasOpen && !isDue && !effects.set.some(([asked]) => asked === effect)) {
         return `effect ${effect} was settled, and was not under way`
       }
       if (isOpen(world, effect)) return `effect ${effect} is settled, and still to be done`
@@ -161,7 +163,7 @@ class Effects {
     this.#known.delete(effect)
     this.#settled.delete(effect)
     const agent = known?.agent
-    if (agent === undefined || this.#told.has(effect)) return undefined
+    if (agent === undefined || this.#answered.has(effect)) return undefined
     const hasEnded = step.events.some((event) => event.type === 'turn-ended' && event['agent'] === agent)
     if (hasEnded || step.delta.despawned?.includes(agent) === true) return undefined
     return `model call ${effect} is gone, and its outcome never came`

@@ -33,7 +33,8 @@ const endedLine = /^- (session-[0-9a-f]{16}) (?:succeeded|failed|cancelled)[.:]/
 
 const concern = {
   set: [SubagentSession, SubagentNotification],
-  log: [Conversation],
+  appended: [Conversation],
+  spliced: [Conversation],
   removed: [SubagentNotification, UnreadBy],
 }
 

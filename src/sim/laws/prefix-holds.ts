@@ -8,6 +8,7 @@ import { countUpTo } from '../../context/places.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { systemText } from '../../models/project.ts'
 import type { Entity } from '../../world/component.ts'
+import type { WorldEvent } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
@@ -15,7 +16,7 @@ import { sameJson } from './same-json.ts'
 
 const conversations = touchedOf(Conversation)
 
-const concern = { set: [Conversation], log: [Conversation], events: ['model-called'] }
+const concern = { set: [Conversation], spliced: [Conversation], events: ['model-called'] }
 
 /**
  * A request begins with the one before it, so that what a provider has cached of that is of use: unless a `prefix-broken`
@@ -67,6 +68,7 @@ function noteEdits(asked: ReadonlyMap<Entity, Asked>): void {
 }
 
 function checkCalls({ world, step }: WatchedTick, asked: Map<Entity, Asked>): Finding {
+  const broken = brokenIn(step.events)
   for (const event of step.events) {
     if (event.type !== 'model-called') continue
     const agent = event['agent'] as Entity
@@ -74,7 +76,7 @@ function checkCalls({ world, step }: WatchedTick, asked: Map<Entity, Asked>): Fi
     const next = askedNow(world, agent, event['messages'] as number)
     if (next === undefined) continue
     asked.set(agent, next)
-    const told = step.events.find(({ type, agent: whose }) => type === 'prefix-broken' && whose === agent)
+    const told = broken?.get(agent)
     if (told?.['component'] === Boundary.name && last !== undefined && sameBoundary(last, next)) {
       return `the request of agent ${agent} is said to be broken by a boundary, and it begins with the same`
     }
@@ -84,6 +86,18 @@ function checkCalls({ world, step }: WatchedTick, asked: Map<Entity, Asked>): Fi
     return `the request of agent ${agent} ${what}, and no event has said so`
   }
   return undefined
+}
+
+/** What is said to have broken prefixes, by agent: looked for once, since in a crowd many call in one tick. */
+function brokenIn(events: readonly WorldEvent[]): ReadonlyMap<Entity, WorldEvent> | undefined {
+  let broken: Map<Entity, WorldEvent> | undefined
+  for (const event of events) {
+    if (event.type !== 'prefix-broken') continue
+    broken ??= new Map()
+    const agent = event['agent'] as Entity
+    if (!broken.has(agent)) broken.set(agent, event)
+  }
+  return broken
 }
 
 const none: ModelRequest['tools'] = []

@@ -29,8 +29,8 @@ export function recordedEffect(kind: string, inner: EffectKind, recall: Recall, 
       const name = nameOf(kind, world, effect)
       return (context) => {
         const { attempt, key } = context
-        return work.call({ kind, name, key, attempt }, ({ sleeping }) => {
-          return answer({ ...context, sleep: (ms) => sleeping(() => context.sleep(ms)) })
+        return work.call({ kind, name, key, attempt }, (call) => {
+          return answer({ ...context, sleep: (ms) => call.sleeping(context.sleep, ms) })
         })
       }
     },
