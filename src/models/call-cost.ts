@@ -38,7 +38,8 @@ export function callCost(usage: TokenUsage, rates: Rates): number | undefined {
   const written = count(usage.cacheWrite)
   const writtenForAnHour = Math.min(count(usage.cacheWrite1h), written)
   const promptTokens = fresh + read + written
-  const priceOf = (tokens: number, rate: Rate): bigint => BigInt(tokens) * scaled(at(rate, promptTokens))
+  const priceOf = (tokens: number, rate: Rate): bigint =>
+    tokens === 0 ? 0n : BigInt(tokens) * scaled(at(rate, promptTokens))
   const sum =
     priceOf(fresh, input) +
     priceOf(read, cacheRead) +
@@ -72,10 +73,18 @@ function count(tokens: number | undefined): number {
 }
 
 const RATE_DIGITS = 12
+/** There are few rates, and each call asks for the same again. */
+const scaledRates = new Map<number, bigint>()
+/** So many rates are remembered before all are forgotten. */
+const maxScaledRates = 1_000
 
 /** A rate as a whole number of 10⁻¹² dollars per million tokens, so that sums of many tokens are exact. */
 function scaled(usdPerMillion: number): bigint {
-  return BigInt(usdPerMillion.toFixed(RATE_DIGITS).replace('.', ''))
+  let rate = scaledRates.get(usdPerMillion)
+  if (rate !== undefined) return rate
+  if (scaledRates.size >= maxScaledRates) scaledRates.clear()
+  scaledRates.set(usdPerMillion, (rate = BigInt(usdPerMillion.toFixed(RATE_DIGITS).replace('.', ''))))
+  return rate
 }
 
 /** Scaled rates of single tokens in a billionth of a dollar. */
