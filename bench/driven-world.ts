@@ -47,8 +47,8 @@ export async function driveWorld(options: DrivenWorldOptions) {
 }
 
 /** Has everything compiled by the time that something is measured: the compiler's work would count as the framework's. */
-export async function warmUp(store?: Store): Promise<void> {
-  const { runner, turn } = await driveWorld({ messages: 2, agents: 1, callsPerTurn: 5, ...(store && { store }) })
+export async function warmUp(options: Pick<DrivenWorldOptions, 'parts' | 'prices' | 'store'> = {}): Promise<void> {
+  const { runner, turn } = await driveWorld({ messages: 2, agents: 1, callsPerTurn: 5, ...options })
   await times(1_500, () => turn('Go.'))
   await runner.stop()
 }

@@ -17,7 +17,7 @@ export async function measure(): Promise<Row[]> {
   const warm = sqliteStore({ folder: join(folder, 'warm'), synchronous: 'normal' })
   const store = sqliteStore({ folder })
   try {
-    await warmUp(warm)
+    await warmUp({ store: warm })
     return [...(await growth(store)), ...(await sizes(store)), await replay(store)]
   } finally {
     await Promise.all([warm.close(), store.close()])
