@@ -37,6 +37,8 @@ interface Waits {
   readonly questions: Map<Entity, Question>
   /** Agents that are to be looked at. */
   readonly touched: Set<Entity>
+  /** Those that seem to wait in vain, in a world that has asked for another tick: they are looked at once more. */
+  readonly deferred: Set<Entity>
 }
 
 interface Question {
@@ -82,7 +84,12 @@ export const nothingWaitsInVain: Law = {
         const questions = holdersOf(world, SessionQuery).map(
           (asked) => [asked, world.read(asked, SessionQuery)] as const,
         )
-        worlds.set(label, { owners: new Map(owners), questions: new Map(questions), touched: new Set() })
+        worlds.set(label, {
+          owners: new Map(owners),
+          questions: new Map(questions),
+          touched: new Set(),
+          deferred: new Set(),
+        })
       },
       ticked(tick) {
         const concerned = look(tick.step)
@@ -134,10 +141,13 @@ function effects({ world }: WatchedTick): Finding {
   return undefined
 }
 
-/** Looks at those that were touched. */
-function agents({ step, world }: WatchedTick, { touched }: Waits): Finding {
-  if (touched.size === 0) return undefined
+/** Looks at those that were touched, each once: a crowd takes many ticks for one step of all. */
+function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Finding {
   const isLater = step.again === true
+  if (!isLater && deferred.size > 0) {
+    for (const agent of deferred) touched.add(agent)
+    deferred.clear()
+  }
   for (const agent of touched) {
     if (!world.exists(agent)) continue
     const finding = stuckStep(world, agent)
@@ -145,10 +155,11 @@ function agents({ step, world }: WatchedTick, { touched }: Waits): Finding {
     const held = stuckSummary(world, agent)
     if (held !== undefined) return held
     const sleeps = stuckAgent(world, agent)
-    if (sleeps !== undefined && !isLater) return sleeps
+    if (sleeps === undefined) continue
+    if (!isLater) return sleeps
+    deferred.add(agent)
   }
-  // Those of a world that has asked for another tick are looked at once more.
-  if (!isLater) touched.clear()
+  touched.clear()
   return undefined
 }
 
