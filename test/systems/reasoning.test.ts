@@ -1,6 +1,6 @@
-import { Conversation, Limits, Llm, Paused, SystemPrompt, Terminal, ToolRegistry, user } from 'entia'
+import { Conversation, Limits, Llm, Paused, SystemPrompt, Terminal, ToolRegistry, user, type World } from 'entia'
 import { Busy, Effect, LastStep, ModelCall, OwnedBy, Pending, Prefix, Turn, Unread } from 'entia/components'
-import { reasoning } from 'entia/systems'
+import { promptRendering, reasoning } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { declaration, listener, model, saying, tickAt, told, worldOf } from './one-tick.ts'
 
@@ -33,6 +33,30 @@ describe('an agent that was spoken to', () => {
     world.append(agent, Conversation, user('More'))
     tickAt(world, 9)
     expect(world.has(agent, LastStep)).toBe(true)
+  })
+
+  it('is not taken for one that a tick has made ready which was undone', () => {
+    let isFailing = true
+    const speaking = {
+      name: 'speaking',
+      priority: -9,
+      run: (each: World) => {
+        if (isFailing) each.add(1, Unread)
+      },
+    }
+    const failing = {
+      name: 'failing',
+      priority: -1,
+      run: () => {
+        if (isFailing) throw new Error('boom')
+      },
+    }
+    const world = worldOf(speaking, promptRendering(256), failing, reasoning(256))
+    world.remove(listener(world), Unread)
+    listener(world, Paused)
+    expect(() => tickAt(world, 0)).toThrow('boom')
+    isFailing = false
+    expect(told(tickAt(world, 1))).toEqual([])
   })
 
   it('waits for its model as long as it says', () => {
