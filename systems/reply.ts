@@ -13,9 +13,9 @@ import { Prefix } from '../components/prefix.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { type CallUsage, type TokenUsage, Usage } from '../components/usage.ts'
-import { added } from '../src/context/ledger-entry.ts'
 import type { PricedReply } from '../src/context/priced-reply.ts'
 import { promptTokensOf } from '../src/context/prompt-tokens.ts'
+import { withAdded } from '../src/context/with-added.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { insertMessage } from './insert-message.ts'
@@ -100,16 +100,9 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
 const nothingUsed: CallUsage = { calls: 0 }
 
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
-  const before = world.get(agent, Usage) ?? nothingUsed
-  world.set(agent, Usage, {
-    cacheRead: added(before.cacheRead, usage.cacheRead),
-    cacheWrite: added(before.cacheWrite, usage.cacheWrite),
-    cacheWrite1h: added(before.cacheWrite1h, usage.cacheWrite1h),
-    calls: before.calls + 1,
-    costNanoUsd: added(before.costNanoUsd, costNanoUsd),
-    input: added(before.input, usage.input),
-    output: added(before.output, usage.output),
-  })
+  const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
+  const used = { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output }
+  world.set(agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used))
 }
 
 /** Notes how full the model's window was. Where own calls are kept, the newest of them says that. */

@@ -1,6 +1,7 @@
 import type { LedgerData, LedgerRow } from '../../components/ledger.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import type { TokenUsage } from '../../components/usage.ts'
+import { withAdded } from './with-added.ts'
 
 /** What settled calls of one model have used. */
 export interface Spent {
@@ -78,17 +79,15 @@ function withCalls(
   { calls = 1, costNanoUsd, isEstimated = false, usage }: Spent,
 ): LedgerRow {
   const counted = (isSo: boolean): number | undefined => (isSo && calls > 0 ? calls : undefined)
-  return {
-    cacheRead: added(row.cacheRead, usage.cacheRead),
-    cacheWrite: added(row.cacheWrite, usage.cacheWrite),
-    cacheWrite1h: added(row.cacheWrite1h, usage.cacheWrite1h),
-    calls: row.calls + calls,
-    costNanoUsd: added(row.costNanoUsd, costNanoUsd),
-    estimated: added(row.estimated, counted(isEstimated)),
-    input: added(row.input, usage.input),
-    output: added(row.output, usage.output),
-    unpriced: added(row.unpriced, counted(costNanoUsd === undefined)),
-  }
+  const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
+  const tokens = { cacheRead, cacheWrite, cacheWrite1h, input, output }
+  return withAdded(row, {
+    ...tokens,
+    calls,
+    costNanoUsd,
+    estimated: counted(isEstimated),
+    unpriced: counted(costNanoUsd === undefined),
+  })
 }
 
 function more(before: number | undefined, now: number | undefined): number | undefined {

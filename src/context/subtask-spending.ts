@@ -3,7 +3,7 @@ import { Usage } from '../../components/usage.ts'
 import type { SubtaskSpending } from '../../components/subtask.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { added } from './ledger-entry.ts'
+import { withAdded } from './with-added.ts'
 
 /** What no call has used. */
 export const nothingSpent: SubtaskSpending = { calls: 0 }
@@ -12,15 +12,6 @@ export const nothingSpent: SubtaskSpending = { calls: 0 }
 export function subtaskSpending(world: World, agent: Entity): SubtaskSpending {
   const rows = Object.values(world.get(agent, Ledger)?.models ?? {})
   if (rows.length === 0) return world.get(agent, Usage) ?? nothingSpent
-  const { unpriced: _, ...spent } = rows.reduce((sum, row) => ({
-    cacheRead: added(sum.cacheRead, row.cacheRead),
-    cacheWrite: added(sum.cacheWrite, row.cacheWrite),
-    cacheWrite1h: added(sum.cacheWrite1h, row.cacheWrite1h),
-    calls: sum.calls + row.calls,
-    costNanoUsd: added(sum.costNanoUsd, row.costNanoUsd),
-    estimated: added(sum.estimated, row.estimated),
-    input: added(sum.input, row.input),
-    output: added(sum.output, row.output),
-  }))
+  const { unpriced: _, ...spent } = rows.reduce((sum, row) => withAdded(sum, row))
   return spent
 }

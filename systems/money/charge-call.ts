@@ -7,10 +7,10 @@ import { UsageBeside } from '../../components/usage-beside.ts'
 import type { CallUsage, TokenUsage } from '../../components/usage.ts'
 import { dearestCost } from '../../src/context/dearest-cost.ts'
 import { rawTokens } from '../../src/context/estimate-tokens.ts'
-import { sum } from '../../src/context/own-usage.ts'
 import type { PricedReply } from '../../src/context/priced-reply.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
 import { estimated, rawTokensOfCall } from '../../src/context/request-tokens.ts'
+import { withAdded } from '../../src/context/with-added.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -85,7 +85,7 @@ function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1
 function noteBeside(world: World, agent: Entity, used: CallUsage): void {
   if (!world.has(agent, Ancestry)) return
   const before = world.get(agent, UsageBeside)
-  world.set(agent, UsageBeside, before === undefined ? used : sum(before, used))
+  world.set(agent, UsageBeside, before === undefined ? used : withAdded(before, used))
 }
 
 function promptTokens(world: World, call: Entity): number {

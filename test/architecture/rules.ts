@@ -70,6 +70,7 @@ export const pureParts = [
   'src/context/uncovered-part.ts',
   'src/context/usd.ts',
   'src/context/watchdog-signal.ts',
+  'src/context/with-added.ts',
   'src/models/call-cost.ts',
   'src/models/full-prompt.ts',
   'src/models/known-host.ts',
