@@ -10,11 +10,13 @@ export interface DeliveryParts {
   readonly clock: Clock
   readonly struck: (fault: Fault) => void
   readonly label: (world: string) => string
+  /** Something is on its way from here on, until the function that this gives is called. */
+  readonly onItsWay: () => () => void
 }
 
 /** Brings what the work of an effect has come to into its world: at once, or as a fault has it. */
 export function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: StandardInput, enter: () => void): void {
-  const { plan, clock, label, struck } = parts
+  const { plan, clock, label, onItsWay, struck } = parts
   if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
   const fault = plan.strike('delivery', plan.next(label(world.name), 'outcome'))
   if (fault === undefined) return enter()
@@ -23,6 +25,10 @@ export function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: S
     enter()
     return enter()
   }
+  const arrived = onItsWay()
   // Whatever comes in meanwhile overtakes it.
-  clock.at(clock.now() + (fault.ms ?? 0), enter)
+  clock.at(clock.now() + (fault.ms ?? 0), () => {
+    arrived()
+    enter()
+  })
 }

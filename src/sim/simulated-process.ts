@@ -54,6 +54,9 @@ export class SimulatedProcess {
   #state: ProcessState = 'alive'
   #dyingOf: Fault | undefined
   #runner: Runner | undefined
+  /** How much is on its way into its worlds, and who waits for it. */
+  #coming = 0
+  readonly #expecting: (() => void)[] = []
 
   constructor(parts: ProcessParts) {
     this.#parts = parts
@@ -81,6 +84,16 @@ export class SimulatedProcess {
   /** What has killed it, or will. */
   get doom(): Fault | undefined {
     return this.#dyingOf
+  }
+
+  /** Is something on its way into a world of it? The run is not over before that has come in. */
+  get isExpecting(): boolean {
+    return this.#coming > 0
+  }
+
+  /** Resolves once the next thing that is on its way has come in. */
+  async arrival(): Promise<void> {
+    if (this.#coming > 0) await new Promise<void>((resolve) => this.#expecting.push(resolve))
   }
 
   get runner(): Runner | undefined {
@@ -178,8 +191,16 @@ export class SimulatedProcess {
       },
       deliver: (driven: DrivenWorld, input: StandardInput, enter: () => void) => {
         if (this.#state === 'dead') return
-        delivered({ ...this.#parts, clock: this.#clock }, driven, input, enter)
+        delivered({ ...this.#parts, clock: this.#clock, onItsWay: () => this.#onItsWay() }, driven, input, enter)
       },
+    }
+  }
+
+  #onItsWay(): () => void {
+    this.#coming++
+    return () => {
+      this.#coming--
+      for (const arrived of this.#expecting.splice(0)) arrived()
     }
   }
 

@@ -221,10 +221,10 @@ export class Simulation {
     const outside = this.#replayed?.outside
     outside?.resume()
     await process.runner?.idle()
-    const isBusy = (): boolean => this.#people.isBusy || outside?.isBusy === true
+    const isBusy = (): boolean => this.#people.isBusy || outside?.isBusy === true || process.isExpecting
     while (isBusy()) {
       await this.#people.quiet()
-      await outside?.quiet()
+      await Promise.all([outside?.quiet(), process.arrival()])
       await process.runner?.idle()
     }
   }

@@ -5,6 +5,7 @@ import askingSessions from './told/asking-sessions.ts'
 import cancelStorm from './told/cancel-storm.ts'
 import compaction from './told/compaction.ts'
 import nestedDelegation from './told/nested-delegation.ts'
+import subtasks from './told/subtasks.ts'
 
 /** The story of compaction, with an agent whose sessions archive their turns as well. */
 const archivedBesides: SimulateOptions = {
@@ -41,6 +42,14 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
     askingSessions,
     103,
     [{ what: 'crash.child', at: 'market/1.3 commit 4' }],
+  ],
+  'a run was over before what a cancelled subtask had spent had come in': [
+    subtasks,
+    7107,
+    [
+      { what: 'delivery.late', at: 'readers outcome 6', ms: 22_846 },
+      { what: 'people.cancel', at: 'readers moment 13' },
+    ],
   ],
   'an answer that could not be passed on was dropped as repeated when it came again': [
     askingSessions,
