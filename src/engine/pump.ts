@@ -4,6 +4,7 @@ import type { StandardInput } from '../../components/input.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
 import { Running } from '../../components/running.ts'
+import type { RestartClass } from '../../components/tool-declaration.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -15,6 +16,13 @@ import { JobContext, type JobOwner } from './job-context.ts'
 
 /** Components by which an effect says what is to be done about it. */
 const followed = [Due, Effect, Pending, Running]
+
+/** Work, and what its effect said of it in the tick that it follows from. */
+interface Order {
+  readonly work: Work
+  readonly restart: RestartClass
+  readonly timeoutMs: number | undefined
+}
 
 /** Whom a pump reports to. */
 export interface PumpOwner {
@@ -119,7 +127,7 @@ export class Pump {
   }
 
   #start(effect: Entity): void {
-    const { kind, attempt } = this.#world.read(effect, Effect)
+    const { kind, attempt, restart, timeoutMs } = this.#world.read(effect, Effect)
     this.#forget(effect)
     this.#clearTimer(effect)
     const job = new Job(effect, attempt, this.#host.clock)
@@ -129,17 +137,19 @@ export class Pump {
       const queue = doing.queue?.(this.#world, effect)
       const work = doing.prepare(this.#world, effect)
       if (work === undefined) return
-      if (doing.isWaiting === true) this.#run(job, work, () => undefined)
-      else this.#host.enqueue(queue, (free) => this.#run(job, work, free))
+      // It may be in line for long, and begin while a tick is being committed that has it no more: what it goes by is
+      // what the tick said that it follows from.
+      const begin = (free: () => void): void => this.#run(job, { work, restart, timeoutMs }, free)
+      if (doing.isWaiting === true) begin(() => undefined)
+      else this.#host.enqueue(queue, begin)
     } catch (error) {
       this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
     }
   }
 
   /** @param free called when the work is done, or called off and no longer waited for */
-  #run(job: Job, work: Work, free: () => void): void {
+  #run(job: Job, { work, restart, timeoutMs }: Order, free: () => void): void {
     if (job.isCalledOff) return free()
-    const { restart, timeoutMs } = this.#world.read(job.effect, Effect)
     if (restart !== 'once') this.#begin(job, work, timeoutMs, free)
     else void this.#admit(job).then(() => (job.isCalledOff ? free() : this.#begin(job, work, timeoutMs, free)))
   }

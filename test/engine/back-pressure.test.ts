@@ -1,6 +1,17 @@
-import { type Entity, fail, Host, LastTurn, type ScriptedBehaviour, scripted, user, VirtualClock } from 'entia'
+import {
+  type Entity,
+  fail,
+  Host,
+  LastTurn,
+  memoryStore,
+  type ScriptedBehaviour,
+  scripted,
+  user,
+  VirtualClock,
+} from 'entia'
 import { describe, expect, it } from 'vitest'
 import { addAgent, driven, emptyWorld, settled, worldWith } from './driving.ts'
+import { watchedStore } from './watched-store.ts'
 
 const retry = { maxAttempts: 3, firstDelayMs: 100, maxDelayMs: 100, kinds: ['rate-limited' as const] }
 
@@ -28,6 +39,34 @@ const refusingFirst: (clock: VirtualClock, retryAfterMs: number) => ScriptedBeha
 }
 
 describe('a provider that asks to be left alone', () => {
+  it('may be let go on while a call that waits for it is being taken back', async () => {
+    const clock = new VirtualClock()
+    const { world, agents } = crowd(2)
+    let isFull = false
+    const store = watchedStore(memoryStore(), {
+      before(ticks) {
+        if (!isFull || !ticks.some(({ inputs }) => inputs.some(({ kind }) => kind === 'cancel'))) return
+        isFull = false
+        throw new Error('The disk is full.')
+      },
+    })
+    const { begun, noted } = noting(clock, refusingFirst(clock, 5_000))
+    const models = { scripted: scripted(noted, { retry, latencyMs: 10 }) }
+    const { runner, told } = driven(world, { clock, models, store, maxInFlightPerProvider: 1 })
+    runner.on('provider-held', () => {
+      isFull = true
+      // The commit is tried again later than the provider may be called again.
+      clock.at(5_000, () => void runner.cancel(agents[1] as Entity))
+    })
+    await runner.start()
+    await runner.idle()
+    expect(told('commit-failed')).toHaveLength(1)
+    // As long as the cancel is not durable, the call is to be made.
+    expect(begun.map(({ text, attempt }) => `${text}.${attempt}`)).toEqual(['0.1', '1.1', '0.2'])
+    expect(agents.map((agent) => world.read(agent, LastTurn).stop)).toEqual(['done', 'cancelled'])
+    await runner.stop()
+  })
+
   it('is called by nobody until then; calls that wait use up no try', async () => {
     const clock = new VirtualClock()
     const { world, agents } = crowd(5)
