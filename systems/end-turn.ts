@@ -28,6 +28,7 @@ import { answerCall, outcomeText } from './answer-call.ts'
 import { chargeCall } from './money/charge-call.ts'
 import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
 import { holdStep } from './hold-step.ts'
+import { tripIfReached } from './money/trip-if-reached.ts'
 import { startNextQuery } from './sessions/query-session.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { tell } from './tell.ts'
@@ -82,11 +83,15 @@ function isCut(world: World, effect: Entity, stop: Stop): boolean {
   return world.has(effect, ModelCall) && (stop === 'cancelled' || world.has(effect, Pending))
 }
 
-/** A ceiling that was reset while its turn had still to end lets the agent go on from here. */
+/**
+ * A ceiling that was reset while its turn had still to end lets the agent go on from here, unless what was in flight has
+ * reached that of its life meanwhile.
+ */
 function goOnIfReset(world: World, agent: Entity): void {
   if (world.get(agent, CostCeiling)?.isReset !== true) return
   world.remove(agent, CostCeiling)
   holdStep(world, agent)
+  tripIfReached(world, agent)
 }
 
 /** What was delegated goes with an agent that fails or is cancelled; in a session, with any end but a good one. */

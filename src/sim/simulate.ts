@@ -1,4 +1,5 @@
 import type { ModelProvider } from '../models/port.ts'
+import { loadTokenizer } from '../context/tokenizer.ts'
 import { isMakersName, loadPrices } from '../models/prices.ts'
 import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'
@@ -51,8 +52,9 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
 ): Promise<SimulationResult<S>> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
-  // Loaded in the midst of a process's first run, it could come between calls that are settled at the same instant.
+  // Loaded in the midst of a process's first run, they could come between calls that are settled at the same instant.
   if (needsPrices(simulation.options.models)) await loadPrices()
+  await loadTokenizer()
   await simulation.run()
   const { plan, witness, world, realUses, nowMs } = simulation
   const { trace, violation, worlds, ticks, crashes, book } = witness

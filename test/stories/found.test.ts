@@ -51,6 +51,16 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'people.cancel', at: 'readers moment 13' },
     ],
   ],
+  'a reset in the midst of a turn let an agent go on that had reached the ceiling of its life by the end of it': [
+    subtasks,
+    7512,
+    [
+      { what: 'store.torn', at: 'store commit 34' },
+      { what: 'delivery.late', at: 'readers/1.sub6 outcome 3', ms: 6192 },
+      { what: 'tool.oversized', at: 'readers/1.sub5 tool 7' },
+      { what: 'delivery.late', at: 'readers outcome 9', ms: 22_905 },
+    ],
+  ],
   'an answer that could not be passed on was dropped as repeated when it came again': [
     askingSessions,
     2231,

@@ -8,6 +8,7 @@ import {
   CostCeiling,
   Due,
   Effect,
+  Ledger,
   ModelCall,
   ModelRates,
   Outcome,
@@ -165,6 +166,20 @@ describe('an agent that is stopped by its ceiling', () => {
     settleWith(world, calls[0], said('done'))
     tickAt(world, 1)
     expect([world.has(agent, CostCeiling), world.has(agent, StepHeld)]).toEqual([false, false])
+  })
+
+  it('stays stopped when its turn is over, if what was in flight has reached the ceiling of its life by then', () => {
+    const world = worldOf(costCeiling)
+    const { agent, calls } = stopped(world, 'runs')
+    begin(world, calls[0])
+    world.patch(agent, CostCeiling, { bound: 'turn', isReset: true })
+    tickAt(world, 0)
+    world.add(agent, Ledger({ models: {}, sessionNanoUsd: 2_000_000_000, turnNanoUsd: 2_000_000_000 }))
+    settleWith(world, calls[0], said('done'))
+    const result = tickAt(world, 1)
+    expect(told(result)).toContain('turn-error')
+    expect(world.read(agent, CostCeiling)).toEqual({ atMs: 1, bound: 'session', limitUsd: 1, spentUsd: 2 })
+    expect(world.has(agent, StepHeld)).toBe(true)
   })
 
   it('makes no further try of a call beside its steps', () => {
