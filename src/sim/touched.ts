@@ -1,7 +1,6 @@
 import type { DrivenStep } from '../engine/host-seams.ts'
 import type { LogEdit } from '../world/changes.ts'
 import type { Component, Entity, Log } from '../world/component.ts'
-import type { Json } from '../world/json.ts'
 
 /**
  * What the newest tick has done to one component. Whoever asks for it holds on to it from one tick to the next: a field is
@@ -89,38 +88,24 @@ export function look(step: DrivenStep): number {
   if (step === newest) return concerned
   forget()
   newest = step
-  const { appended, despawned, removed, set, spliced } = step.delta
-  let found = despawned === undefined ? 0 : ofDespawned
-  if (set !== undefined) {
-    for (const name in set) {
-      const touched = freshly(name)
-      touched.set = set[name] as Touched['set']
-      found |= touched.ofSet
-    }
-  }
-  if (appended !== undefined) {
-    for (const name in appended) {
-      const touched = freshly(name)
-      touched.appended = appended[name] as readonly (readonly [Entity, readonly Json[]])[]
-      found |= touched.ofAppended
-    }
-  }
-  if (spliced !== undefined) {
-    for (const name in spliced) {
-      const touched = freshly(name)
-      touched.spliced = spliced[name] as Touched['spliced']
-      found |= touched.ofSpliced
-    }
-  }
-  if (removed !== undefined) {
-    for (const name in removed) {
-      const touched = freshly(name)
-      touched.removed = removed[name] as readonly Entity[]
-      found |= touched.ofRemoved
-    }
+  const { delta } = step
+  let found = delta.despawned === undefined ? 0 : ofDespawned
+  for (const kind of kinds) {
+    const rows = delta[kind]
+    if (rows !== undefined) for (const name in rows) found |= enter[kind](freshly(name), rows[name] as never)
   }
   for (const { type } of step.events) found |= byEvent.get(type) ?? 0
   return (concerned = found)
+}
+
+const kinds = ['set', 'appended', 'spliced', 'removed'] as const
+
+/** Enters what a tick has done to a component; the bits of those who want to see that. */
+const enter = {
+  set: (touched: Touched, rows: Touched['set']) => ((touched.set = rows), touched.ofSet),
+  appended: (touched: Touched, rows: Touched['appended']) => ((touched.appended = rows), touched.ofAppended),
+  spliced: (touched: Touched, rows: Touched['spliced']) => ((touched.spliced = rows), touched.ofSpliced),
+  removed: (touched: Touched, rows: Touched['removed']) => ((touched.removed = rows), touched.ofRemoved),
 }
 
 /** Everything that a tick has touched. */

@@ -17,6 +17,7 @@ import {
   unparsed,
 } from '../../src/context/archival-summary.ts'
 import { added } from '../../src/context/ledger-entry.ts'
+import { withAdded } from '../../src/context/with-added.ts'
 import type { ModelReply } from '../../src/models/port.ts'
 import { textOf } from '../../src/models/text-of.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -137,13 +138,7 @@ function call(world: World, job: Entity, repair?: Repair): void {
 function note(world: World, job: Entity, usage: TokenUsage, costNanoUsd: number | undefined): void {
   const { spent } = world.read(job, ArchiveJob)
   const total = added(spent?.costNanoUsd, costNanoUsd)
-  const tokens = Object.entries({
-    cacheRead: added(spent?.usage.cacheRead, usage.cacheRead),
-    cacheWrite: added(spent?.usage.cacheWrite, usage.cacheWrite),
-    input: added(spent?.usage.input, usage.input),
-    output: added(spent?.usage.output, usage.output),
-  }).filter(([, count]) => count !== undefined)
-  world.patch(job, ArchiveJob, {
-    spent: { ...(total !== undefined && { costNanoUsd: total }), usage: Object.fromEntries(tokens) },
-  })
+  const { cacheRead, cacheWrite, input, output } = usage
+  const tokens = withAdded<TokenUsage>(spent?.usage ?? {}, { cacheRead, cacheWrite, input, output })
+  world.patch(job, ArchiveJob, { spent: { ...(total !== undefined && { costNanoUsd: total }), usage: tokens } })
 }

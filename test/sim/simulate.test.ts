@@ -74,6 +74,14 @@ describe('a simulated run', () => {
     expect(JSON.parse(one)).toMatchObject({ faults: expect.any(Number) as number })
   })
 
+  it('is the same as the first of a process, which loads what is loaded once, and after that', async () => {
+    const program = join(import.meta.dirname, '../programs/runs-in-a-row.ts')
+    const { stdout } = await promisify(execFile)(process.execPath, [program, '7512'])
+    const [first, second] = JSON.parse(stdout) as readonly string[]
+    expect(first).toMatch(/^[0-9a-f]{64}$/)
+    expect(second).toBe(first)
+  })
+
   it('is the same on a world that was saved and restored', async () => {
     const restored = (seed: number): World =>
       World.restore(teamWorld(seed).snapshot(), { systems: standardSystems(), components })
