@@ -7,6 +7,12 @@ export interface Clock {
   /** Calls `fire` once `now()` has reached an instant, never at once. Gives a function that calls it off. */
   at(instantMs: number, fire: () => void): () => void
   /**
+   * Has a world tick once all is there that comes without waiting. Gives a function that calls it off.
+   *
+   * @default at the next turn of the event loop
+   */
+  soon?(tick: () => void): () => void
+  /**
    * Work begins that this clock must not run ahead of; `tick`: a world is about to take in what has arrived. A clock that
    * keeps real time needs neither of the two.
    */

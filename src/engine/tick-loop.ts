@@ -31,14 +31,15 @@ export interface TickLoopParts {
 }
 
 /**
- * Ticks whenever something has come in, one tick a turn of the event loop: tick → commit → start effects → tell. Sleeps
- * when nothing is there; a failure ends it for good.
+ * Ticks whenever something has come in, one tick a turn of the event loop unless the clock has it otherwise: tick → commit
+ * → start effects → tell. Sleeps when nothing is there; a failure ends it for good.
  */
 export class TickLoop {
   readonly #parts: TickLoopParts
   readonly #startMs: number
   readonly #startNowMs: number
-  #turn: NodeJS.Immediate | undefined
+  /** Calls the next tick off, if there is to be one. */
+  #cancelTick: (() => void) | undefined
   #isAwake = false
   #isTicking = false
   #isStopped = false
@@ -73,12 +74,13 @@ export class TickLoop {
 
   /** Something has come in. */
   wake(): void {
-    if (this.#isStopped || this.#turn !== undefined || this.#isTicking) return
+    if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking) return
     this.#rise()
-    this.#turn = setImmediate(() => {
-      this.#turn = undefined
+    const tick = (): void => {
+      this.#cancelTick = undefined
       void this.#tick()
-    })
+    }
+    this.#cancelTick = this.#parts.clock.soon?.(tick) ?? atNextTurn(tick)
   }
 
   /** Resolves once nothing is in flight and nothing is due; rejects if the loop fails. */
@@ -96,7 +98,7 @@ export class TickLoop {
    */
   async halt(last: readonly Input[] = [], isUnderWay = false): Promise<void> {
     this.#isStopped = true
-    clearImmediate(this.#turn)
+    this.#cancelTick?.()
     // Who stops it may be whom the clock waits for: there is no time for a wait between two tries.
     this.#cutWait?.()
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
@@ -220,4 +222,9 @@ export class TickLoop {
     this.#isAwake = false
     this.#parts.clock.end?.('tick')
   }
+}
+
+function atNextTurn(tick: () => void): () => void {
+  const turn = setImmediate(tick)
+  return () => clearImmediate(turn)
 }

@@ -13,6 +13,11 @@ export interface VirtualClockOptions {
    * then takes in one tick what comes of them. @default each with all that follows from it, before the next one
    */
   readonly together?: () => boolean
+  /**
+   * So many jumps and ticks may follow on one another before the event loop turns for others. A turn takes as long as a
+   * small tick. @default 0
+   */
+  readonly stepsWithoutTurn?: number
 }
 
 /**
@@ -24,18 +29,25 @@ export class VirtualClock implements Clock {
   readonly #auto: boolean
   readonly #whenQuiet: (() => void) | undefined
   readonly #together: () => boolean
+  readonly #stepsWithoutTurn: number
   readonly #timers = new TimerHeap()
   #nowMs = 0
   #working = 0
   /** Worlds among those at work that are only about to tick. */
   #ticking = 0
   #considering = false
+  /** Timers go off: until those of their instant have, nobody ticks. */
+  #isFiring = false
+  #held: (() => void)[] = []
+  #stepsOfTurn = 0
 
-  constructor({ dateMs = 0, auto = true, whenQuiet, together = () => false }: VirtualClockOptions = {}) {
+  constructor(options: VirtualClockOptions = {}) {
+    const { dateMs = 0, auto = true, whenQuiet, together = () => false, stepsWithoutTurn = 0 } = options
     this.#dateMs = dateMs
     this.#auto = auto
     this.#whenQuiet = whenQuiet
     this.#together = together
+    this.#stepsWithoutTurn = stepsWithoutTurn
   }
 
   now(): number {
@@ -50,6 +62,16 @@ export class VirtualClock implements Clock {
     const cancel = this.#timers.add(instantMs, fire)
     this.#consider()
     return cancel
+  }
+
+  soon(tick: () => void): () => void {
+    let isOff = false
+    const unlessOff = (): void => {
+      if (!isOff) tick()
+    }
+    if (this.#isFiring) this.#held.push(unlessOff)
+    else this.#afterwards(unlessOff)
+    return () => (isOff = true)
   }
 
   begin(what?: 'tick'): void {
@@ -76,13 +98,14 @@ export class VirtualClock implements Clock {
     const isOver = this.#timers.size === 0 && this.#whenQuiet === undefined
     if (!this.#auto || this.#considering || this.#working > 0 || isOver) return
     this.#considering = true
-    setImmediate(() => {
+    this.#afterwards(() => {
       this.#considering = false
       if (this.#working > 0) return
       if (this.#timers.size === 0) return this.#whenQuiet?.()
+      this.#isFiring = true
       this.#fire()
       if (this.#isNow && this.#together()) this.#fireOthers()
-      this.#consider()
+      else this.#goOn()
     })
   }
 
@@ -92,15 +115,26 @@ export class VirtualClock implements Clock {
     const next = (): void => {
       if (this.#isNow && this.#working === this.#ticking) {
         this.#fire()
-        queueMicrotask(afterMicrotasks)
+        afterMicrotasks(next)
       } else {
         this.#considering = false
-        this.#consider()
+        this.#goOn()
       }
     }
-    // From a microtask, nextTick comes once no microtask is left.
-    const afterMicrotasks = (): void => process.nextTick(next)
-    queueMicrotask(afterMicrotasks)
+    afterMicrotasks(next)
+  }
+
+  #goOn(): void {
+    this.#isFiring = false
+    for (const tick of this.#held.splice(0)) this.#afterwards(tick)
+    this.#consider()
+  }
+
+  /** Calls this when all that goes on without waiting has gone on. */
+  #afterwards(call: () => void): void {
+    if (this.#stepsOfTurn++ < this.#stepsWithoutTurn) return afterMicrotasks(call)
+    this.#stepsOfTurn = 0
+    setImmediate(call)
   }
 
   /** Is there a timer left of this instant? */
@@ -114,4 +148,11 @@ export class VirtualClock implements Clock {
     this.#nowMs = Math.max(this.#nowMs, timer.instantMs)
     timer.fire()
   }
+}
+
+const past = Promise.resolve()
+
+/** From a microtask, nextTick comes once no microtask is left. */
+function afterMicrotasks(call: () => void): void {
+  void past.then(() => process.nextTick(call))
 }

@@ -27,6 +27,13 @@ export class ProcessClock implements Clock {
     })
   }
 
+  soon(tick: () => void): () => void {
+    if (this.#isDead) return () => undefined
+    return this.#shared.soon(() => {
+      if (!this.#isDead) tick()
+    })
+  }
+
   begin(what?: 'tick'): void {
     if (this.#isDead) return
     if (what === 'tick') this.#ticking++

@@ -45,8 +45,7 @@ export class Simulation {
   constructor(options: CheckedOptions) {
     this.options = options
     const { seed, faults, services, maxSessions } = options
-    const chance = new Chance(seed)
-    this.#chance = chance
+    const chance = (this.#chance = new Chance(seed))
     this.plan = new FaultPlan(chance, faults)
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
     this.services = Object.fromEntries(running)
@@ -58,6 +57,7 @@ export class Simulation {
       dateMs: (options.recording && recordedDateMs(options.recording)) ?? firstDateMs,
       whenQuiet: () => this.#whenQuiet(),
       together: () => this.#comesTogether(),
+      stepsWithoutTurn: 64,
     })
     this.#clock = clock
     const states = running.map(([name, { state }]) => [name, state] as const)

@@ -52,6 +52,46 @@ describe('a virtual clock', () => {
     expect([clock.now(), clock.date()]).toEqual([30, 1_030])
   })
 
+  it('lets the event loop turn at each jump, or after as many as it is told', async () => {
+    const turnsAt = async (stepsWithoutTurn?: number): Promise<number[]> => {
+      const clock = new VirtualClock(stepsWithoutTurn === undefined ? {} : { stepsWithoutTurn })
+      const fired: number[] = []
+      let turn = 0
+      for (let at = 1; at <= 7; at++) clock.at(at, () => fired.push(turn))
+      for (; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return fired
+    }
+    const groups = (fired: number[]): number[] => [...Map.groupBy(fired, (turn) => turn).values()].map((g) => g.length)
+    expect(groups(await turnsAt())).toEqual([1, 1, 1, 1, 1, 1, 1])
+    expect(groups(await turnsAt(3))).toEqual([3, 4])
+  })
+
+  it('has no world tick, while it goes on without turns, before all timers of an instant have gone off', async () => {
+    const clock = new VirtualClock({ stepsWithoutTurn: 100, together: () => true })
+    const order: string[] = []
+    const tick = (): void => void order.push(`tick at ${clock.now()}`)
+    for (const name of ['a', 'b', 'c']) {
+      clock.at(10, () => {
+        order.push(name)
+        clock.soon(tick)
+      })
+    }
+    clock.at(11, () => order.push('d'))
+    await turns(10)
+    expect(order).toEqual(['a', 'b', 'c', 'tick at 10', 'tick at 10', 'tick at 10', 'd'])
+  })
+
+  it('ticks no world that has called its tick off', async () => {
+    for (const stepsWithoutTurn of [0, 10]) {
+      const clock = new VirtualClock({ stepsWithoutTurn })
+      const ticks: string[] = []
+      clock.soon(() => ticks.push('off'))()
+      clock.soon(() => ticks.push('on'))
+      await turns(3)
+      expect(ticks).toEqual(['on'])
+    }
+  })
+
   it('stands still while something is at work', async () => {
     const clock = new VirtualClock()
     let fired = 0
