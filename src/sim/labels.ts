@@ -1,8 +1,11 @@
 import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import { Subtask, type SubtaskData } from '../../components/subtask.ts'
 import type { DrivenWorld } from '../engine/host-seams.ts'
-import type { Delta } from '../world/changes.ts'
-import type { Entity } from '../world/component.ts'
+import type { Step } from '../world/journal.ts'
+import { look, touchedOf } from './touched.ts'
+
+const sessions = touchedOf(SubagentSession)
+const subtasks = touchedOf(Subtask)
 
 /**
  * Names for worlds that people can read: the root's own, and for the world of a session that of its parent's world, the
@@ -34,11 +37,10 @@ export class Labels {
   }
 
   /** Learns the sessions and subtasks that a tick has launched. */
-  learn(driven: DrivenWorld, delta: Delta): void {
-    const rows = delta.set?.[SubagentSession.name] as readonly (readonly [Entity, SubagentSessionData])[] | undefined
-    for (const [, record] of rows ?? []) this.#learn(this.of(driven), record)
-    const subtasks = delta.set?.[Subtask.name] as readonly (readonly [Entity, SubtaskData])[] | undefined
-    for (const [, subtask] of subtasks ?? []) this.#learnSubtask(this.of(driven), subtask)
+  learn(driven: DrivenWorld, step: Step): void {
+    look(step)
+    for (const [, record] of sessions.set) this.#learn(this.of(driven), record)
+    for (const [, subtask] of subtasks.set) this.#learnSubtask(this.of(driven), subtask)
   }
 
   #learn(parentLabel: string, { sessionId, parent, sequence }: SubagentSessionData): void {

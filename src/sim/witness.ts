@@ -60,7 +60,7 @@ export class Witness {
     if (this.violation !== undefined) return
     this.progress++
     this.ticks++
-    this.labels.learn(driven, step.delta)
+    this.labels.learn(driven, step)
     const { inSlot, label, path, world } = this.#watched(driven)
     const { events } = step
     if (events.length > 0) this.trace.tell(this.#now(), label, step.delta.tick, events)

@@ -69,6 +69,8 @@ class Touched {
   first: Before | undefined
   /** Its column is among those that the step has written in. */
   isNoted = false
+  /** Entities were first written over in ascending order: mostly it is one, or they were gone through so. */
+  isAscending = true
   #last: Before | undefined
   #count = 0
   #index: Map<Entity, Before> | undefined
@@ -83,7 +85,10 @@ class Touched {
 
   add(before: Before): void {
     if (this.#last === undefined) this.first = before
-    else this.#last.next = before
+    else {
+      this.#last.next = before
+      this.isAscending &&= before.entity > this.#last.entity
+    }
     this.#last = before
     this.#count++
     if (this.#index !== undefined) this.#index.set(before.entity, before)
@@ -100,16 +105,23 @@ class Touched {
     return found
   }
 
-  /** All of it, entities ascending. Mostly it is one, or was written in that order. */
-  ascending(): Before[] {
-    const found = this.all()
-    const isAscending = found.every(({ entity }, index) => index === 0 || entity > (found[index - 1] as Before).entity)
-    return isAscending ? found : found.sort((a, b) => a.entity - b.entity)
+  /** Puts the chain in order: entities ascending. */
+  sort(): void {
+    if (this.isAscending) return
+    const [first, ...others] = this.all().sort((a, b) => a.entity - b.entity)
+    this.first = this.#last = first
+    for (const before of others) {
+      ;(this.#last as Before).next = before
+      this.#last = before
+    }
+    if (this.#last !== undefined) this.#last.next = undefined
+    this.isAscending = true
   }
 
   clear(): void {
     this.first = undefined
     this.isNoted = false
+    this.isAscending = true
     this.#last = undefined
     this.#count = 0
     this.#index = undefined

@@ -43,6 +43,8 @@ export class Core {
   readonly #tokens = new Map<string, Component>()
   /** Those by their indices. */
   readonly #known: (Component | undefined)[] = []
+  /** Those whose version is above 1. */
+  readonly versioned: Component[] = []
   #watchedFrom: Header | undefined
 
   constructor(name: string, seed: number, components: Iterable<Component>) {
@@ -90,6 +92,7 @@ export class Core {
     }
     this.#tokens.set(token.name, token)
     this.#known[index] = token
+    if (token.version > 1) this.versioned.push(token)
   }
 
   /** Makes this driver the only one that may tick the world; `undefined` lets go. @throws `world-driven` */

@@ -173,7 +173,12 @@ export class State {
 
   /** What has changed since `begin`. */
   changes(): Changes {
-    return this.#tracking.changes(this.columns())
+    return this.changesWith({})
+  }
+
+  /** The same, told in an object that has other things to tell as well. */
+  changesWith<T extends object>(told: T): T & Changes {
+    return this.#tracking.changes(this.columns(), told)
   }
 
   /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */

@@ -42,8 +42,9 @@ export function tick(world: World, inputs: readonly Input[] = [], options: TickO
 
 /** What the tick that has just run has changed. To be asked for before it is forgotten, and only if somebody needs it. */
 export function deltaOf({ core }: World): Delta {
-  const changes = core.state.changes()
-  return { ...core.header, ...changes, ...versionsOf(core, changes) }
+  const delta = core.state.changesWith(core.header)
+  const versions = versionsOf(core, delta)
+  return versions === undefined ? delta : { ...delta, versions }
 }
 
 /** A tick whose changes stay in the world's state, to be told by `deltaOf` or not, until they are forgotten. */
@@ -96,13 +97,14 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
 }
 
 /** A component may come up here for the first time since the snapshot, which then cannot say its version. */
-function versionsOf(core: Core, { set }: Changes): Pick<Delta, 'versions'> | undefined {
-  let versions: Record<string, number> | undefined
-  for (const name in set) {
-    const { version } = core.token(name)
-    if (version > 1) (versions ??= {})[name] = version
-  }
-  return versions && { versions }
+function versionsOf({ versioned }: Core, { set = {} }: Changes): Delta['versions'] {
+  const written = versioned.filter(({ name }) => Object.hasOwn(set, name))
+  if (written.length === 0) return undefined
+  return Object.fromEntries(written.map(({ name, version }) => [name, version] as const).toSorted(byName))
+}
+
+function byName([one]: readonly [string, number], [other]: readonly [string, number]): number {
+  return one < other ? -1 : 1
 }
 
 function runSystem(world: World, system: System, underway: Underway): void {

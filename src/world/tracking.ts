@@ -97,8 +97,11 @@ export class Tracking {
     })
   }
 
-  /** @param columns all there are, by name */
-  changes(columns: readonly Column[]): Changes {
+  /**
+   * @param columns all there are, by name
+   * @param told gets the changes
+   */
+  changes<T extends object>(columns: readonly Column[], told: T): T & Changes {
     const spawned = ascending(this.#spawned)
     let set: Record<string, readonly Put[]> | undefined
     let appended: Record<string, readonly Appended[]> | undefined
@@ -107,13 +110,13 @@ export class Tracking {
     for (const column of columns) {
       if (!column.touched.isNoted) continue
       const { name } = column.token
-      const told = this.#changesIn(column, spawned)
-      if (told.set !== undefined) (set ??= {})[name] = told.set
-      if (told.appended !== undefined) (appended ??= {})[name] = told.appended
-      if (told.spliced !== undefined) (spliced ??= {})[name] = told.spliced
-      if (told.removed !== undefined) (removed ??= {})[name] = told.removed
+      const found = this.#changesIn(column, spawned)
+      if (found.set !== undefined) (set ??= {})[name] = found.set
+      if (found.appended !== undefined) (appended ??= {})[name] = found.appended
+      if (found.spliced !== undefined) (spliced ??= {})[name] = found.spliced
+      if (found.removed !== undefined) (removed ??= {})[name] = found.removed
     }
-    const changes: { -readonly [K in keyof Changes]: Changes[K] } = {}
+    const changes: T & { -readonly [K in keyof Changes]: Changes[K] } = told
     if (spawned.length > 0) changes.spawned = spawned
     if (this.#despawned.length > 0) changes.despawned = ascending(this.#despawned)
     if (set !== undefined) changes.set = set
@@ -126,7 +129,8 @@ export class Tracking {
   #changesIn(column: Column, spawned: readonly Entity[]): ColumnChanges {
     const told: ColumnChanges = { set: undefined, appended: undefined, spliced: undefined, removed: undefined }
     const isLog = column.token.kind === 'log'
-    for (const before of column.touched.ascending()) {
+    column.touched.sort()
+    for (let { first: before } = column.touched; before !== undefined; before = before.next) {
       const { entity } = before
       const row = this.#entities.row(entity)
       if (row === undefined) continue

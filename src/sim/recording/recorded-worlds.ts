@@ -35,7 +35,7 @@ export function* recordedWorlds(
     const opened = open(next, components)
     const driven = { world: opened.world, path: next.name === root ? [] : [next.name], inSlot: next.name !== root }
     labels.learnAll(driven)
-    for (const { delta } of opened.steps) labels.learn(driven, delta)
+    for (const step of opened.steps) labels.learn(driven, step)
     yield { ...next, ...opened, label: labels.of(driven) }
   }
 }
