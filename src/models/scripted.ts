@@ -124,15 +124,18 @@ function broken(what: string): ModelOutcome {
   return failed({ kind: 'internal', message: `A scripted model ${what}; its behaviour has to return ${wanted}.` })
 }
 
-/** The answer, or what is wrong with the reply. Scripts are often plain JavaScript, so their replies are looked at. */
+/**
+ * The answer, or what is wrong with the reply. Scripts are often plain JavaScript, so their replies are looked at. Keys are
+ * in the order in which a World keeps them: nothing has to be put in order again.
+ */
 function answerOf(
   reply: Exclude<ScriptedReply, ScriptedFailure>,
   request: ModelRequest,
   usage: TokenUsage,
 ): ModelReply | string {
   if (typeof reply === 'string') {
-    const content = [{ type: 'text', text: reply } as const]
-    return { message: { role: 'assistant', content, model: request.model }, stop: 'end', usage }
+    const content = [{ text: reply, type: 'text' } as const]
+    return { message: { content, model: request.model, role: 'assistant' }, stop: 'end', usage }
   }
   if (typeof reply !== 'object' || reply === null) return String(reply)
   const unknown = Object.keys(reply).find((field) => !replyFields.includes(field))
@@ -140,15 +143,15 @@ function answerOf(
   const { text, thinking, toolCalls = [], stop } = reply
   const content: AssistantMessage['content'][number][] = []
   if (thinking !== undefined) content.push({ type: 'thinking', provider: SCRIPTED, text: thinking })
-  if (text !== undefined) content.push({ type: 'text', text })
+  if (text !== undefined) content.push({ text, type: 'text' })
   for (const [index, call] of toolCalls.entries()) {
     if (typeof call?.name !== 'string') return `a tool call without a name: ${JSON.stringify(call)}`
     const { id = `call-${request.messages.length}-${index}`, name, arguments: written = {} } = call
     const read = typeof written === 'string' ? readArguments(written) : { arguments: written }
-    content.push({ type: 'tool-call', id, name, ...read })
+    content.push({ ...read, id, name, type: 'tool-call' })
   }
   return {
-    message: { role: 'assistant', content, model: request.model },
+    message: { content, model: request.model, role: 'assistant' },
     stop: stop ?? (toolCalls.length > 0 ? 'tool-calls' : 'end'),
     usage: reply.usage ?? usage,
   }

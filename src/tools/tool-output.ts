@@ -47,7 +47,7 @@ export function errorOutput(message: string, maxChars: number = standardMaxResul
 }
 
 function textBlock(text: string): Block {
-  return { type: 'text', text }
+  return { text, type: 'text' }
 }
 
 /** Tells a `ToolOutput`, right or nearly right, from data that happens to have a field `content`. */
