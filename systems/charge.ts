@@ -8,6 +8,7 @@ import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { tellUnpriced } from './money/tell-unpriced.ts'
 import { tripIfReached } from './money/trip-if-reached.ts'
+import { setMade } from './set-made.ts'
 
 /** Calls of a model that are settled, and what they have used. */
 export interface Charge extends Spent {
@@ -18,6 +19,9 @@ export interface Charge extends Spent {
   readonly call?: Entity
 }
 
+/** Itself, its models, and their rows. */
+const levelsOfLedger = 3
+
 /** Does an agent keep a ledger? */
 export function keepsLedger(world: World, agent: Entity): boolean {
   return world.has(agent, Context) || world.has(agent, Ceilings) || world.has(agent, Metered)
@@ -27,11 +31,15 @@ export function keepsLedger(world: World, agent: Entity): boolean {
  * Enters what was spent in an agent's ledger, once, and stops the agent if that has reached a ceiling. Agents without
  * `Context` and `Ceilings` keep none.
  */
-export function charge(world: World, agent: Entity, { call, ...spent }: Charge): void {
-  if (!keepsLedger(world, agent)) return
+export function charge(world: World, agent: Entity, spent: Charge): void {
+  if (keepsLedger(world, agent)) enter(world, agent, spent)
+}
+
+/** The same of an agent that keeps a ledger. */
+export function enter(world: World, agent: Entity, spent: Charge): void {
+  const { call, calls = 1, costNanoUsd, model } = spent
   const isLate = spent.isLate ?? isFromBefore(world, agent, call)
-  const { calls = 1, costNanoUsd, model } = spent
-  world.set(agent, Ledger, entered(world.get(agent, Ledger), { ...spent, isLate }))
+  setMade(world, agent, Ledger, entered(world.get(agent, Ledger), spent, isLate), levelsOfLedger)
   if (costNanoUsd === undefined && calls > 0) tellUnpriced(world, agent, model)
   tripIfReached(world, agent)
 }

@@ -37,7 +37,16 @@ export function readyAgents(world: World, count: number, ...also: readonly Compo
   for (const token of also) if (!anybodyHas(world, token)) return none
   const ready = soonReady(world, count)
   if (also.length === 0) return ready.length <= count ? ready : ready.slice(0, count)
-  return ready.filter((agent) => also.every((token) => world.has(agent, token)))
+  // Mostly all of them have these, or are of those that are not asked about.
+  for (const agent of ready) {
+    if (!hasAll(world, agent, also)) return ready.filter((each) => hasAll(world, each, also))
+  }
+  return ready
+}
+
+function hasAll(world: World, agent: Entity, tokens: readonly Component[]): boolean {
+  for (const token of tokens) if (!world.has(agent, token)) return false
+  return true
 }
 
 /** These, and as many behind them: some of the first may be held up before they are started. */

@@ -45,14 +45,14 @@ function startStep(world: World, agent: Entity): void {
   const messages = world.read(agent, Conversation).length
   const steps = nextStep(world, agent)
   checkPrefix(world, agent, messages)
-  const { timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
+  const { model, timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
   const effect = world.spawn(
     ModelCall({ messages }),
     Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs }),
     OwnedBy({ agent }),
     Pending,
   )
-  reserve(world, effect)
+  reserve(world, agent, model)
   world.remove(agent, Unread)
   world.add(agent, Busy)
   tell(world, 'model-called', { agent, effect, step: steps, messages })

@@ -24,6 +24,7 @@ import { chargeCall } from './money/charge-call.ts'
 import { chargeOwnCall, type OwnCall } from './money/charge-own-call.ts'
 import { keepsOwnCalls } from './money/count-calls.ts'
 import { refusalOf } from './refusal-of.ts'
+import { setMade } from './set-made.ts'
 import { settled } from './settled.ts'
 import { takeOverflow } from './summaries/overflow.ts'
 import { tell } from './tell.ts'
@@ -60,10 +61,10 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const { message, stop, usage } = priced
   const { isOutdated, messages: place } = world.read(call, ModelCall)
   const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
-  const own = { agent, call, model: world.get(agent, Llm)?.model ?? '', priced }
+  const own: OwnCall = { agent, call, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
   const write = (): void => {
     count(world, agent, priced)
-    noteOwnCall(world, own, isOutdated === true)
+    noteLastCall(world, own)
     // Messages that came during the call stand behind its reply: the model has not seen them.
     insertMessage(world, agent, place, message)
   }
@@ -102,14 +103,14 @@ const nothingUsed: CallUsage = { calls: 0 }
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
   const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
   const used = { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output }
-  world.set(agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used))
+  setMade(world, agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used), 1)
 }
 
 /** Notes how full the model's window was. Where own calls are kept, the newest of them says that. */
-function noteOwnCall(world: World, { agent, model, priced }: OwnCall, isOutdated: boolean): void {
+function noteLastCall(world: World, { agent, isOutdated, model, priced }: OwnCall): void {
   const { cachePrice, contextWindow, usage } = priced
-  if (isOutdated || !world.has(agent, Context)) return
-  if (world.has(agent, Overflowed)) world.remove(agent, Overflowed)
+  if (isOutdated === true || !world.has(agent, Context)) return
+  world.remove(agent, Overflowed)
   const promptTokens = promptTokensOf(usage)
   const isBehind = promptTokens !== undefined && cachePrice === undefined && keepsOwnCalls(world, agent)
   const last = isBehind ? world.get(agent, LastCall) : undefined

@@ -79,7 +79,7 @@ function notableCalls(world: World, count: number, further: readonly WatchdogSig
     if (state !== undefined && call <= state.seen) continue
     const calls = byAgent?.get(agent)
     if (calls !== undefined) calls.push(call)
-    else if (further.length > 0 || isNotable(world, agent, call)) (byAgent ??= new Map()).set(agent, [call])
+    else if (further.length > 0 || isNotable(world, agent, call, state)) (byAgent ??= new Map()).set(agent, [call])
   }
   return byAgent ?? noCalls
 }

@@ -12,9 +12,9 @@ export function compactionView(
   world: World,
   agent: Entity,
   moment: CompactionView['moment'],
+  context = world.get(agent, Context),
 ): CompactionView | undefined {
   const last = lastCallOf(world, agent)
-  const context = world.get(agent, Context)
   if (last === undefined || context === undefined) return undefined
   const { contextWindow, model, promptTokens } = last
   const { threshold, tier } = thresholdOf(context, model)

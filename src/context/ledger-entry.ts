@@ -1,6 +1,8 @@
 import type { LedgerData, LedgerRow } from '../../components/ledger.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import type { TokenUsage } from '../../components/usage.ts'
+import { assign } from '../world/canonical.ts'
+import type { Json } from '../world/json.ts'
 import { withAdded } from './with-added.ts'
 
 /** What settled calls of one model have used. */
@@ -20,15 +22,28 @@ export interface Spent {
 
 export const emptyLedger: LedgerData = { models: {}, sessionNanoUsd: 0, turnNanoUsd: 0 }
 
-/** A ledger with calls more in it. */
-export function entered(ledger: LedgerData = emptyLedger, spent: Spent): LedgerData {
-  const { costNanoUsd = 0, isLate = false, model } = spent
-  const row = Object.hasOwn(ledger.models, model) ? ledger.models[model] : undefined
+/** A ledger with calls more in it: a new one, down to the row of their model. */
+export function entered(
+  { models, sessionNanoUsd, turnNanoUsd }: LedgerData = emptyLedger,
+  spent: Spent,
+  isLate = spent.isLate === true,
+): LedgerData {
+  const { costNanoUsd = 0, model } = spent
+  const row = Object.hasOwn(models, model) ? models[model] : undefined
   return {
-    models: { ...ledger.models, [model]: withCalls(row, spent) },
-    sessionNanoUsd: ledger.sessionNanoUsd + costNanoUsd,
-    turnNanoUsd: ledger.turnNanoUsd + (isLate ? 0 : costNanoUsd),
+    models: withRow(models, model, withCalls(row, spent)),
+    sessionNanoUsd: sessionNanoUsd + costNanoUsd,
+    turnNanoUsd: turnNanoUsd + (isLate ? 0 : costNanoUsd),
   }
+}
+
+/** Mostly there is one row, which is made anew. */
+function withRow(models: LedgerData['models'], model: string, row: LedgerRow): LedgerData['models'] {
+  const rows: Record<string, LedgerRow & Json> = {}
+  const made = row as LedgerRow & Json
+  for (const name in models) assign(rows, name, name === model ? made : (models[name] as Json))
+  if (!Object.hasOwn(rows, model)) assign(rows, model, made)
+  return rows
 }
 
 /**
@@ -69,24 +84,22 @@ export function toldSoFar(before: SessionUsage | undefined, now: SessionUsage): 
   }
 }
 
-/** What is not known adds nothing, and is not known if nothing is. */
-export function added(before: number | undefined, add: number | undefined): number | undefined {
-  return add === undefined ? before : (before ?? 0) + add
-}
-
 function withCalls(
   row: LedgerRow = { calls: 0 },
   { calls = 1, costNanoUsd, isEstimated = false, usage }: Spent,
 ): LedgerRow {
-  const counted = (isSo: boolean): number | undefined => (isSo && calls > 0 ? calls : undefined)
+  const counted = calls > 0 ? calls : undefined
   const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
-  const tokens = { cacheRead, cacheWrite, cacheWrite1h, input, output }
   return withAdded(row, {
-    ...tokens,
+    cacheRead,
+    cacheWrite,
+    cacheWrite1h,
     calls,
     costNanoUsd,
-    estimated: counted(isEstimated),
-    unpriced: counted(costNanoUsd === undefined),
+    estimated: isEstimated ? counted : undefined,
+    input,
+    output,
+    unpriced: costNanoUsd === undefined ? counted : undefined,
   })
 }
 

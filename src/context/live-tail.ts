@@ -1,4 +1,7 @@
+import { Boundary } from '../../components/boundary.ts'
+import { HolderOf, SharedBlock } from '../../components/holder.ts'
 import type { Message } from '../../components/message.ts'
+import { ActiveFor } from '../../components/subagent-session.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { liveSubagentsIn } from './live-subagents.ts'
@@ -6,11 +9,17 @@ import { liveState } from './live-state.ts'
 
 const nothing: readonly Message[] = []
 
+/** Is anybody of a world told anything? Mostly nobody has what is told of, and then no agent is looked at. */
+function mayBeTold({ core: { state } }: World): boolean {
+  return state.count(Boundary) + state.count(HolderOf) + state.count(ActiveFor) + state.count(SharedBlock) > 0
+}
+
 /**
  * What an agent's model is told of what is so right now: made anew for each call, behind the last cache breakpoint, and no
  * part of the shared prefix.
  */
 export function liveTail(world: World, agent: Entity): readonly Message[] {
+  if (!mayBeTold(world)) return nothing
   const subagents = liveSubagentsIn(world, agent, 'tail')
   const state = liveState(world, agent, subagents?.sessions)
   if (subagents === undefined && state === undefined) return nothing

@@ -34,11 +34,15 @@ export function rawTokensOfStep(world: World, agent: Entity, messages: number): 
 /** No fewer tokens than a model call asks with, before any factor: known without counting any. */
 export function mostTokensOfCall(world: World, effect: Entity): number {
   if (!world.has(effect, SideCall)) {
-    const { agent } = world.read(effect, OwnedBy)
-    return mostTokensOfRequest(countedRequest(world, agent, world.read(effect, ModelCall).messages))
+    return mostTokensOfStep(world, world.read(effect, OwnedBy).agent, world.read(effect, ModelCall).messages)
   }
   const { messages, system } = sideRequest(world, effect)
   return maxTokensOf(system) + maxTokensOf(messages)
+}
+
+/** The same of a step of an agent that answers so many messages. */
+export function mostTokensOfStep(world: World, agent: Entity, messages: number): number {
+  return mostTokensOfRequest(countedRequest(world, agent, messages))
 }
 
 /** How many tokens a model of an agent is likely to find where so many are counted here. */
@@ -48,13 +52,14 @@ export function estimated(world: World, agent: Entity, model: string, raw: numbe
 
 function countedRequest(world: World, agent: Entity, messages: number): CountedRequest {
   const start = projectionStart(world, agent)
+  const tail = liveTail(world, agent)
   return {
     system: systemText(world, agent),
     tools: world.get(agent, ToolRegistry)?.tools ?? noTools,
     messages: world.get(agent, Conversation) ?? [],
     from: start?.from,
     to: messages,
-    others: start === undefined ? liveTail(world, agent) : [start.message, ...liveTail(world, agent)],
+    others: start === undefined ? tail : [start.message, ...tail],
   }
 }
 

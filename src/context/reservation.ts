@@ -1,15 +1,14 @@
 import { Ceilings } from '../../components/ceilings.ts'
-import { Llm } from '../../components/llm.ts'
+import { Llm, type LlmData } from '../../components/llm.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { ModelRates, type Rates } from '../../components/model-rates.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SideCall } from '../../components/side-call.ts'
-import { callerOf, modelCalledBy } from '../models/model-request.ts'
 import type { DataOf, Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { assumedOutputTokens, dearestCost } from './dearest-cost.ts'
-import { estimated, mostTokensOfCall, rawTokensOfCall } from './request-tokens.ts'
+import { estimated, mostTokensOfCall, mostTokensOfStep, rawTokensOfCall, rawTokensOfStep } from './request-tokens.ts'
 import { greatestFactor } from './token-factor.ts'
 
 /** Who has what models cost, in each World: there is one at most. Only a shortcut. */
@@ -34,36 +33,50 @@ function lookedUp(world: World): DataOf<() => typeof ModelRates.schema>['models'
  * dearest rate, and as much output as the model may write. A model without a price adds nothing.
  */
 export function reservedForCalls(world: World, agent: Entity): number {
-  return sumOfCalls(world, agent, (call, model) => estimated(world, agent, model, rawTokensOfCall(world, call)))
+  return sumOfCalls(world, agent, false)
 }
 
 /** No less than that, at the price of a look at what is new: no tokens are counted. */
 export function mostReservedForCalls(world: World, agent: Entity): number {
-  return sumOfCalls(world, agent, (call) => greatestFactor * mostTokensOfCall(world, call))
+  return sumOfCalls(world, agent, true)
 }
 
-function sumOfCalls(world: World, agent: Entity, inputOf: (call: Entity, model: string) => number): number {
+/** @param isBound tokens are not counted: there are no more than so many */
+function sumOfCalls(world: World, agent: Entity, isBound: boolean): number {
   if (!world.has(agent, Ceilings)) return 0
   let sum = 0
   for (const owned of world.referrers(OwnedBy, agent)) {
-    if (world.has(owned, ModelCall)) sum += mostCostOf(world, owned, inputOf)
+    if (world.has(owned, ModelCall)) sum += mostCostOfStep(world, agent, owned, isBound)
   }
-  for (const call of world.referrers(SideCall, agent)) sum += mostCostOf(world, call, inputOf)
+  if (!world.isReferred(SideCall, agent)) return sum
+  for (const call of world.referrers(SideCall, agent)) sum += mostCostOfSideCall(world, agent, call, isBound)
   return sum
 }
 
 /** Of a call that is settled: nothing is set aside for it any more. */
-function mostCostOf(world: World, call: Entity, inputOf: (call: Entity, model: string) => number): number {
+function mostCostOfStep(world: World, agent: Entity, call: Entity, isBound: boolean): number {
   if (world.has(call, Outcome)) return 0
-  const model = modelCalledBy(world, call)
-  const rates = ratesOf(world, model)
+  const { messages } = world.read(call, ModelCall)
+  const llm = world.read(agent, Llm)
+  const rates = ratesOf(world, llm.model)
   if (rates?.isPriced !== true) return 0
-  return dearestCost(rates, { input: inputOf(call, model), output: outputLimit(world, call) }) ?? 0
+  const input = isBound
+    ? greatestFactor * mostTokensOfStep(world, agent, messages)
+    : estimated(world, agent, llm.model, rawTokensOfStep(world, agent, messages))
+  return dearestCost(rates, { input, output: outputLimit(llm) }) ?? 0
 }
 
-function outputLimit(world: World, call: Entity): number {
-  const side = world.get(call, SideCall)
-  if (side !== undefined) return side.maxOutputTokens
-  const { maxOutputTokens, thinking } = world.read(callerOf(world, call), Llm)
+function mostCostOfSideCall(world: World, agent: Entity, call: Entity, isBound: boolean): number {
+  if (world.has(call, Outcome)) return 0
+  const { maxOutputTokens, model } = world.read(call, SideCall)
+  const rates = ratesOf(world, model)
+  if (rates?.isPriced !== true) return 0
+  const input = isBound
+    ? greatestFactor * mostTokensOfCall(world, call)
+    : estimated(world, agent, model, rawTokensOfCall(world, call))
+  return dearestCost(rates, { input, output: maxOutputTokens }) ?? 0
+}
+
+function outputLimit({ maxOutputTokens, thinking }: LlmData): number {
   return maxOutputTokens ?? assumedOutputTokens + (typeof thinking === 'number' ? thinking : 0)
 }

@@ -21,13 +21,13 @@ export interface Stretch {
   readonly to?: number | undefined
 }
 
-/** What is known of a log: how much the messages from one index up to another come to. */
+/** What is known of a log: how much the messages from one index up to another come to. Written over at each step. */
 interface Run {
-  readonly from: number
-  readonly to: number
-  readonly sum: number
+  from: number
+  to: number
+  sum: number
   /** The last of these: a tick that is undone takes messages back, and others may come in their places. */
-  readonly last: Message | undefined
+  last: Message | undefined
 }
 
 /** From so many messages on a stretch is remembered: a shorter one is added up as quickly. */
@@ -46,24 +46,33 @@ class RunningSum {
 
   of(messages: readonly Message[], from = 0, to = messages.length): number {
     const end = Math.min(to, messages.length)
-    let { to: at, sum } = this.#known(messages, from, end)
+    const known = this.#runs.get(messages)
+    // From the end of what is known, which may lie behind the end that is asked for, or from nothing.
+    const isNear = known !== undefined && isKnown(known, messages, from) && Math.abs(known.to - end) < end - from
+    let at = isNear ? known.to : Math.min(from, end)
+    let sum = isNear ? known.sum : 0
     for (; at < end; at++) sum += this.#at(messages, at)
     for (; at > end; at--) sum -= this.#at(messages, at - 1)
-    if (end - from >= minRemembered) this.#runs.set(messages, { from, to: end, sum, last: messages[end - 1] })
+    if (end - from < minRemembered) return sum
+    const last = messages[end - 1]
+    if (known === undefined) this.#runs.set(messages, { from, to: end, sum, last })
+    else {
+      known.from = from
+      known.to = end
+      known.sum = sum
+      known.last = last
+    }
     return sum
-  }
-
-  /** Where to begin: at the end of what is known, which may lie behind the end that is asked for, or at nothing. */
-  #known(messages: readonly Message[], from: number, end: number): { to: number; sum: number } {
-    const known = this.#runs.get(messages)
-    const holds = known !== undefined && known.from === from && messages[known.to - 1] === known.last
-    return holds && Math.abs(known.to - end) < end - from ? known : { to: Math.min(from, end), sum: 0 }
   }
 
   #at(messages: readonly Message[], index: number): number {
     const message = messages[index]
     return message === undefined ? 0 : this.#amountOf(message)
   }
+}
+
+function isKnown(run: Run, messages: readonly Message[], from: number): boolean {
+  return run.from === from && messages[run.to - 1] === run.last
 }
 
 const tokenSum = new RunningSum(rawTokens)

@@ -1,7 +1,7 @@
 import { SubtaskAccount, SubtaskCount } from '../../components/subtask-account.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { added } from './ledger-entry.ts'
+import { added } from './with-added.ts'
 import { promptTokensOf } from './prompt-tokens.ts'
 
 /** What an agent's subtasks have spent so far, those under way included; `undefined`: it has had none. */

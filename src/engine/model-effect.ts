@@ -2,6 +2,7 @@ import type { Failure } from '../../components/failure.ts'
 import type { CachePrice } from '../../components/last-call.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import { SideCall } from '../../components/side-call.ts'
+import type { PricedReply } from '../context/priced-reply.ts'
 import { parseModel } from '../models/model-name.ts'
 import type { ModelProvider, ModelReply } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
@@ -71,20 +72,17 @@ function hold(
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
 }
 
-type PricedReply = PricedCall & { readonly cachePrice: CachePrice | undefined }
+type Priced = PricedCall & { readonly cachePrice: CachePrice | undefined }
 
 /** The message remembers which model wrote it. Price and window come along, so that a replay under other prices is the same. */
-function settled({ message, stop, usage }: ModelReply, model: string, priced: PricedReply): OutcomeData {
+function settled({ message, stop, usage }: ModelReply, model: string, priced: Priced): OutcomeData {
   const { cachePrice, costNanoUsd, contextWindow } = priced
-  return {
-    ok: true,
-    value: {
-      ...(cachePrice !== undefined && { cachePrice }),
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(costNanoUsd !== undefined && { costNanoUsd }),
-      message: { content: message.content, model, role: 'assistant' },
-      stop,
-      usage,
-    },
-  }
+  const value: { -readonly [K in keyof PricedReply]?: PricedReply[K] } = {}
+  if (cachePrice !== undefined) value.cachePrice = cachePrice
+  if (contextWindow !== undefined) value.contextWindow = contextWindow
+  if (costNanoUsd !== undefined) value.costNanoUsd = costNanoUsd
+  value.message = { content: message.content, model, role: 'assistant' }
+  value.stop = stop
+  value.usage = usage
+  return { ok: true, value }
 }

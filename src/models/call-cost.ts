@@ -38,6 +38,13 @@ export function callCost(usage: TokenUsage, rates: Rates): number | undefined {
   const written = count(usage.cacheWrite)
   const writtenForAnHour = Math.min(count(usage.cacheWrite1h), written)
   const promptTokens = fresh + read + written
+  const plain =
+    picoUsd(fresh, input, promptTokens) +
+    picoUsd(read, cacheRead, promptTokens) +
+    picoUsd(written - writtenForAnHour, cacheWrite, promptTokens) +
+    picoUsd(writtenForAnHour, cacheWrite1h, promptTokens) +
+    picoUsd(count(usage.output), output, promptTokens)
+  if (plain <= MOST_PICO_USD) return Math.floor((plain + PICO_PER_NANO_USD / 2) / PICO_PER_NANO_USD)
   const priceOf = (tokens: number, rate: Rate): bigint =>
     tokens === 0 ? 0n : BigInt(tokens) * scaled(at(rate, promptTokens))
   const sum =
@@ -70,6 +77,21 @@ function at(rate: Rate, promptTokens: number): number {
 /** Providers say what they like: what is no count of tokens counts as none. */
 function count(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 ? Math.trunc(Math.min(tokens, Number.MAX_SAFE_INTEGER)) : 0
+}
+
+/** Most rates have no more digits, and are no higher: then a token costs a whole number of trillionths of a dollar. */
+const PLAIN_RATE = { perUsd: 1_000_000, most: 1_000 }
+const PICO_PER_NANO_USD = 1_000
+/** Up to it sums of trillionths are exact, and so is the rounding of their thousandths. */
+const MOST_PICO_USD = 2 ** 50
+
+/** What so many tokens cost in trillionths of a US dollar, which is exact; not a number if the rate has more digits. */
+function picoUsd(tokens: number, rate: Rate, promptTokens: number): number {
+  if (tokens === 0) return 0
+  const usdPerMillion = at(rate, promptTokens)
+  const { perUsd, most } = PLAIN_RATE
+  const pico = Math.round(usdPerMillion * perUsd)
+  return pico / perUsd === usdPerMillion && pico >= 0 && usdPerMillion <= most ? tokens * pico : NaN
 }
 
 const RATE_DIGITS = 12

@@ -46,10 +46,16 @@ function projectedMessages(world: World, agent: Entity, messages?: number): LogV
   return LogView.of([start.message]).concat(LogView.of(log, start.from, messages))
 }
 
+/** Ends an agent's system prompt in the list of its live subagents, or did so when it was rendered? */
+function isListRendered(world: World, agent: Entity): boolean {
+  const archival = world.get(agent, Archival)
+  return archival !== undefined && (archival.placement === 'system' || world.has(agent, RenderedPrompt))
+}
+
 /** An agent's system prompt as its model sees it, rendered or not; empty when it has none. */
 export function systemText(world: World, agent: Entity): string {
   const prompt = world.get(agent, SystemPrompt)
-  if (prompt === undefined && !world.has(agent, Skills) && !world.has(agent, Archival)) return ''
+  if (prompt === undefined && !world.has(agent, Skills) && !isListRendered(world, agent)) return ''
   const rendered = world.get(agent, RenderedPrompt) ?? fullPrompt(world, agent)
   return rendered?.text ?? prompt?.template ?? ''
 }

@@ -16,8 +16,7 @@ import {
   summaryPrompt,
   unparsed,
 } from '../../src/context/archival-summary.ts'
-import { added } from '../../src/context/ledger-entry.ts'
-import { withAdded } from '../../src/context/with-added.ts'
+import { added, withAdded } from '../../src/context/with-added.ts'
 import type { ModelReply } from '../../src/models/port.ts'
 import { textOf } from '../../src/models/text-of.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -115,7 +114,7 @@ function modelFor(world: World, job: Entity): string {
 function call(world: World, job: Entity, repair?: Repair): void {
   const { agent, fromSeq, summaryBy, toSeq } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
-  const effect = world.spawn(
+  world.spawn(
     SideCall({
       agent,
       ask: summaryAsk,
@@ -131,7 +130,7 @@ function call(world: World, job: Entity, repair?: Repair): void {
     Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs: tryTimeoutMs }),
     Pending,
   )
-  reserve(world, effect)
+  reserve(world, agent, model)
 }
 
 /** What a call has used stands in the transcript beside the summary. */

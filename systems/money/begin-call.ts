@@ -1,12 +1,12 @@
 import { CeilingNotes } from '../../components/ceiling-notes.ts'
 import { Ceilings } from '../../components/ceilings.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
 import type { Failure } from '../../components/failure.ts'
 import { Turn } from '../../components/turn.ts'
 import { boundsPassed, leastLeft } from '../../src/context/ceiling-decision.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
 import { mostReservedNanoUsd, reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { toUsd } from '../../src/context/usd.ts'
-import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../latched.ts'
@@ -22,23 +22,20 @@ import { tripIfReached } from './trip-if-reached.ts'
  */
 export function callProblem(world: World, agent: Entity, model: string): Failure | undefined {
   const ceilings = world.get(agent, Ceilings)
-  tripIfReached(world, agent)
-  const latched = latchOf(world, agent)
-  if (latched?.kind === 'cost_ceiling') return latched.failure
+  tripIfReached(world, agent, ceilings)
+  if (world.has(agent, CostCeiling)) return latchOf(world, agent)?.failure
   if (ceilings?.onUnpriced !== 'refuse' || ratesOf(world, model)?.isPriced !== false) return undefined
   const message = `cost unknown: the model ${model} has no price, and a ceiling is set. Give it a price, or set onUnpriced to warn.`
   return { kind: 'cost-unknown', message }
 }
 
 /**
- * Sets a call that begins against the ceilings of its agent: what is in flight counts as reserved, and it is told if that
- * may pass one. To be called once the call is spawned.
+ * Sets a call that an agent begins of a model against its ceilings: what is in flight counts as reserved, and it is told if
+ * that may pass one. To be called once the call is spawned.
  */
-export function reserve(world: World, call: Entity): void {
-  const agent = callerOf(world, call)
+export function reserve(world: World, agent: Entity, model: string): void {
   const ceilings = world.get(agent, Ceilings)
   if (ceilings === undefined) return
-  const model = modelCalledBy(world, call)
   const rates = ratesOf(world, model)
   if (rates === undefined) askRates(world, model)
   else if (!rates.isPriced) tellUnpriced(world, agent, model)

@@ -17,7 +17,7 @@ export function mayStep(world: World, agent: Entity): boolean {
   if (!world.has(agent, Ceilings)) return true
   const { model } = world.read(agent, Llm)
   const failure = callProblem(world, agent, model)
-  if (failure === undefined) return !awaitRates(world, agent)
+  if (failure === undefined) return !awaitRates(world, agent, model)
   if (failure.kind !== 'cost-unknown') return false
   const { message } = failure
   tell(world, 'turn-error', { agent, kind: 'cost_unknown', retryable: false, message, failure })

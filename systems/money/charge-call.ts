@@ -29,15 +29,24 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
 ])
 
-/** Enters a model call that has its reply. Where the provider said nothing of tokens they are estimated. */
-export function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
+/** Enters a model call of an agent that keeps a ledger, once it has its reply. */
+function chargeReply(world: World, call: Entity, priced: PricedReply): void {
+  const { costNanoUsd, usage } = priced
+  if (!isToldBy(usage)) return chargeUntold(world, call, priced)
   const agent = callerOf(world, call)
-  if (!keepsLedger(world, agent)) return
+  if (world.has(call, SideCall)) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
+  charge(world, agent, { call, costNanoUsd, model: modelCalledBy(world, call), usage })
+}
+
+/** Has a provider said how many tokens a call has used? */
+export function isToldBy({ input, output }: TokenUsage): boolean {
+  return input !== undefined || output !== undefined
+}
+
+/** Enters a call of whose tokens the provider said nothing: they are estimated. */
+export function chargeUntold(world: World, call: Entity, { message, usage }: PricedReply): void {
+  const agent = callerOf(world, call)
   const model = modelCalledBy(world, call)
-  if (usage.input !== undefined || usage.output !== undefined) {
-    if (world.has(call, SideCall)) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
-    return charge(world, agent, { call, costNanoUsd, model, usage })
-  }
   const output = estimated(world, agent, model, rawTokens(message))
   // A step that has its reply is counted as a call already.
   const calls = world.has(call, SideCall) ? 1 : 0

@@ -1,6 +1,5 @@
 import { Archival } from '../../components/archival.ts'
 import { Effect } from '../../components/effect.ts'
-import { Llm } from '../../components/llm.ts'
 import { ModelRates, Rates, RatesCall } from '../../components/model-rates.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
@@ -19,10 +18,10 @@ export function askRates(world: World, model: string): void {
   world.spawn(RatesCall({ model }), Effect({ attempt: 1, kind: 'rates', restart: 'pure' }), Pending)
 }
 
-/** Holds an agent that has `Ceilings` until it is known what its model costs. False: it is known. */
-export function awaitRates(world: World, agent: Entity): boolean {
-  const { model } = world.read(agent, Llm)
-  askRates(world, summaryModel(world, agent, model))
+/** Holds an agent that has `Ceilings` until it is known what its model costs, which is this one. False: it is known. */
+export function awaitRates(world: World, agent: Entity, model: string): boolean {
+  // Summaries of archived turns may be another model's.
+  askRates(world, modelNamed(world.get(agent, Archival)?.summary.model ?? model, model))
   if (ratesOf(world, model) !== undefined) return false
   askRates(world, model)
   world.add(agent, RatesAwaited)
@@ -52,8 +51,7 @@ function note(world: World, model: string, rates: Rates): void {
   world.set(holder, ModelRates, { models: { ...models, [model]: rates } })
 }
 
-/** Summaries of archived turns may be another model's. */
-function summaryModel(world: World, agent: Entity, own: string): string {
-  const named = world.get(agent, Archival)?.summary.model ?? own
-  return named.includes('/') ? named : `${parseModel(own).provider}/${named}`
+/** A bare name takes the provider of the agent's own model. */
+function modelNamed(name: string, own: string): string {
+  return name.includes('/') ? name : `${parseModel(own).provider}/${name}`
 }

@@ -12,8 +12,7 @@ import { tell } from '../tell.ts'
  * Stops an agent whose spending has reached a ceiling: looked at when a call settles, and before one begins. What follows
  * from it the cost-ceiling system does, in this tick or the next.
  */
-export function tripIfReached(world: World, agent: Entity): void {
-  const ceilings = world.get(agent, Ceilings)
+export function tripIfReached(world: World, agent: Entity, ceilings = world.get(agent, Ceilings)): void {
   if (ceilings === undefined || world.has(agent, CostCeiling)) return
   const reached = ceilingReached(ceilings, spendingOf(world, agent))
   if (reached === undefined) return

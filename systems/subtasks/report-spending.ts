@@ -1,6 +1,7 @@
 import { SubtaskAccount, SubtaskCount } from '../../components/subtask-account.ts'
 import type { SubtaskSpending } from '../../components/subtask.ts'
-import { added, newlySpent, toldSoFar } from '../../src/context/ledger-entry.ts'
+import { newlySpent, toldSoFar } from '../../src/context/ledger-entry.ts'
+import { added } from '../../src/context/with-added.ts'
 import { promptTokensOf } from '../../src/context/prompt-tokens.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

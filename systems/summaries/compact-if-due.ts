@@ -33,12 +33,14 @@ export function compactIfDue(world: World, agent: Entity, compactor: Compactor):
 
 /** Is a compaction that nobody has asked for due by how full the agent's window is? Never if that is not known. */
 export function isDueAt(world: World, agent: Entity, compactor: Compactor, moment: CompactionView['moment']): boolean {
-  if (!isAutomatic(world, agent)) return false
-  const view = compactionView(world, agent, moment)
+  const context = world.get(agent, Context)
+  if (context?.compaction.enabled !== true) return false
+  // Old numbers say nothing: there has to be an own call since the projection was last rewritten.
+  const view = compactionView(world, agent, moment, context)
   return view?.fullness !== undefined && compactor.should(view)
 }
 
-/** Old numbers say nothing: there has to be an own call since the projection was last rewritten. */
+/** As in `isDueAt`, whatever the numbers say. */
 function isAutomatic(world: World, agent: Entity): boolean {
   return world.get(agent, Context)?.compaction.enabled === true && world.has(agent, LastCall)
 }

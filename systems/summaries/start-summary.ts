@@ -63,7 +63,7 @@ export function startSummary(world: World, agent: Entity, wish: SummaryWish): Su
     Effect({ attempt: 1, deadlineMs: world.nowMs + timeoutMs, kind: 'model', restart: 'pure' }),
     Pending,
   )
-  reserve(world, effect)
+  reserve(world, agent, model)
   world.add(agent, Summarizing)
   holdStep(world, agent)
   tell(world, 'summary-started', { agent, effect, kind, by })

@@ -3,17 +3,19 @@ import { ToolCall } from '../../components/tool-call.ts'
 import { WatchdogState } from '../../components/watchdog-state.ts'
 import { callBefore, newestCall } from '../../src/context/call-before.ts'
 import { type CallRun, isSameCall, keyOfCall, repeatedToolCall } from '../../src/context/call-run.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { DataOf, Entity } from '../../src/world/component.ts'
 import type { Json } from '../../src/world/json.ts'
 import type { World } from '../../src/world/world.ts'
+
+type State = DataOf<() => typeof WatchdogState.schema>
 
 /**
  * Is there something to remember of a call? Of the first one that is seen of an agent, of those that go on with a run, and of
  * those that end one; of others there is not: what came before the next one stands in the conversation.
  */
-export function isNotable(world: World, agent: Entity, call: Entity): boolean {
-  const state = world.get(agent, WatchdogState)
-  return state === undefined || rememberedRun(state.signals) !== undefined || isLikeTheOneBefore(world, agent, call)
+export function isNotable(world: World, agent: Entity, call: Entity, state: State | undefined): boolean {
+  if (state === undefined || rememberedRun(state.signals) !== undefined) return true
+  return isLikeTheOneBefore(world, agent, call, state)
 }
 
 /**
@@ -34,7 +36,9 @@ export function runWith(
     return before.key === key ? { key, run: before.run + 1 } : undefined
   }
   const isRepeated =
-    last === undefined ? isLikeTheOneBefore(world, agent, call) : isSameCall(world.read(last, ToolCall), asked)
+    last === undefined
+      ? isLikeTheOneBefore(world, agent, call, world.get(agent, WatchdogState))
+      : isSameCall(world.read(last, ToolCall), asked)
   return isRepeated ? { key: keyOfCall(asked), run: 2 } : undefined
 }
 
@@ -59,8 +63,8 @@ export function keepNewestCall(world: World, agent: Entity, from: number, to: nu
 }
 
 /** What an agent did before anything was seen of it does not count. */
-function isLikeTheOneBefore(world: World, agent: Entity, call: Entity): boolean {
-  if (!world.has(agent, WatchdogState)) return false
+function isLikeTheOneBefore(world: World, agent: Entity, call: Entity, state: State | undefined): boolean {
+  if (state === undefined) return false
   const asked = world.read(call, ToolCall)
   const before = callBefore(world.get(agent, Conversation) ?? [], asked.callId)
   return before !== undefined && isSameCall(before, asked)

@@ -67,6 +67,25 @@ describe('a call', () => {
     expect(await costOf('x', many, { overrides })).toBe(8_800_000_000_006_200)
   })
 
+  it('costs what whole numbers say, be its counts and rates long or short', async () => {
+    const count = fc.oneof(fc.nat(200_000), fc.maxSafeNat())
+    const rate = fc.oneof(
+      fc.nat(200_000_000),
+      fc.nat(20_000_000).map((long) => long + 1e-4),
+    )
+    await fc.assert(
+      fc.asyncProperty(count, rate, count, rate, async (input, inputMicro, output, outputMicro) => {
+        const overrides = { x: { input: inputMicro / 1e6, output: outputMicro / 1e6 } }
+        // Rates in 10⁻¹⁰ of a dollar, a token of which is 10⁻⁷ of its billionth.
+        const tenths = (micro: number): bigint => BigInt(Math.round(micro * 1e4))
+        const exact =
+          (BigInt(input) * tenths(inputMicro) + BigInt(output) * tenths(outputMicro) + 5_000_000n) / 10_000_000n
+        const most = BigInt(Number.MAX_SAFE_INTEGER)
+        expect(await costOf('x', { input, output }, { overrides })).toBe(Number(exact > most ? most : exact))
+      }),
+    )
+  })
+
   it.for([
     ['anthropic/claude-sonnet-4-5', 3, 6, 15, 22.5],
     ['openai/gpt-6-sol', 2, 4, 10, 15],
