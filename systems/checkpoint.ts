@@ -44,9 +44,7 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
     run(world: World): void {
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
       if (!anybodyHas(world, Context, SideCall)) return
-      for (const effect of settledSummaries(world, 'checkpoint')) {
-        if (!askShorter(world, effect)) takeRecord(world, effect)
-      }
+      if (anybodyHas(world, SideCall)) takeRecords(world)
       const isAnyPending = anybodyHas(world, CheckpointPending)
       if (isAnyPending) {
         for (const agent of world.query(CheckpointPending, not(Busy))) writeAsAsked(world, agent, checkpointer)
@@ -68,6 +66,12 @@ function ask(world: World, { agent, note, request }: InputOf<'checkpoint'>): voi
   const before = world.get(agent, CheckpointPending)
   const requests = [...(before?.requests ?? []), request]
   world.set(agent, CheckpointPending, { by: 'manual', note: note ?? before?.note, requests })
+}
+
+function takeRecords(world: World): void {
+  for (const effect of settledSummaries(world, 'checkpoint')) {
+    if (!askShorter(world, effect)) takeRecord(world, effect)
+  }
 }
 
 function takeRecord(world: World, effect: Entity): void {

@@ -9,12 +9,14 @@ import {
 import { Boundary } from '../components/boundary.ts'
 import { Context } from '../components/context.ts'
 import { SideCall } from '../components/side-call.ts'
+import { Unread } from '../components/unread.ts'
 import type { Compactor } from '../src/context/compactor.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { anybodyHas } from './anybody-has.ts'
 import { inputsOf } from './inputs-of.ts'
+import { marked } from './marked.ts'
 import { readyAgents } from './ready-agents.ts'
 import { askShorter } from './summaries/ask-shorter.ts'
 import { answerRequests } from './summaries/answer-requests.ts'
@@ -45,19 +47,24 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) askForCompaction(world, input)
       if (!anybodyHas(world, Context, SideCall)) return
-      for (const effect of settledSummaries(world, 'compaction')) {
-        if (!askShorter(world, effect)) takeSummary(world, effect)
-      }
+      if (anybodyHas(world, SideCall)) takeSummaries(world)
       tellRewrites(world)
       judgeCompactions(world, compactor)
       if (anybodyHas(world, Unweighed)) {
-        for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)
+        for (const agent of marked(world, Unweighed)) weighTurn(world, agent, compactor)
       }
       if (anybodyHas(world, CompactionAsked)) {
         for (const agent of world.query(CompactionAsked, not(Busy))) compactAsAsked(world, agent, compactor)
       }
+      if (!anybodyHas(world, Unread)) return
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) compactIfDue(world, agent, compactor)
     },
+  }
+}
+
+function takeSummaries(world: World): void {
+  for (const effect of settledSummaries(world, 'compaction')) {
+    if (!askShorter(world, effect)) takeSummary(world, effect)
   }
 }
 

@@ -19,9 +19,9 @@ const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].
 
 /** What was found last in a world, and after which write: several systems of a tick ask, and mostly nothing changes meanwhile. */
 interface Found {
-  readonly revision: number
-  readonly count: number
-  readonly ready: readonly Entity[]
+  revision: number
+  count: number
+  ready: readonly Entity[]
 }
 
 const lastFound = new WeakMap<World, Found>()
@@ -54,8 +54,13 @@ export function soonReady(world: World, count: number): readonly Entity[] {
   if (!anybodyHas(world, Unread)) return none
   const { revision } = world.core.state
   const last = lastFound.get(world)
-  if (last?.revision === revision && last.count === count) return last.ready
+  if (last !== undefined && last.revision === revision && last.count === count) return last.ready
   const ready = world.first(2 * count, Llm, Conversation, Unread, ...heldUpBy)
-  lastFound.set(world, { revision, count, ready })
+  if (last === undefined) lastFound.set(world, { revision, count, ready })
+  else {
+    last.revision = revision
+    last.count = count
+    last.ready = ready
+  }
   return ready
 }

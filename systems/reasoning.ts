@@ -14,7 +14,7 @@ import { nextPrefix } from '../src/models/prefix.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { reserve } from './money/begin-call.ts'
-import { mayStep } from './money/begin-step.ts'
+import { stepStanding } from './money/begin-step.ts'
 import { dropOwnCalls } from './money/count-calls.ts'
 import { openTurn } from './open-turn.ts'
 import { readyAgents } from './ready-agents.ts'
@@ -41,8 +41,9 @@ export function reasoning(maxStartsPerTick: number) {
 }
 
 function startStep(world: World, agent: Entity): void {
-  if (!mayStep(world, agent)) return
   const messages = world.read(agent, Conversation).length
+  const standing = stepStanding(world, agent, messages)
+  if (standing === 'held') return
   const steps = nextStep(world, agent)
   checkPrefix(world, agent, messages)
   const { model, timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
@@ -52,7 +53,7 @@ function startStep(world: World, agent: Entity): void {
     OwnedBy({ agent }),
     Pending,
   )
-  reserve(world, agent, model)
+  if (standing === 'near') reserve(world, agent, model)
   world.remove(agent, Unread)
   world.add(agent, Busy)
   tell(world, 'model-called', { agent, effect, step: steps, messages })

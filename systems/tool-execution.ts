@@ -15,6 +15,7 @@ import { Turn } from '../components/turn.ts'
 import { checkJson } from '../src/tools/check-json.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { requestedCalls } from './requested-calls.ts'
 import { settled } from './settled.ts'
 import { collectResults } from './tool-results.ts'
 import type { WorldTool } from './world-tools/world-tool.ts'
@@ -45,7 +46,7 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
     priority: 5,
     run(world: World): void {
       const answered = settled(world, Approval)
-      const requested = world.first(maxStartsPerTick, Requested)
+      const requested = requestedCalls(world, maxStartsPerTick)
       const agents = new Set([...answered, ...requested].map((entity) => world.read(entity, OwnedBy).agent))
       for (const approval of answered) takeAnswer(world, approval)
       for (const call of requested) decide(world, call, worldTools)

@@ -16,6 +16,7 @@ import { endTurn } from './end-turn.ts'
 import { holdStep } from './hold-step.ts'
 import { inputsOf } from './inputs-of.ts'
 import { readyAgents } from './ready-agents.ts'
+import { soonRequested } from './requested-calls.ts'
 import { tell } from './tell.ts'
 import { collectResults } from './tool-results.ts'
 import { isNotable, rememberedRun, runWith } from './watchdog/run-of-calls.ts'
@@ -33,7 +34,6 @@ type Noticed = Seen['alerts'][number]
 /** Most notes that wait; the oldest is dropped. */
 const maxNotes = 4
 const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
-const noCalls: ReadonlyMap<Entity, Entity[]> = new Map()
 const nothingSeen: Seen = { states: {}, alerts: [], problems: [] }
 
 /**
@@ -52,8 +52,7 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
       // What it remembers of an agent comes with a Context.
       if (!anybodyHas(world, Context, WatchdogLatch)) return
       // More than tool execution decides about in this tick, even if some of them are refused here.
-      const calls = notableCalls(world, 2 * maxStartsPerTick, signals)
-      for (const [agent, own] of calls) watch(world, agent, own, signals)
+      if (anybodyHas(world, Requested)) watchAll(world, maxStartsPerTick, signals)
       if (anybodyHas(world, WatchdogLatch)) {
         for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
       }
@@ -64,14 +63,22 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
   }
 }
 
+function watchAll(world: World, count: number, further: readonly WatchdogSignal[]): void {
+  const calls = notableCalls(world, count, further)
+  if (calls !== undefined) for (const [agent, own] of calls) watch(world, agent, own, further)
+}
+
 /**
  * The calls that nobody has decided about, of each agent that is watched, in call order; without those that nothing is to be
- * noted of, as most are.
+ * noted of, as most are. `undefined`: of none.
  */
-function notableCalls(world: World, count: number, further: readonly WatchdogSignal[]): ReadonlyMap<Entity, Entity[]> {
-  if (!anybodyHas(world, Requested)) return noCalls
+function notableCalls(
+  world: World,
+  count: number,
+  further: readonly WatchdogSignal[],
+): ReadonlyMap<Entity, Entity[]> | undefined {
   let byAgent: Map<Entity, Entity[]> | undefined
-  for (const call of world.first(count, Requested)) {
+  for (const call of soonRequested(world, count)) {
     const { agent } = world.read(call, OwnedBy)
     const mode = world.get(agent, Context)?.watchdog.mode ?? 'off'
     if (mode === 'off') continue
@@ -81,7 +88,7 @@ function notableCalls(world: World, count: number, further: readonly WatchdogSig
     if (calls !== undefined) calls.push(call)
     else if (further.length > 0 || isNotable(world, agent, call, state)) (byAgent ??= new Map()).set(agent, [call])
   }
-  return byAgent ?? noCalls
+  return byAgent
 }
 
 /** Writes nothing of an agent whose calls differ: what came before a call stands in the conversation. */

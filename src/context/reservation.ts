@@ -22,7 +22,8 @@ export function ratesOf(world: World, model: string): Rates | undefined {
 }
 
 function lookedUp(world: World): DataOf<() => typeof ModelRates.schema>['models'] | undefined {
-  const [holder] = world.query(ModelRates)
+  // Straight from the column: bitECS is not to follow what one entity has.
+  const [holder] = world.core.state.holders(ModelRates)
   if (holder === undefined) return undefined
   holders.set(world, holder)
   return world.read(holder, ModelRates).models
@@ -39,6 +40,13 @@ export function reservedForCalls(world: World, agent: Entity): number {
 /** No less than that, at the price of a look at what is new: no tokens are counted. */
 export function mostReservedForCalls(world: World, agent: Entity): number {
   return sumOfCalls(world, agent, true)
+}
+
+/** No less than what a step of an agent may cost that answers so many messages; `undefined` if its model has no price. */
+export function mostReservedForStep(world: World, agent: Entity, messages: number, rates: Rates): number | undefined {
+  if (!rates.isPriced) return undefined
+  const input = greatestFactor * mostTokensOfStep(world, agent, messages)
+  return dearestCost(rates, { input, output: outputLimit(world.read(agent, Llm)) })
 }
 
 /** @param isBound tokens are not counted: there are no more than so many */
@@ -60,9 +68,8 @@ function mostCostOfStep(world: World, agent: Entity, call: Entity, isBound: bool
   const llm = world.read(agent, Llm)
   const rates = ratesOf(world, llm.model)
   if (rates?.isPriced !== true) return 0
-  const input = isBound
-    ? greatestFactor * mostTokensOfStep(world, agent, messages)
-    : estimated(world, agent, llm.model, rawTokensOfStep(world, agent, messages))
+  if (isBound) return mostReservedForStep(world, agent, messages, rates) ?? 0
+  const input = estimated(world, agent, llm.model, rawTokensOfStep(world, agent, messages))
   return dearestCost(rates, { input, output: outputLimit(llm) }) ?? 0
 }
 

@@ -1,6 +1,11 @@
-import { Ceilings } from '../../components/ceilings.ts'
+import { Boundary } from '../../components/boundary.ts'
+import { Ceilings, type CeilingsData } from '../../components/ceilings.ts'
+import type { Failure } from '../../components/failure.ts'
 import { Llm } from '../../components/llm.ts'
 import { Turn } from '../../components/turn.ts'
+import { leastLeft } from '../../src/context/ceiling-decision.ts'
+import { mostReservedForStep } from '../../src/context/reservation.ts'
+import { mostReservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../end-turn.ts'
@@ -10,18 +15,43 @@ import { callProblem } from './begin-call.ts'
 import { awaitRates } from './model-rates.ts'
 
 /**
- * May an agent begin its next step? Not when a ceiling is reached, nor before it is known what its model costs; and if that
- * is not to be known, its turn ends.
+ * How an agent's next step stands to its ceilings. `held`: it may not begin. `near`: it may, and has to be set against them
+ * once it has. `far`: it may, and does not pass one, whatever it comes to.
  */
-export function mayStep(world: World, agent: Entity): boolean {
-  if (!world.has(agent, Ceilings)) return true
+export type StepStanding = 'held' | 'near' | 'far'
+
+/**
+ * May an agent begin its next step, which answers so many messages? Not when a ceiling is reached, nor before it is known
+ * what its model costs; and if that is not to be known, its turn ends.
+ */
+export function stepStanding(world: World, agent: Entity, messages: number): StepStanding {
+  const ceilings = world.get(agent, Ceilings)
+  if (ceilings === undefined) return 'far'
   const { model } = world.read(agent, Llm)
   const failure = callProblem(world, agent, model)
-  if (failure === undefined) return !awaitRates(world, agent, model)
-  if (failure.kind !== 'cost-unknown') return false
+  if (failure !== undefined) {
+    if (failure.kind === 'cost-unknown') endUnpriced(world, agent, failure)
+    return 'held'
+  }
+  const rates = awaitRates(world, agent, model)
+  if (rates === undefined) return 'held'
+  return isFar(world, agent, ceilings, mostReservedForStep(world, agent, messages, rates)) ? 'far' : 'near'
+}
+
+/** Does a step that costs no more than this pass no ceiling, beside all that is in flight? */
+function isFar(world: World, agent: Entity, ceilings: CeilingsData, most: number | undefined): boolean {
+  if (most === undefined) return false
+  const isOpen = world.has(agent, Turn)
+  // Behind a boundary the model is told of the turn, which is yet to be opened.
+  if (!isOpen && world.has(agent, Boundary)) return false
+  const spent = spendingOf(world, agent)
+  const left = leastLeft(ceilings, isOpen ? spent : { ...spent, turnNanoUsd: 0 })
+  return most + mostReservedNanoUsd(world, agent) <= left
+}
+
+function endUnpriced(world: World, agent: Entity, failure: Failure): void {
   const { message } = failure
   tell(world, 'turn-error', { agent, kind: 'cost_unknown', retryable: false, message, failure })
   if (!world.has(agent, Turn)) openTurn(world, agent, 0)
   endTurn(world, agent, { stop: 'failed', failure })
-  return false
 }

@@ -6,7 +6,7 @@ import { Pending } from '../../components/pending.ts'
 import { RatesAwaited } from '../../components/step-held.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
 import { parseModel } from '../../src/models/model-name.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { Component, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
 import { settled } from '../settled.ts'
@@ -14,19 +14,22 @@ import { settled } from '../settled.ts'
 /** Asks what a model costs, once a world. */
 export function askRates(world: World, model: string): void {
   if (ratesOf(world, model) !== undefined) return
-  if (world.query(RatesCall).some((asked) => world.read(asked, RatesCall).model === model)) return
+  const isAsked = holders(world, RatesCall).some((asked) => world.read(asked, RatesCall).model === model)
+  if (isAsked) return
   world.spawn(RatesCall({ model }), Effect({ attempt: 1, kind: 'rates', restart: 'pure' }), Pending)
 }
 
-/** Holds an agent that has `Ceilings` until it is known what its model costs, which is this one. False: it is known. */
-export function awaitRates(world: World, agent: Entity, model: string): boolean {
+/** What the model of an agent costs that has `Ceilings`. `undefined`: it is held until that is known. */
+export function awaitRates(world: World, agent: Entity, model: string): Rates | undefined {
   // Summaries of archived turns may be another model's.
-  askRates(world, modelNamed(world.get(agent, Archival)?.summary.model ?? model, model))
-  if (ratesOf(world, model) !== undefined) return false
+  const summaryModel = modelNamed(world.get(agent, Archival)?.summary.model ?? model, model)
+  if (summaryModel !== model) askRates(world, summaryModel)
+  const rates = ratesOf(world, model)
+  if (rates !== undefined) return rates
   askRates(world, model)
   world.add(agent, RatesAwaited)
   holdStep(world, agent)
-  return true
+  return undefined
 }
 
 /** Takes what has come, and lets those go on that waited: whose model it was not asks again. */
@@ -39,16 +42,24 @@ export function takeRates(world: World): void {
     note(world, world.read(call, RatesCall).model, rates ?? { isPriced: false })
     world.despawn(call)
   }
-  for (const agent of world.query(RatesAwaited)) {
+  for (const agent of holders(world, RatesAwaited)) {
     world.remove(agent, RatesAwaited)
     holdStep(world, agent)
   }
 }
 
 function note(world: World, model: string, rates: Rates): void {
-  const [holder = world.spawn(ModelRates({ models: {} }))] = world.query(ModelRates)
+  const [holder = world.spawn(ModelRates({ models: {} }))] = holders(world, ModelRates)
   const { models } = world.read(holder, ModelRates)
   world.set(holder, ModelRates, { models: { ...models, [model]: rates } })
+}
+
+/**
+ * Who has a component that is looked for once a model: straight from its column, since what bitECS follows costs time at
+ * all that comes and goes.
+ */
+function holders(world: World, token: Component): readonly Entity[] {
+  return world.core.state.holders(token)
 }
 
 /** A bare name takes the provider of the agent's own model. */
