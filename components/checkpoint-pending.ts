@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineComponent } from '../src/world/component.ts'
+import { defineComponent, defineTag } from '../src/world/component.ts'
 
 /** The agent's task is done: a record is to take its place before the next step. */
 export const CheckpointPending = defineComponent('CheckpointPending', () =>
@@ -12,3 +12,6 @@ export const CheckpointPending = defineComponent('CheckpointPending', () =>
     requests: z.array(z.string()),
   }),
 )
+
+/** Programs wait for that record: it is written at the next quiet point, be there a step to come or not. */
+export const CheckpointAsked = defineTag('CheckpointAsked')

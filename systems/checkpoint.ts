@@ -1,6 +1,6 @@
 import { Boundary } from '../components/boundary.ts'
 import { Busy } from '../components/busy.ts'
-import { CheckpointPending } from '../components/checkpoint-pending.ts'
+import { CheckpointAsked, CheckpointPending } from '../components/checkpoint-pending.ts'
 import { Context } from '../components/context.ts'
 import type { InputOf } from '../components/input.ts'
 import { SideCall } from '../components/side-call.ts'
@@ -32,8 +32,8 @@ export interface CheckpointOptions {
  * Closes tasks: has a record written of one that is done, before the agent's next step or as soon as a program asks, and
  * lets it stand for what was said.
  *
- * Query: CheckpointPending; the agents that reasoning will start; Outcome. Writes: Boundary, CheckpointPending, Summarizing,
- * and what goes with a rewrite. Starts: model.
+ * Query: CheckpointAsked; the agents that reasoning will start; Outcome. Writes: Boundary, CheckpointPending,
+ * CheckpointAsked, Summarizing, and what goes with a rewrite. Starts: model.
  */
 export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions) {
   // It looks at no agent that has nothing pending.
@@ -43,13 +43,14 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
     priority: -2.8,
     run(world: World): void {
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
+      if (inputsOf(world, 'started').length > 0) markAsked(world)
       if (!anybodyHas(world, Context, SideCall)) return
       if (anybodyHas(world, SideCall)) takeRecords(world)
-      const isAnyPending = anybodyHas(world, CheckpointPending)
-      if (isAnyPending) {
-        for (const agent of world.query(CheckpointPending, not(Busy))) writeAsAsked(world, agent, checkpointer)
+      if (anybodyHas(world, CheckpointAsked)) {
+        for (const agent of world.query(CheckpointAsked, CheckpointPending, not(Busy)))
+          writeAsAsked(world, agent, checkpointer)
       }
-      if (!isAnyPending && isStandard) return
+      if (!anybodyHas(world, CheckpointPending) && isStandard) return
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) writeIfDue(world, agent, checkpointer)
     },
   }
@@ -66,6 +67,14 @@ function ask(world: World, { agent, note, request }: InputOf<'checkpoint'>): voi
   const before = world.get(agent, CheckpointPending)
   const requests = [...(before?.requests ?? []), request]
   world.set(agent, CheckpointPending, { by: 'manual', note: note ?? before?.note, requests })
+  world.add(agent, CheckpointAsked)
+}
+
+/** A world may have been saved without these marks. */
+function markAsked(world: World): void {
+  for (const agent of world.core.state.holders(CheckpointPending)) {
+    if (world.read(agent, CheckpointPending).requests.length > 0) world.add(agent, CheckpointAsked)
+  }
 }
 
 function takeRecords(world: World): void {
@@ -88,9 +97,9 @@ function takeRecord(world: World, effect: Entity): void {
 /** Programs that ask do not wait for the agent's next step: any quiet point will do. */
 function writeAsAsked(world: World, agent: Entity, checkpointer: Checkpointer): void {
   const { by, requests } = world.read(agent, CheckpointPending)
-  if (requests.length === 0) return
   const failure = latchOf(world, agent)?.failure
   if (failure === undefined) return world.has(agent, StepHeld) ? undefined : write(world, agent, checkpointer)
+  world.remove(agent, CheckpointAsked)
   if (by === 'manual') world.remove(agent, CheckpointPending)
   else world.patch(agent, CheckpointPending, { requests: [] })
   answerRequests(world, agent, requests, { skipped: false, failure })
@@ -107,6 +116,7 @@ function writeIfDue(world: World, agent: Entity, checkpointer: Checkpointer): vo
 function write(world: World, agent: Entity, { prompt }: Checkpointer): void {
   const { by, note, requests = [] } = world.get(agent, CheckpointPending) ?? {}
   const start = startSummary(world, agent, { by: by ?? 'auto', kind: 'checkpoint', note, prompt, requests })
+  world.remove(agent, CheckpointAsked)
   const isKept = typeof start === 'object' && by === 'model'
   if (isKept) world.patch(agent, CheckpointPending, { requests: [] })
   else world.remove(agent, CheckpointPending)

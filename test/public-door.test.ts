@@ -118,6 +118,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'Cautioned',
     'CeilingNotes',
     'Ceilings',
+    'CheckpointAsked',
     'CheckpointPending',
     'Collected',
     'CompactionAsked',

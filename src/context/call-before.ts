@@ -8,7 +8,10 @@ export interface PlacedCall {
 
 /** The newest call of a conversation. */
 export function newestCall(messages: readonly Message[]): PlacedCall | undefined {
-  return lastAsked(messages, messages.length) ?? lastAnswered(messages, messages.length)
+  const last = lastOfModel(messages, messages.length)
+  const index = lastCallIn(messages[last]) === undefined ? lastAnswered(messages, messages.length) : last
+  const call = lastCallIn(messages[index])
+  return call === undefined ? undefined : { call, index }
 }
 
 /** The call before one that the newest message of the model has; `undefined` too if that message has no such call. */
@@ -19,24 +22,29 @@ export function callBefore(messages: readonly Message[], callId: string): ToolCa
   let before: ToolCallBlock | undefined
   for (const block of message.content) {
     if (block.type !== 'tool-call') continue
-    if (block.id === callId) return before ?? lastAnswered(messages, index)?.call
+    if (block.id === callId) return before ?? lastCallIn(messages[lastAnswered(messages, index)])
     before = block
   }
   return undefined
 }
 
-/** The last call of so many messages, which has its result: only results are looked for, as many a message has no call. */
-function lastAnswered(messages: readonly Message[], count: number): PlacedCall | undefined {
+/**
+ * The index of the message that has the last call of so many messages of those that have their results: these are looked
+ * for, as many a message has no call.
+ */
+function lastAnswered(messages: readonly Message[], count: number): number {
   let index = count - 1
   while (index >= 0 && messages[index]?.role !== 'tool') index--
-  return lastAsked(messages, index)
+  return lastOfModel(messages, index)
 }
 
-/** The last call of the last message of the model, among so many. */
-function lastAsked(messages: readonly Message[], count: number): PlacedCall | undefined {
-  const index = lastOfModel(messages, count)
-  const call = messages[index]?.content.findLast((block) => block.type === 'tool-call')
-  return call === undefined ? undefined : { call, index }
+function lastCallIn(message: Message | undefined): ToolCallBlock | undefined {
+  const content = message?.content ?? []
+  for (let index = content.length - 1; index >= 0; index--) {
+    const block = content[index]
+    if (block?.type === 'tool-call') return block
+  }
+  return undefined
 }
 
 function lastOfModel(messages: readonly Message[], count: number): number {

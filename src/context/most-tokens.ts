@@ -12,7 +12,7 @@ const bytesPerScalar = 25
 /** No fewer tokens than a message has before any factor, at the price of a look at how long its texts are. */
 export function mostTokensOf({ content }: Message): number {
   let most = tokensPerMessage
-  for (const block of content) most += mostTokensOfBlock(block)
+  for (let index = 0; index < content.length; index++) most += mostTokensOfBlock(content[index] as Block)
   return most
 }
 
@@ -21,7 +21,9 @@ export function mostTokensOfText(text: string): number {
   return text.length * bytesPerUnit
 }
 
-function mostTokensOfBlock(block: Message['content'][number]): number {
+type Block = Message['content'][number]
+
+function mostTokensOfBlock(block: Block): number {
   switch (block.type) {
     case 'file':
       return tokensPerMedium

@@ -35,6 +35,7 @@ export function countUpTo(world: World, agent: Entity, seq: number): number {
 
 /** The last gap that has what the ones before it have, too. There may be thousands, and every turn asks. */
 function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefined {
+  if (gaps.length === 0) return undefined
   let [low, high] = [0, gaps.length]
   while (low < high) {
     const middle = (low + high) >> 1

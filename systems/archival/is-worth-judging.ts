@@ -5,6 +5,7 @@ import { Conversation } from '../../components/conversation.ts'
 import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { Delegated } from '../../components/delegation-limits.ts'
 import type { Stop } from '../../components/last-turn.ts'
+import type { Message } from '../../components/message.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { mostTokensOf } from '../../src/context/most-tokens.ts'
 import { countUpTo } from '../../src/context/places.ts'
@@ -35,6 +36,12 @@ function mayChange(world: World, agent: Entity): boolean {
   return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
 }
 
+function callsIn({ content }: Message): number {
+  let calls = 0
+  for (let index = 0; index < content.length; index++) if (content[index]?.type === 'tool-call') calls++
+  return calls
+}
+
 function mayBeHeavy(world: World, agent: Entity, { trigger }: ArchivalData, fromSeq: number): boolean {
   const { tokenThreshold, toolCallThreshold } = trigger
   const messages = world.get(agent, Conversation) ?? []
@@ -44,7 +51,7 @@ function mayBeHeavy(world: World, agent: Entity, { trigger }: ArchivalData, from
     const message = messages[index]
     if (message === undefined) continue
     tokens += mostTokensOf(message)
-    if (message.role === 'assistant') for (const { type } of message.content) if (type === 'tool-call') calls++
+    if (message.role === 'assistant') calls += callsIn(message)
   }
   if (toolCallThreshold !== null && calls >= toolCallThreshold) return true
   return tokenThreshold !== null && tokens * greatestFactor >= tokenThreshold

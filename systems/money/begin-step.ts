@@ -28,19 +28,19 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
   const ceilings = world.get(agent, Ceilings)
   if (ceilings === undefined) return 'far'
   const { model } = world.read(agent, Llm)
-  const failure = callProblem(world, agent, model)
+  const failure = callProblem(world, agent, model, ceilings)
   if (failure !== undefined) {
     if (failure.kind === 'cost-unknown') endUnpriced(world, agent, failure)
     return 'held'
   }
   const rates = awaitRates(world, agent, model)
   if (rates === undefined) return 'held'
-  return isFar(world, agent, ceilings, mostReservedForStep(world, agent, messages, rates)) ? 'far' : 'near'
+  const most = mostReservedForStep(world, agent, messages, rates)
+  return most !== undefined && isFar(world, agent, ceilings, most) ? 'far' : 'near'
 }
 
 /** Does a step that costs no more than this pass no ceiling, beside all that is in flight? */
-function isFar(world: World, agent: Entity, ceilings: CeilingsData, most: number | undefined): boolean {
-  if (most === undefined) return false
+function isFar(world: World, agent: Entity, ceilings: CeilingsData, most: number): boolean {
   const isOpen = world.has(agent, Turn)
   // Behind a boundary the model is told of the turn, which is yet to be opened.
   if (!isOpen && world.has(agent, Boundary)) return false

@@ -1,6 +1,16 @@
 import { Context, Conversation, type Entity, type World } from 'entia'
-import { Busy, CheckpointPending, CostCeiling, SideCall, StepHeld, SummaryTask, Turn, Unread } from 'entia/components'
-import { describe, expect, it } from 'vitest'
+import {
+  Busy,
+  CheckpointAsked,
+  CheckpointPending,
+  CostCeiling,
+  SideCall,
+  StepHeld,
+  SummaryTask,
+  Turn,
+  Unread,
+} from 'entia/components'
+import { describe, expect, it, vi } from 'vitest'
 import { standardCheckpointer } from '../../src/context/checkpointer.ts'
 import { checkpoint as checkpointSystem } from '../../systems/checkpoint.ts'
 import { worldTools } from '../../systems/world-tools/index.ts'
@@ -60,12 +70,36 @@ describe('the checkpoint system', () => {
     })
   })
 
+  it('that a program waits for is written by a world that was saved without a mark for that', () => {
+    const world = worldOf(checkpoint)
+    const agent = listener(world, Context({}), CheckpointPending({ by: 'manual', requests: ['r1'] }))
+    world.append(agent, Conversation, saying('Done.'))
+    world.remove(agent, Unread)
+    tickAt(world, 0)
+    expect(world.query(SideCall)).toEqual([])
+    tickAt(world, 0, { kind: 'started', dateMs: 0 })
+    expect(world.query(SideCall)).toHaveLength(1)
+    expect([world.has(agent, CheckpointAsked), world.has(agent, CheckpointPending)]).toEqual([false, false])
+  })
+
+  it('that nobody waits for is no reason to look at an agent that rests', () => {
+    const world = worldOf(checkpoint)
+    const agent = listener(world, Context({}), pending)
+    world.append(agent, Conversation, saying('Done.'))
+    world.remove(agent, Unread)
+    const read = vi.spyOn(world, 'read')
+    const get = vi.spyOn(world, 'get')
+    tickAt(world, 0)
+    expect([read.mock.calls, get.mock.calls]).toEqual([[], []])
+  })
+
   it('of an agent that has reached its ceiling fails for the program that asks, and waits for the agent', () => {
     const world = worldOf(checkpoint)
     const agent = marked(world)
     world.add(agent, CostCeiling({ atMs: 0, bound: 'turn', limitUsd: 1, spentUsd: 2 }))
     world.add(agent, StepHeld)
     world.patch(agent, CheckpointPending, { requests: ['r1'] })
+    world.add(agent, CheckpointAsked)
     const { events } = tickAt(world, 0)
     expect(events).toMatchObject([
       { type: 'summary-answered', requests: ['r1'], result: { skipped: false, failure: { kind: 'budget-spent' } } },
