@@ -20,12 +20,8 @@ import { tripIfReached } from './trip-if-reached.ts'
  * Why an agent's call of a model may not begin: a ceiling is reached, or the model has no price and is to be refused then.
  * To be asked before every call; `undefined`: it may.
  */
-export function callProblem(
-  world: World,
-  agent: Entity,
-  model: string,
-  ceilings = world.get(agent, Ceilings),
-): Failure | undefined {
+export function callProblem(world: World, agent: Entity, model: string): Failure | undefined {
+  const ceilings = world.get(agent, Ceilings)
   tripIfReached(world, agent, ceilings)
   if (world.has(agent, CostCeiling)) return latchOf(world, agent)?.failure
   if (ceilings?.onUnpriced !== 'refuse' || ratesOf(world, model)?.isPriced !== false) return undefined

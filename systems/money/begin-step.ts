@@ -1,5 +1,6 @@
 import { Boundary } from '../../components/boundary.ts'
-import { Ceilings, type CeilingsData } from '../../components/ceilings.ts'
+import { Ceilings } from '../../components/ceilings.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
 import type { Failure } from '../../components/failure.ts'
 import { Llm } from '../../components/llm.ts'
 import { Turn } from '../../components/turn.ts'
@@ -28,7 +29,10 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
   const ceilings = world.get(agent, Ceilings)
   if (ceilings === undefined) return 'far'
   const { model } = world.read(agent, Llm)
-  const failure = callProblem(world, agent, model, ceilings)
+  const spent = spendingOf(world, agent)
+  const left = leastLeft(ceilings, spent)
+  const isClear = left > 0 && ceilings.onUnpriced !== 'refuse' && !world.has(agent, CostCeiling)
+  const failure = isClear ? undefined : callProblem(world, agent, model)
   if (failure !== undefined) {
     if (failure.kind === 'cost-unknown') endUnpriced(world, agent, failure)
     return 'held'
@@ -36,17 +40,12 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
   const rates = awaitRates(world, agent, model)
   if (rates === undefined) return 'held'
   const most = mostReservedForStep(world, agent, messages, rates)
-  return most !== undefined && isFar(world, agent, ceilings, most) ? 'far' : 'near'
-}
-
-/** Does a step that costs no more than this pass no ceiling, beside all that is in flight? */
-function isFar(world: World, agent: Entity, ceilings: CeilingsData, most: number): boolean {
-  const isOpen = world.has(agent, Turn)
+  if (most === undefined) return 'near'
   // Behind a boundary the model is told of the turn, which is yet to be opened.
-  if (!isOpen && world.has(agent, Boundary)) return false
-  const spent = spendingOf(world, agent)
-  const left = leastLeft(ceilings, isOpen ? spent : { ...spent, turnNanoUsd: 0 })
-  return most + mostReservedNanoUsd(world, agent) <= left
+  const isOpen = spent.turnNanoUsd !== undefined
+  if (!isOpen && world.has(agent, Boundary)) return 'near'
+  const leftOfTurn = isOpen ? left : leastLeft(ceilings, { ...spent, turnNanoUsd: 0 })
+  return most + mostReservedNanoUsd(world, agent) <= leftOfTurn ? 'far' : 'near'
 }
 
 function endUnpriced(world: World, agent: Entity, failure: Failure): void {
