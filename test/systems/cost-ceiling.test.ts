@@ -253,6 +253,19 @@ describe('an agent under a ceiling', () => {
     expect(reservedNanoUsd(world, agent)).toBe(0)
   })
 
+  it.each([
+    ['is told that its first step may pass that of a turn', 0.005, 1],
+    ['is told nothing of a step that cannot', 0.007, 0],
+  ])('%s', (_, maxTurnCostUsd, times) => {
+    const world = worldOf(costCeiling, reasoning(9))
+    world.spawn(ModelRates({ models: { [model]: priced } }))
+    const agent = listener(world, Ceilings({ maxTurnCostUsd }))
+    world.patch(agent, Llm, { maxOutputTokens: 3_000_000 })
+    const { events } = tickAt(world, 0)
+    expect(events.filter(({ type }) => type === 'cost-ceiling-neared')).toHaveLength(times)
+    expect(world.query(ModelCall)).toHaveLength(1)
+  })
+
   it('waits for nothing where it has none', () => {
     const world = worldOf(costCeiling, reasoning(9))
     const agent = listener(world)
