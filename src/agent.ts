@@ -7,7 +7,7 @@ import { SystemPrompt } from '../components/system-prompt.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
 import type { ConfigInput } from './context/checked-layer.ts'
 import { configured, readConfig } from './context/config.ts'
-import { textOf } from './models/text-of.ts'
+import { lastWords } from './context/last-words.ts'
 import { declare } from './tools/declare.ts'
 import { jsonSchemaOf } from './tools/json-schema-of.ts'
 import type { Tool } from './tools/port.ts'
@@ -62,9 +62,7 @@ export function assistant(text: string): AssistantMessage {
   return { role: 'assistant', content: [{ type: 'text', text }] }
 }
 
-/** The text of the agent's last message that has any; empty if there is none. */
+/** The text of the agent's last message that has any, also when its turn is archived; empty if there is none. */
 export function lastText(world: World, speaker: Entity): string {
-  const messages = world.get(speaker, Conversation) ?? []
-  const last = messages.findLast((message) => message.role === 'assistant' && textOf(message) !== '')
-  return textOf(last)
+  return lastWords(world, speaker)
 }

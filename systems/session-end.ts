@@ -5,7 +5,7 @@ import { LastTurn } from '../components/last-turn.ts'
 import { Terminal } from '../components/terminal.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
-import { textOf } from '../src/models/text-of.ts'
+import { wordsAt } from '../src/context/last-words.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
@@ -43,8 +43,8 @@ function endOf(world: World, agent: Entity) {
 }
 
 function lastWord(world: World, agent: Entity) {
-  const last = world.get(agent, Conversation)?.at(-1)
-  const text = last?.role === 'assistant' ? textOf(last) : ''
+  const messages = world.get(agent, Conversation) ?? []
+  const text = messages.at(-1)?.role === 'assistant' ? wordsAt(world, agent, messages.length - 1) : ''
   return text.trim() === ''
     ? SessionEnd({ ok: false, error: noText, kind: 'invalid-output' })
     : SessionEnd({ ok: true, text })

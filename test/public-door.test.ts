@@ -141,6 +141,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'LastQuestion',
     'LastStep',
     'LastTurn',
+    'LastWords',
     'Ledger',
     'Limits',
     'Llm',

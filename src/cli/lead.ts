@@ -41,7 +41,7 @@ export function leadParts({ question, model, folder, tools, config }: LeadOption
     maxSteps: maxSteps.researcher,
     inheritancePolicy: { inheritSystemPrompt: false },
   }
-  // It has one turn, and that is the answer: where it was archived, nobody could read it.
+  // It has one turn, and that is the answer: a summary of it would be paid for, and nobody would read it.
   const kept = readConfig({ ...config, archival: { ...config.archival, enabled: false } })
   return [
     ...agentOf({

@@ -1,7 +1,7 @@
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
 import type { JsonObject } from '../world/json.ts'
 import type { Entity } from '../world/component.ts'
-import { answerOf, callsOf, type Seen, sessionsIn, talksIn } from './seen-worlds.ts'
+import { callsOf, type Seen, sessionsIn, talksIn } from './seen-worlds.ts'
 
 /** What vitest asks of a matcher. */
 export interface Matched {
@@ -14,7 +14,7 @@ export type Matches = (actual: unknown, expected: unknown) => boolean
 
 /** Has an agent answered with this? A text is looked for anywhere in the answer. */
 export function haveAnswered(seen: Seen, expected: string | RegExp, agent?: Entity): Matched {
-  const answers = talksIn(seen, agent).map((talk) => ({ ...talk, answer: answerOf(talk) }))
+  const answers = talksIn(seen, agent)
   const pass = answers.some(({ answer }) => answer !== undefined && holds(answer, expected))
   const came = answers.map(
     ({ who, answer }) => `  ${who}: ${answer === undefined ? 'nothing' : JSON.stringify(answer)}`,

@@ -2,7 +2,7 @@ import { Conversation } from '../../components/conversation.ts'
 import type { Message, ToolCallBlock } from '../../components/message.ts'
 import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import type { WatchedWorld } from '../sim/law.ts'
-import { textOf } from '../models/text-of.ts'
+import { lastWords } from '../context/last-words.ts'
 import type { Entity } from '../world/component.ts'
 import { inspect } from '../world/inspect.ts'
 import { World } from '../world/world.ts'
@@ -16,6 +16,8 @@ export interface Talk {
   readonly who: string
   readonly agent: Entity
   readonly messages: readonly Message[]
+  /** The last text that its model gave; `undefined` if it gave none. */
+  readonly answer: string | undefined
 }
 
 /** The conversations of all agents, or of one agent of the root world. @throws TypeError for what holds no worlds */
@@ -25,16 +27,11 @@ export function talksIn(seen: Seen, agent?: Entity): readonly Talk[] {
       who: `${label}, agent ${speaker}`,
       agent: speaker,
       messages: world.read(speaker, Conversation),
+      answer: lastWords(world, speaker) || undefined,
       isRoot: !label.includes('/'),
     })),
   )
   return agent === undefined ? all : all.filter((talk) => talk.isRoot && talk.agent === agent)
-}
-
-/** The last text that an agent's model gave; `undefined` if it gave none. */
-export function answerOf({ messages }: Talk): string | undefined {
-  const last = messages.findLast((message) => message.role === 'assistant' && textOf(message) !== '')
-  return last && textOf(last)
 }
 
 /** The tools that an agent's model has called, in order. */

@@ -2,8 +2,10 @@ import { ArchiveJob, type ArchiveJobData, type TurnSummary } from '../../compone
 import { Archive } from '../../components/archive.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { DraftOf } from '../../components/holder.ts'
+import { LastWords } from '../../components/last-words.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
+import { lastWords } from '../../src/context/last-words.ts'
 import { countUpTo } from '../../src/context/places.ts'
 import { keepPrefix } from '../../src/models/prefix.ts'
 import { recordHolder } from '../../src/subagents/record-holder.ts'
@@ -39,6 +41,12 @@ export function collapse(world: World, job: Entity, summary: TurnSummary): void 
   tell(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
 }
 
+/** The newest turn's last words stay to be read. Turns may collapse in any order. */
+function keepWords(world: World, agent: Entity, count: number, seq: number): void {
+  if ((world.get(agent, LastWords)?.seq ?? 0) > seq) return
+  world.set(agent, LastWords, { seq, text: lastWords(world, agent, count) })
+}
+
 function replaceSlice(
   world: World,
   { agent, fromSeq, subagentId, toSeq }: ArchiveJobData,
@@ -48,6 +56,7 @@ function replaceSlice(
   const to = countUpTo(world, agent, toSeq)
   const before = world.read(agent, Conversation)
   keepNewestCall(world, agent, from, to)
+  keepWords(world, agent, to, toSeq)
   const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
   keepPrefix(before, world.read(agent, Conversation), from)

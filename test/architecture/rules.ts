@@ -39,6 +39,7 @@ export const pureParts = [
   'src/context/holder-task.ts',
   'src/context/key-spelling.ts',
   'src/context/last-call-of.ts',
+  'src/context/last-words.ts',
   'src/context/ledger-entry.ts',
   'src/context/live-state.ts',
   'src/context/live-subagents.ts',
