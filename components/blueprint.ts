@@ -47,6 +47,8 @@ export const Blueprint = defineComponent('Blueprint', () =>
     permissions: Permissions.schema.optional(),
     /** Of a fork: what its first request has to begin with. */
     prefix: Prefix.schema.optional(),
+    /** Whoever pays for it refuses calls whose price is not known. */
+    pricedOnly: z.literal(true).optional(),
     registry: SubagentRegistry.schema.optional(),
     skills: z.array(Skill()),
     /** The template of its system prompt. */

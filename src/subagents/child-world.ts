@@ -2,6 +2,7 @@ import { Ancestry, ToolCeiling, type WorldKind } from '../../components/ancestry
 import { Archival } from '../../components/archival.ts'
 import type { BlueprintData } from '../../components/blueprint.ts'
 import { Boundary } from '../../components/boundary.ts'
+import { Ceilings } from '../../components/ceilings.ts'
 import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { ApprovalsDenied, SharedBlock } from '../../components/holder.ts'
@@ -81,6 +82,7 @@ export function childWorld(
     const covered = boundary?.seq ?? 0
     adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
   }
+  if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
   if (parts.payer !== undefined) payFor(world, agent, parts.payer)
   world.core.put(world.spawn(), HostFacts, facts)
   for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)

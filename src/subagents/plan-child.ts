@@ -25,6 +25,8 @@ export interface ParentView {
   readonly ceiling: BlueprintData['ceiling'] | undefined
   readonly archival?: BlueprintData['archival'] | undefined
   readonly context?: BlueprintData['context'] | undefined
+  /** It calls no model without a price. */
+  readonly pricedOnly?: true | undefined
   /** What such an agent may not run, nobody below it may. @default false */
   readonly isBelowFork?: boolean
 }
@@ -77,6 +79,7 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
     llm,
     maxSteps: config.maxSteps ?? subagentDefaults.maxSteps,
     permissions: parent.isBelowFork === true ? parent.permissions : policy.inheritPermissions ? permissions : undefined,
+    pricedOnly: parent.pricedOnly,
     registry: listed.includes('subagent') ? registry : undefined,
     skills: inheritedSkills(asked.ofParent, skills, settled.inherited, listed),
     template: childTemplate(config.systemPrompt ?? '', policy.inheritSystemPrompt ? template : ''),

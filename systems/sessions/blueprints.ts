@@ -1,6 +1,7 @@
 import { ToolCeiling } from '../../components/ancestry.ts'
 import { Archival } from '../../components/archival.ts'
 import { Blueprint, type BlueprintData, BlueprintOf, MadeFrom, SharedHistory } from '../../components/blueprint.ts'
+import { Ceilings } from '../../components/ceilings.ts'
 import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { ApprovalsDenied } from '../../components/holder.ts'
@@ -54,8 +55,14 @@ function parentView(world: World, agent: Entity): ParentView {
     ceiling: world.get(agent, ToolCeiling),
     archival: world.get(agent, Archival),
     context: world.get(agent, Context),
+    pricedOnly: isPricedOnly(world, agent),
     isBelowFork: isBelowFork(world, agent),
   }
+}
+
+/** Whose ceilings refuse models without a price calls none, and neither does anybody below. */
+export function isPricedOnly(world: World, agent: Entity): true | undefined {
+  return world.get(agent, Ceilings)?.onUnpriced === 'refuse' ? true : undefined
 }
 
 const none: readonly never[] = []

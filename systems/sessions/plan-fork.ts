@@ -25,7 +25,7 @@ import { knownHolders } from '../../src/subagents/record-holder.ts'
 import { prefixHash } from '../../src/subagents/prefix-hash.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { forkBlueprint } from './blueprints.ts'
+import { forkBlueprint, isPricedOnly } from './blueprints.ts'
 
 /** What a fork of an agent begins with, captured as it is now. */
 export interface ForkPlan {
@@ -85,6 +85,7 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
   const prompt = world.get(agent, SystemPrompt)
   const archival = world.get(agent, Archival)
   const context = world.get(agent, Context)
+  const pricedOnly = isPricedOnly(world, agent)
   const ceiling = ceilingOf(world, agent, registry?.fork?.allowedTools)
   return {
     llm,
@@ -97,6 +98,7 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
     ...(archival !== undefined && { archival }),
     ...(context !== undefined && { context }),
     ...(permissions !== undefined && { permissions }),
+    ...(pricedOnly !== undefined && { pricedOnly }),
     ...(registry !== undefined && { registry }),
   }
 }
