@@ -81,14 +81,23 @@ function notableCalls(
   for (const call of soonRequested(world, count)) {
     const { agent } = world.read(call, OwnedBy)
     const mode = world.get(agent, Context)?.watchdog.mode ?? 'off'
-    if (mode === 'off') continue
     const state = world.get(agent, WatchdogState)
+    if (mode === 'off') {
+      if (state !== undefined) endRun(world, agent, state)
+      continue
+    }
     if (state !== undefined && call <= state.seen) continue
     const calls = byAgent?.get(agent)
     if (calls !== undefined) calls.push(call)
     else if (further.length > 0 || isNotable(world, agent, call, state)) (byAgent ??= new Map()).set(agent, [call])
   }
   return byAgent
+}
+
+/** A call that nobody watches ends a run, and begins none. */
+function endRun(world: World, agent: Entity, state: State): void {
+  if (rememberedRun(state.signals)?.run === noRun.run) return
+  world.set(agent, WatchdogState, { ...state, signals: { ...state.signals, [repeatedToolCall]: noRun } })
 }
 
 /** Writes nothing of an agent whose calls differ: what came before a call stands in the conversation. */

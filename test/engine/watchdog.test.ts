@@ -103,6 +103,35 @@ describe('an agent that goes in circles', () => {
   })
 })
 
+describe('a watchdog that was off for a while', () => {
+  /** The agent looks at each of these once, under a watchdog in that mode. */
+  async function looks(made: Awaited<ReturnType<typeof ran>>, mode: Mode, paths: readonly string[]): Promise<void> {
+    await made.runner.change((world) => world.patch(made.agent, Context, { watchdog: { mode, threshold: 5 } }))
+    for (const path of paths) {
+      await made.runner.message(made.agent, path)
+      await made.runner.idle()
+    }
+  }
+  const obedient: ScriptedBehaviour = ({ messages }) => {
+    const path = textOf(messages.findLast(({ role }) => role === 'user'))
+    const isOver = path === 'Go' || messages.at(-1)?.role === 'tool'
+    return isOver ? 'Done.' : { toolCalls: [{ name: 'look', arguments: { path } }] }
+  }
+
+  it.each([
+    ['begins a run of that time', ['b']],
+    ['goes on with a run from before it', ['a', 'a']],
+  ])('does not count a call that %s', async (_, before) => {
+    const made = await ran(obedient, 'warn')
+    await looks(made, 'warn', before)
+    await looks(made, 'off', ['a', 'a'])
+    await looks(made, 'warn', times(4, 'a'))
+    expect(alerts(made)).toBe(0)
+    await looks(made, 'warn', ['a'])
+    expect(alerts(made)).toBe(1)
+  })
+})
+
 describe('feedback', () => {
   it('tells the model once, and the note stays where it was', async () => {
     const { requests, world, agent: watched } = await ran(looking(...times(7, 'a')), 'feedback')
