@@ -44,11 +44,16 @@ export function leastLeft(ceilings: CeilingsData, spent: Spent): number {
 }
 
 function turnLeft({ maxTurnCostUsd }: CeilingsData, { turnNanoUsd }: Spent): number {
-  return maxTurnCostUsd === undefined || turnNanoUsd === undefined ? Infinity : toNanoUsd(maxTurnCostUsd) - turnNanoUsd
+  return maxTurnCostUsd === undefined || turnNanoUsd === undefined ? Infinity : boundOf(maxTurnCostUsd) - turnNanoUsd
 }
 
 function sessionLeft({ maxSessionCostUsd }: CeilingsData, { sessionNanoUsd }: Spent): number {
-  return maxSessionCostUsd === undefined ? Infinity : toNanoUsd(maxSessionCostUsd) - sessionNanoUsd
+  return maxSessionCostUsd === undefined ? Infinity : boundOf(maxSessionCostUsd) - sessionNanoUsd
+}
+
+/** Whoever has spent nothing has reached no ceiling, be it less than is counted. */
+function boundOf(limitUsd: number): number {
+  return Math.max(1, toNanoUsd(limitUsd))
 }
 
 function turnBound({ maxTurnCostUsd = 0 }: CeilingsData, { turnNanoUsd = 0 }: Spent): Reached {

@@ -1,10 +1,12 @@
 /** Billionths of a US dollar in a dollar. */
 const nanoUsd = 1_000_000_000
 const digits = 9
+/** Four million dollars. The sum of two such amounts is still a whole number that is exact. */
+const maxNanoUsd = 4e15
 
-/** US dollars in whole billionths. */
+/** US dollars in whole billionths. What is more than anybody spends counts as four million. */
 export function toNanoUsd(usd: number): number {
-  return Math.round(usd * nanoUsd)
+  return Math.min(maxNanoUsd, Math.round(usd * nanoUsd))
 }
 
 /** Billionths of a US dollar in dollars. */

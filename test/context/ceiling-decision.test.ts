@@ -26,6 +26,18 @@ describe('a ceiling', () => {
     expect(ceilingReached({ maxTurnCostUsd: 0.1, onUnpriced }, { sessionNanoUsd: toNanoUsd(9) })).toBeUndefined()
   })
 
+  it('of less than is counted is reached by the least that is spent, and not before', () => {
+    const least = { maxSessionCostUsd: 1e-12, onUnpriced }
+    expect(ceilingReached(least, { sessionNanoUsd: 0 })).toBeUndefined()
+    expect(ceilingReached(least, { sessionNanoUsd: 1 })?.bound).toBe('session')
+  })
+
+  it('of more than anybody has is a whole number all the same, and so is half of it', () => {
+    const left = leftUnder({ maxSessionCostUsd: 1e300, onUnpriced }, spent(1), 0)
+    expect(left).toBe(4_000_000 * 1e9 - 1e9)
+    expect(Number.isSafeInteger(2 * toNanoUsd(Number.MAX_VALUE))).toBe(true)
+  })
+
   it('that is not set is never reached', () => {
     expect(ceilingReached({ onUnpriced }, spent(1_000))).toBeUndefined()
     expect(leftUnder({ onUnpriced }, spent(1_000), 5)).toBeUndefined()

@@ -25,6 +25,17 @@ describe('a session of an agent under a ceiling', () => {
     await made.runner.stop()
   })
 
+  it.each([
+    ['a ceiling', [Ceilings({ maxSessionCostUsd: 1e300 })]],
+    ['a limit of what it may delegate', [DelegationLimits({ costUsd: 1e300 })]],
+  ])('runs where %s is more than anybody has', async (_, parts) => {
+    const made = await thrifty({ maxSessionCostUsd: 1e9 }, { parts })
+    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
+    await made.runner.resetCostCeiling(made.lead, { addSessionUsd: 1e300 })
+    await made.runner.idle()
+    expect(made.sessions().map(({ status }) => status)).toEqual(['succeeded'])
+  })
+
   it('is granted of the tighter of two limits', async () => {
     const limits = [DelegationLimits({ costUsd: 0.4 })]
     const made = await thrifty({ maxSessionCostUsd: 1 }, { worker: stuck, parts: limits })
