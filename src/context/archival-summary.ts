@@ -68,10 +68,15 @@ const form = lazily(() =>
   }),
 )
 
-/** The summary in a reply, or what is wrong with it. A structured one is its five keys in order, compact. */
+/**
+ * The summary in a reply, or what is wrong with it. A structured one is its five keys in order, compact.
+ *
+ * @param maxChars of a structured one, which cannot be cut
+ */
 export function parseSummary(
   style: SummaryStyle,
   reply: string,
+  maxChars = Infinity,
 ): { readonly text: string; readonly problem?: undefined } | { readonly problem: string } {
   const text = reply.trim()
   if (text === '') return { problem: 'it is empty.' }
@@ -79,7 +84,9 @@ export function parseSummary(
   const parsed = parseJson(/^```[a-z]*\s*\n([\s\S]*?)\n?```$/i.exec(text)?.[1] ?? text)
   if (parsed === undefined) return { problem: 'it is no JSON.' }
   const result = form().safeParse(parsed.value)
-  return result.success ? { text: JSON.stringify(result.data) } : { problem: `${schemaIssues(result.error)}.` }
+  if (!result.success) return { problem: `${schemaIssues(result.error)}.` }
+  const summary = JSON.stringify(result.data)
+  return summary.length <= maxChars ? { text: summary } : { problem: `it is longer than ${maxChars} characters.` }
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

@@ -16,6 +16,7 @@ import {
   summaryPrompt,
   unparsed,
 } from '../../src/context/archival-summary.ts'
+import { cutSummary, maxSummaryChars } from '../../src/context/summary-length.ts'
 import { added, withAdded } from '../../src/context/with-added.ts'
 import type { ModelReply } from '../../src/models/port.ts'
 import { textOf } from '../../src/models/text-of.ts'
@@ -59,11 +60,20 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
   }
   const spent = TokenUsage().safeParse(usage).data ?? {}
   note(world, job, spent, costNanoUsd)
-  const reply = textOf(message).trim()
-  const truncated = stop === 'max-tokens'
-  const parsed = parseSummary(styleOf(world, job), reply)
-  if ('text' in parsed) return summary(world, job, { status: isLast ? 'repaired' : 'ok', text: parsed.text, truncated })
-  if (reply !== '') world.patch(job, ArchiveJob, { reply, replyTruncated: truncated })
+  const whole = textOf(message).trim()
+  const maxChars = maxSummaryChars(world.read(job, ArchiveJob).summaryBy.maxOutputTokens)
+  const isStopped = stop === 'max-tokens'
+  const parsed = parseSummary(styleOf(world, job), whole, maxChars)
+  if ('text' in parsed) {
+    const text = cutSummary(parsed.text, maxChars)
+    return summary(world, job, {
+      status: isLast ? 'repaired' : 'ok',
+      text,
+      truncated: isStopped || text !== parsed.text,
+    })
+  }
+  const reply = cutSummary(whole, maxChars)
+  if (reply !== '') world.patch(job, ArchiveJob, { reply, replyTruncated: isStopped || reply !== whole })
   const mayRepair = !isLast && styleOf(world, job) === 'structured' && mayGoOn(world, job)
   if (!mayRepair) return withoutReply(world, job)
   call(world, job, { problem: repairText(parsed.problem), reply: reply === '' ? emptyReply : reply })

@@ -5,6 +5,7 @@ import { Outcome, type OutcomeData } from '../../components/outcome.ts'
 import { SideCall, type SideCallPurpose } from '../../components/side-call.ts'
 import { Summarizing } from '../../components/step-held.ts'
 import { SummaryTask, type SummaryTaskData } from '../../components/summary-task.ts'
+import { cutSummary, maxSummaryChars } from '../../src/context/summary-length.ts'
 import { missingHeadings } from '../../src/context/missing-headings.ts'
 import type { PricedReply } from '../../src/context/priced-reply.ts'
 import { textOf } from '../../src/models/text-of.ts'
@@ -39,11 +40,11 @@ export function settledSummaries(world: World, purpose: SideCallPurpose): readon
  * may go on.
  */
 export function settleSummary(world: World, effect: Entity): SettledSummary {
-  const { agent, toSeq } = world.read(effect, SideCall)
+  const { agent, maxOutputTokens, toSeq } = world.read(effect, SideCall)
   const task = world.read(effect, SummaryTask)
   const outcome = world.read(effect, Outcome)
   chargeCall(world, effect)
-  const failure = outcome.ok ? take(world, agent, { outcome, task, toSeq }) : outcome.failure
+  const failure = outcome.ok ? take(world, agent, { maxOutputTokens, outcome, task, toSeq }) : outcome.failure
   world.despawn(effect)
   world.remove(agent, Summarizing)
   holdStep(world, agent)
@@ -51,19 +52,21 @@ export function settleSummary(world: World, effect: Entity): SettledSummary {
 }
 
 interface Taken {
+  readonly maxOutputTokens: number
   readonly outcome: Extract<OutcomeData, { readonly ok: true }>
   readonly task: SummaryTaskData
   readonly toSeq: number
 }
 
 /** Gives a failure if the reply is none that can be used. */
-function take(world: World, agent: Entity, { outcome, task, toSeq }: Taken): Failure | undefined {
+function take(world: World, agent: Entity, { maxOutputTokens, outcome, task, toSeq }: Taken): Failure | undefined {
   const { costNanoUsd, message, stop, usage } = (outcome.value ?? {}) as Partial<PricedReply>
   if (message?.role !== 'assistant' || typeof usage !== 'object' || usage === null) {
     return malformed('expected an assistant message and its usage')
   }
   const { by, focus, headings, kind, note } = task
-  const text = textOf(message).trim()
+  const whole = textOf(message).trim()
+  const text = cutSummary(whole, maxSummaryChars(maxOutputTokens))
   if (text === '') return { kind: 'invalid-output', message: `The model wrote no ${kind}.` }
   const entry: BoundaryEntry = {
     atMs: world.nowMs,
@@ -75,7 +78,7 @@ function take(world: World, agent: Entity, { outcome, task, toSeq }: Taken): Fai
     ...(note !== undefined && { note }),
     seq: toSeq,
     text,
-    truncated: stop === 'max-tokens',
+    truncated: stop === 'max-tokens' || text !== whole,
     usage,
   }
   const unfit = refusalOf(() => world.append(agent, Boundary, entry))

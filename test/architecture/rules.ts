@@ -63,6 +63,7 @@ export const pureParts = [
   'src/context/small-tier-parent.ts',
   'src/context/spending.ts',
   'src/context/spent-text.ts',
+  'src/context/summary-length.ts',
   'src/context/summary-prompt.ts',
   'src/context/task-classes.ts',
   'src/context/token-factor.ts',

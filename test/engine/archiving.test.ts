@@ -284,6 +284,38 @@ describe('a summary', () => {
     expect(made.archive()).toMatchObject([{ summary: 'ok', truncated: true }])
   })
 
+  it('that is far longer than it may be is asked for once more, and then cut', async () => {
+    const long = JSON.stringify({ ...(JSON.parse(validSummary) as object), outcome: 'x'.repeat(100_000) })
+    const made = archiving({ summary: () => long })
+    await made.runner.start()
+    await made.say('first')
+    expect(made.archive()).toMatchObject([{ summary: 'unparsed', truncated: true }])
+    expect(made.texts()[1]).toMatch(/\n\n\[unparsed\] \{"outcome":"x+\n\[summary truncated\]$/)
+    expect(made.texts()[1]?.length).toBeLessThan(8_400)
+    const repair = [...(made.asked('summary')[1]?.request.messages ?? [])].at(-1)
+    expect(JSON.stringify(repair)).toContain('it is longer than 8192 characters.')
+  })
+
+  it('that is a paragraph far longer than it may be is cut', async () => {
+    const made = archiving({ archival: { summary: { style: 'paragraph' } }, summary: () => 'It was. '.repeat(50_000) })
+    await made.runner.start()
+    await made.say('first')
+    expect(made.archive()).toMatchObject([{ summary: 'ok', truncated: true }])
+    expect(made.texts()[1]?.length).toBeLessThan(8_400)
+    expect(made.asked('summary')).toHaveLength(1)
+  })
+
+  it('that calls a tool, and says nothing, is not there; one that says something besides is', async () => {
+    const toolCalls = [{ name: 'look' }]
+    const made = archiving({
+      summary: ({ messages }) => (messages.length === 1 ? { toolCalls } : { text: validSummary, toolCalls }),
+    })
+    await made.runner.start()
+    await made.say('first')
+    expect(made.archive()).toMatchObject([{ summary: 'repaired' }])
+    expect(made.texts()[1]).toContain(validSummary)
+  })
+
   it('of Ollama is a paragraph, with a warning and the configuration as it was', async () => {
     const made = archiving({
       archival: { summary: { model: 'ollama/x' } },

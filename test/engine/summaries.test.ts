@@ -1,4 +1,4 @@
-import { assistant, fail, Llm, project, user } from 'entia'
+import { assistant, contextStats, fail, Llm, project, user } from 'entia'
 import { Boundary, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { boundaries, frontier, handover, living, textsOf } from './long-lives.ts'
@@ -42,6 +42,16 @@ describe('a summary', () => {
   ])('that %s is a failure', async (_, reply) => {
     const { agent, runner } = await living({ summary: () => reply })
     expect(await runner.compact(agent)).toMatchObject({ failure: { kind: 'invalid-output' } })
+  })
+
+  it('that is far longer than it may be is cut, marked so, and counts among the truncated', async () => {
+    const { agent, runner, world } = await living({ summary: () => `${handover}\n${'x '.repeat(500_000)}` })
+    await runner.compact(agent)
+    const [boundary] = boundaries(world, agent)
+    expect(boundary).toMatchObject({ truncated: true, missingHeadings: [] })
+    expect(boundary?.text.length).toBeLessThanOrEqual(8 * 4_096)
+    expect(boundary?.text).toMatch(/x \n\[summary truncated\]$/)
+    expect(contextStats(world, agent).truncatedSummaries).toBe(1)
   })
 
   it('that calls tools besides counts by its text', async () => {
