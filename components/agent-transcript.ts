@@ -6,6 +6,8 @@ import { entity } from './entity.ts'
 export const AgentTranscript = defineComponent('AgentTranscript', () =>
   z.strictObject({
     lines: z.number().int().nonnegative(),
+    /** Of its last message: which turn it belongs to, and how many steps that had by then. */
+    place: z.strictObject({ step: z.number().int().nonnegative(), turn: z.number().int().nonnegative() }).optional(),
     /** Messages up to this `seq` are in it. */
     seq: z.number().int().nonnegative(),
   }),

@@ -3,6 +3,7 @@ import type { SummaryStatus } from '../../components/archive.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import type { TranscriptLine } from '../stores/port.ts'
 import { renderTranscript } from './render-transcript.ts'
+import type { PlacedMessage } from './turn-places.ts'
 
 const version = 1
 
@@ -25,17 +26,19 @@ export function sessionLine(session: SessionLine): TranscriptLine {
 }
 
 /** A message whole. Its words, as another model would read them, are what it is found by. */
-export function messageLine(seq: number, at: number, message: Message): TranscriptLine {
+export function messageLine({ message, seq, step, turn }: PlacedMessage, at: number): TranscriptLine {
   const rendered = renderTranscript([message])
+  const { role, content, ...rest } = message
   return {
-    text: JSON.stringify({ type: 'message', seq, at, ...message }),
+    text: JSON.stringify({ type: 'message', seq, at, turn, step, role, content, ...rest }),
     searchable: rendered.slice(rendered.indexOf('\n') + 1),
   }
 }
 
 /** What a message line of a transcript says; `undefined` for another line. */
 export function messageOf(line: string): { readonly seq: number; readonly message: Message } | undefined {
-  const { type, seq, at: _, ...message } = JSON.parse(line) as { type: string; seq: number; at: number } & Message
+  type Line = { readonly type: string; readonly at: number } & PlacedMessage & Message
+  const { type, seq, at: _, turn: __, step: ___, ...message } = JSON.parse(line) as Line
   return type === 'message' ? { seq, message } : undefined
 }
 

@@ -11,7 +11,7 @@ import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import type { World } from '../world/world.ts'
-import { holderLines, jobSummaryLine, writeLines } from './archive-lines.ts'
+import { headOf, holderLines, jobSummaryLine, writeLines } from './archive-lines.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import type { Sessions } from './sessions.ts'
 import { sessionKey, transcriptKey } from './transcript-place.ts'
@@ -45,12 +45,12 @@ export function transcriptEffect(sessions: Sessions): EffectKind {
       const write = world.get(effect, TranscriptWrite)
       const { transcripts } = sessions
       const ofHolder = job && holderPart(world, effect)
-      const ofAgent = write && { ...write, lines: writeLines(world, write) }
+      const ofAgent = write && { ...write, head: headOf(world, write), lines: writeLines(world, write) }
       const append = async (): Promise<OutcomeData> => {
         if (ofHolder !== undefined) await transcripts.append(ofHolder.key, ofHolder.lines, ofHolder.from)
         if (ofAgent === undefined) return done({ lines: 0 })
         const key = await transcriptKey(world, ofAgent.agent)
-        return done({ lines: await transcripts.appendBehind(key, ofAgent.lines, ofAgent.from) })
+        return done({ lines: await transcripts.appendBehind(key, ofAgent) })
       }
       return job === undefined ? append : (context) => claimed(world, job.subagentId, context, append)
     },

@@ -1,12 +1,11 @@
 import { Ancestry } from '../../components/ancestry.ts'
 import type { TranscriptWrite } from '../../components/agent-transcript.ts'
 import type { ArchiveJobData } from '../../components/archive-job.ts'
-import { Conversation } from '../../components/conversation.ts'
 import { Llm } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import { styleFor, summaryModel } from '../context/archival-summary.ts'
-import { countUpTo, seqAt } from '../context/places.ts'
 import { messageLine, rewriteLine, sessionLine, summaryLine } from '../context/transcript-lines.ts'
+import { placedMessages, turnPlaces } from '../context/turn-places.ts'
 import type { TranscriptLine } from '../stores/port.ts'
 import type { DeepReadonly } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -24,7 +23,12 @@ export function holderLines(
   const { depth, parent } = place
   const head = sessionLine({ key: subagentId, createdAt: dateMs, model: llm.model, parent, task, depth })
   // Its own places: the holder's conversation begins with the turn.
-  return [head, ...slice.map((message, index) => messageLine(index + 1, dateMs, message))]
+  const places = turnPlaces(slice)
+  const lines = slice.map((message, index) => {
+    const { step = 0, turn = 1 } = places[index] ?? {}
+    return messageLine({ message, seq: index + 1, step, turn }, dateMs)
+  })
+  return [head, ...lines]
 }
 
 /** What a holder's transcript says behind the turn. */
@@ -37,21 +41,15 @@ export function jobSummaryLine({ llm, summary, summaryBy }: ArchiveJobData): rea
   return [summaryLine({ style, status, truncated, text, model, usage, costUsd, at: dateMs })]
 }
 
-/** What a write brings to an agent's own transcript. */
-export function writeLines(world: World, write: WriteData): readonly TranscriptLine[] {
-  const { afterSeq, agent, dateMs, from, rewrite, toSeq } = write
-  const messages = world.read(agent, Conversation)
-  const lines: TranscriptLine[] = []
-  if (from === 0) lines.push(headOf(world, write))
-  for (let index = countUpTo(world, agent, afterSeq); index < countUpTo(world, agent, toSeq); index++) {
-    const message = messages[index]
-    if (message !== undefined) lines.push(messageLine(seqAt(world, agent, index), dateMs, message))
-  }
+/** What a write brings to an agent's own transcript, behind the first line. */
+export function writeLines(world: World, { afterSeq, agent, dateMs, rewrite, toSeq }: WriteData): TranscriptLine[] {
+  const lines = placedMessages(world, agent, afterSeq, toSeq).map((placed) => messageLine(placed, dateMs))
   if (rewrite !== undefined) lines.push(rewriteLine({ ...rewrite, at: dateMs }))
   return lines
 }
 
-function headOf(world: World, { agent, dateMs }: WriteData): TranscriptLine {
+/** The first line of an agent's own transcript. */
+export function headOf(world: World, { agent, dateMs }: WriteData): TranscriptLine {
   const above = world.get(agent, Ancestry)?.sessions ?? []
   const { model } = world.read(agent, Llm)
   const head = { createdAt: dateMs, model }

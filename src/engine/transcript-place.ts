@@ -5,6 +5,14 @@ import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
 import { treeOf } from './world-tree.ts'
 
+/** Lines for a transcript that has so many. */
+interface LinesBehind {
+  readonly from: number
+  /** Its first line, where there is none. */
+  readonly head: TranscriptLine
+  readonly lines: readonly TranscriptLine[]
+}
+
 /** Where the transcripts of a tree of worlds are: in its store, or in memory. */
 export class TranscriptPlace {
   readonly #store: Store
@@ -25,15 +33,17 @@ export class TranscriptPlace {
    *
    * @returns how many lines are in it then
    */
-  async appendBehind(key: string, lines: readonly TranscriptLine[], from: number): Promise<number> {
+  async appendBehind(key: string, { from, head, lines }: LinesBehind): Promise<number> {
+    const appendAt = async (place: number): Promise<number> => {
+      const all = place === 0 ? [head, ...lines] : lines
+      await this.append(key, all, place)
+      return place + all.length
+    }
     try {
-      await this.append(key, lines, from)
-      return from + lines.length
+      return await appendAt(from)
     } catch (error) {
       if (!(error instanceof EntiaError) || error.code !== 'invalid-argument') throw error
-      const there = (await this.#store.transcript(this.#root, key))?.length ?? 0
-      await this.append(key, lines, there)
-      return there + lines.length
+      return appendAt((await this.#store.transcript(this.#root, key))?.length ?? 0)
     }
   }
 

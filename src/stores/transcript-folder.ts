@@ -127,7 +127,12 @@ export class TranscriptFolder implements Transcripts {
 
   async #removeFile(key: string, file: string): Promise<void> {
     this.#reaches.delete(key)
-    await rm(file, { force: true })
+    try {
+      await rm(file, { force: true })
+    } catch (error) {
+      // A file stands where one of its folders would: then there is no such file.
+      if (!hasCode(error, 'ENOTDIR')) throw error
+    }
     await this.#removeEmptyFolders(dirname(file))
   }
 

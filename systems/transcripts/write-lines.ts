@@ -1,5 +1,6 @@
 import { AgentTranscript, TranscriptDue, TranscriptWrite } from '../../components/agent-transcript.ts'
 import { Outcome } from '../../components/outcome.ts'
+import { placedMessages } from '../../src/context/turn-places.ts'
 import { TranscriptOutcome } from '../../src/subagents/holder-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -40,8 +41,14 @@ export function planWrite(world: World, entity: Entity, agent: Entity, { rewrite
 /** Takes note of what was written. */
 export function takeWritten(world: World, entity: Entity): void {
   const outcome = world.read(entity, Outcome)
-  const { agent, from, toSeq } = world.read(entity, TranscriptWrite)
+  const { afterSeq, agent, from, toSeq } = world.read(entity, TranscriptWrite)
   const written = outcome.ok ? TranscriptOutcome().safeParse(outcome.value).data : undefined
-  world.set(agent, AgentTranscript, { lines: written?.lines ?? from, seq: toSeq })
+  const last = placedMessages(world, agent, afterSeq, toSeq).at(-1)
+  const place = last === undefined ? world.get(agent, AgentTranscript)?.place : { step: last.step, turn: last.turn }
+  world.set(agent, AgentTranscript, {
+    lines: written?.lines ?? from,
+    ...(place !== undefined && { place }),
+    seq: toSeq,
+  })
   world.remove(entity, TranscriptWrite)
 }

@@ -70,6 +70,7 @@ export const pureParts = [
   'src/context/tokenizer.ts',
   'src/context/transcript-lines.ts',
   'src/context/uncovered-part.ts',
+  'src/context/turn-places.ts',
   'src/context/usd.ts',
   'src/context/watchdog-signal.ts',
   'src/context/with-added.ts',

@@ -110,6 +110,18 @@ describe('a turn whose archiving fails', () => {
     expect(files.filter((file) => file.includes('agents'))).toEqual([])
   })
 
+  it('because a file lies where the folder of transcripts is to be stays whole, and nothing is said to be left', async () => {
+    const folder = await tempFolder({ transcripts: 'mine' })
+    const store = sqliteStore({ folder, synchronous: 'normal', transcripts: join(folder, 'transcripts') })
+    onTestFinished(() => store.close())
+    const made = archiving({ runner: { store } })
+    await made.runner.start()
+    await made.say('first')
+    expect(made.archive()).toMatchObject([{ phase: 'disk', status: 'failed', failure: { kind: 'store-failed' } }])
+    expect(made.archive()[0]?.failure?.message).toContain('not a directory')
+    await expectNothingLeft(made, store, 'disk')
+  })
+
   it('at its last lines stays whole, though the summary is there', async () => {
     const inner = memoryStore()
     const store = failing(inner, { appendTranscript: (_, key) => key.startsWith('agents/agent-') })
@@ -240,7 +252,8 @@ describe('the transcript', () => {
     await runner.idle()
     expect(made.archive().map(({ status }) => status)).toEqual(['archived', 'archived'])
     const lines = await store.transcript('world', `agents/agent-${made.agent}/sessions/world.jsonl`)
-    expect(lines).toHaveLength(13)
+    expect(lines).toHaveLength(1 + 13)
+    expect(lines?.[0]).toMatch(/^\{"type":"session",/)
   })
 })
 
