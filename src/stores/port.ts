@@ -138,7 +138,8 @@ export interface Store {
   transcript(root: string, key: string): Promise<readonly string[] | undefined>
   /**
    * The lines of these transcripts that have a word of the query in what is searchable of them; those with more and with
-   * rarer words come first, ties by key and index. Case and accents make no difference. The query is plain text: nothing
+   * rarer words come first, ties by key and index. Case and accents make no difference. Where a script puts no blanks
+   * between words, each two letters that stand side by side are one. The query is plain text: nothing
    * in it is an operator or an error, its first 64 words count, and without any it finds nothing.
    *
    * @param options `limit`: most lines to give, at least 1

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { damaged, explained } from './sqlite-connection.ts'
 import { transcriptTables } from './sqlite-schema.ts'
+import { indexedWords } from './search-words.ts'
 import { inTransaction } from './sqlite-transaction.ts'
 
 /** How far a transcript goes: its whole lines, and the bytes that they take. */
@@ -57,7 +58,7 @@ export class TranscriptIndex {
       this.#forget(id, there.lines)
       for (const { line, startByte, sizeBytes, searchable } of lines) {
         const { changes, lastInsertRowid } = this.#statements.addLine.run(id, line, startByte, sizeBytes)
-        if (changes !== 0) this.#statements.addWords.run(lastInsertRowid, searchable)
+        if (changes !== 0) this.#statements.addWords.run(lastInsertRowid, indexedWords(searchable))
       }
     })
   }

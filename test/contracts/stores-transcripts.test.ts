@@ -331,6 +331,29 @@ describe.each([
       expect(await places(query)).toEqual(expected)
     })
 
+    describe('in languages that put no blanks between words', () => {
+      const sentences = [
+        said('明日の会議は10時からGPT会議室で行います。'),
+        said('议程：数据库迁移与回滚方案'),
+        said('다음 회의는 데이터베이스를 옮기는 날입니다'),
+        said('การประชุมพรุ่งนี้ย้ายฐานข้อมูล'),
+      ]
+      beforeEach(() => store.appendTranscript('root', key, sentences, { from: spoken.length }))
+
+      it.each([
+        ['within a sentence without blanks', '会議', [6]],
+        ['within one beside other letters', 'gpt', [6]],
+        ['within one, of which other words are nowhere', '会議はいつですか', [6]],
+        ['of which each letter is there, but not beside the other', '会日', []],
+        ['of one such letter', '库', [7]],
+        ['of Chinese', '数据库', [7]],
+        ['of Korean, whatever is hung on them', '데이터베이스', [8]],
+        ['of Thai', 'ฐานข้อมูล', [9]],
+      ])('finds words %s', async (_, query, expected) => {
+        expect(await places(query)).toEqual(expected)
+      })
+    })
+
     it('of no word is no error and finds nothing', async () => {
       const empty = [
         '',
