@@ -7,7 +7,6 @@ import { Pending } from '../components/pending.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
-import { canRecall } from '../src/context/archival-tools.ts'
 import { beginEffect, tryWriteAgain } from './begin-effect.ts'
 import { settled } from './settled.ts'
 import { tell } from './tell.ts'
@@ -50,11 +49,11 @@ function take(world: World, write: Entity): void {
   world.despawn(write)
 }
 
-/** What a boundary covers is found by a search. */
+/** What a boundary covers is kept where people read it, and found by a search. */
 function followBoundary(world: World, agent: Entity): void {
   world.remove(agent, BoundaryMoved)
   const seq = world.get(agent, Boundary)?.at(-1)?.seq
-  if (seq !== undefined && canRecall(world, agent)) wantLines(world, agent, seq)
+  if (seq !== undefined) wantLines(world, agent, seq)
 }
 
 function begin(world: World, agent: Entity): void {

@@ -43,7 +43,9 @@ function isArchivalOn(world: World, agent: Entity): boolean {
 
 /** Is there a part of its conversation that the agent will not see, and can search? */
 export function canRecall(world: World, agent: Entity): boolean {
-  return isArchivalOn(world, agent) || world.get(agent, Context)?.compaction.enabled === true
+  if (isArchivalOn(world, agent)) return true
+  const context = world.get(agent, Context)
+  return context?.compaction.enabled === true || context?.checkpoint.enabled === true
 }
 
 /** A program may have given these tools to an agent that is never archived. */

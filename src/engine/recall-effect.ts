@@ -1,10 +1,14 @@
+import { AgentTranscript } from '../../components/agent-transcript.ts'
 import { Archive } from '../../components/archive.ts'
 import { Boundary } from '../../components/boundary.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { ToolCall } from '../../components/tool-call.ts'
 import { renderTranscript } from '../context/render-transcript.ts'
-import { messageOf } from '../context/transcript-lines.ts'
+import { messageLine, messageOf } from '../context/transcript-lines.ts'
+import { type PlacedMessage, placedMessages } from '../context/turn-places.ts'
+import { memoryStore } from '../stores/memory.ts'
+import type { TranscriptHit } from '../stores/port.ts'
 import { cutText } from '../tools/cut-text.ts'
 import type { Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
@@ -17,6 +21,8 @@ const maxMessages = 10
 const maxChars = 1_000
 /** Of so many lines that are found those are taken that the agent no longer sees. */
 const maxHits = 500
+/** Where lines are searched that are in no transcript. */
+const place = { root: 'unwritten', key: 'unwritten.jsonl' } as const
 
 /** Searches an agent's own transcript for what it no longer sees of its conversation. */
 export function recallEffect(sessions: Sessions): EffectKind {
@@ -25,11 +31,14 @@ export function recallEffect(sessions: Sessions): EffectKind {
       const { agent } = world.read(effect, OwnedBy)
       const { query } = world.read(effect, ToolCall).arguments
       const isFolded = foldedOf(world, agent)
+      const unwritten = unwrittenOf(world, agent)
       return async () => {
         const words = typeof query === 'string' ? query : ''
         const hits = await sessions.transcripts.search(await transcriptKey(world, agent), words, maxHits)
-        const found = hits.flatMap(({ text }) => messageOf(text) ?? []).filter(({ seq }) => isFolded(seq))
-        const messages = found.slice(0, maxMessages).map(({ seq, message }) => {
+        const lines = [...hits, ...(await searched(unwritten, words))]
+        const found = lines.flatMap(({ text }) => messageOf(text) ?? []).filter(({ seq }) => isFolded(seq))
+        const unlike = [...new Map(found.map((one) => [one.seq, one])).values()]
+        const messages = unlike.slice(0, maxMessages).map(({ seq, message }) => {
           const rendered = renderTranscript([message])
           return { seq, role: message.role, text: cutText(rendered.slice(rendered.indexOf('\n') + 1), maxChars) }
         })
@@ -37,6 +46,22 @@ export function recallEffect(sessions: Sessions): EffectKind {
       }
     },
   }
+}
+
+/** Messages behind a boundary that are not in the transcript: they are on their way there, or the disk had no room for them. */
+function unwrittenOf(world: World, agent: Entity): readonly PlacedMessage[] {
+  const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
+  const written = world.get(agent, AgentTranscript)?.seq ?? 0
+  return covered > written ? placedMessages(world, agent, written, covered) : []
+}
+
+/** Searches messages as if they were in a transcript. */
+async function searched(messages: readonly PlacedMessage[], words: string): Promise<readonly TranscriptHit[]> {
+  if (messages.length === 0) return []
+  const store = memoryStore()
+  const lines = messages.map((placed) => messageLine(placed, 0))
+  await store.appendTranscript(place.root, place.key, lines, { from: 0 })
+  return store.searchTranscript(place.root, [place.key], words, { limit: maxHits })
 }
 
 /** Is a message with this `seq` one that the agent no longer sees? */

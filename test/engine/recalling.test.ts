@@ -1,4 +1,13 @@
-import { type Config, configured, memoryStore, type ModelRequest, readConfig, textOf } from 'entia'
+import {
+  type Config,
+  configured,
+  memoryStore,
+  type ModelRequest,
+  readConfig,
+  type Store,
+  SubagentRegistry,
+  textOf,
+} from 'entia'
 import { Boundary } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { stores } from '../sessions/kinds-of-stores.ts'
@@ -102,14 +111,8 @@ describe('what an agent no longer sees', () => {
     )
   })
 
-  it('of what a boundary covers is found as well', async () => {
-    const config: Config = readConfig({})
-    const made = await started({ archival: false, parts: configured(config) })
-    await made.say('apple')
-    const names = made.asked('work')[0]?.request.tools.map(({ name }) => name)
-    expect(names).toContain('recall')
-    expect(names).not.toContain('query_subagent')
-    expect(await recall(made, 'apple')).toBe('No earlier message has a word of the query.')
+  /** A boundary behind the first turn. */
+  async function fold(made: Archiving): Promise<void> {
     await made.runner.change((world) =>
       world.append(made.agent, Boundary, {
         atMs: 0,
@@ -123,6 +126,86 @@ describe('what an agent no longer sees', () => {
       }),
     )
     await made.runner.idle()
+  }
+
+  it('of what a fork begins with is found by the fork, as it stands there', async () => {
+    const answers: string[] = []
+    const made = await started({
+      archival: false,
+      parts: [...configured(readConfig({})), SubagentRegistry({ subagents: {} })],
+      work: (request, context) => {
+        if (!lastUser(request).includes('Directive: ')) return work(request, context)
+        const last = [...request.messages].at(-1)
+        if (last?.role === 'tool') answers.push(textOf(last))
+        return last?.role === 'tool' ? 'Found.' : { toolCalls: [{ name: 'recall', arguments: { query: 'apple' } }] }
+      },
+    })
+    await made.say('apple')
+    await fold(made)
+    await made.say('pear')
+    await made.runner.subagents(made.agent).fork('Look for it.')
+    await made.runner.idle()
+    expect(found(answers[0] ?? '').map(({ seq, role }) => [seq, role])).toEqual(
+      expect.arrayContaining([
+        [1, 'user'],
+        [12, 'assistant'],
+      ]),
+    )
+  })
+
+  it('of what no disk has had room for is found all the same, and once', async () => {
+    const inner = memoryStore()
+    let isFull = true
+    const store: Store = {
+      ...inner,
+      appendTranscript: async (...given) => {
+        if (isFull) throw new Error('The disk is full.')
+        return inner.appendTranscript(...given)
+      },
+    }
+    const made = await started({ archival: false, parts: configured(readConfig({})), runner: { store } })
+    await made.say('apple')
+    await fold(made)
+    expect(made.told('warning')[0]?.message).toContain('The disk is full.')
+    const seqs = async (): Promise<number[]> => {
+      const messages = found(await recall(made, 'apple'))
+      return messages.map(({ seq }) => seq).toSorted((a, b) => a - b)
+    }
+    expect(await seqs()).toEqual([1, 12])
+    isFull = false
+    await fold(made)
+    expect(await seqs()).toEqual([1, 12])
+  })
+
+  it('is kept and found where nothing but a task that is done folds it', async () => {
+    const store = memoryStore()
+    const config = readConfig({ context: { compaction: { enabled: false } } })
+    const made = await started({ archival: false, parts: configured(config), runner: { store } })
+    await made.say('apple')
+    await fold(made)
+    expect(found(await recall(made, 'apple'))).toHaveLength(2)
+    expect(await store.transcript('world', `agents/agent-${made.agent}/sessions/world.jsonl`)).toHaveLength(1 + 12)
+  })
+
+  it('is kept where nothing folds it but a program, and nobody can search it', async () => {
+    const store = memoryStore()
+    const config = readConfig({ context: { compaction: { enabled: false }, checkpoint: { enabled: false } } })
+    const made = await started({ archival: false, parts: configured(config), runner: { store } })
+    await made.say('apple')
+    expect(made.asked('work')[0]?.request.tools.map(({ name }) => name)).not.toContain('recall')
+    await fold(made)
+    expect(await store.transcript('world', `agents/agent-${made.agent}/sessions/world.jsonl`)).toHaveLength(1 + 12)
+  })
+
+  it('of what a boundary covers is found as well', async () => {
+    const config: Config = readConfig({})
+    const made = await started({ archival: false, parts: configured(config) })
+    await made.say('apple')
+    const names = made.asked('work')[0]?.request.tools.map(({ name }) => name)
+    expect(names).toContain('recall')
+    expect(names).not.toContain('query_subagent')
+    expect(await recall(made, 'apple')).toBe('No earlier message has a word of the query.')
+    await fold(made)
     expect(found(await recall(made, 'apple')).map(({ seq, role }) => [seq, role])).toEqual(
       expect.arrayContaining([
         [1, 'user'],
