@@ -4,6 +4,7 @@ import { Seed } from '../../components/holder.ts'
 import type { Message } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { coveredBy } from './boundary-message.ts'
 import { countUpTo, seqAt } from './places.ts'
 
 /** The part of a conversation that a boundary would cover anew if it were written now. */
@@ -27,14 +28,20 @@ export function uncoveredPart(world: World, agent: Entity): UncoveredPart | unde
   const messages = world.get(agent, Conversation) ?? []
   const newest = world.get(agent, Boundary)?.at(-1)
   const end = unansweredFrom(messages)
-  const begin = newest === undefined ? 0 : countUpTo(world, agent, newest.seq)
+  const begin = newest === undefined ? 0 : coveredBy(world, agent, newest)
   if (end <= begin) return undefined
   return {
     ...(newest !== undefined && { carried: newest.text }),
-    fromSeq: newest?.seq ?? 0,
+    fromSeq: newest === undefined ? 0 : coveredSeq(world, agent, newest.seq, begin),
     toSeq: seqAt(world, agent, end - 1),
     count: end - begin,
   }
+}
+
+/** A boundary may cover less than it says. */
+function coveredSeq(world: World, agent: Entity, seq: number, count: number): number {
+  if (count === countUpTo(world, agent, seq)) return seq
+  return count === 0 ? 0 : seqAt(world, agent, count - 1)
 }
 
 /** The index of the first message at the end that came from outside, and that no model has answered; their count if there is none. */

@@ -1,9 +1,19 @@
-import { assistant, contextStats, fail, Llm, project, user } from 'entia'
+import { assistant, contextStats, fail, Llm, type Message, type ModelRequest, project, user } from 'entia'
 import { Boundary, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { boundaries, frontier, handover, living, textsOf } from './long-lives.ts'
 
 const retryOnce = { maxAttempts: 2, firstDelayMs: 1_000, maxDelayMs: 1_000, kinds: ['overloaded'] } as const
+
+const boundary = {
+  atMs: 0,
+  by: 'manual',
+  kind: 'summary',
+  missingHeadings: [],
+  text: 'Done.',
+  truncated: false,
+  usage: {},
+} as const
 
 describe('a summary', () => {
   it('that was cut at its output limit is marked so, counts among the truncated, and is in the ledger once', async () => {
@@ -110,6 +120,30 @@ describe('a summary', () => {
     const { agent, runner, told } = await living()
     await runner.compact(agent)
     expect([told('model-delta').length, told('model-called').length]).toEqual([0, 0])
+  })
+})
+
+describe('a boundary that a program has placed between a call and its result', () => {
+  it.each([2, 3])('covers neither, and a summary behind it is made of both: behind message %d', async (seq) => {
+    const call = (id: string) => ({ type: 'tool-call' as const, id, name: 'look', arguments: {} })
+    const seen = (callId: string) => ({
+      role: 'tool' as const,
+      callId,
+      name: 'look',
+      content: [{ type: 'text' as const, text: `Seen by ${callId}.` }],
+    })
+    const asked: Message = { role: 'assistant', content: [call('a'), call('b')] }
+    const messages = [user('Look.'), asked, seen('a'), seen('b'), assistant('Looked.')]
+    const { agent, runner, summaries, world } = await living({ agent: { messages } })
+    const entry = { ...boundary, seq }
+    await runner.change(() => world.append(agent, Boundary, entry))
+    expect([...project(world, agent).messages].slice(1)).toEqual(messages.slice(1))
+    await runner.compact(agent)
+    const read = textsOf(summaries[0] as ModelRequest).join()
+    expect(read).toContain('[tool_use: look({})]')
+    expect(read).toContain('[tool_result: Seen by b.]')
+    expect(read).not.toContain('Look.')
+    expect(boundaries(world, agent).at(-1)?.seq).toBe(5)
   })
 })
 

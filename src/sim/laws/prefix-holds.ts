@@ -4,7 +4,7 @@ import { Llm, type LlmData } from '../../../components/llm.ts'
 import type { Message } from '../../../components/message.ts'
 import { SystemPrompt } from '../../../components/system-prompt.ts'
 import { ToolRegistry } from '../../../components/tool-registry.ts'
-import { countUpTo } from '../../context/places.ts'
+import { coveredBy } from '../../context/boundary-message.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { systemText } from '../../models/project.ts'
 import type { Entity } from '../../world/component.ts'
@@ -108,7 +108,7 @@ function askedNow(world: World, agent: Entity, count: number): Asked | undefined
   if (llm === undefined || messages === undefined) return undefined
   const tools = world.get(agent, ToolRegistry)?.tools ?? none
   const boundary = world.get(agent, Boundary)?.at(-1)
-  const from = boundary === undefined ? 0 : countUpTo(world, agent, boundary.seq)
+  const from = boundary === undefined ? 0 : coveredBy(world, agent, boundary)
   return { boundary, count, editedFrom: count, from, llm, messages, system: systemText(world, agent), tools }
 }
 
