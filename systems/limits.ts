@@ -8,7 +8,7 @@ import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
-import { leftToDelegate } from './sessions/delegation.ts'
+import { spentGrant } from './sessions/spent-grant.ts'
 
 /**
  * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step have run and are answered by then.
@@ -30,9 +30,6 @@ export const limits = {
 
 /** A session that has spent what it was granted makes no further call. */
 function endWithoutBudget(world: World, agent: Entity): void {
-  const { tokens, costNanoUsd } = leftToDelegate(world, agent)
-  const spent = tokens === 0 ? 'tokens' : costNanoUsd === 0 ? 'cost' : undefined
-  if (spent === undefined) return
-  const message = `The grant of this session is spent: ${spent}`
-  endTurn(world, agent, { stop: 'budget-spent', failure: { kind: 'budget-spent', message } })
+  const failure = spentGrant(world, agent)
+  if (failure !== undefined) endTurn(world, agent, { stop: 'budget-spent', failure })
 }

@@ -10,6 +10,7 @@ import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Limits } from '../../components/limits.ts'
 import { Llm } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
+import { Metered } from '../../components/metered.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { Skills } from '../../components/skills.ts'
@@ -82,6 +83,8 @@ export function childWorld(
     const covered = boundary?.seq ?? 0
     adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
   }
+  // Summaries of its turns are paid for by whoever launched it. A Context sees to that as well.
+  if (blueprint.archival !== undefined && blueprint.context === undefined) world.add(agent, Metered)
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
   if (parts.payer !== undefined) payFor(world, agent, parts.payer)
   world.core.put(world.spawn(), HostFacts, facts)

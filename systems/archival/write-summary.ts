@@ -25,6 +25,7 @@ import type { World } from '../../src/world/world.ts'
 import { beginEffect, clearEffect } from '../begin-effect.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
 import { chargeCall } from '../money/charge-call.ts'
+import { spentGrant } from '../sessions/spent-grant.ts'
 import { tell } from '../tell.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
@@ -36,7 +37,7 @@ type Repair = { readonly problem: string; readonly reply: string }
 export function askForSummary(world: World, job: Entity): TurnSummary | undefined {
   const { agent, summaryBy } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
-  if (callProblem(world, agent, model) !== undefined) return unavailable(world, job)
+  if (!mayCall(world, agent, model)) return unavailable(world, job)
   if (styleFor(summaryBy.style, model) !== summaryBy.style) tell(world, 'warning', { agent, message: ollamaWarning })
   beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
   call(world, job)
@@ -110,10 +111,14 @@ function summary(world: World, job: Entity, facts: Pick<TurnSummary, 'status' | 
   return { ...facts, ...spent, dateMs: world.dateMs, usage: spent?.usage ?? {} }
 }
 
-/** Under a ceiling that has tripped, or when time is up, nothing more is asked. */
+/** Under a ceiling that has tripped, with a grant that is spent, or when time is up, nothing more is asked. */
 function mayGoOn(world: World, job: Entity): boolean {
   const { agent } = world.read(job, ArchiveJob)
-  return !world.has(job, Outcome) && callProblem(world, agent, modelFor(world, job)) === undefined
+  return !world.has(job, Outcome) && mayCall(world, agent, modelFor(world, job))
+}
+
+function mayCall(world: World, agent: Entity, model: string): boolean {
+  return callProblem(world, agent, model) === undefined && spentGrant(world, agent) === undefined
 }
 
 function modelFor(world: World, job: Entity): string {

@@ -18,6 +18,7 @@ import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
 import { openTurn } from '../open-turn.ts'
+import { spentGrant } from '../sessions/spent-grant.ts'
 import { tell } from '../tell.ts'
 
 /** A text that is to take the place of what stands behind the newest boundary. */
@@ -38,7 +39,7 @@ export function startSummary(world: World, agent: Entity, wish: SummaryWish): Su
   const part = uncoveredPart(world, agent)
   if (part === undefined) return 'empty'
   const { model } = world.read(agent, Llm)
-  const problem = callProblem(world, agent, model)
+  const problem = callProblem(world, agent, model) ?? spentGrant(world, agent)
   if (problem !== undefined) return problem
   if (isAboutToBegin(world, agent)) openTurn(world, agent, 0)
   const { by, focus, kind, note, prompt, requests } = wish

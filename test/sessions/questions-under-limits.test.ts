@@ -1,6 +1,15 @@
-import { contextStats, DelegationLimits, querySubagentDeclaration, SessionPool, ToolRegistry } from 'entia'
+import {
+  contextStats,
+  DelegationLimits,
+  type ModelRequest,
+  querySubagentDeclaration,
+  SessionPool,
+  textOf,
+  ToolRegistry,
+} from 'entia'
 import { Ledger, SessionQuery } from 'entia/components'
 import { describe, expect, it } from 'vitest'
+import { settings, validSummary } from '../engine/archiving.ts'
 import { rejection, turns } from '../engine/driving.ts'
 import { mortalStore } from '../engine/watched-store.ts'
 import { stores } from './kinds-of-stores.ts'
@@ -8,7 +17,7 @@ import { byTask } from './pace.ts'
 import { again, delegatedBy, stuck } from './program.ts'
 import { succeeded, thenAsked } from './questions.ts'
 import { once } from './sleepy-team.ts'
-import { call, calls, delegate, resultsIn } from './team.ts'
+import { type Behaviour, call, calls, delegate, resultsIn } from './team.ts'
 import { cents, ledgerOf, underCeilings } from './thrifty.ts'
 
 /** Looks again and again, and never comes to an end. */
@@ -50,6 +59,38 @@ describe('a question under a ceiling', () => {
     const asked = made.world.query(SessionQuery).map((query) => made.world.read(query, SessionQuery).grant?.costUsd)
     expect(asked).toEqual([0.5, 0.375])
     await made.runner.stop()
+  })
+})
+
+describe('a question whose turn is archived', () => {
+  const isSummary = ({ messages }: ModelRequest): boolean =>
+    textOf([...messages][0]).startsWith('Summarize the following')
+  /** Looks so often, and says so. */
+  const looks = (count: number): Behaviour =>
+    thenAsked((request) => {
+      const { length } = [...request.messages].filter(({ role }) => role === 'tool')
+      return length < count ? calls(call(`look-${length}`, 'look')) : 'Looked.'
+    })
+
+  it.each([
+    ['is summed up with what its grant has left', 0, 'ok', 1],
+    ['is not summed up where its grant is spent', 2, 'unavailable', 0],
+  ])('%s', async (_, count, summary, summaries) => {
+    const work = looks(count)
+    const made = await succeeded(
+      underCeilings(
+        { maxSessionCostUsd: 1.1 },
+        {
+          parts: [settings({ trigger: { tokenThreshold: 1, toolCallThreshold: null } })],
+          worker: (request, context) => (isSummary(request) ? validSummary : work(request, context)),
+        },
+      ),
+    )
+    await expect(made.subagents.query(1, 'Why?')).resolves.toBe('Looked.')
+    await made.runner.idle()
+    expect(made.told('turn-archived')).toMatchObject([{ path: [expect.any(String)], summary }])
+    expect(made.asked('worker').filter(({ request }) => isSummary(request))).toHaveLength(summaries)
+    expect(ledgerOf(made)).toMatchObject({ sessionNanoUsd: cents(10 * made.asked('worker').length) })
   })
 })
 
