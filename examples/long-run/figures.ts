@@ -5,7 +5,7 @@ import { longRun, type LongRunOptions } from './run-batches.ts'
 
 const folder = join(import.meta.dirname, '../../node_modules/zod/src/v4')
 const bare = { checkpoint: { enabled: false }, agentic: { tools: false } }
-const compaction = { threshold: 0.5 }
+const compaction = { threshold: 0.5, midTurn: 0.6 }
 const archival = { subagents: { enabled: true }, archival: { enabled: true } }
 
 const runs: Readonly<Record<string, Pick<LongRunOptions, 'windowTokens' | 'config'>>> = {

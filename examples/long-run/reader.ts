@@ -1,4 +1,11 @@
-import { type Message, type ModelRequest, type ScriptedBehaviour, type ScriptedReply, textOf } from 'entia'
+import {
+  type Message,
+  type ModelRequest,
+  type ScriptedBehaviour,
+  type ScriptedReply,
+  textOf,
+  type ToolCallBlock,
+} from 'entia'
 
 /** Files that are read in one turn. */
 export interface Batch {
@@ -15,8 +22,10 @@ export function questionPrompt(path: string): string {
   return `What does ${path} export first?`
 }
 
+/** More files than that are read one after the other. */
+const maxAtOnce = 5
 /** Every so many batches the model says that a task is done. */
-const batchesPerTask = 20
+const batchesPerTask = 18
 const linesPerFile = 150
 
 /**
@@ -31,7 +40,8 @@ export const reader: ScriptedBehaviour = (request): ScriptedReply => {
   }
   if (request.system.startsWith('You answer a request about files')) return digest(asked, request.messages)
   const turn = openTurn(request.messages)
-  const prompt = textOf(turn[0])
+  // In the midst of a turn a handover may stand for the message that opened it: what was asked for is in the tail then.
+  const prompt = isNote(turn[0]?.content[0]) ? requestIn(request.tail) : textOf(turn[0])
   const path = /^What does (\S+) export first\?$/.exec(prompt)?.[1]
   return path === undefined ? readBatch(prompt, request, turn) : answer(path, request, turn)
 }
@@ -47,13 +57,20 @@ function isNote(block: Message['content'][number] | undefined): boolean {
   return block?.type === 'text' && block.text.startsWith('[')
 }
 
+function requestIn(tail: ModelRequest['tail']): string {
+  return /^- request: (.*)$/m.exec(tail.map(textOf).join('\n'))?.[1] ?? ''
+}
+
 function readBatch(prompt: string, { tools }: ModelRequest, turn: readonly Message[]): ScriptedReply {
-  const paths = prompt.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []))
-  const results = turn.filter((message) => message.role === 'tool' && message.name !== 'mark_task_done')
-  if (results.length < paths.length) {
+  // The record of the task stands for all of it.
+  if (textOf(turn[0]).startsWith('[The prior task is complete.')) return { text: 'That was the last file of the task.' }
+  const paths = [...prompt.matchAll(/(?:^|\s)- (\S+)/g)].map(([, path = '']) => path)
+  const found = findingsIn(turn, paths)
+  const open = paths.filter((path) => !found.has(path))
+  if (open.length > 0) {
     const hasWrapper = tools.some(({ name }) => name === 'agentic_read_file')
     const call = (path: string) => (hasWrapper && isBulky(path) ? digestCall(path) : readCall(path))
-    return { toolCalls: paths.map(call) }
+    return { toolCalls: (paths.length > maxAtOnce ? open.slice(0, 1) : open).map(call) }
   }
   const number = Number(/\d+/.exec(prompt)?.[0])
   const isTold = turn.some((message) => message.role === 'tool' && message.name === 'mark_task_done')
@@ -62,7 +79,29 @@ function readBatch(prompt: string, { tools }: ModelRequest, turn: readonly Messa
     const detail = `Batches ${number - batchesPerTask + 1} to ${number} are read.`
     return { toolCalls: [{ name: 'mark_task_done', arguments: { detail } }] }
   }
-  return { text: results.map((result, index) => finding(paths[index] ?? '', textOf(result))).join('\n') }
+  return { text: paths.map((path) => found.get(path)).join('\n') }
+}
+
+/** What the turn has found out so far: in files that were read, and by what a handover says. */
+function findingsIn(turn: readonly Message[], paths: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const path of paths) {
+    const known = sentenceOn(path).exec(textOf(turn[0]))?.[0]
+    if (known !== undefined) found.set(path, known)
+  }
+  const calls = turn.flatMap(({ content }) => content.flatMap((block) => (block.type === 'tool-call' ? [block] : [])))
+  for (const message of turn) {
+    if (message.role !== 'tool') continue
+    const path = calledFor(calls.find(({ id }) => id === message.callId)?.arguments)
+    if (path !== undefined) found.set(path, finding(path, textOf(message)))
+  }
+  return found
+}
+
+/** The file that a call is about. */
+function calledFor(input: ToolCallBlock['arguments'] = {}): string | undefined {
+  const { path, request } = input
+  return typeof path === 'string' ? path : /(\S+) export first/.exec(JSON.stringify(request) ?? '')?.[1]
 }
 
 /** Files of which a digest will do. */
@@ -148,10 +187,19 @@ function summary(asked: string): string {
   })
 }
 
-/** A text under each heading that is asked for. */
+/** A text under each heading that is asked for. In the midst of a turn it hands over what was found so far. */
 function handover(asked: string): string {
   const headings = [...new Set([...asked.matchAll(/^# [A-Z][A-Za-z& ]+/gm)].map(([heading]) => heading))]
-  return headings
-    .map((heading) => `${heading}\nFiles are read batch by batch; what each exports is noted.`)
-    .join('\n\n')
+  const isMidTurn = asked.lastIndexOf('\n## tool\n') > asked.lastIndexOf('\n## assistant\n')
+  const found = isMidTurn ? handedOver(asked) : []
+  const texts = headings.map((heading) => `${heading}\nFiles are read batch by batch; what each exports is noted.`)
+  return [[texts[0], ...found].join('\n'), ...texts.slice(1)].join('\n\n')
+}
+
+/** What an earlier handover says of files, and what those export that were read since then. */
+function handedOver(asked: string): readonly string[] {
+  const earlier = asked.match(/^\S+ exports [\w ]+\.$/gm) ?? []
+  const paths = [...asked.matchAll(/\[tool_use: \w+\(\{[^\n]*?"path":"([^"]+)"/g)].map(([, path = '']) => path)
+  const results = asked.split('\n[tool_result: ').slice(1)
+  return [...new Set([...earlier, ...paths.map((path, index) => finding(path, results[index] ?? ''))])]
 }

@@ -20,6 +20,8 @@ import { type Meter, meteredModel } from './metered-model.ts'
 import { type Batch, batchPrompt, questionPrompt, reader } from './reader.ts'
 
 const filesPerBatch = 5
+/** One batch has more files than the window has room for. */
+const longBatch = { number: 10, files: 20 } as const
 
 export interface LongRunOptions {
   /** Whose files are read, the first so many by name. */
@@ -83,8 +85,12 @@ function batchesIn(folder: string, files: number): readonly Batch[] {
   const sources = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   const paths = sources.map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
   const first = paths.toSorted((a, b) => (a < b ? -1 : 1)).slice(0, files)
-  return Array.from({ length: Math.ceil(first.length / filesPerBatch) }, (_, index) => ({
-    number: index + 1,
-    paths: first.slice(index * filesPerBatch, (index + 1) * filesPerBatch),
-  }))
+  const batches: Batch[] = []
+  for (let from = 0; from < first.length;) {
+    const number = batches.length + 1
+    const size = number === longBatch.number ? longBatch.files : filesPerBatch
+    batches.push({ number, paths: first.slice(from, from + size) })
+    from += size
+  }
+  return batches
 }
