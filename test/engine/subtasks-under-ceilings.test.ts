@@ -84,6 +84,13 @@ describe('subtasks under a ceiling', () => {
     expect(requests).toEqual([])
   })
 
+  it('ask one without a price where that is only told, once', async () => {
+    const { runner, agent, told } = await thrifty({ maxSessionCostUsd: 1 }, undefined, { prices: {} })
+    for (let number = 0; number < 2; number++) await runner.runSubtask(agent, asked)
+    expect(told('cost-unknown')).toMatchObject([{ agent, model: 'scripted/x' }])
+    expect(told('cost-unknown')[0]).not.toHaveProperty('path')
+  })
+
   it('count what was cut short, as an estimate', async () => {
     const { runner, world, agent } = await thrifty({ maxSessionCostUsd: 10 })
     const result = await runner.runSubtask(agent, { ...asked, timeoutMs: 1_500 })
