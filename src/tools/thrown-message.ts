@@ -41,10 +41,16 @@ function describeError(error: ErrorLike, causesLeft: number): string {
     .filter((part) => typeof part === 'string' && part !== '')
     .map((part) => cutText(String(part), maxThrownChars + 1))
     .join(': ')
-  const causes = Array.isArray(error.errors) ? error.errors.slice(0, 3) : [error.cause]
+  const causes = Array.isArray(error.errors) ? error.errors.slice(0, 3) : isSaid(error.cause, head) ? [] : [error.cause]
   const behind = causes.filter((cause) => cause !== undefined && cause !== null && causesLeft > 0)
   if (behind.length === 0) return head === '' ? 'an error without a message was thrown' : head
   return `${head === '' ? 'Error' : head} (${behind.map((cause) => describe(cause, causesLeft - 1)).join('; ')})`
+}
+
+/** Many an error repeats in its message what has caused it. */
+function isSaid(cause: unknown, head: string): boolean {
+  if (!isErrorLike(cause) || cause.cause !== undefined || cause.errors !== undefined) return false
+  return typeof cause.message === 'string' && cause.message !== '' && head.includes(`: ${cause.message}`)
 }
 
 interface ErrorLike {

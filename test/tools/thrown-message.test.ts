@@ -21,6 +21,13 @@ describe('the message of something thrown', () => {
       new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }),
       'TypeError: fetch failed (ECONNREFUSED)',
     ],
+    [
+      'an error that repeats its cause',
+      new Error('The file cannot be read: EACCES: permission denied. Mend that.', {
+        cause: new Error('EACCES: permission denied'),
+      }),
+      'The file cannot be read: EACCES: permission denied. Mend that.',
+    ],
     ['several errors at once', new AggregateError([new Error('a'), 'b']), 'AggregateError (a; b)'],
     ['a text', 'x', 'x'],
     ['an empty text', ' ', 'an empty text was thrown'],
