@@ -42,7 +42,7 @@ function isArchivalOn(world: World, agent: Entity): boolean {
 }
 
 /** Is there a part of its conversation that the agent will not see, and can search? */
-export function canRecall(world: World, agent: Entity): boolean {
+function canRecall(world: World, agent: Entity): boolean {
   if (isArchivalOn(world, agent)) return true
   const context = world.get(agent, Context)
   return context?.compaction.enabled === true || context?.checkpoint.enabled === true
