@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { readFolders } from './test/architecture/source-file.ts'
 
 const minuteMs = 60_000
@@ -15,6 +16,22 @@ const apart = [
   'test/tools/read-file.test.ts',
   'test/world/memory.test.ts',
 ]
+
+/** What takes longest: stories over many seeds, and programs that are waited for. Begun last, it would be waited for alone. */
+const long = /\/test\/(?:cli|stories)\//
+
+/** Where nothing is known of an earlier run, vitest goes by the sizes of files, which say little here. */
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project)
+    return [...byProject.values()].flatMap((group) => {
+      const { first = [], others = [] } = Object.groupBy(group, ({ moduleId }) =>
+        long.test(moduleId) ? 'first' : 'others',
+      )
+      return [...first, ...others]
+    })
+  }
+}
 
 /**
  * `vitest run` tests the sources. `vitest run --mode dist` tests what `npm run build` made of them, with all tests that
@@ -35,6 +52,7 @@ export default defineConfig(({ mode }) => {
       server: { deps: { external: [/\/dist\//] } },
       setupFiles: ['test/setup.ts'],
       pool: 'forks',
+      sequence: { sequencer: LongOnesFirst },
       projects: [
         // What was loaded and compiled for one file serves those that come after it in the same process.
         { extends: true, test: { name: 'together', include, exclude: apart, isolate: false } },
