@@ -36,9 +36,11 @@ export class VirtualClock implements Clock {
   /** Worlds among those at work that are only about to tick. */
   #ticking = 0
   #considering = false
-  /** Timers go off: until those of their instant have, nobody ticks. */
+  /** Timers go off: until those of their instant have, nobody ticks, and there is no other jump. */
   #isFiring = false
   #held: (() => void)[] = []
+  /** What is to be called one after the other, if the event loop does not see to that. */
+  readonly #line: (() => void)[] = []
   #stepsOfTurn = 0
 
   constructor(options: VirtualClockOptions = {}) {
@@ -96,7 +98,7 @@ export class VirtualClock implements Clock {
   /** Jumps once everything that can go on without time passing has gone on. */
   #consider(): void {
     const isOver = this.#timers.size === 0 && this.#whenQuiet === undefined
-    if (!this.#auto || this.#considering || this.#working > 0 || isOver) return
+    if (!this.#auto || this.#considering || this.#isFiring || this.#working > 0 || isOver) return
     this.#considering = true
     this.#afterwards(() => {
       this.#considering = false
@@ -111,15 +113,10 @@ export class VirtualClock implements Clock {
 
   /** Fires the other timers of this instant, each when all that a timer has set off without waiting is over. */
   #fireOthers(): void {
-    this.#considering = true
     const next = (): void => {
-      if (this.#isNow && this.#working === this.#ticking) {
-        this.#fire()
-        afterMicrotasks(next)
-      } else {
-        this.#considering = false
-        this.#goOn()
-      }
+      if (!this.#isNow || this.#working !== this.#ticking) return this.#goOn()
+      this.#fire()
+      afterMicrotasks(next)
     }
     afterMicrotasks(next)
   }
@@ -130,11 +127,22 @@ export class VirtualClock implements Clock {
     this.#consider()
   }
 
-  /** Calls this when all that goes on without waiting has gone on. */
+  /** Calls this when all that goes on without waiting has gone on: what was to be called before it, too. */
   #afterwards(call: () => void): void {
-    if (this.#stepsOfTurn++ < this.#stepsWithoutTurn) return afterMicrotasks(call)
+    if (this.#stepsWithoutTurn === 0) return void setImmediate(call)
+    this.#line.push(call)
+    if (this.#line.length === 1) this.#callNext()
+  }
+
+  #callNext(): void {
+    const next = (): void => {
+      this.#line[0]?.()
+      this.#line.shift()
+      if (this.#line.length > 0) this.#callNext()
+    }
+    if (this.#stepsOfTurn++ < this.#stepsWithoutTurn) return afterMicrotasks(next)
     this.#stepsOfTurn = 0
-    setImmediate(call)
+    setImmediate(next)
   }
 
   /** Is there a timer left of this instant? */

@@ -81,6 +81,34 @@ describe('a virtual clock', () => {
     expect(order).toEqual(['a', 'b', 'c', 'tick at 10', 'tick at 10', 'tick at 10', 'd'])
   })
 
+  it('has one world tick when all that follows at once from the tick of another is over', async () => {
+    const clock = new VirtualClock({ stepsWithoutTurn: 100 })
+    const order: string[] = []
+    for (const name of ['a', 'b']) {
+      clock.soon(() => {
+        order.push(name)
+        void Promise.resolve().then(() => order.push(`behind ${name}`))
+      })
+    }
+    await turns()
+    expect(order).toEqual(['a', 'behind a', 'b', 'behind b'])
+  })
+
+  it('jumps once for an instant at which a timer sets another one', async () => {
+    const clock = new VirtualClock({ stepsWithoutTurn: 100, together: () => true })
+    const order: unknown[] = []
+    const wait = (atMs: number): Promise<void> => new Promise((resolve) => clock.at(atMs, resolve))
+    clock.at(10, () => clock.at(10, () => order.push(clock.now())))
+    const waiting = wait(20).then(() => {
+      clock.begin()
+      order.push('begun')
+    })
+    clock.at(30, () => order.push('ahead of work'))
+    await waiting
+    await turns()
+    expect(order).toEqual([10, 'begun'])
+  })
+
   it('ticks no world that has called its tick off', async () => {
     for (const stepsWithoutTurn of [0, 10]) {
       const clock = new VirtualClock({ stepsWithoutTurn })

@@ -69,6 +69,22 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'store.full', at: 'store commit 44', ms: 1901 },
     ],
   ],
+  'a timer that set another for its own instant let the clock run ahead of a commit that was tried again': [
+    compaction,
+    975,
+    [
+      { what: 'model.unknownTool', at: 'keeper model 1' },
+      { what: 'model.truncated', at: 'keeper model 2' },
+      { what: 'crash.afterEffects', at: 'store commit 5' },
+      { what: 'model.rateLimitedFor', at: 'keeper model 3', ms: 1 },
+      { what: 'people.approval', at: 'keeper moment 11' },
+      { what: 'crash.afterCommit', at: 'store commit 21' },
+      { what: 'model.overloaded', at: 'keeper model 7' },
+      { what: 'model.rateLimitedFor', at: 'keeper model 8', ms: 7641 },
+      { what: 'model.rateLimitedFor', at: 'keeper model 10', ms: 10_167 },
+      { what: 'store.fails', at: 'store commit 33' },
+    ],
+  ],
 }
 
 describe('a story keeps all laws where once', () => {
