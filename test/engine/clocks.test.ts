@@ -97,12 +97,13 @@ describe('a virtual clock', () => {
   it('jumps once for an instant at which a timer sets another one', async () => {
     const clock = new VirtualClock({ stepsWithoutTurn: 100, together: () => true })
     const order: unknown[] = []
-    const wait = (atMs: number): Promise<void> => new Promise((resolve) => clock.at(atMs, resolve))
-    clock.at(10, () => clock.at(10, () => order.push(clock.now())))
-    const waiting = wait(20).then(() => {
+    const beginAt = async (atMs: number): Promise<void> => {
+      await new Promise<void>((resolve) => clock.at(atMs, resolve))
       clock.begin()
       order.push('begun')
-    })
+    }
+    clock.at(10, () => clock.at(10, () => order.push(clock.now())))
+    const waiting = beginAt(20)
     clock.at(30, () => order.push('ahead of work'))
     await waiting
     await turns()
