@@ -45,7 +45,7 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
       if (inputsOf(world, 'started').length > 0) markAsked(world)
       if (!anybodyHas(world, Context, SideCall)) return
-      if (anybodyHas(world, SideCall)) takeRecords(world)
+      takeRecords(world)
       if (anybodyHas(world, CheckpointAsked)) {
         for (const agent of world.query(CheckpointAsked, CheckpointPending, not(Busy)))
           writeAsAsked(world, agent, checkpointer)

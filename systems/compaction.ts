@@ -9,7 +9,6 @@ import {
 import { Boundary } from '../components/boundary.ts'
 import { Context } from '../components/context.ts'
 import { SideCall } from '../components/side-call.ts'
-import { Unread } from '../components/unread.ts'
 import type { Compactor } from '../src/context/compactor.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
@@ -47,16 +46,13 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) askForCompaction(world, input)
       if (!anybodyHas(world, Context, SideCall)) return
-      if (anybodyHas(world, SideCall)) takeSummaries(world)
+      takeSummaries(world)
       tellRewrites(world)
       judgeCompactions(world, compactor)
-      if (anybodyHas(world, Unweighed)) {
-        for (const agent of marked(world, Unweighed)) weighTurn(world, agent, compactor)
-      }
+      for (const agent of marked(world, Unweighed)) weighTurn(world, agent, compactor)
       if (anybodyHas(world, CompactionAsked)) {
         for (const agent of world.query(CompactionAsked, not(Busy))) compactAsAsked(world, agent, compactor)
       }
-      if (!anybodyHas(world, Unread)) return
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) compactIfDue(world, agent, compactor)
     },
   }

@@ -11,20 +11,14 @@ import type { Component, Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { anybodyHas } from './anybody-has.ts'
+import { foundOnce } from './found-once.ts'
 
 const none: readonly Entity[] = Object.freeze([])
 
 /** What keeps an agent from its next step. */
 const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
 
-/** What was found last in a world, and after which write: several systems of a tick ask, and mostly nothing changes meanwhile. */
-interface Found {
-  revision: number
-  count: number
-  ready: readonly Entity[]
-}
-
-const lastFound = new WeakMap<World, Found>()
+const firstReady = foundOnce(Llm, Conversation, Unread, ...heldUpBy)
 
 /**
  * The first so many agents that have something to answer and nothing under way, ascending.
@@ -51,16 +45,5 @@ function hasAll(world: World, agent: Entity, tokens: readonly Component[]): bool
 
 /** These, and as many behind them: some of the first may be held up before they are started. */
 export function soonReady(world: World, count: number): readonly Entity[] {
-  if (!anybodyHas(world, Unread)) return none
-  const { revision } = world.core.state
-  const last = lastFound.get(world)
-  if (last !== undefined && last.revision === revision && last.count === count) return last.ready
-  const ready = world.first(2 * count, Llm, Conversation, Unread, ...heldUpBy)
-  if (last === undefined) lastFound.set(world, { revision, count, ready })
-  else {
-    last.revision = revision
-    last.count = count
-    last.ready = ready
-  }
-  return ready
+  return anybodyHas(world, Unread) ? firstReady(world, 2 * count) : none
 }

@@ -13,30 +13,34 @@ export interface TurnPlace {
   readonly step: number
 }
 
-/** A message with its places. */
-export interface PlacedMessage extends TurnPlace {
+/** A message and its place. */
+interface MessageInTurn extends TurnPlace {
   readonly message: Message
+}
+
+/** The same, with its place in the conversation. */
+export interface PlacedMessage extends MessageInTurn {
   readonly seq: number
 }
 
 const nowhere: TurnPlace = { turn: 0, step: 0 }
 
 /**
- * Places of messages that stand one behind the other. They say it themselves: a turn is over with a message of the assistant
+ * Messages that stand one behind the other, with their places. They say it themselves: a turn is over with a message of the assistant
  * that calls nothing, and what is said to it behind that opens the next.
  *
  * @param before the message in front of them, and its place
  */
-export function turnPlaces(
+export function inTurns(
   messages: readonly Message[],
   before?: { readonly message: Message | undefined; readonly place: TurnPlace },
-): readonly TurnPlace[] {
+): readonly MessageInTurn[] {
   let last = before?.message
   let place = before?.place ?? nowhere
   return messages.map((message) => {
     place = nextPlace(place, message, last)
     last = message
-    return place
+    return { ...place, message }
   })
 }
 
@@ -46,11 +50,7 @@ export function placedMessages(world: World, agent: Entity, afterSeq: number, to
   const from = countUpTo(world, agent, afterSeq)
   const part = messages.slice(from, countUpTo(world, agent, toSeq))
   const before = { message: messages[from - 1], place: placeAt(world, agent, afterSeq) }
-  const places = turnPlaces(part, before)
-  return part.map((message, index) => {
-    const seq = seqAt(world, agent, from + index)
-    return { message, seq, ...(places[index] ?? nowhere) }
-  })
+  return inTurns(part, before).map((placed, index) => ({ ...placed, seq: seqAt(world, agent, from + index) }))
 }
 
 /** Where a transcript was left is remembered with it. */
@@ -58,7 +58,7 @@ function placeAt(world: World, agent: Entity, seq: number): TurnPlace {
   const known = world.get(agent, AgentTranscript)
   if (known?.place !== undefined && known.seq === seq) return known.place
   const messages = world.get(agent, Conversation) ?? []
-  return turnPlaces(messages.slice(0, countUpTo(world, agent, seq))).at(-1) ?? nowhere
+  return inTurns(messages.slice(0, countUpTo(world, agent, seq))).at(-1) ?? nowhere
 }
 
 function nextPlace({ turn, step }: TurnPlace, message: Message, before: Message | undefined): TurnPlace {

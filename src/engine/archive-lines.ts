@@ -5,7 +5,7 @@ import { Llm } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import { styleFor, summaryModel } from '../context/archival-summary.ts'
 import { messageLine, rewriteLine, sessionLine, summaryLine } from '../context/transcript-lines.ts'
-import { placedMessages, turnPlaces } from '../context/turn-places.ts'
+import { inTurns, placedMessages } from '../context/turn-places.ts'
 import type { TranscriptLine } from '../stores/port.ts'
 import type { DeepReadonly } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -23,12 +23,7 @@ export function holderLines(
   const { depth, parent } = place
   const head = sessionLine({ key: subagentId, createdAt: dateMs, model: llm.model, parent, task, depth })
   // Its own places: the holder's conversation begins with the turn.
-  const places = turnPlaces(slice)
-  const lines = slice.map((message, index) => {
-    const { step = 0, turn = 1 } = places[index] ?? {}
-    return messageLine({ message, seq: index + 1, step, turn }, dateMs)
-  })
-  return [head, ...lines]
+  return [head, ...inTurns(slice).map((placed, index) => messageLine({ ...placed, seq: index + 1 }, dateMs))]
 }
 
 /** What a holder's transcript says behind the turn. */

@@ -38,9 +38,10 @@ export class VirtualClock implements Clock {
   #considering = false
   /** Timers go off: until those of their instant have, nobody ticks, and there is no other jump. */
   #isFiring = false
-  #held: (() => void)[] = []
   /** What is to be called one after the other, if the event loop does not see to that. */
   readonly #line: (() => void)[] = []
+  /** The first of the line is about to be called. */
+  #isServing = false
   #stepsOfTurn = 0
 
   constructor(options: VirtualClockOptions = {}) {
@@ -71,8 +72,7 @@ export class VirtualClock implements Clock {
     const unlessOff = (): void => {
       if (!isOff) tick()
     }
-    if (this.#isFiring) this.#held.push(unlessOff)
-    else this.#afterwards(unlessOff)
+    this.#afterwards(unlessOff)
     return () => (isOff = true)
   }
 
@@ -123,22 +123,25 @@ export class VirtualClock implements Clock {
 
   #goOn(): void {
     this.#isFiring = false
-    for (const tick of this.#held.splice(0)) this.#afterwards(tick)
     this.#consider()
+    this.#serve()
   }
 
   /** Calls this when all that goes on without waiting has gone on: what was to be called before it, too. */
   #afterwards(call: () => void): void {
     if (this.#stepsWithoutTurn === 0) return void setImmediate(call)
     this.#line.push(call)
-    if (this.#line.length === 1) this.#callNext()
+    this.#serve()
   }
 
-  #callNext(): void {
+  /** Has the first of the line called, and so on to its end. */
+  #serve(): void {
+    if (this.#isServing || this.#isFiring || this.#line.length === 0) return
+    this.#isServing = true
     const next = (): void => {
-      this.#line[0]?.()
-      this.#line.shift()
-      if (this.#line.length > 0) this.#callNext()
+      this.#isServing = false
+      this.#line.shift()?.()
+      this.#serve()
     }
     if (this.#stepsOfTurn++ < this.#stepsWithoutTurn) return afterMicrotasks(next)
     this.#stepsOfTurn = 0

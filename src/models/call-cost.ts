@@ -38,21 +38,29 @@ export function callCost(usage: TokenUsage, rates: Rates): number | undefined {
   const written = count(usage.cacheWrite)
   const writtenForAnHour = Math.min(count(usage.cacheWrite1h), written)
   const promptTokens = fresh + read + written
-  const plain =
-    picoUsd(fresh, input, promptTokens) +
-    picoUsd(read, cacheRead, promptTokens) +
-    picoUsd(written - writtenForAnHour, cacheWrite, promptTokens) +
-    picoUsd(writtenForAnHour, cacheWrite1h, promptTokens) +
-    picoUsd(count(usage.output), output, promptTokens)
-  if (plain <= MOST_PICO_USD) return Math.floor((plain + PICO_PER_NANO_USD / 2) / PICO_PER_NANO_USD)
-  const priceOf = (tokens: number, rate: Rate): bigint =>
-    tokens === 0 ? 0n : BigInt(tokens) * scaled(at(rate, promptTokens))
-  const sum =
-    priceOf(fresh, input) +
-    priceOf(read, cacheRead) +
-    priceOf(written - writtenForAnHour, cacheWrite) +
-    priceOf(writtenForAnHour, cacheWrite1h) +
-    priceOf(count(usage.output), output)
+  const parts: Part[] = [
+    [fresh, at(input, promptTokens)],
+    [read, at(cacheRead, promptTokens)],
+    [written - writtenForAnHour, at(cacheWrite, promptTokens)],
+    [writtenForAnHour, at(cacheWrite1h, promptTokens)],
+    [count(usage.output), at(output, promptTokens)],
+  ]
+  return plainCost(parts) ?? exactCost(parts)
+}
+
+/** So many tokens at so many US dollars per million. */
+type Part = readonly [tokens: number, usdPerMillion: number]
+
+/** In plain numbers, where these are exact: several times as fast, and mostly they are. */
+function plainCost(parts: readonly Part[]): number | undefined {
+  let sum = 0
+  for (const [tokens, usdPerMillion] of parts) sum += tokens === 0 ? 0 : tokens * picoUsd(usdPerMillion)
+  return sum <= MOST_PICO_USD ? Math.floor((sum + PICO_PER_NANO_USD / 2) / PICO_PER_NANO_USD) : undefined
+}
+
+function exactCost(parts: readonly Part[]): number {
+  let sum = 0n
+  for (const [tokens, usdPerMillion] of parts) if (tokens > 0) sum += BigInt(tokens) * scaled(usdPerMillion)
   const nanoUsd = (sum + PER_NANO_USD / 2n) / PER_NANO_USD
   return nanoUsd > MOST_NANO_USD ? Number(MOST_NANO_USD) : Number(nanoUsd)
 }
@@ -85,13 +93,11 @@ const PICO_PER_NANO_USD = 1_000
 /** Up to it sums of trillionths are exact, and so is the rounding of their thousandths. */
 const MOST_PICO_USD = 2 ** 50
 
-/** What so many tokens cost in trillionths of a US dollar, which is exact; not a number if the rate has more digits. */
-function picoUsd(tokens: number, rate: Rate, promptTokens: number): number {
-  if (tokens === 0) return 0
-  const usdPerMillion = at(rate, promptTokens)
+/** What a token costs in trillionths of a US dollar, which is exact; not a number if the rate has more digits. */
+function picoUsd(usdPerMillion: number): number {
   const { perUsd, most } = PLAIN_RATE
   const pico = Math.round(usdPerMillion * perUsd)
-  return pico / perUsd === usdPerMillion && pico >= 0 && usdPerMillion <= most ? tokens * pico : NaN
+  return pico / perUsd === usdPerMillion && pico >= 0 && usdPerMillion <= most ? pico : NaN
 }
 
 const RATE_DIGITS = 12

@@ -12,7 +12,6 @@ import { textOf } from '../../src/models/text-of.ts'
 import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { anybodyHas } from '../anybody-has.ts'
 import { holdStep } from '../hold-step.ts'
 import { chargeCall } from '../money/charge-call.ts'
 import { refusalOf } from '../refusal-of.ts'
@@ -27,11 +26,8 @@ export interface SettledSummary {
   readonly task: SummaryTaskData
 }
 
-const none: readonly Entity[] = Object.freeze([])
-
 /** Side calls of one purpose that are settled. Without any side call this costs nothing. */
 export function settledSummaries(world: World, purpose: SideCallPurpose): readonly Entity[] {
-  if (!anybodyHas(world, SideCall)) return none
   return settled(world, SideCall).filter((effect) => world.read(effect, SideCall).purpose === purpose)
 }
 

@@ -1,7 +1,7 @@
 import { assistant, memoryStore, type Message, Runner, user, VirtualClock } from 'entia'
 import { AgentTranscript } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { turnPlaces } from '../../src/context/turn-places.ts'
+import { inTurns } from '../../src/context/turn-places.ts'
 import { archiving, callsInTurn, lastUser, looking } from './archiving.ts'
 import { reopened } from './driving.ts'
 
@@ -104,7 +104,7 @@ describe('a line of a transcript', () => {
 })
 
 describe('places of messages', () => {
-  const said = (...messages: readonly Message[]) => turnPlaces(messages).map(({ turn: at, step }) => `${at}.${step}`)
+  const said = (...messages: readonly Message[]) => inTurns(messages).map(({ turn: at, step }) => `${at}.${step}`)
   const answer: Message = { ...assistant('Yes.'), model: 'scripted/x' }
 
   it('begin with the first turn, whoever speaks first', () => {
