@@ -73,7 +73,10 @@ export type ModelOutcome =
 export interface ModelProvider {
   /** Policy for calls that fail; `false` means none. Absent: the standard policy. */
   readonly retry?: RetryPolicy | false | undefined
-  /** How long it takes, in milliseconds of the Runner's clock, if it is no real one. */
+  /**
+   * How long it takes until it says anything, in milliseconds of the Runner's clock, if it is no real one. In a simulation
+   * that has passed by the time of the call.
+   */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** What of its own it adds to requests, so that a change of it is seen. Absent: nothing, or always the same. */
   readonly settings?: JsonObject | undefined

@@ -18,21 +18,43 @@ export function simulatedModel(
   return {
     ...inner,
     call(request, context) {
-      const { attempt, key, onDelta, signal } = context
-      return work.call({ kind: 'model', name, key, attempt }, async (call) => {
-        const { chance, at } = call
-        const sleep = (ms: number): Promise<void> => call.sleeping(context.sleep, ms)
-        const draw = (range: Range): number => chance.within(range, `${at} latency`)
-        const own: ModelContext = { signal, key, attempt, onDelta, sleep, draw }
-        const fault = work.strike('model', at, isDecidedBefore)
-        if (fault !== undefined) return struck(fault, request, own, () => chance.within(latencyMs, `${at} latency`))
-        if (inner.latencyMs === undefined) await sleep(chance.within(latencyMs, `${at} latency`))
-        const outcome = await inner.call(request, own)
-        if (!outcome.ok) return outcome
-        const spoilt = work.strike('model', at, (what) => spoils(what, outcome.value))
-        return spoilt === undefined ? outcome : { ok: true, value: spoiled(spoilt.what, outcome.value) }
+      const { attempt, key, onDelta, sleep } = context
+      return work.call({ kind: 'model', name, key, attempt }, sleep, (call) => {
+        const draw = (range: Range): number => call.chance.within(range, `${call.at} latency`)
+        const fault = work.strike('model', call.at, isDecidedBefore)
+        if (fault?.what === 'model.hang') return call.after(Infinity, calledOff)
+        if (fault !== undefined) return call.after(draw(latencyMs), () => struck(fault, request, onDelta))
+        const ask = async (passedMs: number): Promise<ModelOutcome> => {
+          const rest = restOf(passedMs, (ms) => call.sleep(ms))
+          const outcome = await inner.call(request, {
+            signal: context.signal,
+            key,
+            attempt,
+            onDelta,
+            sleep: rest,
+            draw,
+          })
+          if (!outcome.ok) return outcome
+          const spoilt = work.strike('model', call.at, (what) => spoils(what, outcome.value))
+          return spoilt === undefined ? outcome : { ok: true, value: spoiled(spoilt.what, outcome.value) }
+        }
+        const own = inner.latencyMs
+        if (own === undefined) return call.after(draw(latencyMs), () => ask(0))
+        const ownMs = typeof own === 'number' ? own : draw(own)
+        return ownMs > 0 ? call.after(ownMs, () => ask(ownMs)) : call.now(() => ask(0))
       })
     },
+  }
+}
+
+/** Of what a model says that it takes, so much has passed before it is called: that it does not sleep again. */
+function restOf(passedMs: number, sleep: (durationMs: number) => Promise<void>): (durationMs: number) => Promise<void> {
+  let leftMs = passedMs
+  return async (durationMs) => {
+    const restMs = durationMs - leftMs
+    const isOver = leftMs > 0 && restMs <= 0
+    leftMs = Math.max(0, -restMs)
+    if (!isOver) await sleep(restMs)
   }
 }
 
@@ -50,17 +72,11 @@ function isDecidedBefore(what: FaultName): boolean {
   return what === 'model.hang' || what in failures
 }
 
-async function struck(
-  { what, ms }: Fault,
-  request: ModelRequest,
-  { sleep, onDelta }: ModelContext,
-  latency: () => number,
-): Promise<ModelOutcome> {
-  if (what === 'model.hang') {
-    await sleep(Infinity).catch(() => undefined)
-    return { ok: false, failure: { kind: 'cancelled', message: 'The call was called off.' } }
-  }
-  await sleep(latency())
+function calledOff(): ModelOutcome {
+  return { ok: false, failure: { kind: 'cancelled', message: 'The call was called off.' } }
+}
+
+function struck({ what, ms }: Fault, request: ModelRequest, onDelta: ModelContext['onDelta']): ModelOutcome {
   if (what === 'model.truncated') onDelta({ type: 'text', text: `Well, of the ${request.messages.length} mes` })
   const failure = failures[what] ?? { kind: 'internal', message: what }
   return { ok: false, failure: ms === undefined ? failure : { ...failure, retryAfterMs: ms } }

@@ -19,19 +19,19 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
   return {
     declaration: inner.declaration,
     call(input, context) {
-      const { attempt, key, progress, signal } = context
-      return work.call({ kind: 'tool', name, key, attempt }, async (call) => {
+      const { attempt, key, progress } = context
+      return work.call({ kind: 'tool', name, key, attempt }, context.sleep, (call) => {
         const { chance, at } = call
-        const sleep = (ms: number): Promise<void> => call.sleeping(context.sleep, ms)
         const fault = work.strike('tool', at, () => true)
         const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)
         const beforeMs = chance.within([0, totalMs], `${at} before`)
-        await sleep(beforeMs)
-        if (fault?.what === 'tool.hang') await sleep(Infinity)
-        if (fault?.what === 'tool.throws') throw new Error('The service is down.')
-        const output = await inner.call(input, { attempt, key, signal, sleep, progress })
-        await sleep(totalMs - beforeMs)
-        return spoiled(fault, output)
+        const handled = call.after(beforeMs, async () => {
+          if (fault?.what === 'tool.hang') await call.sleep(Infinity)
+          if (fault?.what === 'tool.throws') throw new Error('The service is down.')
+          const sleep = (ms: number): Promise<void> => call.sleep(ms)
+          return inner.call(input, { attempt, key, signal: context.signal, sleep, progress })
+        })
+        return handled.then((output) => call.after(totalMs - beforeMs, () => spoiled(fault, output)))
       })
     },
   }

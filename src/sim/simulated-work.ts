@@ -46,13 +46,15 @@ export class SimulatedCall {
   readonly #outer: Worker | undefined
   readonly #facts: CallFacts
   readonly #label: string
+  readonly #sleep: Sleep
 
   /** @param outer whose business the clock is */
-  constructor(owner: WorkOwner, facts: CallFacts, label: string, outer: Worker | undefined) {
+  constructor(owner: WorkOwner, facts: CallFacts, label: string, outer: Worker | undefined, sleep: Sleep) {
     this.#owner = owner
     this.#outer = outer
     this.#facts = facts
     this.#label = label
+    this.#sleep = sleep
     this.at = owner.plan.next(label, facts.kind)
   }
 
@@ -70,18 +72,42 @@ export class SimulatedCall {
     this.#owner.usedReal(use)
   }
 
-  /** Sleeps on the simulation's clock, whose business is not this call's. */
-  async sleeping(sleep: (durationMs: number) => Promise<void>, durationMs: number): Promise<void> {
+  /** Does something of it after so much time. Until then there is a timer and nothing else: a crowd waits for long. */
+  after<T>(durationMs: number, work: () => T | Promise<T>): Promise<T> {
+    return this.#sleep(durationMs).then(() => this.now(work))
+  }
+
+  /** Does something of it, in its name. */
+  async now<T>(work: () => T | Promise<T>): Promise<T> {
+    const { underway, isDead } = this.#owner
+    if (isDead()) return never()
+    underway.begin(this)
+    try {
+      const result = await inSimulation(this, work, undefined)
+      return isDead() ? await never() : result
+    } catch (error) {
+      if (isDead()) return await never()
+      throw error
+    } finally {
+      underway.end(this)
+    }
+  }
+
+  /** Sleeps in the midst of it on the simulation's clock, whose business is not this call's. */
+  async sleep(durationMs: number): Promise<void> {
     const { underway, isDead } = this.#owner
     underway.end(this)
     try {
-      await inSimulation(this.#outer, sleep, durationMs)
+      await inSimulation(this.#outer, this.#sleep, durationMs)
     } finally {
       underway.begin(this)
     }
     if (isDead()) await never()
   }
 }
+
+/** Waits on the simulation's clock. */
+type Sleep = (durationMs: number) => Promise<void>
 
 /** Calls of models and tools as one simulated process makes them: they die with it, and faults strike them. */
 export class SimulatedWork {
@@ -93,25 +119,20 @@ export class SimulatedWork {
     this.#owner = owner
   }
 
-  /** Does what a call is to do, under the place that it has in the run. */
-  async call<T>(facts: CallFacts, work: (call: SimulatedCall) => Promise<T>): Promise<T> {
-    const { underway, isDead, called, label } = this.#owner
+  /**
+   * Makes a call, under the place that it has in the run.
+   *
+   * @param course what becomes of it, and when
+   */
+  call<T>(facts: CallFacts, sleep: Sleep, course: (call: SimulatedCall) => Promise<T>): Promise<T> {
+    const { isDead, called, label } = this.#owner
     if (isDead()) return never()
     const { key, kind, name, attempt } = facts
     const end = key.lastIndexOf('/')
     const world = label(key.slice(0, end))
-    const call = new SimulatedCall(this.#owner, facts, world, this.#outer)
+    const call = new SimulatedCall(this.#owner, facts, world, this.#outer, sleep)
     called({ kind, name, key, attempt, label: world, effect: Number(key.slice(end + 1)) })
-    underway.begin(call)
-    try {
-      const result = await inSimulation(call, work, call)
-      return isDead() ? await never() : result
-    } catch (error) {
-      if (isDead()) return await never()
-      throw error
-    } finally {
-      underway.end(call)
-    }
+    return course(call)
   }
 
   /** The fault that strikes at a place, if one does and fits; the trace is told of it. */

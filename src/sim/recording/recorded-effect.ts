@@ -2,7 +2,7 @@ import { OwnedBy } from '../../../components/owned-by.ts'
 import { Llm } from '../../../components/llm.ts'
 import type { OutcomeData } from '../../../components/outcome.ts'
 import { ToolCall } from '../../../components/tool-call.ts'
-import type { EffectContext, EffectKind, Work } from '../../engine/effect-kind.ts'
+import type { EffectKind } from '../../engine/effect-kind.ts'
 import { parseModel } from '../../models/model-name.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
@@ -24,29 +24,20 @@ export function recordedEffect(kind: string, inner: EffectKind, recall: Recall, 
     prepare(world, effect) {
       const found = recall(world, effect)
       if (found === 'scripted') return inner.prepare(world, effect)
-      const answer = answering(found)
-      if (kind !== 'model' && kind !== 'tool') return answer
+      const { latencyMs, outcome } = answerOf(found)
+      if (kind !== 'model' && kind !== 'tool') return ({ sleep }) => sleep(latencyMs).then(() => outcome)
       const name = nameOf(kind, world, effect)
-      return (context) => {
-        const { attempt, key } = context
-        return work.call({ kind, name, key, attempt }, (call) => {
-          return answer({ ...context, sleep: (ms) => call.sleeping(context.sleep, ms) })
-        })
-      }
+      return ({ attempt, key, sleep }) =>
+        work.call({ kind, name, key, attempt }, sleep, (call) => call.after(latencyMs, () => outcome))
     },
   }
 }
 
-function answering(call: RecordedCall | 'broken'): Work {
-  return async ({ sleep }: Pick<EffectContext, 'sleep'>): Promise<OutcomeData> => {
-    // Something else settles it.
-    if (call === 'broken' || typeof call.outcome === 'string') {
-      await sleep(Infinity)
-      return { ok: false, failure: { kind: 'cancelled', message: 'Nothing was recorded.' } }
-    }
-    await sleep(call.latencyMs)
-    return call.outcome
-  }
+/** When it comes, and what. Where nothing was recorded, something else settles the effect. */
+function answerOf(call: RecordedCall | 'broken'): { readonly latencyMs: number; readonly outcome: OutcomeData } {
+  if (call !== 'broken' && typeof call.outcome !== 'string') return { latencyMs: call.latencyMs, outcome: call.outcome }
+  const failure = { kind: 'cancelled', message: 'Nothing was recorded.' } as const
+  return { latencyMs: Infinity, outcome: { ok: false, failure } }
 }
 
 /** Of the tool, or of the model's provider. */
