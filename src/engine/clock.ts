@@ -41,29 +41,49 @@ export const realClock: Clock = {
   },
 }
 
-/** Work that may wait for a clock. */
+/** Work that may wait for a clock, in several places at once. */
 export interface Sleeper {
   /** Why it was called off, if it was. */
   readonly abortReason: DOMException | undefined
-  /** Calls this when it is called off. Gives a function that ends that. */
-  whenAborted(call: () => void): () => void
-  begin(): void
-  end(): void
+  /** From here on it sleeps as well: if it is called off, the sleep is to end. */
+  asleep(sleep: Sleep): void
+  /** That sleep is over. */
+  awake(sleep: Sleep): void
 }
 
 /** Waits so long on a clock. Rejects with the reason when the work is called off. */
 export function sleep(clock: Clock, durationMs: number, sleeper: Sleeper): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refuse = (): void => reject(sleeper.abortReason ?? new DOMException('Called off.', 'AbortError'))
-    if (sleeper.abortReason !== undefined) return refuse()
-    sleeper.end()
-    const wake = (settle: () => void): void => {
-      cancel()
-      forget()
-      sleeper.begin()
-      settle()
-    }
-    const cancel = clock.at(clock.now() + durationMs, () => wake(resolve))
-    const forget = sleeper.whenAborted(() => wake(refuse))
+    if (sleeper.abortReason !== undefined) return reject(sleeper.abortReason)
+    const wait = new Sleep(sleeper, resolve, reject)
+    wait.cancel = clock.at(clock.now() + durationMs, () => wait.end())
   })
+}
+
+/** One wait of some work for a clock. Ten thousand may wait at once, so that little is kept of each. */
+export class Sleep {
+  cancel: (() => void) | undefined
+  readonly #sleeper: Sleeper
+  readonly #resolve: () => void
+  readonly #reject: (reason: DOMException) => void
+
+  constructor(sleeper: Sleeper, resolve: () => void, reject: (reason: DOMException) => void) {
+    this.#sleeper = sleeper
+    this.#resolve = resolve
+    this.#reject = reject
+    sleeper.asleep(this)
+  }
+
+  /** Its time has come. */
+  end(): void {
+    this.#sleeper.awake(this)
+    this.#resolve()
+  }
+
+  /** The work was called off. */
+  breakOff(): void {
+    this.cancel?.()
+    this.#sleeper.awake(this)
+    this.#reject(this.#sleeper.abortReason ?? new DOMException('Called off.', 'AbortError'))
+  }
 }

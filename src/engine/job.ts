@@ -1,5 +1,5 @@
 import type { Entity } from '../world/component.ts'
-import type { Clock, Sleeper } from './clock.ts'
+import type { Clock, Sleep, Sleeper } from './clock.ts'
 
 /** One try of an effect, from its commit until it is settled or called off. */
 export class Job implements Sleeper {
@@ -14,8 +14,9 @@ export class Job implements Sleeper {
   #controller: AbortController | undefined
   #reason: string | undefined
   #abortReason: DOMException | undefined
-  /** Called when it is called off: its sleeps. */
-  readonly #sleeps = new Set<() => void>()
+  /** Where it sleeps: most work does so in one place at most. */
+  #sleep: Sleep | undefined
+  #otherSleeps: Set<Sleep> | undefined
   /** Reasons why the clock need not wait for it: it has not begun, and each of its sleeps. */
   #waits = 1
   #admit: (() => void) | undefined
@@ -43,9 +44,16 @@ export class Job implements Sleeper {
     return this.#abortReason
   }
 
-  whenAborted(call: () => void): () => void {
-    this.#sleeps.add(call)
-    return () => void this.#sleeps.delete(call)
+  asleep(sleep: Sleep): void {
+    if (this.#sleep === undefined) this.#sleep = sleep
+    else (this.#otherSleeps ??= new Set()).add(sleep)
+    this.end()
+  }
+
+  awake(sleep: Sleep): void {
+    if (this.#sleep === sleep) this.#sleep = undefined
+    else this.#otherSleeps?.delete(sleep)
+    this.begin()
   }
 
   /** Begins, or wakes from a sleep: unless another sleep goes on, the clock must not run ahead of it. */
@@ -92,7 +100,8 @@ export class Job implements Sleeper {
     this.isCalledOff = true
     this.#reason = reason
     this.#controller?.abort(this.abortReason)
-    for (const wake of this.#sleeps) wake()
+    this.#sleep?.breakOff()
+    for (const sleep of this.#otherSleeps ?? []) sleep.breakOff()
     this.#whenCalledOff?.()
   }
 }

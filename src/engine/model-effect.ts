@@ -4,14 +4,14 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { SideCall } from '../../components/side-call.ts'
 import type { PricedReply } from '../context/priced-reply.ts'
 import { parseModel } from '../models/model-name.ts'
-import type { ModelProvider, ModelReply } from '../models/port.ts'
+import type { ModelDelta, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
 import type { PricedCall } from '../models/prices.ts'
 import type { TokenUsage } from '../../components/usage.ts'
+import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import type { EffectKind } from './effect-kind.ts'
-import type { StreamEvent } from './events.ts'
-import { modelFacts } from './model-facts.ts'
+import type { EffectContext, EffectKind } from './effect-kind.ts'
+import { ModelFacts } from './model-facts.ts'
 
 /** Where model calls find their providers. */
 export interface ModelHost {
@@ -27,46 +27,67 @@ export function modelEffect(host: ModelHost): EffectKind {
   return {
     queue: (world, effect) => parseModel(modelCalledBy(world, effect)).provider,
     prepare(world, effect) {
-      const agent = callerOf(world, effect)
-      const model = modelCalledBy(world, effect)
-      const { provider } = parseModel(model)
-      const request = requestOf(world, effect)
-      const facts = modelFacts((...call) => host.priced(...call), world, effect)
-      // What is written beside a conversation is no answer to anybody.
-      const isHeard = !world.has(effect, SideCall)
-      return async ({ attempt, key, signal, sleep, tell }) => {
-        let index = 0
-        const place = { world: world.name, agent, effect, attempt }
-        const outcome = await host.provider(provider).call(request, {
-          signal,
-          key,
-          attempt,
-          sleep,
-          onDelta: (delta) => {
-            if (isHeard) tell({ type: 'model-delta', ...place, index: index++, delta })
-          },
-        })
-        if (index > 0 && (!outcome.ok || signal.aborted)) tell({ type: 'model-discarded', ...place })
-        if (!outcome.ok) {
-          hold(host, provider, outcome.failure, world, tell)
-          return { ok: false, failure: await facts.failed(outcome.failure) }
-        }
-        const { usage } = outcome.value
-        const priced = await host.priced(model, usage, world.dateMs)
-        return settled(outcome.value, model, { ...priced, cachePrice: await facts.cachePrice(usage) })
-      }
+      const call = new CallOfModel(host, world, effect)
+      return (context) => call.make(context)
     },
   }
 }
 
+/** One call of a model, and all that of its world it goes by. */
+class CallOfModel {
+  readonly #host: ModelHost
+  readonly #world: World
+  readonly #effect: Entity
+  readonly #agent: Entity
+  readonly #model: string
+  readonly #request: ModelRequest
+  readonly #facts: ModelFacts
+  /** What is written beside a conversation is no answer to anybody. */
+  readonly #isHeard: boolean
+  #deltas = 0
+
+  constructor(host: ModelHost, world: World, effect: Entity) {
+    this.#host = host
+    this.#world = world
+    this.#effect = effect
+    this.#agent = callerOf(world, effect)
+    this.#model = modelCalledBy(world, effect)
+    this.#request = requestOf(world, effect)
+    this.#facts = new ModelFacts(world, effect)
+    this.#isHeard = !world.has(effect, SideCall)
+  }
+
+  async make(context: EffectContext): Promise<OutcomeData> {
+    const { attempt, key, signal, sleep } = context
+    const { provider } = parseModel(this.#model)
+    const onDelta = (delta: ModelDelta): void => this.#hear(delta, context)
+    const outcome = await this.#host.provider(provider).call(this.#request, { attempt, key, signal, sleep, onDelta })
+    if (this.#deltas > 0 && (!outcome.ok || signal.aborted)) {
+      context.tell({ type: 'model-discarded', ...this.#place(context) })
+    }
+    if (!outcome.ok) {
+      hold(this.#host, provider, outcome.failure, this.#world, context)
+      return { ok: false, failure: await this.#facts.failed(outcome.failure, this.#host) }
+    }
+    const { usage } = outcome.value
+    const priced = await this.#host.priced(this.#model, usage, this.#world.dateMs)
+    return settled(outcome.value, this.#model, {
+      ...priced,
+      cachePrice: await this.#facts.cachePrice(usage, this.#host),
+    })
+  }
+
+  #hear(delta: ModelDelta, context: EffectContext): void {
+    if (this.#isHeard) context.tell({ type: 'model-delta', ...this.#place(context), index: this.#deltas++, delta })
+  }
+
+  #place({ attempt }: EffectContext) {
+    return { world: this.#world.name, agent: this.#agent, effect: this.#effect, attempt }
+  }
+}
+
 /** A provider that asks to be left alone is left alone by all its callers. */
-function hold(
-  host: ModelHost,
-  provider: string,
-  failure: Failure,
-  world: World,
-  tell: (event: StreamEvent) => void,
-): void {
+function hold(host: ModelHost, provider: string, failure: Failure, world: World, { tell }: EffectContext): void {
   if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
   tell({ type: 'provider-held', world: world.name, provider, untilMs })

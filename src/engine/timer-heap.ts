@@ -2,6 +2,8 @@
 export interface Timer {
   readonly instantMs: number
   readonly fire: () => void
+  /** Nothing is to happen after all. */
+  readonly isOff: (() => boolean) | undefined
 }
 
 interface Placed extends Timer {
@@ -29,8 +31,8 @@ export class TimerHeap {
   }
 
   /** Gives a function that removes it. Nothing happens if it is not there any more. */
-  add(instantMs: number, fire: () => void): () => void {
-    const timer = { instantMs, fire, sequence: this.#sequence++, place: this.#heap.length }
+  add(instantMs: number, fire: () => void, isOff?: () => boolean): () => void {
+    const timer = { instantMs, fire, isOff, sequence: this.#sequence++, place: this.#heap.length }
     this.#heap.push(timer)
     this.#rise(timer)
     return () => this.#remove(timer)

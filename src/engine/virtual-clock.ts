@@ -61,8 +61,9 @@ export class VirtualClock implements Clock {
     return this.#dateMs + this.#nowMs
   }
 
-  at(instantMs: number, fire: () => void): () => void {
-    const cancel = this.#timers.add(instantMs, fire)
+  /** @param isOff asked at that instant: nothing is to happen after all */
+  at(instantMs: number, fire: () => void, isOff?: () => boolean): () => void {
+    const cancel = this.#timers.add(instantMs, fire, isOff)
     this.#consider()
     return cancel
   }
@@ -157,7 +158,7 @@ export class VirtualClock implements Clock {
     const timer = this.#timers.take()
     if (timer === undefined) return
     this.#nowMs = Math.max(this.#nowMs, timer.instantMs)
-    timer.fire()
+    if (timer.isOff?.() !== true) timer.fire()
   }
 }
 

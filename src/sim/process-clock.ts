@@ -1,13 +1,15 @@
 import type { Clock } from '../engine/clock.ts'
+import type { VirtualClock } from '../engine/virtual-clock.ts'
 
 /** The simulation's clock as one process has it: when the process dies, its timers fire no more, and nobody waits for it. */
 export class ProcessClock implements Clock {
-  readonly #shared: Required<Clock>
+  readonly #shared: VirtualClock
   #working = 0
   #ticking = 0
   #isDead = false
+  readonly #isOff = (): boolean => this.#isDead
 
-  constructor(shared: Required<Clock>) {
+  constructor(shared: VirtualClock) {
     this.#shared = shared
   }
 
@@ -22,9 +24,7 @@ export class ProcessClock implements Clock {
   at(instantMs: number, fire: () => void): () => void {
     // What waits forever needs no timer: it is no reason for the clock to go on.
     if (this.#isDead || instantMs === Infinity) return () => undefined
-    return this.#shared.at(instantMs, () => {
-      if (!this.#isDead) fire()
-    })
+    return this.#shared.at(instantMs, fire, this.#isOff)
   }
 
   soon(tick: () => void): () => void {

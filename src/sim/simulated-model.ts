@@ -3,7 +3,7 @@ import type { Failure } from '../../components/failure.ts'
 import type { ModelContext, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import type { Range } from './chance.ts'
 import type { Fault, FaultName } from './fault.ts'
-import type { SimulatedWork } from './simulated-work.ts'
+import type { SimulatedCall, SimulatedWork } from './simulated-work.ts'
 
 /** How long models take that do not say it themselves. */
 export const defaultModelLatencyMs: Range = [200, 8_000]
@@ -18,33 +18,45 @@ export function simulatedModel(
   return {
     ...inner,
     call(request, context) {
-      const { attempt, key, onDelta, sleep } = context
+      const { attempt, key, sleep } = context
       return work.call({ kind: 'model', name, key, attempt }, sleep, (call) => {
-        const draw = (range: Range): number => call.chance.within(range, `${call.at} latency`)
         const fault = work.strike('model', call.at, isDecidedBefore)
         if (fault?.what === 'model.hang') return call.after(Infinity, calledOff)
-        if (fault !== undefined) return call.after(draw(latencyMs), () => struck(fault, request, onDelta))
-        const ask = async (passedMs: number): Promise<ModelOutcome> => {
-          const rest = restOf(passedMs, (ms) => call.sleep(ms))
-          const outcome = await inner.call(request, {
-            signal: context.signal,
-            key,
-            attempt,
-            onDelta,
-            sleep: rest,
-            draw,
-          })
-          if (!outcome.ok) return outcome
-          const spoilt = work.strike('model', call.at, (what) => spoils(what, outcome.value))
-          return spoilt === undefined ? outcome : { ok: true, value: spoiled(spoilt.what, outcome.value) }
+        if (fault !== undefined) {
+          return call.after(latencyOf(call, latencyMs), () => struck(fault, request, context.onDelta))
         }
         const own = inner.latencyMs
-        if (own === undefined) return call.after(draw(latencyMs), () => ask(0))
-        const ownMs = typeof own === 'number' ? own : draw(own)
-        return ownMs > 0 ? call.after(ownMs, () => ask(ownMs)) : call.now(() => ask(0))
+        const waitMs = latencyOf(call, own ?? latencyMs)
+        const ask = (): Promise<ModelOutcome> => asked({ inner, work, call, request, context, waitMs })
+        return own === undefined || waitMs > 0 ? call.after(waitMs, ask) : call.now(ask)
       })
     },
   }
+}
+
+function latencyOf({ chance, at }: SimulatedCall, latencyMs: number | Range): number {
+  return typeof latencyMs === 'number' ? latencyMs : chance.within(latencyMs, `${at} latency`)
+}
+
+interface Asked {
+  readonly inner: ModelProvider
+  readonly work: SimulatedWork
+  readonly call: SimulatedCall
+  readonly request: ModelRequest
+  readonly context: ModelContext
+  /** So long it has waited already. */
+  readonly waitMs: number
+}
+
+async function asked({ inner, work, call, request, context, waitMs }: Asked): Promise<ModelOutcome> {
+  const { attempt, key, onDelta, signal } = context
+  const wait = (durationMs: number): Promise<void> => call.sleep(durationMs)
+  const sleep = inner.latencyMs === undefined ? wait : restOf(waitMs, wait)
+  const draw = (range: Range): number => latencyOf(call, range)
+  const outcome = await inner.call(request, { signal, key, attempt, onDelta, sleep, draw })
+  if (!outcome.ok) return outcome
+  const spoilt = work.strike('model', call.at, (what) => spoils(what, outcome.value))
+  return spoilt === undefined ? outcome : { ok: true, value: spoiled(spoilt.what, outcome.value) }
 }
 
 /** Of what a model says that it takes, so much has passed before it is called: that it does not sleep again. */
