@@ -2,7 +2,17 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { agent, Conversation, defineTool, LastTurn, scripted, standardSystems, textOf, World } from 'entia'
+import {
+  agent,
+  Conversation,
+  defineTool,
+  LastTurn,
+  type ModelProvider,
+  scripted,
+  standardSystems,
+  textOf,
+  World,
+} from 'entia'
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -125,6 +135,24 @@ describe('a simulated run', () => {
     const drawn = await Promise.all([1, 2, 3, 4, 5].map(latencies))
     for (const each of drawn) expect(each).toSatisfy((ms: number) => ms >= 1_000 && ms <= 9_000)
     expect(new Set(drawn).size).toBeGreaterThan(3)
+  })
+
+  it("lets the latency that a model of one's own names pass before it is called, and what it sleeps beyond that after", async () => {
+    const endedAfter = async (...sleepsMs: readonly number[]): Promise<number> => {
+      const own: ModelProvider = {
+        latencyMs: 500,
+        isInProcess: true,
+        call: async (request, context) => {
+          for (const ms of sleepsMs) await context.sleep(ms)
+          return scripted(() => 'Done.').call(request, context)
+        },
+      }
+      return (await simulate({ ...oneTool(() => ''), models: { script: own } })).virtualMs
+    }
+    expect(await endedAfter()).toBe(500)
+    expect(await endedAfter(500)).toBe(500)
+    expect(await endedAfter(300, 300)).toBe(600)
+    expect(await endedAfter(300, 0, 200, 40)).toBe(540)
   })
 
   it('gives each line of its trace away as it is written, and keeps none', async () => {
