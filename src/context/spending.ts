@@ -6,7 +6,7 @@ import { SubagentSession } from '../../components/subagent-session.ts'
 import { Turn } from '../../components/turn.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import type { Bound, Spent } from './ceiling-decision.ts'
+import type { Bound, Spending } from './ceiling-decision.ts'
 import { emptyLedger } from './ledger-entry.ts'
 import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
 import { questionGrants } from '../subagents/question-grants.ts'
@@ -46,7 +46,7 @@ export function costStats(world: World, agent: Entity): CostStats {
 }
 
 /** What an agent has spent, as its ceilings see it. */
-export function spendingOf(world: World, agent: Entity): Spent {
+export function spendingOf(world: World, agent: Entity): Spending {
   const { sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
   return { sessionNanoUsd, turnNanoUsd: world.has(agent, Turn) ? turnNanoUsd : undefined }
 }
