@@ -3,11 +3,10 @@ import type { Failure } from '../../components/failure.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import type { JsonObject } from '../world/json.ts'
 import { nothingSpent } from './subtask-spending.ts'
+import { toUsd } from './usd.ts'
 
 /** The digest of a subtask whose model has written no text. */
 export const noDigest = '[no digest]'
-
-const nanoUsd = 1e9
 
 /** What a subtask has come to that has failed before it could say so itself. */
 export function failedSubtask(
@@ -35,7 +34,7 @@ export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskRes
     truncated,
     stepsUsed,
     usage,
-    ...(costNanoUsd !== undefined && { costUsd: costNanoUsd / nanoUsd }),
+    ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
     durationMs,
     ...(failure !== undefined && { failure }),
   }
@@ -49,7 +48,7 @@ export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: 
     digest,
     truncated,
     steps_used: stepsUsed,
-    ...(costNanoUsd !== undefined && { cost_usd: costNanoUsd / nanoUsd }),
+    ...(costNanoUsd !== undefined && { cost_usd: toUsd(costNanoUsd) }),
   }
   return JSON.stringify(answer)
 }

@@ -5,18 +5,13 @@ import { TokenFactors, UncountedCalls } from '../../components/token-factors.ts'
 import { lastCallOf } from '../../src/context/last-call-of.ts'
 import { rawTokensOfStep } from '../../src/context/request-tokens.ts'
 import { maxCountedCalls, noteCall } from '../../src/context/token-factor.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { DataOf, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 
-/** An own call that has its reply. */
-interface OwnCall {
-  readonly messages: number
-  readonly model: string
-  readonly promptTokens: number
-}
+type UncountedCall = DataOf<() => typeof UncountedCalls.schema>
 
 /** Remembers an own call for the factor of its model, of agents whose tokens are estimated now and then. */
-export function noteOwnCall(world: World, agent: Entity, call: OwnCall): void {
+export function noteOwnCall(world: World, agent: Entity, call: UncountedCall): void {
   if (!keepsOwnCalls(world, agent)) return
   world.append(agent, UncountedCalls, call)
   const { length } = world.read(agent, UncountedCalls)

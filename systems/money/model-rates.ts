@@ -4,8 +4,8 @@ import { ModelRates, Rates, RatesCall } from '../../components/model-rates.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
 import { RatesAwaited } from '../../components/step-held.ts'
+import { summaryModel } from '../../src/context/archival-summary.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
-import { parseModel } from '../../src/models/model-name.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
@@ -22,8 +22,8 @@ export function askRates(world: World, model: string): void {
 /** What the model of an agent costs that has `Ceilings`. `undefined`: it is held until that is known. */
 export function awaitRates(world: World, agent: Entity, model: string): Rates | undefined {
   // Summaries of archived turns may be another model's.
-  const summaryModel = modelNamed(world.get(agent, Archival)?.summary.model ?? model, model)
-  if (summaryModel !== model) askRates(world, summaryModel)
+  const ofSummaries = summaryModel(world.get(agent, Archival)?.summary.model ?? null, model)
+  if (ofSummaries !== model) askRates(world, ofSummaries)
   const rates = ratesOf(world, model)
   if (rates !== undefined) return rates
   askRates(world, model)
@@ -60,9 +60,4 @@ function note(world: World, model: string, rates: Rates): void {
  */
 function holders(world: World, token: Component): readonly Entity[] {
   return world.core.state.holders(token)
-}
-
-/** A bare name takes the provider of the agent's own model. */
-function modelNamed(name: string, own: string): string {
-  return name.includes('/') ? name : `${parseModel(own).provider}/${name}`
 }
