@@ -9,7 +9,7 @@ import { seqAt } from '../src/context/places.ts'
 import { unansweredFrom } from '../src/context/uncovered-part.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { keepsLedger } from './charge.ts'
+import { keepsLedger } from './money/charge.ts'
 import { tell } from './tell.ts'
 
 /**

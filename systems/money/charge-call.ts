@@ -14,7 +14,7 @@ import { withAdded } from '../../src/context/with-added.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge, keepsLedger } from '../charge.ts'
+import { charge, keepsLedger } from './charge.ts'
 import { refusalOf } from '../refusal-of.ts'
 import { countCalls } from './count-calls.ts'
 

@@ -2,7 +2,7 @@ import type { PricedReply } from '../../src/context/priced-reply.ts'
 import { promptTokensOf } from '../../src/context/prompt-tokens.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { enter, keepsLedger } from '../charge.ts'
+import { enter, keepsLedger } from './charge.ts'
 import { chargeUntold, isToldBy } from './charge-call.ts'
 import { noteOwnCall } from './count-calls.ts'
 

@@ -3,7 +3,7 @@ import { type SessionUsage, SubagentSession } from '../../components/subagent-se
 import { newlySpent, toldSoFar } from '../../src/context/ledger-entry.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge, keepsLedger } from '../charge.ts'
+import { charge, keepsLedger } from './charge.ts'
 
 /**
  * Enters what a session, and those below it, have spent so far in the ledger of its parent: under the session's model, and

@@ -4,7 +4,7 @@ import { newlySpent } from '../../src/context/ledger-entry.ts'
 import { spentBy } from '../../src/subagents/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge } from '../charge.ts'
+import { charge } from '../money/charge.ts'
 import { delegatedBy } from './delegation.ts'
 
 /** Whose money it is, and what it was spent for. */

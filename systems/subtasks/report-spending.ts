@@ -5,7 +5,7 @@ import { added } from '../../src/context/with-added.ts'
 import { promptTokensOf } from '../../src/context/prompt-tokens.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge } from '../charge.ts'
+import { charge } from '../money/charge.ts'
 import { noSubtasks } from './launch-subtask.ts'
 
 /**

@@ -2,7 +2,7 @@ import { Ceilings, Conversation, type Entity, Llm, user, type World } from 'enti
 import { CostCeiling, Due, Ledger, ModelRates, StepHeld, TokenFactors, Turn } from 'entia/components'
 import { reply, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { charge } from '../../systems/charge.ts'
+import { charge } from '../../systems/money/charge.ts'
 import { countCalls } from '../../systems/money/count-calls.ts'
 import { answered, asking, listener, model, saying, settleWith, thinker, tickAt, worldOf } from './one-tick.ts'
 
