@@ -125,7 +125,7 @@ function rebuilt(
   return Object.freeze(copy)
 }
 
-/** Of an object that has no key `__proto__`: of objects of many shapes a third of the price of spreading them. */
+/** A copy of an object that has no key `__proto__`. Where objects of many shapes come by, it is cheaper than spreading. */
 function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.assign({}, source)
 }
@@ -184,7 +184,7 @@ export function assign(target: Record<string, Json>, key: string, value: Json): 
   else target[key] = value
 }
 
-/** Sorts keys in place. Mostly they are few, for which that is several times as fast as `sort`. */
+/** Sorts keys in place. Mostly they are few, and then this is faster than `sort`. */
 function sorted(keys: string[]): readonly string[] {
   if (keys.length > maxGrown) return keys.sort()
   for (let index = 1; index < keys.length; index++) {

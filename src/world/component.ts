@@ -19,7 +19,7 @@ export type DeepReadonly<T> = Json extends T
 /** Fields to replace; `undefined` removes an optional one. */
 export type PatchOf<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** The data that a schema stands for which is made lazily. */
+/** The data of a schema that is made at the first need. */
 export type DataOf<Schema extends () => z.ZodType> = DeepReadonly<z.infer<ReturnType<Schema>>>
 
 /** A component with its first value, for `world.spawn` and `world.add`. */

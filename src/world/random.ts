@@ -52,7 +52,7 @@ export function mix(value: number): number {
   return (bits ^ (bits >>> 15)) >>> 0
 }
 
-/** Named by where it stands: to look it up by the text is five times as slow where texts of all kinds come by. */
+/** Named by where it stands: to look it up by the text is slow where texts of all kinds come by. */
 function unitAt(text: string, index: number): number {
   return String.prototype.charCodeAt.call(text, index)
 }

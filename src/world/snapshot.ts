@@ -101,9 +101,10 @@ function* entityLines(core: Core, entity: Entity): Generator<string> {
   }
 }
 
+/** Ascending, as the columns are. */
 function usedNames(core: Core): string[] {
-  const used = [...core.state.columns()].filter((column) => column.rows().length > 0)
-  return used.map((column) => column.token.name).sort()
+  const used = core.state.columns().filter((column) => column.count > 0)
+  return used.map((column) => column.token.name)
 }
 
 function* stableLines(core: Core): Generator<string> {

@@ -166,7 +166,7 @@ export class State {
     for (const entity of changes.despawned ?? []) this.erase(entity)
   }
 
-  /** From here on writes are tracked, until `settle` or `undo`. */
+  /** From here on writes are tracked, until `stop` or `undo`. */
   begin(): void {
     this.#tracking.begin()
   }
@@ -182,13 +182,13 @@ export class State {
   }
 
   /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */
-  settle(): void {
+  stop(): void {
     this.#tracking.stop()
   }
 
   /** Holds nothing any more of what was tracked. */
   forget(): void {
-    this.#tracking.clear()
+    this.#tracking.forget()
   }
 
   /** Entities that the last step despawned, of those that were there before it. */
@@ -221,7 +221,7 @@ export class State {
         this.#reset(entity, column, value)
       }
     }
-    this.#tracking.clear()
+    this.#tracking.forget()
     this.#tracking.revision++
   }
 

@@ -72,7 +72,7 @@ export function runTick(world: World, inputs: readonly Input[], options: TickOpt
     core.header = before
     throw error
   } finally {
-    core.state.settle()
+    core.state.stop()
     core.underway = undefined
   }
 }

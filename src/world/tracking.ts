@@ -20,7 +20,7 @@ export class Tracking {
   }
 
   begin(): void {
-    this.clear()
+    this.forget()
     this.#on = true
   }
 
@@ -34,7 +34,8 @@ export class Tracking {
     return { spawned: ascending(this.#spawned), despawned: ascending(this.#despawned), columns: this.#columns }
   }
 
-  clear(): void {
+  /** Holds nothing any more of what was tracked. */
+  forget(): void {
     this.#on = false
     // Emptied one by one: to set a length takes as long as many small writes.
     for (let column = this.#columns.pop(); column !== undefined; column = this.#columns.pop()) column.touched.clear()
@@ -140,7 +141,7 @@ export class Tracking {
       } else if (before.value === undefined || before.isTaken || !isLog) {
         // Told even if it is the very object it was: which values share one object is no part of the state.
         const isTold = now !== before.value || typeof now === 'object'
-        if (isTold) told.set = entered(told.set, [entity, settled(column, now)])
+        if (isTold) told.set = entered(told.set, [entity, asTold(column, now)])
       } else if (before.edits !== undefined) {
         told.spliced = entered(told.spliced, [entity, before.edits.slice()])
       } else if ((now as Json[]).length > before.length) {
@@ -150,7 +151,7 @@ export class Tracking {
     // Entities of this step are told whole; their numbers are higher than all others.
     for (const entity of spawned) {
       const now = column.get(this.#entities.row(entity) as number)
-      if (now !== undefined) told.set = entered(told.set, [entity, settled(column, now)])
+      if (now !== undefined) told.set = entered(told.set, [entity, asTold(column, now)])
     }
     return told
   }
@@ -178,7 +179,7 @@ function entered<T>(rows: T[] | undefined, row: T): T[] {
 }
 
 /** A log goes on growing; what is told of it stays as it is. */
-function settled({ token }: Column, value: Json): Json {
+function asTold({ token }: Column, value: Json): Json {
   return token.kind === 'log' ? (value as readonly Json[]).slice() : value
 }
 
