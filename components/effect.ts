@@ -12,7 +12,7 @@ export const Effect = defineComponent('Effect', () =>
     attempt: z.number().int().min(1),
     /** World time at which it is settled as `timed-out`, begun or not. */
     deadlineMs: z.number().optional(),
-    /** `model` (ModelCall), `tool` (ToolCall), `approval` (Approval). */
+    /** Such as `model` (ModelCall, SideCall), `tool` (ToolCall), `approval` (Approval), `session` (SubagentSession). */
     kind: z.string(),
     restart: RestartClass(),
     /** Longest that one try may take, from when it begins; then it is settled as `timed-out`. */

@@ -40,7 +40,7 @@ const kinds = lazily(() => ({
     attempt: z.number().int().min(1),
     outcome: outcomeSchema(),
   }),
-  /** A `once` effect has a slot and is about to begin. */
+  /** A `once` or `resumable` effect has a slot and is about to begin. */
   admitted: z.strictObject({
     id: id(),
     kind: z.literal('admitted'),

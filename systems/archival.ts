@@ -10,8 +10,8 @@ import { judgeTurn } from './archival/judge-turn.ts'
 import { wantLines } from './transcripts/write-lines.ts'
 
 /**
- * Looks at each turn that has ended and may be heavy, once, and opens a job for those that a holder is to have; removes what is left of
- * holders that nobody makes any more.
+ * Looks at each turn that has ended and may be heavy, once, and opens a job for those that a holder is to have; removes
+ * what is left of holders that nobody makes any more.
  *
  * Query: EndedTurn, HolderDraft. Writes: ArchiveJob, HolderDraft, TranscriptDue. Starts: holder, holder-removal.
  */

@@ -13,7 +13,8 @@ import { settled } from './settled.ts'
  * in one tick and before anybody thinks in it, all of it but the message that opened it is replaced by a summary that names
  * the holder.
  *
- * Query: Outcome. Writes: ArchiveJob, Archive, Conversation, SubagentSession. Starts: transcript, model, holder-removal.
+ * Query: Outcome. Writes: ArchiveJob, Archive, Conversation, SubagentSession. Starts: transcript, model, timer; holder and
+ * holder-removal once more.
  */
 export const archiving = {
   name: 'archiving',

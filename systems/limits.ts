@@ -11,9 +11,10 @@ import { endTurn } from './end-turn.ts'
 import { spentGrant } from './sessions/spent-grant.ts'
 
 /**
- * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step have run and are answered by then.
+ * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step
+ * have run and are answered by then.
  *
- * Query: LastStep, Unread. Writes: what ending a turn writes.
+ * Query: LastStep, Unread; Ancestry, Unread. Writes: what ending a turn writes.
  */
 export const limits = {
   name: 'limits',

@@ -26,7 +26,8 @@ const defaultTimeoutMs = 600_000
 /**
  * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
  *
- * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix. Starts: model.
+ * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix; under ceilings CeilingNotes, RatesAwaited.
+ * Starts: model, rates.
  */
 export function reasoning(maxStartsPerTick: number) {
   return {

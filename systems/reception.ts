@@ -20,7 +20,7 @@ import { tell } from './tell.ts'
  * Lets messages in. One that comes while the agent works joins at its next step. Lets agents go on that a cost ceiling has
  * stopped.
  *
- * Writes: Conversation; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
+ * Writes: Conversation, SubagentWait; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
  */
 export const reception = {
   name: 'reception',

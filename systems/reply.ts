@@ -33,7 +33,8 @@ import { tell } from './tell.ts'
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: Outcome. Writes: Conversation, Usage, Ledger, Prefix, Busy, Answered; ToolCall entities.
+ * Query: Outcome. Writes: Conversation, Usage, Ledger, LastCall, Prefix, Busy, Answered, and what ending a turn writes;
+ * ToolCall entities.
  */
 export const reply = {
   name: 'reply',

@@ -24,7 +24,7 @@ import { tell } from './tell.ts'
  * Gives the slot of a session back while its agent has nothing in flight and only waits for sessions of its own, and asks
  * for another one when the agent can go on.
  *
- * Query: Ancestry. Writes: SlotReleased. Starts: slot.
+ * Query: Ancestry. Writes: SlotReleased, SlotRequest. Starts: slot.
  */
 export const slots = {
   name: 'slots',

@@ -28,7 +28,7 @@ import { timeoutAnswer, withText } from './sessions/result-answer.ts'
  * answers the calls that wait for them.
  *
  * Query: Outcome. Writes: SubagentSession and what goes with it, Delegated, SubagentNotification. Starts: session, record,
- * queue-position, query.
+ * queue-position, query, settling.
  */
 export function subagentScheduler(defaultTimeoutMs: number | undefined) {
   return {

@@ -38,7 +38,8 @@ export interface ToolExecutionOptions {
  * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
  * what is wrong. In doubt it does not run.
  *
- * Query: Requested; Outcome. Writes: Turn, Outcome, AwaitingApproval. Starts: tool, approval.
+ * Query: Requested; Outcome. Writes: Turn, Outcome, AwaitingApproval, Conversation, Busy, and what world tools write.
+ * Starts: tool, approval, and what world tools start.
  */
 export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOptions) {
   return {

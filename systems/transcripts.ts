@@ -16,7 +16,8 @@ import { isWriting, planWrite, takeWritten, wantLines } from './transcripts/writ
  * Brings messages to their agents' transcripts in the store: those that no projection has any more, and what is said to a
  * holder.
  *
- * Query: Outcome, ArchiveJob, BoundaryMoved, TranscriptDue. Writes: AgentTranscript. Starts: transcript.
+ * Query: Outcome; ArchiveJob; BoundaryMoved; TranscriptDue. Writes: AgentTranscript, TranscriptDue, TranscriptWrite.
+ * Starts: transcript.
  */
 export const transcripts = {
   name: 'transcripts',

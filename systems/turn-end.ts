@@ -18,7 +18,7 @@ const maxRepairs = 1
  * Ends the turn of an agent whose model has given its final text, unless a message has come meanwhile: then the turn goes
  * on with that. A final answer that has a schema is checked against it, and asked for once more if it does not follow.
  *
- * Query: Answered. Writes: LastTurn, Turn, Conversation.
+ * Query: Answered. Writes: Turn, Conversation, and what ending a turn writes.
  */
 export const turnEnd = {
   name: 'turn-end',
