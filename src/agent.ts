@@ -47,7 +47,10 @@ export function agent(options: AgentOptions): Initial[] {
   return parts
 }
 
-/** The component that asks an agent for a final answer of this form. What a JSON Schema cannot say, such as refinements, is not checked. */
+/**
+ * The component that asks an agent for a final answer of this form. What a JSON Schema cannot say, such as refinements, is
+ * not checked.
+ */
 export function outputSchema(schema: z.ZodType): Initial {
   return OutputSchema({ schema: jsonSchemaOf(schema, 'outputSchema') })
 }

@@ -72,7 +72,10 @@ export class ChildWorlds {
     this.#parts = parts
   }
 
-  /** A Runner for a session that begins: anew, or from where another one was left that it goes on with. A text: what the Host lacks. */
+  /**
+   * A Runner for a session that begins: anew, or from where another one was left that it goes on with. A text: what the Host
+   * lacks.
+   */
   async begin(beginning: Beginning): Promise<MakeChildRunner | string> {
     const { session } = beginning
     const { sessionId, resumedFrom } = session

@@ -38,7 +38,8 @@ export interface EffectKind {
   /** It waits for others and does little itself: it takes no place among the effects at work. @default false */
   readonly isWaiting?: boolean
   /**
-   * Reads what is to be done, right after the commit, and gives the work, which begins when there is a slot. `undefined`: there is nothing to do but wait for the input that ends it.
+   * Reads what is to be done, right after the commit, and gives the work, which begins when there is a slot. `undefined`:
+   * there is nothing to do but wait for the input that ends it.
    */
   prepare(world: World, effect: Entity): Work | undefined
 }

@@ -9,7 +9,10 @@ export interface Waiter {
   reject(error: unknown): void
 }
 
-/** Puts in what a Runner has learned of other worlds. Resolves once it is committed; nothing: it waits for the last tick of a Runner that stops. */
+/**
+ * Puts in what a Runner has learned of other worlds. Resolves once it is committed; nothing: it waits for the last tick of a
+ * Runner that stops.
+ */
 export type Enter = (input: Input) => Promise<void> | undefined
 
 type Change = (world: World) => void

@@ -183,7 +183,10 @@ export class Runner {
     return new Subagents(agent, { world, clock: host.clock, sessions, news, post })
   }
 
-  /** Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent: each call resolves when that is done. */
+  /**
+   * Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent: each call
+   * resolves when that is done.
+   */
   async stop(): Promise<void> {
     await (this.#stopping ??= this.#drive.end())
   }

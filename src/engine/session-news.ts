@@ -12,7 +12,7 @@ export interface Launched {
   readonly sequence: number
 }
 
-/** Lets programs wait for what happens to the sessions and subtasks of one world, however many they are, and for what they have asked. */
+/** Lets programs wait for what happens to the sessions and subtasks of a world, however many, and for what they asked. */
 export class SessionNews {
   readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
   #launches = 0

@@ -16,7 +16,11 @@ export interface StoredWorldHeld {
   readonly told: readonly WorldEvent[]
 }
 
-/** The world of a name as its store has it, or made anew, and held. @throws `no-such-world`, `world-locked`, and what restoring throws */
+/**
+ * The world of a name as its store has it, or made anew, and held.
+ *
+ * @throws `no-such-world`, `world-locked`, and what restoring throws
+ */
 export async function openStored({
   store,
   name,
