@@ -12,6 +12,7 @@ import { declare } from './tools/declare.ts'
 import { jsonSchemaOf } from './tools/json-schema-of.ts'
 import type { Tool } from './tools/port.ts'
 import type { Entity, Initial } from './world/component.ts'
+import { refuseUnknownOptions } from './world/known-options.ts'
 import type { World } from './world/world.ts'
 import type { z } from 'zod'
 
@@ -31,12 +32,24 @@ export interface AgentOptions {
   readonly config?: ConfigInput | Readonly<Record<string, unknown>>
 }
 
+const optionNames: readonly (keyof AgentOptions)[] = [
+  'model',
+  'system',
+  'tools',
+  'messages',
+  'output',
+  'maxSteps',
+  'maxToolCalls',
+  'config',
+]
+
 /**
  * The components of an agent, for `world.spawn(...agent({ … }))`.
  *
- * @throws `config-invalid` for a configuration that cannot be used
+ * @throws `invalid-argument` for an option that it does not know; `config-invalid` for a configuration that cannot be used
  */
 export function agent(options: AgentOptions): Initial[] {
+  refuseUnknownOptions('agent()', options, optionNames)
   const { model, system, tools, messages = [], output, maxSteps, maxToolCalls, config } = options
   const parts = [Llm({ model }), Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
   if (system !== undefined) parts.push(SystemPrompt({ template: system }))

@@ -2,6 +2,7 @@ import type { StandardInput } from '../../components/input.ts'
 import { takeRefused } from '../subagents/refused-requests.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { World } from '../world/world.ts'
 
 export interface CostCeilingReset {
@@ -22,11 +23,8 @@ export async function resetCostCeiling(
   post: (input: StandardInput) => Promise<void>,
   { agent, request, options }: Asked,
 ): Promise<void> {
-  const { addSessionUsd, ...rest } = options
-  const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) {
-    throw misuse(`unknown option ${unknown}. Known: addSessionUsd.`)
-  }
+  refuseUnknownOptions('resetCostCeiling', options, ['addSessionUsd'])
+  const { addSessionUsd } = options
   if (addSessionUsd !== undefined && !(Number.isFinite(addSessionUsd) && addSessionUsd > 0)) {
     throw misuse(`addSessionUsd is a number of US dollars above 0; came ${addSessionUsd}.`)
   }

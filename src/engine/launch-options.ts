@@ -1,4 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 
 /** What a program asks of a subagent. */
 export interface LaunchOptions {
@@ -16,9 +17,9 @@ export interface LaunchOptions {
 const known = ['category', 'prompt', 'loadSkills', 'timeoutMs', 'notify']
 
 /** The part of a `delegate` input that options say. @throws `invalid-argument` */
-export function checkedLaunch({ category, prompt, loadSkills = [], timeoutMs, notify = true, ...rest }: LaunchOptions) {
-  const unknown = Object.keys(rest)
-  if (unknown.length > 0) throw refusal(`unknown option ${unknown.join(', ')}. Known: ${known.join(', ')}`)
+export function checkedLaunch(options: LaunchOptions) {
+  refuseUnknownOptions('subagents', options, known)
+  const { category, prompt, loadSkills = [], timeoutMs, notify = true } = options
   checkedPrompt(prompt)
   if (category !== undefined && !isFilled(category)) throw refusal('category: expected a text that is not empty')
   if (!Array.isArray(loadSkills) || !loadSkills.every(isFilled)) throw refusal('loadSkills: expected a list of names')

@@ -1,6 +1,7 @@
 import type { Store } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { System, World } from '../world/world.ts'
 import { Host } from './host.ts'
 import { type HostOptions, hostOptionNames } from './host-options.ts'
@@ -33,13 +34,9 @@ export const defaultMaxInputsPerTick = 256
 
 /** The Host that a Runner's options name or describe. @throws `invalid-argument` for unknown options */
 export function hostOf(options: RunnerOptions): Host {
+  refuseUnknownOptions('Runner', options, [...ownOptionNames, ...hostOptionNames])
   const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
   const names = given.map(([key]) => key)
-  const unknown = names.filter((key) => !(hostOptionNames as readonly string[]).includes(key))
-  if (unknown.length > 0) {
-    const known = [...ownOptionNames, ...hostOptionNames].join(', ')
-    throw new EntiaError('invalid-argument', `Runner: unknown option ${unknown.join(', ')}. Known: ${known}.`)
-  }
   const { host } = options
   if (host === undefined) return new Host(Object.fromEntries(given))
   if (names.length === 0) return host

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../world/json.ts'
 import type { AnthropicOptions } from './anthropic/client.ts'
-import { refuseUnknownOptions } from './known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 

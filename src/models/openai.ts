@@ -1,7 +1,7 @@
 import type { JsonObject } from '../world/json.ts'
 import type { ThinkingField } from './openai/chat-request.ts'
 import type { ServerOptions } from './openai/client.ts'
-import { refuseUnknownOptions } from './known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 

@@ -4,7 +4,7 @@ import type { RetryPolicy } from '../../components/retry-policy.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import type { JsonObject } from '../world/json.ts'
 import { failed } from './failed.ts'
-import { refuseUnknownOptions } from './known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
 import { readArguments } from './tool-arguments.ts'
 

@@ -1,4 +1,4 @@
-import { refuseUnknownOptions } from '../models/known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { failureReport } from './failure-report.ts'

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { AdmissionLine, priorityOf } from './admission-line.ts'
 
 export interface SessionPoolOptions {
@@ -30,12 +31,8 @@ export class SessionPool {
 
   /** @throws `invalid-argument` */
   constructor(options: SessionPoolOptions = {}) {
-    const { cap = sessionPoolDefaults.cap, ...rest } = options
-    const unknown = Object.keys(rest)
-    if (unknown.length > 0) {
-      throw new EntiaError('invalid-argument', `SessionPool: unknown option ${unknown.join(', ')}. Known: cap.`)
-    }
-    this.cap = checkedCap(cap)
+    refuseUnknownOptions('SessionPool', options, ['cap'])
+    this.cap = checkedCap(options.cap ?? sessionPoolDefaults.cap)
     this.#jobs = new PQueue({ concurrency: this.cap, queueClass: AdmissionLine })
   }
 

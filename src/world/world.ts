@@ -5,6 +5,7 @@ import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
 import type { Input, WorldEvent } from './input.ts'
+import { refuseUnknownOptions } from './known-options.ts'
 import { hashText, hex, mix } from './random.ts'
 import { fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
@@ -49,12 +50,9 @@ export class World {
   /** The engine's side. */
   readonly core: Core
 
-  constructor({ name = 'world', seed = 1, systems = [], components = [], ...rest }: WorldOptions = {}) {
-    const unknown = Object.keys(rest)
-    if (unknown.length > 0) {
-      const known = 'name, seed, systems, components'
-      throw new EntiaError('invalid-argument', `new World: unknown option ${unknown.join(', ')}. Known: ${known}.`)
-    }
+  constructor(options: WorldOptions = {}) {
+    refuseUnknownOptions('new World', options, ['name', 'seed', 'systems', 'components'])
+    const { name = 'world', seed = 1, systems = [], components = [] } = options
     const isSeed = Number.isSafeInteger(seed) && seed >= 0
     if (!isSeed) throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
     this.name = name
@@ -68,10 +66,9 @@ export class World {
    *
    * @throws `corrupt-snapshot`, `corrupt-journal`, `newer-version`, `unknown-component`, `unknown-entity`, `invalid-value`
    */
-  static restore(
-    lines: Iterable<string>,
-    { systems = [], components = [], deltas = [], name }: RestoreOptions = {},
-  ): World {
+  static restore(lines: Iterable<string>, options: RestoreOptions = {}): World {
+    refuseUnknownOptions('World.restore', options, ['systems', 'components', 'deltas', 'name'])
+    const { systems = [], components = [], deltas = [], name } = options
     const saved = readSnapshot(lines)
     const { seed } = saved.head
     const world = new World({ name: name ?? saved.head.name, seed, systems, components: tokensOf(components) })
@@ -262,7 +259,7 @@ export class World {
     return this.core.state.references.to(token, entity)
   }
 
-  /** Queues an input for the next tick. From outside only: systems write components. @throws `in-tick`, `not-json`, `invalid-input` */
+  /** Queues an input for the next tick; from outside only. @throws `in-tick`, `not-json`, `invalid-input` */
   post(input: Input): void {
     if (this.core.underway !== undefined) {
       throw new EntiaError(

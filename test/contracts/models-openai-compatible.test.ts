@@ -117,7 +117,7 @@ describe('a request to a compatible server', () => {
 
   it('with an option that nobody knows is refused when the provider is made', () => {
     expect(() => openaiCompatible({ name: 'local', baseURL: 'http://localhost', ...{ apikey: 'key' } })).toThrow(
-      /"apikey"/,
+      /openaiCompatible\(\): unknown option apikey\. Known: /,
     )
   })
 })

@@ -127,6 +127,8 @@ describe('a scripted model', () => {
   })
 
   it('with an option that nobody knows is refused when it is made', () => {
-    expect(() => scripted(() => 'Hi.', { stream: true, ...{ latency: 20 } })).toThrow(/"latency".*latencyMs/)
+    expect(() => scripted(() => 'Hi.', { stream: true, ...{ latency: 20 } })).toThrow(
+      /unknown option latency\. Known: .*latencyMs/,
+    )
   })
 })

@@ -108,3 +108,10 @@ describe('a Host', () => {
     expect(() => new Host({ model: {} } as object)).toThrow(/Host: unknown option model\. Known: models, tools/)
   })
 })
+
+describe('an agent', () => {
+  it('is not made of options that there are not', () => {
+    const options = { model: 'acme/x', maxStep: 3 } as Parameters<typeof agent>[0]
+    expect(() => agent(options)).toThrow(/agent\(\): unknown option maxStep\. Known: model, system/)
+  })
+})

@@ -223,11 +223,11 @@ describe('a tool', () => {
 describe('an option', () => {
   it('that does not exist or cannot be is refused by name', async () => {
     const bad = [
-      [{ sede: 4 }, 'simulate() has no option "sede"'],
+      [{ sede: 4 }, 'simulate(): unknown option sede'],
       [{ seed: -1 }, 'seed is a whole number of 0 or more; came -1'],
       [{ world: 'team' }, "'world' is a function that makes a World; came string"],
       [{ bounds: { maxTicks: 0 } }, 'bounds.maxTicks is a number above 0; came 0'],
-      [{ bounds: { maxTick: 9 } }, 'has no option "maxTick"'],
+      [{ bounds: { maxTick: 9 } }, 'unknown option maxTick. Known: maxTicks'],
       [{ latencyMs: { model: [9, 1] } }, 'latencyMs.model is two whole numbers'],
     ] as const
     for (const [wrong, message] of bad) {

@@ -129,9 +129,9 @@ describe('a sweep', () => {
     [{ seeds: 2.5 }, 'came 2.5'],
     [{}, 'came undefined'],
     [{ seeds: 1, from: -1 }, 'from is a whole number of 0 or more; came -1'],
-    [{ seeds: 1, seed: 4 }, 'sweep() has no option "seed"; it takes seeds, from'],
-    [{ seeds: 1, keepgoing: true }, 'sweep() has no option "keepgoing"'],
-    [{ seeds: 1, onTrace: () => undefined }, 'sweep() has no option "onTrace"'],
+    [{ seeds: 1, seed: 4 }, 'sweep(): unknown option seed. Known: seeds, from'],
+    [{ seeds: 1, keepgoing: true }, 'sweep(): unknown option keepgoing'],
+    [{ seeds: 1, onTrace: () => undefined }, 'sweep(): unknown option onTrace'],
     [{ seeds: 1, bounds: { maxTicks: 0 } }, 'simulate(): bounds.maxTicks is a number above 0; came 0'],
   ])('refuses %j', async ([options, message]) => {
     await expect(sweep({ ...(smallTeam as object), ...(options as SweepOptions) })).rejects.toMatchObject({

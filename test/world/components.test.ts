@@ -89,6 +89,12 @@ describe('a world', () => {
     expect(() => new World(options)).toThrow(refusal('invalid-argument', 'sede', 'name, seed, systems, components'))
   })
 
+  it('that is restored refuses options that it does not know', () => {
+    const lines = [...new World().snapshot()]
+    const options = { component: [Person] } as object
+    expect(() => World.restore(lines, options)).toThrow(refusal('invalid-argument', 'component', 'systems, components'))
+  })
+
   it.for([-1, 0.5, NaN, 2 ** 53])('refuses %d as its seed', (seed) => {
     expect(() => new World({ seed })).toThrow(refusal('invalid-argument', 'seed', String(seed)))
   })
