@@ -35,7 +35,7 @@ export const archivalTools = {
   },
 }
 
-/** Archiving has been switched off, but what was archived can still be asked. */
+/** Are turns archived, or were they? Where archival was switched off, its holders can still be asked. */
 function isArchivalOn(world: World, agent: Entity): boolean {
   const config = world.get(agent, Archival)
   return config !== undefined && (config.enabled || world.isReferred(HolderOf, agent))

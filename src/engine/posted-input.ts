@@ -2,6 +2,7 @@ import { inputSchema } from '../../components/input.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
+import { inspect } from '../world/inspect.ts'
 import type { World } from '../world/world.ts'
 
 /** What only a Runner knows to be true. */
@@ -44,7 +45,7 @@ export function takeEarly({ core: { inbox } }: World): Input[] {
 
 function problemOf(input: unknown): string | undefined {
   if (!isObject(input) || typeof input['kind'] !== 'string') {
-    return "An input is an object whose 'kind' is a text, by which systems pick it; something else came."
+    return `An input is an object whose 'kind' is a text, by which systems pick it; came ${inspect(input)}.`
   }
   const { kind, id } = input
   if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own; to write, use runner.change(…).`

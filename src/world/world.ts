@@ -5,6 +5,7 @@ import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
 import type { Input, WorldEvent } from './input.ts'
+import { inspect } from './inspect.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import { hashText, hex, mix } from './random.ts'
 import { fill, readSnapshot, tokensOf } from './restore.ts'
@@ -269,7 +270,8 @@ export class World {
     }
     const stored = canonical(input, () => 'an input') as Input
     if (typeof (stored as Input | null)?.kind !== 'string') {
-      throw new EntiaError('invalid-input', "An input is an object whose 'kind' is a text, by which systems pick it.")
+      const expected = "An input is an object whose 'kind' is a text, by which systems pick it"
+      throw new EntiaError('invalid-input', `${expected}; came ${inspect(stored)}.`)
     }
     if (this.core.driver === undefined) this.core.inbox.push(stored)
     else this.core.driver.post(stored)
