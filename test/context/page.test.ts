@@ -3,6 +3,9 @@ import { EntiaError, readConfig, Runner } from 'entia'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ConfigSchema } from '../../src/context/config-schema.ts'
+import { snakeCase } from '../../src/context/key-spelling.ts'
+import { settingKind } from '../../src/context/setting-kind.ts'
 import { contextFlagsHelp } from '../../src/cli/config/context-flags.ts'
 
 const page = await readFile(join(import.meta.dirname, '../../docs/context.md'), 'utf8')
@@ -36,7 +39,26 @@ function problemOf(key: string): string {
   return 'it is taken'
 }
 
+/** The last names of all keys that there are, as they are spelt in files. */
+function namesIn(schema: Parameters<typeof settingKind>[0]): readonly string[] {
+  const setting = settingKind(schema)
+  if (setting.kind !== 'section') return []
+  return Object.entries(setting.settings).flatMap(([name, value]) => {
+    const below = namesIn(value)
+    return below.length === 0 ? [snakeCase(name)] : below
+  })
+}
+
 describe('the page on long lives', () => {
+  it('names every key', () => {
+    const names = namesIn(ConfigSchema())
+    expect(names).toContain('depth_cap')
+    // The models of tiers are named by the tiers.
+    const tiers = ['frontier', 'mid', 'small']
+    const isNamed = (name: string): boolean => new RegExp(`[\`.]${name}\``).test(page)
+    expect(names.filter((name) => !isNamed(name) && !tiers.includes(name))).toEqual([])
+  })
+
   it('names keys that there are', () => {
     expect(keys().length).toBeGreaterThan(20)
     expect(keys().filter((key) => !problemOf(key).includes(`${key.replace(/\.\*$/, '')}:`))).toEqual([])
