@@ -1,20 +1,13 @@
 import { memoryStore, type Store, type StoredWorld } from 'entia'
 import { sha256 } from '../../src/world/sha256.ts'
+import { watchedStore } from '../engine/watched-store.ts'
 
 /** A store of which each world comes back otherwise than it was written. */
 function loading(change: (stored: StoredWorld) => StoredWorld): () => Store {
   return () => {
     const inner = memoryStore()
     return {
-      list: () => inner.list(),
-      putText: (root, key, text) => inner.putText(root, key, text),
-      getText: (root, key) => inner.getText(root, key),
-      appendTranscript: (root, key, lines, options) => inner.appendTranscript(root, key, lines, options),
-      transcript: (root, key) => inner.transcript(root, key),
-      searchTranscript: (root, keys, query, options) => inner.searchTranscript(root, keys, query, options),
-      deleteTranscript: (root, key) => inner.deleteTranscript(root, key),
-      delete: (name) => inner.delete(name),
-      close: () => inner.close(),
+      ...watchedStore(inner, {}),
       async open(name, options) {
         const journal = await inner.open(name, options)
         return {
