@@ -9,6 +9,7 @@ import type { SessionPool } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { approvalEffect } from './approval-effect.ts'
 import { type Clock, realClock } from './clock.ts'
 import { factsOf } from './host-facts.ts'
@@ -47,11 +48,7 @@ export class Host {
   /** @param seams where a simulation takes part. The engine's own */
   constructor(options: HostOptions = {}, seams: HostSeams = {}) {
     this.seams = seams
-    const unknown = Object.keys(options).filter((key) => !(hostOptionNames as readonly string[]).includes(key))
-    if (unknown.length > 0) {
-      const known = hostOptionNames.join(', ')
-      throw new EntiaError('invalid-argument', `Host: unknown option ${unknown.join(', ')}. Known: ${known}.`)
-    }
+    refuseUnknownOptions('Host', options, hostOptionNames)
     this.clock = options.clock ?? realClock
     this.#providers = { ...builtInProviders(), ...options.models }
     for (const tool of options.tools ?? []) this.#addTool(tool)

@@ -1,3 +1,4 @@
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { Clock } from './clock.ts'
 import { type Timer, TimerHeap } from './timer-heap.ts'
 
@@ -19,6 +20,14 @@ export interface VirtualClockOptions {
    */
   readonly stepsWithoutTurn?: number
 }
+
+const optionNames: readonly (keyof VirtualClockOptions)[] = [
+  'dateMs',
+  'auto',
+  'whenQuiet',
+  'together',
+  'stepsWithoutTurn',
+]
 
 /**
  * Time that passes only by jumps: from timer to timer as soon as all work waits for the clock, or by `advance`. Hours of
@@ -44,7 +53,9 @@ export class VirtualClock implements Clock {
   #isServing = false
   #stepsOfTurn = 0
 
+  /** @throws `invalid-argument` for an option that it does not know */
   constructor(options: VirtualClockOptions = {}) {
+    refuseUnknownOptions('VirtualClock', options, optionNames)
     const { dateMs = 0, auto = true, whenQuiet, together = () => false, stepsWithoutTurn = 0 } = options
     this.#dateMs = dateMs
     this.#auto = auto

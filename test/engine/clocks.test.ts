@@ -33,6 +33,11 @@ class ListClock {
 }
 
 describe('a virtual clock', () => {
+  it('refuses an option that it does not know, such as a misspelt one', () => {
+    const options = { datems: 5 } as object
+    expect(() => new VirtualClock(options)).toThrow(/VirtualClock: unknown option datems\. Known: dateMs, /)
+  })
+
   it('jumps from timer to timer while nothing is at work, in order, equal ones in order of setting', async () => {
     const clock = new VirtualClock({ dateMs: 1_000 })
     const fired: unknown[] = []
