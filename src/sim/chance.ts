@@ -1,4 +1,6 @@
+import { EntiaError } from '../world/entia-error.ts'
 import { fingerprint } from '../world/random.ts'
+import { came } from './option-shapes.ts'
 
 /** A range of whole numbers, both ends included. */
 export type Range = readonly [min: number, max: number]
@@ -28,4 +30,16 @@ export class Chance {
   pick<T>(list: readonly T[], question: string): T {
     return list[Math.floor(this.of(question) * list.length)] as T
   }
+}
+
+/** @param where what the range is of, as the message names it. @throws `invalid-argument` */
+export function checkedRange(where: string, range: Range): Range {
+  const [min, max] = Array.isArray(range) ? (range as Range) : []
+  if (isMs(min) && isMs(max) && min <= max) return range
+  const wanted = 'two whole numbers of milliseconds, the smaller one first'
+  throw new EntiaError('invalid-argument', `${where} is ${wanted}; came ${came(range)}.`)
+}
+
+function isMs(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }

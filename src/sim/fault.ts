@@ -1,4 +1,6 @@
+import { refuseUnknownOptions } from '../models/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { came } from './option-shapes.ts'
 
 /** Everything that a simulation can do to a run, by where it strikes. */
 export const faultNames = {
@@ -90,19 +92,35 @@ export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly 
 /** Where a crash at a transaction may come. */
 const crashPlaces = ['beforeCommit', 'afterCommit', 'afterEffects'] as const
 
-/** @throws `invalid-argument` for a name that stands for no fault */
-export function checkFault({ what, at }: Fault): void {
+/** @throws `invalid-argument` for what is no fault, or has a name that stands for none */
+export function checkFault(fault: Fault): void {
+  // A list may come from a file.
+  const { what, at, ms } = (fault ?? {}) as Partial<Fault>
+  if (typeof what !== 'string') {
+    const wanted = "a fault is { what: 'tool.throws', at: 'team tool 3' }"
+    throw new EntiaError('invalid-argument', `faults: ${wanted}; came ${came(fault)}.`)
+  }
   const [site = '', name = ''] = what.split('.')
-  const names: readonly string[] = site in faultNames ? faultNames[site as FaultSite] : []
+  const names: readonly string[] = Object.hasOwn(faultNames, site) ? faultNames[site as FaultSite] : []
   if (!names.includes(name)) throw unknownFault(what)
   if (typeof at !== 'string') {
     throw new EntiaError('invalid-argument', `faults: ${what} needs a place, such as { at: 'team tool 3' }.`)
   }
+  if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0)) {
+    const wanted = 'a whole number of milliseconds of 0 or more'
+    throw new EntiaError('invalid-argument', `faults: ms of ${what} at ${at} is ${wanted}; came ${came(ms)}.`)
+  }
+  refuseUnknownOptions(`faults: ${what} at ${at}`, fault, ['what', 'at', 'ms'])
 }
 
 /** @throws `invalid-argument` for a site that stands for nothing */
 export function checkSites(rates: FaultRates): void {
-  for (const site of Object.keys(rates)) if (!(site in faultNames)) throw unknownFault(site)
+  for (const [site, given] of Object.entries(rates)) {
+    if (!Object.hasOwn(faultNames, site)) throw unknownFault(site)
+    if (given === undefined || (typeof given === 'object' && given !== null && !Array.isArray(given))) continue
+    const wanted = `probabilities by name, such as { ${faultNames[site as FaultSite][0]}: 0.1 }`
+    throw new EntiaError('invalid-argument', `faults: ${site} has ${wanted}; came ${came(given)}.`)
+  }
 }
 
 function unknownFault(name: string): EntiaError {

@@ -1,8 +1,11 @@
 import type { RestartClass } from '../../components/tool-declaration.ts'
 import type { DrivenStep } from '../engine/host-seams.ts'
+import { refuseUnknownOptions } from '../models/known-options.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
+import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
+import { came } from './option-shapes.ts'
 import { type Concern, concernOf, look } from './touched.ts'
 
 /** A world of a run, as laws see it. */
@@ -101,12 +104,13 @@ export interface LawChecks<States = RunFacts['services']> {
  * A law of one's own. What the check throws breaks the law as well, with what was thrown.
  *
  * @param name what always holds, as a sentence
+ * @throws `invalid-argument`
  */
 export function law<States extends RunFacts['services'] = RunFacts['services']>(
   name: string,
   checks: LawChecks<States> | NonNullable<LawChecks<States>['ticked']>,
 ): Law {
-  const { ticked, finished } = typeof checks === 'function' ? { ticked: checks, finished: undefined } : checks
+  const { ticked, finished } = checkedLaw(name, typeof checks === 'function' ? { ticked: checks } : checks)
   return {
     name,
     meaning: name,
@@ -122,9 +126,34 @@ export function law<States extends RunFacts['services'] = RunFacts['services']>(
   }
 }
 
+function checkedLaw<States>(name: string, checks: LawChecks<States>): LawChecks<States> {
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new EntiaError('invalid-argument', `law(): its name says what always holds; came ${came(name)}.`)
+  }
+  const { ticked, finished } = checks ?? {}
+  const given = [ticked, finished].filter((check) => check !== undefined)
+  if (given.length === 0 || given.some((check) => typeof check !== 'function')) {
+    const wanted = 'a function, or { ticked, finished } with a function or two'
+    throw new EntiaError('invalid-argument', `law(): '${name}' is checked by ${wanted}; came ${came(checks)}.`)
+  }
+  refuseUnknownOptions(`law(): '${name}'`, checks, ['ticked', 'finished'])
+  return checks
+}
+
 function found(verdict: Verdict): Finding {
   if (verdict === undefined || verdict === true) return undefined
-  return typeof verdict === 'string' ? verdict : 'it does not hold'
+  if (typeof verdict === 'string' && verdict !== '') return verdict
+  if (verdict === false || verdict === '') return 'it does not hold'
+  return rubbish(verdict)
+}
+
+/** Checks are often plain JavaScript. */
+function rubbish(verdict: unknown): string {
+  if (verdict instanceof Promise) {
+    verdict.catch(() => undefined)
+    return 'the check gave a promise, and the next tick does not wait for it: check without await'
+  }
+  return `the check gave ${came(verdict)}; expected nothing or true where the law holds, false or a sentence where it does not`
 }
 
 /** How a law was broken. */

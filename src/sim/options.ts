@@ -10,11 +10,12 @@ import type { Tool } from '../tools/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
-import type { Range } from './chance.ts'
+import { checkedRange, type Range } from './chance.ts'
 import type { Fault, FaultRates } from './fault.ts'
 import type { Law } from './law.ts'
 import { standardLaws } from './laws/index.ts'
 import type { Person } from './person.ts'
+import { checkShapes } from './option-shapes.ts'
 import type { OnMiss } from './recording/replayed-run.ts'
 import type { SavedRecording } from './recording/saved-recording.ts'
 import type { RunningServices, ServiceSet } from './service.ts'
@@ -127,6 +128,7 @@ export const simulateOptionNames: readonly (keyof SimulateOptions)[] = [
 
 /** @throws `invalid-argument` */
 export function checkedOptions(options: SimulateOptions): CheckedOptions {
+  checkShapes('simulate()', options)
   refuseUnknownOptions('simulate()', options, simulateOptionNames)
   const {
     seed = options.recording?.seed ?? simulateDefaults.seed,
@@ -164,7 +166,10 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     people: options.people ?? {},
     faults: options.faults ?? {},
     laws: options.laws ?? standardLaws,
-    latencyMs: { model: checkedRange('model', model), tool: checkedRange('tool', tool) },
+    latencyMs: {
+      model: checkedRange('simulate(): latencyMs.model', model),
+      tool: checkedRange('simulate(): latencyMs.tool', tool),
+    },
     maxSessions,
     maxInFlight: options.maxInFlight ?? hostDefaults.maxInFlight,
     sessionPool: options.sessionPool ?? (() => new SessionPool({ cap: maxSessions })),
@@ -175,11 +180,4 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     onMiss: options.onMiss ?? 'fail',
     onTrace: options.onTrace,
   }
-}
-
-function checkedRange(name: string, range: Range): Range {
-  const [min, max] = range
-  if (Number.isInteger(min) && Number.isInteger(max) && min >= 0 && min <= max) return range
-  const wanted = 'two whole numbers of milliseconds, the smaller one first'
-  throw new EntiaError('invalid-argument', `simulate(): latencyMs.${name} is ${wanted}; came ${JSON.stringify(range)}.`)
 }

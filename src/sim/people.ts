@@ -3,12 +3,14 @@ import type { StandardInput } from '../../components/input.ts'
 import { Llm } from '../../components/llm.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { RunnerEvent, TickEvent } from '../engine/events.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { Chance } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import type { Person, PersonAct } from './person.ts'
+import { actFault, type Person, type PersonAct, type PersonBehaviour } from './person.ts'
+import { inSimulation, type RealUse } from './real-use.ts'
 
 /** What people outside the worlds need of a simulation. */
 export interface PeopleParts {
@@ -19,6 +21,10 @@ export interface PeopleParts {
   /** Puts an input into the root world, once under an id. Resolves once it is committed. */
   readonly post: (input: StandardInput, id: string) => Promise<void>
   readonly struck: (fault: Fault) => void
+  /** Somebody used the real clock or real dice. */
+  readonly usedReal: (use: RealUse) => void
+  /** A behaviour cannot be gone on with: it threw, or gave what is no act. */
+  readonly broke: (message: string) => void
   /** Somebody does something, once. */
   readonly acted: (person: string, input: StandardInput) => void
 }
@@ -71,7 +77,7 @@ export class People {
     if (this.#seen.has(place)) return
     this.#seen.add(place)
     for (const [name, { behaviour, reactionMs }] of Object.entries(people)) {
-      const acts = behaviour(event)
+      const acts = this.#asked(name, behaviour, event)
       for (const [index, act] of listOf(acts).entries()) {
         const id = `${name}: ${place}/${index}`
         const input = inputOf(act, event)
@@ -103,6 +109,22 @@ export class People {
       return { kind: 'answer', approval, approved: chance.of(`${at} yes`) < 0.5 }
     }
     return said(agent, `By the way (${at}).`)
+  }
+
+  /** What somebody does about something: nothing, if that is no act. Those who tell it hear nothing of what is thrown. */
+  #asked(name: string, behaviour: PersonBehaviour, event: RunnerEvent): ReturnType<PersonBehaviour> {
+    const { broke, usedReal } = this.#parts
+    const who = `person '${name}'`
+    try {
+      const acts = inSimulation({ name: who, tell: usedReal }, behaviour, event)
+      const fault = actFault(acts)
+      if (fault === undefined) return acts
+      if (acts instanceof Promise) acts.catch(() => undefined)
+      broke(`${who} ${fault}.`)
+    } catch (error) {
+      broke(`${who} threw: ${thrownMessage(error)}`)
+    }
+    return undefined
   }
 
   #plan(id: string, input: StandardInput, afterMs: number, person?: string): void {

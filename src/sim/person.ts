@@ -1,6 +1,9 @@
 import type { RunnerEvent } from '../engine/events.ts'
 import type { Entity } from '../world/component.ts'
-import type { Range } from './chance.ts'
+import { refuseUnknownOptions } from '../models/known-options.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { checkedRange, type Range } from './chance.ts'
+import { came } from './option-shapes.ts'
 
 /** What a simulated person does about something seen. */
 export type PersonAct =
@@ -34,7 +37,36 @@ export interface Person {
   readonly reactionMs: Range
 }
 
-/** A simulated person. What they do goes in once, whatever crashes in between. */
-export function person(behaviour: PersonBehaviour, { reactionMs = [500, 20_000] }: PersonOptions = {}): Person {
-  return { behaviour, reactionMs }
+/** A simulated person. What they do goes in once, whatever crashes in between. @throws `invalid-argument` */
+export function person(behaviour: PersonBehaviour, options: PersonOptions = {}): Person {
+  if (typeof behaviour !== 'function') {
+    throw new EntiaError('invalid-argument', `person() takes a function of what is seen; came ${came(behaviour)}.`)
+  }
+  refuseUnknownOptions('person()', options, ['reactionMs'])
+  const { reactionMs = [500, 20_000] } = options
+  return { behaviour, reactionMs: checkedRange('person(): reactionMs', reactionMs) }
+}
+
+/** What an act has, and of which type it is. */
+const actFields = {
+  approve: 'boolean',
+  say: 'string',
+  cancel: 'number',
+  compact: 'number',
+  checkpoint: 'number',
+  resetCostCeiling: 'number',
+} as const
+
+/** What is wrong with what a behaviour gives, which is often plain JavaScript; `undefined`: it is an act, or nothing. */
+export function actFault(given: unknown): string | undefined {
+  const acts: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
+  const wrong = acts.findIndex((act) => !isAct(act))
+  if (wrong < 0) return undefined
+  const known = Object.keys(actFields).map((name) => `{ ${name} }`)
+  return `gave ${came(acts[wrong])}; expected nothing, or any of ${known.join(', ')}, or a list of these`
+}
+
+function isAct(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(actFields).some(([name, type]) => typeof Reflect.get(value, name) === type)
 }

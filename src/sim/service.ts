@@ -1,5 +1,8 @@
+import { refuseUnknownOptions } from '../models/known-options.ts'
+import { EntiaError } from '../world/entia-error.ts'
 import type { Json } from '../world/json.ts'
-import type { Chance, Range } from './chance.ts'
+import { type Chance, checkedRange, type Range } from './chance.ts'
+import { came } from './option-shapes.ts'
 
 /** What a call of a service needs of the tool that makes it: its context has it all. */
 export interface ServiceCaller {
@@ -46,12 +49,22 @@ export type ServiceStates<S extends ServiceSet> = { readonly [N in keyof S]: Ret
  *
  * @param state makes its first state
  * @param behaviour answers a request and changes the state; what it throws, the caller gets
+ * @throws `invalid-argument`
  */
 export function service<State, Request = Json, Reply = Json>(
   state: () => State,
   behaviour: (asked: ServiceRequest<Request>, state: State) => Reply,
-  { latencyMs = [5, 300] }: ServiceOptions = {},
+  options: ServiceOptions = {},
 ): Service<State, Request, Reply> {
+  if (typeof state !== 'function' || typeof behaviour !== 'function') {
+    const pair = `${came(state)} and ${came(behaviour)}`
+    throw new EntiaError(
+      'invalid-argument',
+      `service() takes a function that makes a state, and a behaviour; came ${pair}.`,
+    )
+  }
+  refuseUnknownOptions('service()', options, ['latencyMs'])
+  const latencyMs = checkedRange('service(): latencyMs', options.latencyMs ?? [5, 300])
   return {
     start(chance, name) {
       const current = state()

@@ -8,9 +8,12 @@ import { EntiaError } from '../world/entia-error.ts'
 import { tokensOf } from '../world/restore.ts'
 import type { Component } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { Arrivals } from './arrivals.ts'
 import { Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
 import type { CheckedOptions } from './options.ts'
+import { madeAnew } from './made-worlds.ts'
+import { checkTools } from './option-shapes.ts'
 import { People } from './people.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
@@ -35,8 +38,6 @@ export class Simulation {
   readonly #store: Store | undefined
   readonly #people: People
   readonly #disk = { fullUntilMs: 0 }
-  /** How often it was asked at an instant whether things come together. */
-  #instant = { atMs: -1, asked: 0 }
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
   /** The root world as it was made. */
@@ -53,10 +54,11 @@ export class Simulation {
     const hasFaults = isList(faults) || Object.keys(faults).length > 0
     const needsStore = hasFaults || options.recording !== undefined
     this.#store = options.store?.() ?? (needsStore ? memoryStore() : undefined)
+    const arrivals = new Arrivals(chance)
     const clock = new VirtualClock({
       dateMs: (options.recording && recordedDateMs(options.recording)) ?? firstDateMs,
       whenQuiet: () => this.#whenQuiet(),
-      together: () => this.#comesTogether(),
+      together: () => arrivals.comeTogether(clock.now()),
       stepsWithoutTurn: 64,
     })
     this.#clock = clock
@@ -71,6 +73,9 @@ export class Simulation {
       post: (input, id) => this.#post(input, id),
       struck: (fault) => this.witness.struck(fault),
       acted: (person, input) => this.witness.acted(person, input),
+      usedReal: (use) => this.#usedReal(use),
+      broke: (message) =>
+        this.witness.break('people-act', 'What simulated people do is something people can do.', message),
     })
   }
 
@@ -146,6 +151,7 @@ export class Simulation {
     const { options, plan, services, witness } = this
     const world = this.#made as World
     const tools = typeof options.tools === 'function' ? options.tools(services) : options.tools
+    checkTools(tools)
     return new SimulatedProcess({
       options,
       plan,
@@ -187,7 +193,7 @@ export class Simulation {
   /** Ids of sessions are made of a world's seed: that of a recording makes the same again. */
   #make(): World {
     const { recording, seed, world } = this.options
-    return world(recording?.seed ?? seed)
+    return madeAnew(world(recording?.seed ?? seed))
   }
 
   #components(world: World): readonly Component[] {
@@ -266,14 +272,6 @@ export class Simulation {
     setImmediate(() => setImmediate(look))
   }
 
-  /** Do the things that come due at this instant come in together? A crowd's do, from a few on. */
-  #comesTogether(): boolean {
-    const isNew = this.#instant.atMs !== this.nowMs
-    if (isNew) this.#instant = { atMs: this.nowMs, asked: 0 }
-    this.#instant.asked++
-    return this.#instant.asked > maxApart || this.#chance.of(`together at ${this.nowMs}`) < shareTogether
-  }
-
   async #post(input: StandardInput, id: string): Promise<void> {
     const runner = this.#process?.runner
     if (runner !== undefined) await runner.post(input, { id })
@@ -286,11 +284,6 @@ const standardTokens = tokensOf(standard)
 
 /** How long it takes until a process that has died is started again. */
 const restartMs = [0, 3_000] as const
-
-/** Of so many of the instants at which several things come due, a world learns in one tick. */
-const shareTogether = 0.7
-/** So many of one instant come in one by one at most. */
-const maxApart = 3
 
 /** The date on which every simulation begins: 1 January 2030. */
 const firstDateMs = 1_893_456_000_000

@@ -4,6 +4,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { failureReport } from './failure-report.ts'
 import type { FaultName } from './fault.ts'
 import { checkedOptions, simulateOptionNames, type SimulateOptions } from './options.ts'
+import { checkShapes } from './option-shapes.ts'
 import { watchRealUse } from './real-use.ts'
 import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
@@ -165,6 +166,7 @@ class Tally {
 }
 
 function checked(options: SweepOptions) {
+  checkShapes('sweep()', options)
   const runNames = simulateOptionNames.filter((name) => name !== 'seed' && name !== 'onTrace')
   refuseUnknownOptions('sweep()', options, [...ownNames, ...runNames])
   const {

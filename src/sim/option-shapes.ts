@@ -1,0 +1,130 @@
+import { EntiaError } from '../world/entia-error.ts'
+
+/** Options of a run as they come: what is plain JavaScript, nobody has checked. */
+type Given = Readonly<Record<string, unknown>>
+
+/** What an option has to be, in words, and whether a value is that. */
+interface Shape {
+  readonly wanted: string
+  readonly fits: (value: unknown) => boolean
+}
+
+const shapes: Readonly<Record<string, Shape>> = {
+  models: byName('providers by name, such as { script: scripted(…) }', has('call')),
+  tools: {
+    wanted: 'a list of tools as defineTool() makes them, or a function that gives one',
+    fits: (value) => typeof value === 'function' || isListOf(value, isTool),
+  },
+  skills: { wanted: 'a list of skills', fits: (value) => isListOf(value, isRecord) },
+  effects: byName('kinds of effects by name, each with a function prepare', has('prepare')),
+  prices: byName('prices by model', () => true),
+  services: byName('services by name, as service() makes them', has('start')),
+  people: byName('people by name, as person() makes them', has('behaviour')),
+  faults: {
+    wanted: 'probabilities by place, such as { model: { hang: 0.1 } }, or a list of faults',
+    fits: (value) => Array.isArray(value) || isRecord(value),
+  },
+  laws: {
+    wanted: 'a list of laws, such as [...standardLaws, law(name, check)]',
+    fits: (value) => isListOf(value, has('watch')),
+  },
+  components: {
+    wanted: 'a list of components',
+    fits: (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
+  },
+  latencyMs: byName('ranges for model and tool, such as { tool: [1, 400] }', Array.isArray),
+  maxSessions: { wanted: 'a whole number of 1 or more', fits: isCount },
+  maxInFlight: {
+    wanted: 'a whole number of 1 or more, or Infinity',
+    fits: (value) => value === Infinity || isCount(value),
+  },
+  sessionPool: { wanted: 'a function that makes a SessionPool', fits: isFunction },
+  store: { wanted: 'a function that makes a store, such as () => memoryStore()', fits: isFunction },
+  bounds: byName('bounds by name, such as { maxTicks: 1000 }', () => true),
+  realUse: oneOf('refuse', 'list'),
+  recording: {
+    wanted: 'what loadRecording(file) gives',
+    fits: (value) => isRecord(value) && Array.isArray(value['worlds']) && value['worlds'].length > 0,
+  },
+  onMiss: oneOf('fail', 'script'),
+  onTrace: { wanted: 'a function that is given lines', fits: isFunction },
+}
+
+/** Refuses options that are no object, or hold what no run can be made of. @throws `invalid-argument` */
+export function checkShapes(where: string, options: object): void {
+  if (!isRecord(options)) {
+    throw new EntiaError(
+      'invalid-argument',
+      `${where} takes options, { world: (seed) => World, … }; came ${came(options)}.`,
+    )
+  }
+  const given: Given = options
+  for (const [name, shape] of Object.entries(shapes)) {
+    const value = given[name]
+    if (value !== undefined && !shape.fits(value)) refuse(where, name, shape.wanted, value)
+  }
+}
+
+/** The tools of a run, which a function may have made of its services. @throws `invalid-argument` */
+export function checkTools(tools: unknown): void {
+  if (!isListOf(tools, isTool)) {
+    refuse('simulate()', 'tools', 'a function that gives a list of tools as defineTool() makes them', tools)
+  }
+}
+
+/** What came instead of what was expected, in a few words. */
+export function came(value: unknown, depth = 1): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (value instanceof Promise) return 'a promise'
+  const parts = Array.isArray(value) ? value : Object.entries(value)
+  const isShown = depth > 0 && parts.length > 0
+  if (Array.isArray(value)) return isShown ? `[${listed(value, (part) => came(part, 0))}]` : 'a list'
+  if (!isShown) return 'an object'
+  return `{ ${listed(Object.entries(value), ([key, part]) => `${key}: ${came(part, 0)}`)} }`
+}
+
+/** So many parts are shown of a value that came. */
+const maxParts = 5
+
+function listed<T>(parts: readonly T[], said: (part: T) => string): string {
+  const rest = parts.length > maxParts ? ['…'] : []
+  return [...parts.slice(0, maxParts).map(said), ...rest].join(', ')
+}
+
+function refuse(where: string, name: string, wanted: string, value: unknown): never {
+  throw new EntiaError('invalid-argument', `${where}: ${name} is ${wanted}; came ${came(value)}.`, { option: name })
+}
+
+function byName(wanted: string, fits: (value: unknown) => boolean): Shape {
+  return { wanted, fits: (value) => isRecord(value) && Object.values(value).every(fits) }
+}
+
+function oneOf(...names: readonly string[]): Shape {
+  return { wanted: names.map((name) => `'${name}'`).join(' or '), fits: (value) => names.includes(value as string) }
+}
+
+function has(method: string): (value: unknown) => boolean {
+  return (value) => isRecord(value) && typeof value[method] === 'function'
+}
+
+function isTool(value: unknown): boolean {
+  return isRecord(value) && isRecord(value['declaration']) && typeof value['call'] === 'function'
+}
+
+function isListOf(value: unknown, fits: (value: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(fits)
+}
+
+function isRecord(value: unknown): value is Given {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { law, person, type PersonBehaviour, service, simulate, sweep } from '../../src/sim/index.ts'
+import { smallTeam, teamWorld } from './small-team.ts'
+
+/** What plain JavaScript passes, where nobody looks at types. */
+function untyped(given: unknown): never {
+  return given as never
+}
+
+describe('an option', () => {
+  it.for([
+    [{ models: { lead: 3 } }, 'models is providers by name, such as { script: scripted(…) }; came { lead: 3 }.'],
+    [{ models: null }, 'came null.'],
+    [
+      { tools: {} },
+      'tools is a list of tools as defineTool() makes them, or a function that gives one; came an object.',
+    ],
+    [{ tools: () => [7] }, 'tools is a function that gives a list of tools as defineTool() makes them; came [7].'],
+    [{ skills: 'all' }, 'skills is a list of skills; came "all".'],
+    [{ effects: { mail: 3 } }, 'effects is kinds of effects by name, each with a function prepare; came { mail: 3 }.'],
+    [{ prices: 3 }, 'prices is prices by model; came 3.'],
+    [{ services: { post: 3 } }, 'services is services by name, as service() makes them; came { post: 3 }.'],
+    [
+      { people: { ann: () => undefined } },
+      'people is people by name, as person() makes them; came { ann: a function }.',
+    ],
+    [{ components: 3 }, 'components is a list of components; came 3.'],
+    [{ laws: [() => true] }, 'laws is a list of laws, such as [...standardLaws, law(name, check)]; came [a function].'],
+    [{ faults: 'crash' }, 'or a list of faults; came "crash".'],
+    [
+      { latencyMs: { model: 5 } },
+      'latencyMs is ranges for model and tool, such as { tool: [1, 400] }; came { model: 5 }.',
+    ],
+    [{ maxSessions: 0 }, 'maxSessions is a whole number of 1 or more; came 0.'],
+    [{ maxInFlight: 1.5 }, 'maxInFlight is a whole number of 1 or more, or Infinity; came 1.5.'],
+    [{ sessionPool: 3 }, 'sessionPool is a function that makes a SessionPool; came 3.'],
+    [{ store: {} }, 'store is a function that makes a store, such as () => memoryStore(); came an object.'],
+    [{ bounds: null }, 'bounds is bounds by name, such as { maxTicks: 1000 }; came null.'],
+    [{ realUse: 'ignore' }, `realUse is 'refuse' or 'list'; came "ignore".`],
+    [{ recording: 'run.jsonl' }, 'recording is what loadRecording(file) gives; came "run.jsonl".'],
+    [{ onMiss: 'stop' }, `onMiss is 'fail' or 'script'; came "stop".`],
+    [{ onTrace: true }, 'onTrace is a function that is given lines; came true.'],
+  ] as const)('of the wrong kind is refused by name: %j', async ([wrong, message]) => {
+    const options = { ...smallTeam, ...(wrong as object) }
+    await expect(simulate(options)).rejects.toMatchObject({ code: 'invalid-argument' })
+    await expect(simulate(options)).rejects.toThrow(message)
+    await expect(sweep({ ...options, seeds: 1 })).rejects.toThrow(message)
+  })
+
+  it('is one of an object', async () => {
+    for (const nothing of [undefined, null, []]) {
+      await expect(simulate(untyped(nothing))).rejects.toThrow(
+        'simulate() takes options, { world: (seed) => World, … }',
+      )
+      await expect(sweep(untyped(nothing))).rejects.toThrow('sweep() takes options')
+    }
+  })
+})
+
+describe('a list of faults', () => {
+  it.for([
+    [null, "a fault is { what: 'tool.throws', at: 'team tool 3' }; came null."],
+    ['model.hang', 'came "model.hang".'],
+    [{ what: 'toString.call', at: 'team tool 1' }, "there is no 'toString.call'"],
+    [
+      { what: 'tool.slow', at: 'team tool 1', ms: -5 },
+      'ms of tool.slow at team tool 1 is a whole number of milliseconds',
+    ],
+    [{ what: 'tool.slow', at: 'team tool 1', forMs: 5 }, 'has no option "forMs"; it takes what, at, ms'],
+  ])('that holds %j is refused', async ([fault, message]) => {
+    await expect(simulate({ ...smallTeam, faults: untyped([fault]) })).rejects.toThrow(untyped(message))
+  })
+})
+
+describe('probabilities of faults', () => {
+  it('go by name, at each site', async () => {
+    const message = 'faults: tool has probabilities by name, such as { throws: 0.1 }; came 0.3.'
+    await expect(simulate({ ...smallTeam, faults: untyped({ tool: 0.3 }) })).rejects.toThrow(message)
+  })
+})
+
+describe('a function that makes worlds', () => {
+  it('and gives something else is refused with what it gave', async () => {
+    for (const [made, came] of [
+      [undefined, 'undefined'],
+      ['team', '"team"'],
+      [Promise.resolve(teamWorld(1)), 'a promise'],
+    ] as const) {
+      const message = `'world' is a function that makes a World; it made ${came}.`
+      await expect(simulate({ ...smallTeam, world: () => untyped(made) })).rejects.toThrow(message)
+    }
+  })
+
+  it('and gives the same one twice is refused: its run is over, and would keep every law', async () => {
+    const world = teamWorld(1)
+    const message = "'world' gave the World 'team' a second time"
+    await expect(sweep({ ...smallTeam, world: () => world, seeds: 2 })).rejects.toThrow(message)
+  })
+})
+
+describe('a simulated person', () => {
+  const withAnn = (behaviour: PersonBehaviour) => ({ ...smallTeam, people: { ann: person(behaviour) } })
+
+  it('that throws breaks the run, which says who it was and what was thrown', async () => {
+    const { violation, ticks } = await simulate(
+      withAnn(() => {
+        throw new Error('Ann is ill')
+      }),
+    )
+    expect(violation).toMatchObject({ law: 'people-act', message: "person 'ann' threw: Ann is ill", world: 'team' })
+    expect(ticks).toBe(1)
+  })
+
+  it.for([
+    ['hello', 'gave "hello"; expected nothing, or any of { approve }, { say }'],
+    [{ shout: 'hello' }, 'gave { shout: "hello" }; expected'],
+    [{ say: 5 }, 'gave { say: 5 }; expected'],
+    [[{ say: 'Hello' }, 3], 'gave 3; expected'],
+    [Promise.resolve({ say: 'Hello' }), 'gave a promise; expected'],
+  ])('that gives what is no act breaks the run: %j', async ([act, message]) => {
+    const { violation } = await simulate(withAnn(() => untyped(act)))
+    expect(violation?.message).toContain(untyped(message))
+  })
+
+  it('that gives a promise may reject it: nobody waits for it', async () => {
+    const { violation } = await simulate(withAnn(() => untyped(Promise.reject(new Error('late')))))
+    expect(violation?.message).toContain('gave a promise')
+  })
+
+  it('that looks at the real clock is named', async () => {
+    const { violation } = await simulate(withAnn(() => (Date.now() > 0 ? undefined : { say: 'It is late.' })))
+    expect(violation?.law).toBe('real-time-in-simulation')
+    expect(violation?.message).toContain("person 'ann' used Date.now()")
+  })
+
+  it('is made of a behaviour, and of a time that can be', () => {
+    expect(() => person(untyped('Ann'))).toThrow('person() takes a function of what is seen; came "Ann".')
+    expect(() => person(() => undefined, { reactionMs: [9, 1] })).toThrow('person(): reactionMs is two whole numbers')
+    expect(() => person(() => undefined, untyped({ latencyMs: [1, 2] }))).toThrow('person() has no option "latencyMs"')
+  })
+})
+
+describe('a simulated service', () => {
+  it('is made of a state, a behaviour, and a time that can be', () => {
+    const reply = () => 'Thanks'
+    expect(() => service(untyped({}), reply)).toThrow('service() takes a function that makes a state, and a behaviour')
+    expect(() => service(() => ({}), reply, { latencyMs: [-2, 1] })).toThrow(
+      'service(): latencyMs is two whole numbers',
+    )
+    expect(() => service(() => ({}), reply, untyped({ reactionMs: [1, 2] }))).toThrow('has no option "reactionMs"')
+  })
+})
+
+describe('a law of one’s own', () => {
+  it.for([
+    [5, 'the check gave 5; expected nothing or true where the law holds'],
+    [Promise.resolve(true), 'the check gave a promise, and the next tick does not wait for it'],
+    ['', 'it does not hold'],
+  ])('whose check gives %s is broken, and says so', async ([verdict, message]) => {
+    const { violation } = await simulate({ ...smallTeam, laws: [law('a law', () => untyped(verdict))] })
+    expect(violation?.message).toContain(message)
+  })
+
+  it('that cannot wait for what its check rejects with is broken all the same', async () => {
+    const check = () => untyped(Promise.reject(new Error('late')))
+    const { violation } = await simulate({ ...smallTeam, laws: [law('a law', check)] })
+    expect(violation?.message).toContain('the check gave a promise')
+  })
+
+  it('has a name and something that checks it', () => {
+    expect(() => law('', () => true)).toThrow('law(): its name says what always holds; came "".')
+    expect(() => law('a law', {})).toThrow("law(): 'a law' is checked by a function, or { ticked, finished }")
+    expect(() => law('a law', untyped(true))).toThrow('came true.')
+    const misspelt = { ticked: () => true, finnished: () => true }
+    expect(() => law('a law', untyped(misspelt))).toThrow('has no option "finnished"; it takes ticked, finished')
+  })
+})
