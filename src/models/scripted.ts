@@ -144,6 +144,7 @@ function answerOf(
   const content: AssistantMessage['content'][number][] = []
   if (thinking !== undefined) content.push({ type: 'thinking', provider: SCRIPTED, text: thinking })
   if (text !== undefined) content.push({ text, type: 'text' })
+  if (!Array.isArray(toolCalls)) return 'toolCalls that are no list'
   for (const [index, call] of toolCalls.entries()) {
     if (typeof call?.name !== 'string') return `a tool call without a name: ${JSON.stringify(call)}`
     const { id = `call-${request.messages.length}-${index}`, name, arguments: written = {} } = call

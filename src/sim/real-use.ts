@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import nodeCrypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 
 /** Simulated work that looked at the real clock, or threw real dice. */
 export interface RealUse {
@@ -48,12 +50,20 @@ function watchGlobals(): () => void {
     replaced(crypto, 'getRandomValues', 'crypto.getRandomValues()'),
     replaced(globalThis, 'setTimeout', 'setTimeout()'),
     replaced(globalThis, 'setInterval', 'setInterval()'),
+    replaced(process.hrtime, 'bigint', 'process.hrtime.bigint()'),
+    replaced(process, 'hrtime', 'process.hrtime()'),
+    ...nodeDice.map((name) => replaced(nodeCrypto, name, `${name}() of node:crypto`)),
     watchDate(),
   ]
+  // Those who have imported names of `node:crypto` have what is there at the moment.
+  syncBuiltinESMExports()
   return () => {
     for (const each of undo) each()
+    syncBuiltinESMExports()
   }
 }
+
+const nodeDice = ['randomUUID', 'randomBytes', 'randomInt', 'randomFill', 'randomFillSync'] as const
 
 function replaced<K extends string>(
   owner: { [key in K]: (...parts: never[]) => unknown },

@@ -1,3 +1,4 @@
+import nodeCrypto, { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as realTimeout } from 'node:timers/promises'
 import { agent, Conversation, defineComponent, defineTool, LastTurn, scripted, standardSystems, World } from 'entia'
@@ -41,7 +42,7 @@ describe('a behaviour', () => {
   })
 
   it('that returns rubbish fails the call of the model, which says what was expected', async () => {
-    for (const rubbish of ['undefined', '42', '{ "txet": "Hi" }', '{ "toolCalls": [{}] }']) {
+    for (const rubbish of ['undefined', '42', '{ "txet": "Hi" }', '{ "toolCalls": [{}] }', '{ "toolCalls": {} }']) {
       const script = scripted(() => (rubbish === 'undefined' ? undefined : JSON.parse(rubbish)) as string)
       const result = await simulate(alone(() => '', { models: { script } }))
       expect(result.violation).toBeUndefined()
@@ -153,6 +154,12 @@ const realUses: Readonly<Record<string, () => string | Promise<string>>> = {
   'Math.random()': () => `${Math.random()}`,
   'performance.now()': () => `${performance.now()}`,
   'crypto.randomUUID()': () => crypto.randomUUID(),
+  'randomUUID() of node:crypto': () => randomUUID(),
+  'randomBytes() of node:crypto': () => randomBytes(4).toString('hex'),
+  'randomInt() of node:crypto': () => `${randomInt(6)}`,
+  'randomFillSync() of node:crypto': () => nodeCrypto.randomFillSync(Buffer.alloc(4)).toString('hex'),
+  'process.hrtime()': () => `${process.hrtime()[0]}`,
+  'process.hrtime.bigint()': () => `${process.hrtime.bigint()}`,
   'setTimeout()': async () => {
     await new Promise((resolve) => {
       setTimeout(resolve, 1)
@@ -212,7 +219,11 @@ describe('a tool', () => {
     const globals = () => [
       Date,
       setTimeout,
-      ...[Math, performance].map((of) => Object.entries(Object.getOwnPropertyDescriptors(of))),
+      randomUUID,
+      process.hrtime,
+      ...[Math, performance, nodeCrypto, process.hrtime].map((of) =>
+        Object.entries(Object.getOwnPropertyDescriptors(of)),
+      ),
     ]
     const before = globals()
     await Promise.all([simulate(smallTeam), simulate({ ...smallTeam, seed: 2 })])
