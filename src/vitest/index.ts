@@ -5,15 +5,23 @@ import type { SimulationResult } from '../sim/simulate.ts'
 import type { SweepResult } from '../sim/sweep.ts'
 import type { Entity } from '../world/component.ts'
 import type { JsonObject } from '../world/json.ts'
-import { haveAnswered, haveCalled, haveKeptLaws, haveSession, type Matched, type Matches } from './matchers.ts'
+import {
+  type ExpectedAnswer,
+  haveAnswered,
+  haveCalled,
+  haveKeptLaws,
+  haveSession,
+  type Matched,
+  type Matches,
+} from './matchers.ts'
 import type { Seen } from './seen-worlds.ts'
 
 export type { Seen } from './seen-worlds.ts'
 
 /** Matchers for worlds and simulated runs. They look at a `World`, or at all worlds of what `simulate()` gives. */
 export interface WorldMatchers<R> {
-  /** An agent's last text has this in it; `agent`: that agent of the root world. */
-  toHaveAnswered(expected: string | RegExp, agent?: Entity): R
+  /** An agent's last text has this in it, or matches; `agent`: that agent of the root world. */
+  toHaveAnswered(expected: ExpectedAnswer, agent?: Entity): R
   /** A model has called a tool, with arguments that have these among them. */
   toHaveCalled(tool: string, expected?: JsonObject): R
   /** There is a session whose record has these fields. */
@@ -30,7 +38,7 @@ declare module 'vitest' {
 
 /** The matchers, for an `expect` of one's own. Importing this module adds them to that of vitest. */
 export const worldMatchers = {
-  toHaveAnswered: (seen: Seen, expected: string | RegExp, agent?: Entity): Matched =>
+  toHaveAnswered: (seen: Seen, expected: ExpectedAnswer, agent?: Entity): Matched =>
     haveAnswered(seen, expected, agent),
   toHaveCalled(this: MatcherState, seen: Seen, tool: string, expected?: JsonObject): Matched {
     return haveCalled(seen, tool, expected, matchesOf(this))

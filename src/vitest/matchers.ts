@@ -1,6 +1,8 @@
-import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { z } from 'zod'
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import type { JsonObject } from '../world/json.ts'
 import type { Entity } from '../world/component.ts'
+import { inspect } from '../world/inspect.ts'
 import { callsOf, type Seen, sessionsIn, talksIn } from './seen-worlds.ts'
 
 /** What vitest asks of a matcher. */
@@ -12,8 +14,14 @@ export interface Matched {
 /** Compares as `toMatchObject` does: what is not named does not count, and asymmetric matchers do. */
 export type Matches = (actual: unknown, expected: unknown) => boolean
 
-/** Has an agent answered with this? A text is looked for anywhere in the answer. */
-export function haveAnswered(seen: Seen, expected: string | RegExp, agent?: Entity): Matched {
+/** What an answer is to be: a text that stands anywhere in it, or what says itself whether it matches. */
+export type ExpectedAnswer = string | RegExp | { asymmetricMatch(answer: unknown): boolean; toString(): string }
+
+/** Has an agent answered with this? @throws TypeError for what no answer can be compared with */
+export function haveAnswered(seen: Seen, expected: ExpectedAnswer, agent?: Entity): Matched {
+  if (!isComparable(expected)) {
+    throw new TypeError(`toHaveAnswered() takes a text or a regular expression; came ${inspect(expected)}`)
+  }
   const answers = talksIn(seen, agent)
   const pass = answers.some(({ answer }) => answer !== undefined && holds(answer, expected))
   const came = answers.map(
@@ -23,8 +31,9 @@ export function haveAnswered(seen: Seen, expected: string | RegExp, agent?: Enti
   return { pass, message: () => told(wanted, came) }
 }
 
-/** Has an agent's model called a tool, with arguments that match, if any are named? */
+/** Has an agent's model called a tool, with arguments that match, if any are named? @throws TypeError for what names no tool */
 export function haveCalled(seen: Seen, tool: string, expected: JsonObject | undefined, matches: Matches): Matched {
+  if (typeof tool !== 'string') throw new TypeError(`toHaveCalled() takes a tool's name; came ${inspect(tool)}`)
   const calls = talksIn(seen).flatMap((talk) => callsOf(talk).map((call) => ({ who: talk.who, call })))
   const pass = calls.some(
     ({ call }) => call.name === tool && (expected === undefined || matches(call.arguments, expected)),
@@ -34,8 +43,9 @@ export function haveCalled(seen: Seen, tool: string, expected: JsonObject | unde
   return { pass, message: () => told(`'${tool}' ${pass ? 'never ' : ''}to have been called${how}`, came) }
 }
 
-/** Is there a session that matches? */
+/** Is there a session that matches? @throws TypeError for fields that no session has */
 export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, matches: Matches): Matched {
+  checkSession(expected)
   const sessions = sessionsIn(seen)
   const pass = sessions.some((session) => matches(session, expected))
   const came = sessions.map(({ sequence, category, status, prompt }) => {
@@ -44,8 +54,11 @@ export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, 
   return { pass, message: () => told(`${pass ? 'no session' : 'a session'} like ${shown(expected)}`, came) }
 }
 
-/** Has a run, or a sweep of many, kept all laws? */
+/** Has a run, or a sweep of many, kept all laws? @throws TypeError for what is neither */
 export function haveKeptLaws(run: { readonly ok: boolean }, report: () => string): Matched {
+  if (typeof run?.ok !== 'boolean') {
+    throw new TypeError(`expected what simulate() or sweep() gives; came ${inspect(run)}`)
+  }
   return { pass: run.ok, message: () => (run.ok ? 'expected a law to have been broken; all were kept' : report()) }
 }
 
@@ -53,12 +66,36 @@ const maxChars = 60
 /** So many lines of what came are shown. */
 const maxCame = 20
 
-function holds(answer: string, expected: string | RegExp): boolean {
-  return typeof expected === 'string' ? answer.includes(expected) : new RegExp(expected).test(answer)
+/** A test that expects what cannot be would be passed by `not`. */
+function isComparable(expected: unknown): expected is ExpectedAnswer {
+  return typeof expected === 'string' || expected instanceof RegExp || isAsymmetric(expected)
+}
+
+function isAsymmetric(expected: unknown): expected is Exclude<ExpectedAnswer, string | RegExp> {
+  return typeof expected === 'object' && expected !== null && 'asymmetricMatch' in expected
+}
+
+function checkSession(expected: unknown): void {
+  if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
+    throw new TypeError(`toHaveSession() takes fields of a session's record; came ${inspect(expected)}`)
+  }
+  if (isAsymmetric(expected)) return
+  const { schema } = SubagentSession
+  const fields = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  const unknown = Object.keys(expected).find((field) => !fields.includes(field))
+  if (unknown === undefined) return
+  throw new TypeError(`toHaveSession(): no session has a field "${unknown}"; it has ${fields.join(', ')}`)
+}
+
+function holds(answer: string, expected: ExpectedAnswer): boolean {
+  if (typeof expected === 'string') return answer.includes(expected)
+  // One with the flag `g` remembers where it was.
+  return expected instanceof RegExp ? new RegExp(expected).test(answer) : expected.asymmetricMatch(answer)
 }
 
 function shown(expected: unknown): string {
-  return expected instanceof RegExp ? String(expected) : JSON.stringify(expected)
+  if (expected instanceof RegExp) return String(expected)
+  return isAsymmetric(expected) ? `${expected.toString()} ${JSON.stringify(expected)}` : JSON.stringify(expected)
 }
 
 function told(wanted: string, came: readonly string[]): string {
