@@ -1,10 +1,17 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { failureReport } from './failure-report.ts'
+import { came } from './option-shapes.ts'
 import type { SimulationResult } from './simulate.ts'
 import type { SweepResult } from './sweep.ts'
 
-/** Fails a test if a law was broken, in a run or in any run of a sweep. @throws `law-broken` with the report */
+/** Fails a test if a law was broken, in a run or in any run of a sweep. @throws `law-broken` with the report; `invalid-argument` */
 export function assertLawful(result: SimulationResult | SweepResult): void {
+  if (typeof result?.ok !== 'boolean') {
+    throw new EntiaError(
+      'invalid-argument',
+      `assertLawful() takes what simulate() or sweep() gives; came ${came(result)}.`,
+    )
+  }
   if (result.ok) return
   const broken = 'failure' in result ? result.failure?.result : result
   const { seed, violation } = broken ?? {}

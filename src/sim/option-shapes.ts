@@ -9,7 +9,7 @@ interface Shape {
   readonly fits: (value: unknown) => boolean
 }
 
-const shapes: Readonly<Record<string, Shape>> = {
+const shapes = {
   models: byName('providers by name, such as { script: scripted(…) }', has('call')),
   tools: {
     wanted: 'a list of tools as defineTool() makes them, or a function that gives one',
@@ -48,7 +48,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   },
   onMiss: oneOf('fail', 'script'),
   onTrace: { wanted: 'a function that is given lines', fits: isFunction },
-}
+} satisfies Readonly<Record<string, Shape>>
 
 /** Refuses options that are no object, or hold what no run can be made of. @throws `invalid-argument` */
 export function checkShapes(where: string, options: object): void {
@@ -70,6 +70,13 @@ export function checkTools(tools: unknown): void {
   if (!isListOf(tools, isTool)) {
     refuse('simulate()', 'tools', 'a function that gives a list of tools as defineTool() makes them', tools)
   }
+}
+
+/** What a function of the options has made, if it can do what is asked of such a thing. @throws `invalid-argument` */
+export function checkMade<T extends object>(name: 'store' | 'sessionPool', made: T, methods: readonly (keyof T)[]): T {
+  const lacking = methods.find((method) => !isRecord(made) || typeof made[method] !== 'function')
+  if (lacking === undefined) return made
+  return refuse('simulate()', name, `${shapes[name].wanted}, which has ${String(lacking)}()`, made)
 }
 
 /** What came instead of what was expected, in a few words. */

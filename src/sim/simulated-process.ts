@@ -14,6 +14,7 @@ import type { Fault } from './fault.ts'
 import { FaultyStore } from './faulty-store.ts'
 import type { PoolEvent } from './law.ts'
 import type { CheckedOptions } from './options.ts'
+import { checkMade } from './option-shapes.ts'
 import { PoolWatch } from './pool-watch.ts'
 import { ProcessClock } from './process-clock.ts'
 import type { ProcessState } from './process-state.ts'
@@ -160,7 +161,7 @@ export class SimulatedProcess {
       effects,
       prices,
       maxInFlight,
-      sessionPool: new PoolWatch(sessionPool(), (event) => {
+      sessionPool: new PoolWatch(checkMade('sessionPool', sessionPool(), ['enter', 'leave']), (event) => {
         if (this.#state !== 'dead') pool(event)
       }),
       ...(Object.keys(people).length > 0 && { approve: 'by-input' }),

@@ -13,7 +13,7 @@ import { Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
 import type { CheckedOptions } from './options.ts'
 import { madeAnew } from './made-worlds.ts'
-import { checkTools } from './option-shapes.ts'
+import { checkMade, checkTools } from './option-shapes.ts'
 import { People } from './people.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
@@ -53,7 +53,7 @@ export class Simulation {
     // The same run whichever of its faults are left out: with a store or without one is not for them to say.
     const hasFaults = isList(faults) || Object.keys(faults).length > 0
     const needsStore = hasFaults || options.recording !== undefined
-    this.#store = options.store?.() ?? (needsStore ? memoryStore() : undefined)
+    this.#store = madeStore(options.store) ?? (needsStore ? memoryStore() : undefined)
     const arrivals = new Arrivals(chance)
     const clock = new VirtualClock({
       dateMs: (options.recording && recordedDateMs(options.recording)) ?? firstDateMs,
@@ -287,6 +287,10 @@ const restartMs = [0, 3_000] as const
 
 /** The date on which every simulation begins: 1 January 2030. */
 const firstDateMs = 1_893_456_000_000
+
+function madeStore(make: CheckedOptions['store']): Store | undefined {
+  return make && checkMade('store', make(), ['open', 'list'])
+}
 
 function isStoreFailure(error: unknown): boolean {
   return error instanceof EntiaError && error.code === 'store-failed'

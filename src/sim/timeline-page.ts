@@ -1,3 +1,4 @@
+import { EntiaError } from '../world/entia-error.ts'
 import type { SimulationResult } from './simulate.ts'
 import { readTrace } from './timeline/read-trace.ts'
 import type { Timeline } from './timeline/timeline.ts'
@@ -20,9 +21,15 @@ export type PagedRun = Pick<
 /**
  * A page of HTML that shows a run in world time: who did what when, what struck, and every event. It needs nothing but
  * itself, so that it can be opened from a file or attached to a report.
+ *
+ * @throws `invalid-argument` where no line of the trace is kept
  */
 export function timelinePage(result: PagedRun): string {
   const { seed, trace } = result
+  if (trace.entries.length < trace.length) {
+    const what = 'timelinePage() draws the lines of a trace that are kept; with onTrace none is'
+    throw new EntiaError('invalid-argument', `${what}. Leave out onTrace.`)
+  }
   const timeline = cut(readTrace(trace.entries, result.virtualMs))
   const name = trace.entries.find(({ label }) => label !== '-')?.label ?? 'A run'
   const data = { ...timeline, events: trace.entries.slice(0, maxEvents).map(eventOf) }

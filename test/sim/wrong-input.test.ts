@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { law, person, type PersonBehaviour, service, simulate, sweep } from '../../src/sim/index.ts'
+import {
+  assertLawful,
+  law,
+  person,
+  type PersonBehaviour,
+  service,
+  simulate,
+  sweep,
+  timelinePage,
+} from '../../src/sim/index.ts'
 import { smallTeam, teamWorld } from './small-team.ts'
 
 /** What plain JavaScript passes, where nobody looks at types. */
@@ -45,6 +54,15 @@ describe('an option', () => {
     await expect(simulate(options)).rejects.toMatchObject({ code: 'invalid-argument' })
     await expect(simulate(options)).rejects.toThrow(message)
     await expect(sweep({ ...options, seeds: 1 })).rejects.toThrow(message)
+  })
+
+  it('that makes something makes what can be used', async () => {
+    const noStore = { ...smallTeam, store: () => untyped({}) }
+    await expect(simulate(noStore)).rejects.toThrow(
+      'a function that makes a store, such as () => memoryStore(), which has',
+    )
+    const { violation } = await simulate({ ...smallTeam, sessionPool: () => untyped(3) })
+    expect(violation?.message).toContain('a function that makes a SessionPool, which has enter(); came 3.')
   })
 
   it('is one of an object', async () => {
@@ -173,5 +191,18 @@ describe('a law of one’s own', () => {
     expect(() => law('a law', untyped(true))).toThrow('came true.')
     const misspelt = { ticked: () => true, finnished: () => true }
     expect(() => law('a law', untyped(misspelt))).toThrow('has no option "finnished"; it takes ticked, finished')
+  })
+})
+
+describe('what looks at a result', () => {
+  it('refuses what is none', () => {
+    expect(() => assertLawful(untyped({}))).toThrow(
+      'assertLawful() takes what simulate() or sweep() gives; came an object.',
+    )
+  })
+
+  it('draws no page of lines that nobody has kept', async () => {
+    const told = await simulate({ ...smallTeam, onTrace: () => undefined })
+    expect(() => timelinePage(told)).toThrow('timelinePage() draws the lines of a trace that are kept')
   })
 })
