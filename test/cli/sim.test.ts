@@ -71,6 +71,15 @@ describe('a story that is simulated', () => {
     expect(chart).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sequenceDiagram\n/) })
   })
 
+  it('that breaks a law under one seed is reported as it ran', async () => {
+    const { code, stdout } = await sim(stories, '--story', 'unlucky', '--seed', '8')
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^seed 8: law broken: seeds are below 7\. /)
+    expect(stdout).toContain('\n\nA law was broken: seeds are below 7\n  seed   8\n')
+    expect(stdout).toContain('What was said last in world lookout')
+    expect(stdout).toMatch(/Faults that struck, in order[^]+A test to paste[^]+ {4}seed: 8,/)
+  })
+
   it('that is interrupted is summed up as far as it has come', async () => {
     const program = new Program(['sim', stories, '--story', 'calm', '--seeds', '900000'], { in: import.meta.dirname })
     await once(program.child.stdout as Readable, 'data')

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { failureReport } from '../../sim/failure-report.ts'
 import { simulate, type SimulationResult } from '../../sim/simulate.ts'
 import { timelinePage } from '../../sim/timeline-page.ts'
 import { thrownMessage } from '../../tools/thrown-message.ts'
@@ -21,6 +22,11 @@ export interface Pictures {
 export function runOne(story: StoryOptions, seed: number): Promise<SimulationResult> {
   const { onTrace: _onTrace, ...options } = story
   return simulate({ ...options, seed })
+}
+
+/** All that people want to know of a run that broke a law, as it was: nothing of it is made smaller. */
+export function reportOn(result: SimulationResult, story: StoryOptions): string {
+  return failureReport(result, { options: Object.keys(story) })
 }
 
 /** Makes what is asked for. @throws UsageError where a page cannot be written */

@@ -29,7 +29,7 @@ export async function sim(stories: Stories, asked: SimArguments, outside: SimOut
 
 async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { out }: SimOutside): Promise<number> {
   const [name, story] = [...stories][0] as [string, StoryOptions]
-  const { picturesOf, runOne } = await import('./one-run.ts')
+  const { picturesOf, reportOn, runOne } = await import('./one-run.ts')
   const result = await runOne(story, seed)
   const pictures = picturesOf(result, asked)
   const { ok, hash, ticks, crashes, checks, virtualMs, faults, violation, trace } = result
@@ -49,7 +49,8 @@ async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { ou
     many(faults.length, 'fault'),
   ]
   const hint = isAnyAsked(asked) ? '' : '--trace, --mermaid and --html FILE show what happened.\n'
-  await write(out, cleanText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}`))
+  const report = ok ? '' : `\n${reportOn(result, story)}\n`
+  await write(out, cleanText(`seed ${seed}: ${how}\n${facts.join(' · ')}\nhash ${hash}\n${hint}${report}`))
   return ok ? 0 : 1
 }
 
