@@ -2,6 +2,8 @@ import type { Failure, FailureKind } from '../../components/failure.ts'
 import type { AssistantMessage, Message, ToolCallBlock } from '../../components/message.ts'
 import type { RetryPolicy } from '../../components/retry-policy.ts'
 import type { TokenUsage } from '../../components/usage.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { inspect } from '../world/inspect.ts'
 import type { JsonObject } from '../world/json.ts'
 import { failed } from './failed.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
@@ -85,10 +87,13 @@ const replyFields = ['text', 'thinking', 'toolCalls', 'stop', 'usage']
  * same.
  *
  * Fails with: what `fail` says; `internal` when the behaviour throws or answers with something else; `cancelled`.
+ *
+ * @throws `invalid-argument`
  */
 export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions = {}): ModelProvider {
   refuseUnknownOptions('scripted()', options, ['latencyMs', 'usage', 'retry', 'settings', 'stream'])
   const { latencyMs = 0, usage, retry = false, settings, stream = true } = options
+  check(behaviour, latencyMs)
   return {
     retry,
     settings,
@@ -113,6 +118,16 @@ export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions 
       return { ok: true, value: answer }
     },
   }
+}
+
+function check(behaviour: unknown, latencyMs: unknown): void {
+  if (typeof behaviour !== 'function') {
+    throw new EntiaError('invalid-argument', `scripted() takes a function of the request; came ${inspect(behaviour)}.`)
+  }
+  const [min, max] = Array.isArray(latencyMs) ? (latencyMs as readonly unknown[]) : [latencyMs, latencyMs]
+  if (typeof min === 'number' && typeof max === 'number' && min >= 0 && min <= max) return
+  const wanted = 'a number of milliseconds of 0 or more, or a range of two, the smaller one first'
+  throw new EntiaError('invalid-argument', `scripted(): latencyMs is ${wanted}; came ${inspect(latencyMs)}.`)
 }
 
 function cancelled(): ModelOutcome {
