@@ -128,9 +128,7 @@ function faultLines(faults: readonly Fault[]): readonly string[] {
 
 function shrunkLines({ faults, latencyMs, result, runs, endedBy }: ShrunkCase, before: number): readonly string[] {
   const { tick, world, message } = result.violation as Violation
-  const enough = `${faults.length} of ${before} ${faults.length === 1 ? 'is' : 'are'} enough`
-  const how = faults.length === before ? 'None of them can be left out' : enough
-  const head = before === 0 ? 'It needs no fault' : faults.length === 0 ? `It needs none of these ${before}` : how
+  const head = needOf(faults.length, before)
   const quick = latencyMs === undefined ? '' : ', with shorter latencies'
   const bound = endedBy === undefined ? '' : ` (${endedBy} of shrink() was reached)`
   return [
@@ -138,6 +136,14 @@ function shrunkLines({ faults, latencyMs, result, runs, endedBy }: ShrunkCase, b
     ...faultLines(faults),
     ...wrapped(`It is broken in world ${world} at tick ${tick}: ${message}`, '  '),
   ]
+}
+
+/** How many of the faults that struck it takes, in words. */
+function needOf(left: number, before: number): string {
+  if (before === 0) return 'It needs no fault'
+  if (left === 0) return before === 1 ? 'It does not need this one' : `It needs none of these ${before}`
+  if (left === before) return before === 1 ? 'It cannot be left out' : 'None of them can be left out'
+  return `${left} of ${before} ${left === 1 ? 'is' : 'are'} enough`
 }
 
 function unsteadyLines(): readonly string[] {

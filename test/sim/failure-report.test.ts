@@ -1,5 +1,5 @@
 import { runInThisContext } from 'node:vm'
-import { Conversation } from 'entia'
+import { Conversation, LastTurn } from 'entia'
 import { describe, expect, it } from 'vitest'
 import {
   assertLawful,
@@ -91,6 +91,29 @@ describe('the report of a broken law', () => {
       expect(report).toMatch(new RegExp(`^ +${index + 1}\\. ${what} +at ${at}(, [\\d,]+ ms)?$`, 'm'))
     }
     expect(report).toContain(`in ${shrunk?.runs} runs`)
+  })
+
+  it('says of one fault, and of several, how many it takes', async () => {
+    const slow = (world: string) => ({ what: 'tool.slow', at: `${world} tool 1`, ms: 5_000 }) as const
+    const hang = { what: 'model.hang', at: 'team model 1' } as const
+    const ends = law('the letter is sent', {
+      finished: ({ worlds }) => worlds.get('team')?.world.read(1, LastTurn).stop === 'done',
+    })
+    const saidOf = async (laws: SimulateOptions['laws'], faults: SimulateOptions['faults'] & {}) =>
+      reportOf(await sweep({ ...smallTeam, laws: laws ?? [], faults, seeds: 1 })).split('\n')
+    const never = [law('nothing is allowed', { finished: () => false })]
+    const lines = await Promise.all([
+      saidOf(never, []),
+      saidOf(never, [slow('team')]),
+      saidOf([ends], [hang]),
+      saidOf(never, [slow('team'), slow('team/1.1')]),
+    ])
+    expect(lines.map((each) => each.find((line) => line.includes(': found in'))?.split(/,|:/)[0])).toEqual([
+      'It needs no fault',
+      'It does not need this one',
+      'It cannot be left out',
+      'It needs none of these 2',
+    ])
   })
 
   it('fits a screen', async () => {
