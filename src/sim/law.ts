@@ -1,6 +1,6 @@
 import type { RestartClass } from '../../components/tool-declaration.ts'
 import type { DrivenStep } from '../engine/host-seams.ts'
-import { refuseUnknownOptions } from '../models/known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'

@@ -1,6 +1,6 @@
 import type { RunnerEvent } from '../engine/events.ts'
 import type { Entity } from '../world/component.ts'
-import { refuseUnknownOptions } from '../models/known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
 import { came } from './option-shapes.ts'

@@ -1,4 +1,4 @@
-import { refuseUnknownOptions } from '../models/known-options.ts'
+import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Json } from '../world/json.ts'
 import { type Chance, checkedRange, type Range } from './chance.ts'

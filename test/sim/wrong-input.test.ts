@@ -84,7 +84,7 @@ describe('a list of faults', () => {
       { what: 'tool.slow', at: 'team tool 1', ms: -5 },
       'ms of tool.slow at team tool 1 is a whole number of milliseconds',
     ],
-    [{ what: 'tool.slow', at: 'team tool 1', forMs: 5 }, 'has no option "forMs"; it takes what, at, ms'],
+    [{ what: 'tool.slow', at: 'team tool 1', forMs: 5 }, 'unknown option forMs. Known: what, at, ms'],
   ])('that holds %j is refused', async ([fault, message]) => {
     await expect(simulate({ ...smallTeam, faults: untyped([fault]) })).rejects.toThrow(untyped(message))
   })
@@ -154,7 +154,7 @@ describe('a simulated person', () => {
   it('is made of a behaviour, and of a time that can be', () => {
     expect(() => person(untyped('Ann'))).toThrow('person() takes a function of what is seen; came "Ann".')
     expect(() => person(() => undefined, { reactionMs: [9, 1] })).toThrow('person(): reactionMs is two whole numbers')
-    expect(() => person(() => undefined, untyped({ latencyMs: [1, 2] }))).toThrow('person() has no option "latencyMs"')
+    expect(() => person(() => undefined, untyped({ latencyMs: [1, 2] }))).toThrow('person(): unknown option latencyMs')
   })
 })
 
@@ -165,7 +165,7 @@ describe('a simulated service', () => {
     expect(() => service(() => ({}), reply, { latencyMs: [-2, 1] })).toThrow(
       'service(): latencyMs is two whole numbers',
     )
-    expect(() => service(() => ({}), reply, untyped({ reactionMs: [1, 2] }))).toThrow('has no option "reactionMs"')
+    expect(() => service(() => ({}), reply, untyped({ reactionMs: [1, 2] }))).toThrow('unknown option reactionMs')
   })
 })
 
@@ -190,7 +190,7 @@ describe('a law of one’s own', () => {
     expect(() => law('a law', {})).toThrow("law(): 'a law' is checked by a function, or { ticked, finished }")
     expect(() => law('a law', untyped(true))).toThrow('came true.')
     const misspelt = { ticked: () => true, finnished: () => true }
-    expect(() => law('a law', untyped(misspelt))).toThrow('has no option "finnished"; it takes ticked, finished')
+    expect(() => law('a law', untyped(misspelt))).toThrow('unknown option finnished. Known: ticked, finished')
   })
 })
 
