@@ -5,6 +5,7 @@ import { DraftOf } from '../../components/holder.ts'
 import { LastWords } from '../../components/last-words.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
+import { Unread } from '../../components/unread.ts'
 import { lastWords } from '../../src/context/last-words.ts'
 import { countUpTo } from '../../src/context/places.ts'
 import { keepPrefix } from '../../src/models/prefix.ts'
@@ -58,7 +59,10 @@ function replaceSlice(
   keepNewestCall(world, agent, from, to)
   keepWords(world, agent, to, toSeq)
   const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
+  const isUnread = world.has(agent, Unread)
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
+  // What stands behind the turn, and is being answered, is none the newer for it.
+  if (!isUnread) world.remove(agent, Unread)
   keepPrefix(before, world.read(agent, Conversation), from)
   noteRewrite(world, agent, { kind: 'archival', costNanoUsd, toSeq })
   for (const call of world.referrers(OwnedBy, agent)) {

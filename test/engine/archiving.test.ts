@@ -173,6 +173,24 @@ describe('a heavy turn', () => {
     expect(made.archive()).toMatchObject([{ fromSeq: 1, toSeq: 12 }])
   })
 
+  it('that collapses in the midst of a later turn’s last step has the model asked nothing more', async () => {
+    const made = archiving({
+      work: (request, context) =>
+        lastUser(request) === 'second' ? context.sleep(10_000).then(() => 'Plain.') : looking(5)(request, context),
+      summary: (_, { sleep }) => sleep(5_000).then(() => validSummary),
+    })
+    const { runner, next } = made
+    await runner.start()
+    const ended = next('turn-ended')
+    await runner.message(made.agent, 'first')
+    await ended
+    const before = made.asked('work').length
+    await made.say('second')
+    expect(made.asked('work')).toHaveLength(before + 1)
+    expect(made.texts().slice(2)).toEqual(['second', 'Plain.'])
+    expect(made.told('turn-ended').at(-1)).toMatchObject({ stop: 'done', steps: 1 })
+  })
+
   it('goes to its agent’s ledger with what its summary cost', async () => {
     const made = archiving({ model: { usage: { input: 10, output: 1 } }, parts: configured(readConfig({})) })
     await made.runner.start()
