@@ -10,23 +10,29 @@ import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
 import type { Host } from './host.ts'
 
+/** A key of the configuration, as files have it. */
+const smallModelPath = 'context.agentic.small_model'
+
 /**
  * Refuses a world that needs what the Host lacks, before it ticks.
  *
- * @throws `unknown-provider`, `missing-handler`, `tool-conflict`
+ * @throws `unknown-provider`, `config-invalid` for a small model whose provider is unknown, `missing-handler`, `tool-conflict`
  */
 export function checkParts(world: World, host: Host): void {
   // Straight from the columns: bitECS is not to follow these components for one look at the start.
   const { state } = world.core
   for (const agent of state.holders(Llm)) {
     const { model } = world.read(agent, Llm)
-    assertProvider(host, agent, 'the model', model)
+    const problem = providerProblem(host, agent, 'the model', model)
+    if (problem !== undefined) throw new EntiaError('unknown-provider', problem, { entity: agent, model })
   }
   for (const agent of state.holders(Context)) {
     const { smallModel, tools } = world.read(agent, Context).agentic
     // By its bare name, it is one of the agent's own provider.
-    if (tools && smallModel?.includes('/') === true)
-      assertProvider(host, agent, 'context.agentic.smallModel', smallModel)
+    if (!tools || smallModel?.includes('/') !== true) continue
+    const problem = providerProblem(host, agent, smallModelPath, smallModel)
+    if (problem === undefined) continue
+    throw new EntiaError('config-invalid', problem, { entity: agent, model: smallModel, path: smallModelPath })
   }
   const seen = new Set<unknown>()
   for (const agent of state.holders(ToolRegistry)) {
@@ -44,14 +50,13 @@ export function checkParts(world: World, host: Host): void {
   }
 }
 
-function assertProvider(host: Host, agent: Entity, what: string, model: string): void {
+/** What is wrong with a model of an agent, if the host has no provider for it. */
+function providerProblem(host: Host, agent: Entity, what: string, model: string): string | undefined {
   const { provider } = parseModel(model)
-  if (host.hasProvider(provider)) return
-  throw new EntiaError(
-    'unknown-provider',
+  if (host.hasProvider(provider)) return undefined
+  return (
     `Entity ${agent} has ${what} '${model}', and there is no provider '${provider}'. ` +
-      `Known: ${host.providerNames.join(', ')}. Pass it in 'models'.`,
-    { entity: agent, model },
+    `Known: ${host.providerNames.join(', ')}. Pass it in 'models'.`
   )
 }
 

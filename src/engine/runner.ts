@@ -75,8 +75,8 @@ export class Runner {
   /**
    * Takes the world up. From here on it is driven: it ticks whenever something comes in.
    *
-   * @throws before anything has run: `missing-handler`, `unknown-provider`, `tool-conflict`, `world-driven`, `world-exists`,
-   * `world-locked`
+   * @throws before anything has run: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-conflict`,
+   * `world-driven`, `world-exists`, `world-locked`
    */
   async start(): Promise<void> {
     await this.#drive.start()

@@ -228,13 +228,14 @@ describe("the model of a wrapper's subtask", () => {
     expect(results(made.world, made.agent)).toEqual(['Error: no model tiny'])
   })
 
-  it('that was set and whose provider is unknown is refused at the start', async () => {
+  it('that was set and whose provider is unknown is an error of the configuration, at the start', async () => {
     const config = { context: { agentic: { small_model: 'nobody/x' } } }
     const { models } = behaving(() => 'Done.')
     const { runner } = driven(worldWith({ tools: all, config }).world, { models, tools: all })
     await expect(runner.start()).rejects.toMatchObject({
-      code: 'unknown-provider',
-      message: expect.stringContaining("'nobody/x'"),
+      code: 'config-invalid',
+      details: { path: 'context.agentic.small_model' },
+      message: expect.stringContaining("context.agentic.small_model 'nobody/x', and there is no provider 'nobody'"),
     })
     const off = { context: { agentic: { ...config.context.agentic, tools: false } } }
     await settled(worldWith({ tools: all, config: off }).world, { models, tools: all })
