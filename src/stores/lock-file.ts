@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { z } from 'zod'
 import type { Holder } from './holder.ts'
+import { writePrivately } from './private-file.ts'
 
 const Note = z.object({ holder: z.string(), pid: z.number(), host: z.string(), since: z.string() })
 
@@ -10,7 +11,7 @@ const Note = z.object({ holder: z.string(), pid: z.number(), host: z.string(), s
  */
 export function writeLockFile(file: string, holder: Holder): void {
   try {
-    writeFileSync(file, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
+    writePrivately(file, `${JSON.stringify(holder)}\n`)
   } catch {
     removeLockFile(file)
   }

@@ -1,9 +1,9 @@
-import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import { lockedError } from './holder.ts'
 import { readLockFile } from './lock-file.ts'
+import { createPrivately } from './private-file.ts'
 import { applicationId, schemaSteps } from './sqlite-schema.ts'
 
 /** What a connection is made with. */
@@ -75,18 +75,6 @@ const notADatabase = 26
 function errorNumber(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff
-}
-
-/**
- * Creates the file for its owner alone, and never opens one that is there: closing a second descriptor of a database
- * would drop the locks that this process has on it.
- */
-function createPrivately(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
 }
 
 function prepareSchema(db: DatabaseSync, file: string, root: string): void {

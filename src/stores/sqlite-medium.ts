@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
@@ -7,6 +7,7 @@ import type { Holder } from './holder.ts'
 import { removeLockFile, writeLockFile } from './lock-file.ts'
 import { makeFolder } from './make-folder.ts'
 import type { Database, Medium } from './medium.ts'
+import { writePrivately } from './private-file.ts'
 import { connect, explained } from './sqlite-connection.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
@@ -49,7 +50,7 @@ export class SqliteMedium implements Medium {
     const path = this.#path(root)
     this.#explain(path, () => {
       makeFolder(resolve(this.#options.folder))
-      if (isShortened(root)) writeFileSync(`${path}.name`, encodeName(root), { mode: 0o600 })
+      if (isShortened(root)) writePrivately(`${path}.name`, encodeName(root))
     })
     const place = { root, file: `${path}.sqlite`, transcripts: this.#transcripts(root) }
     const database = new SqliteDatabase(this.#connect(root), place, () => {

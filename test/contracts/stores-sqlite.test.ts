@@ -467,16 +467,24 @@ describe('a damaged file', () => {
 })
 
 describe('a folder of worlds', () => {
-  it('is made at the first opening, and it and its files are for their owner alone', async () => {
-    const store = storeHere()
-    expect(await store.list()).toEqual([])
-    expect(existsSync(folder)).toBe(false)
-    const journal = await store.open('x'.repeat(500))
-    await journal.commit({ snapshot: snapshot(0) })
-    const modes = readdirSync(folder).map((name) => statSync(file(name)).mode & 0o777)
-    expect(statSync(folder).mode & 0o777).toBe(0o700)
-    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
-  })
+  it.each([0o000, 0o022, 0o077, 0o777])(
+    'is made at the first opening, and it and its files are for their owner alone, with umask %o',
+    async (umask) => {
+      const store = storeHere()
+      expect(await store.list()).toEqual([])
+      expect(existsSync(folder)).toBe(false)
+      const before = process.umask(umask)
+      try {
+        const journal = await store.open('x'.repeat(500))
+        await journal.commit({ snapshot: snapshot(0) })
+      } finally {
+        process.umask(before)
+      }
+      const modes = readdirSync(folder).map((name) => statSync(file(name)).mode & 0o777)
+      expect(statSync(folder).mode & 0o777).toBe(0o700)
+      expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
+    },
+  )
 
   it('has one database a root world, under its name', async () => {
     await writeWorld('research')
