@@ -41,9 +41,11 @@ function count(
   return `${number} (${last.join(', ')})`
 }
 
-function subtasks({ subtaskCount, subtaskInputTokens, subtaskOutputTokens, subtaskCostUsd }: ContextStats): string {
+function subtasks(stats: ContextStats): string {
+  const { subtaskCount, subtaskInputTokens, subtaskOutputTokens, subtaskCostUsd, subtaskHasUnpriced } = stats
   if (subtaskCount === 0) return 'none yet'
-  const cost = subtaskCostUsd === undefined ? '' : `, $${subtaskCostUsd.toFixed(4)} rolled up to /stats total`
+  const spent = subtaskCostUsd === undefined ? '' : spentText(subtaskCostUsd, subtaskHasUnpriced === true ? 1 : 0)
+  const cost = spent === '' ? '' : `, ${spent} rolled up to /stats total`
   return `${subtaskCount} (${subtaskInputTokens} in / ${subtaskOutputTokens} out tokens${cost})`
 }
 

@@ -63,6 +63,8 @@ export interface ContextStats {
   readonly subtaskOutputTokens: number
   /** Absent: none of their calls has a price. */
   readonly subtaskCostUsd?: number
+  /** Some of their calls have no price, and are not in that cost. */
+  readonly subtaskHasUnpriced?: true
   /** Turns. */
   readonly archive: { readonly archived: number; readonly waiting: number; readonly failed: number }
   readonly window: {
@@ -140,6 +142,7 @@ function subtaskStats(world: World, agent: Entity) {
     subtaskInputTokens: count?.inputTokens ?? 0,
     subtaskOutputTokens: count?.outputTokens ?? 0,
     ...(count?.costNanoUsd !== undefined && { subtaskCostUsd: toUsd(count.costNanoUsd) }),
+    ...(count?.hasUnpriced === true && { subtaskHasUnpriced: count.hasUnpriced }),
   }
 }
 

@@ -38,12 +38,17 @@ export function closeAccount(world: World, subtaskId: string, spent: SubtaskSpen
   const { agent, spent: all } = world.read(account, SubtaskAccount)
   world.despawn(account)
   const count = world.get(agent, SubtaskCount) ?? noSubtasks
-  const { costNanoUsd, output = 0 } = all
+  const { calls, costNanoUsd, output = 0 } = all
   const cost = added(count.costNanoUsd, costNanoUsd)
+  // Where nothing has a price, there is no sum that would have to say so.
+  const hadUnpriced =
+    count.hasUnpriced ?? (count.costNanoUsd === undefined && count.inputTokens + count.outputTokens > 0)
+  const hasUnpriced = cost !== undefined && (hadUnpriced || (calls > 0 && costNanoUsd === undefined))
   world.set(agent, SubtaskCount, {
     ...count,
     ...(cost !== undefined && { costNanoUsd: cost }),
     ended: count.ended + 1,
+    ...(hasUnpriced && { hasUnpriced }),
     inputTokens: count.inputTokens + (promptTokensOf({ input: 0, ...all }) ?? 0),
     outputTokens: count.outputTokens + output,
     truncated: count.truncated + (truncated ? 1 : 0),

@@ -1,6 +1,7 @@
 import { type AgentOptions, type Entity, fail, Llm, Permissions, ToolRegistry, VirtualClock, type World } from 'entia'
 import { Ledger, SubagentNotification, SubagentSession, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
 import { describe, expect, it } from 'vitest'
+import { contextReport } from '../../src/context/context-report.ts'
 import { contextStats } from '../../src/context/context-stats.ts'
 import { behaving, driven, rejection, worldWith } from './driving.ts'
 import { tool, wait } from './tools.ts'
@@ -175,6 +176,26 @@ describe('a subtask', () => {
     expect(world.get(agent, Ledger)?.models).toEqual({
       'scripted/x': { calls: 2, estimated: 1, input, output: 10, unpriced: 2 },
     })
+  })
+
+  it.each([
+    ['scripted/x', 'scripted/free'],
+    ['scripted/free', 'scripted/x'],
+  ])('that has no price makes the cost of all of them one that is at least so much: %s, %s', async (...names) => {
+    const { models } = behaving(() => 'Fine.', { usage })
+    const { world, agent } = idleWorld()
+    const { runner } = await running(world, { models, prices: { 'scripted/x': { input: 100, output: 0 } } })
+    const rows: (string | undefined)[] = []
+    for (const model of [...names, 'scripted/x']) {
+      await runner.runSubtask(agent, { ...asked, model })
+      rows.push(/Subtasks: .*/.exec(contextReport(contextStats(world, agent), 0))?.[0])
+    }
+    const first = names[0] === 'scripted/x' ? ', $0.0100 rolled up to /stats total' : ''
+    expect(rows).toEqual([
+      `Subtasks: 1 (100 in / 10 out tokens${first})`,
+      'Subtasks: 2 (200 in / 20 out tokens, at least $0.0100 rolled up to /stats total)',
+      'Subtasks: 3 (300 in / 30 out tokens, at least $0.0200 rolled up to /stats total)',
+    ])
   })
 
   it('may have another model, which has no options of the agent', async () => {
