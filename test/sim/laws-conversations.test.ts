@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   Conversation,
   Llm,
+  ModelCall,
   OwnedBy,
   RenderedPrompt,
   SystemPrompt,
@@ -98,6 +99,18 @@ describe('conversations-valid', () => {
     )
     expect(lastOf(conversationsValid, put(asks('a')), put(asks()))).toMatch(
       /the model spoke again before call 'a' had its result$/,
+    )
+  })
+
+  it('is broken by a step that has nothing to answer but what the model has said itself', () => {
+    const step = (messages: number) => (world: World) => {
+      const effect = world.spawn(ModelCall({ messages }), OwnedBy({ agent: 1 }))
+      world.emit({ type: 'model-called', agent: 1, effect, messages })
+    }
+    const isDone: Message = { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }
+    expect(lastOf(conversationsValid, put(isDone, says('More')), step(3))).toBeUndefined()
+    expect(lastOf(conversationsValid, put(isDone), step(2))).toBe(
+      'the model of agent 1 is asked, and its own words are the last',
     )
   })
 
