@@ -16,6 +16,7 @@ import { type CallUsage, type TokenUsage, Usage } from '../components/usage.ts'
 import type { PricedReply } from '../src/context/priced-reply.ts'
 import { promptTokensOf } from '../src/context/prompt-tokens.ts'
 import { withAdded } from '../src/context/with-added.ts'
+import { withDistinctCallIds } from '../src/models/distinct-call-ids.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { insertMessage } from './insert-message.ts'
@@ -59,9 +60,10 @@ function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...fai
 
 /** Gives a failure if the reply is none. */
 function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
-  const { message, stop, usage } = priced
+  const { stop, usage } = priced
   const { isOutdated, messages: place } = world.read(call, ModelCall)
-  const isReply = message?.role === 'assistant' && typeof usage === 'object' && usage !== null
+  const isReply = priced.message?.role === 'assistant' && typeof usage === 'object' && usage !== null
+  const message = isReply ? withDistinctCallIds(priced.message) : priced.message
   const own: OwnCall = { agent, call, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
   const write = (): void => {
     count(world, agent, priced)

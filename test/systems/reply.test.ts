@@ -32,6 +32,22 @@ describe('the reply of a model', () => {
     expect([world.has(agent, Busy), world.has(agent, Answered)]).toEqual([true, false])
   })
 
+  it('whose calls share an id, as those of some servers do, gets one for each, so that each has its result', () => {
+    const world = worldOf(reply)
+    const { agent, call } = thinker(world)
+    const { content } = asking({ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'd' })
+    const ids = ['x', 'x', 'x-2', 'x']
+    const shared = content.map((block, index) => ({ ...block, id: ids[index] }))
+    settleWith(world, call, {
+      ok: true,
+      value: { message: { role: 'assistant', content: shared }, stop: 'tool-calls', usage: {} },
+    })
+    tickAt(world, 0)
+    expect(transcript(world, agent)).toEqual(['user: Hello', 'assistant: <x a> <x-2 b> <x-2-2 c> <x-3 d>'])
+    const calls = world.referrers(OwnedBy, agent).map((entity) => world.read(entity, ToolCall).callId)
+    expect(calls).toEqual(['x', 'x-2', 'x-2-2', 'x-3'])
+  })
+
   it('goes right behind what it answers: what came meanwhile, the model has not seen', () => {
     const world = worldOf(reply)
     const { agent, call } = thinker(world)
@@ -88,6 +104,7 @@ describe('the reply of a model', () => {
     ['no message', { usage: {} }],
     ['a message of somebody else', { message: user('I am you'), usage: {} }],
     ['blocks that there are not', { message: { role: 'assistant', content: [{ type: 'song' }] }, usage: {} }],
+    ['blocks that are none', { message: { role: 'assistant', content: [null, 7] }, usage: {} }],
     ['no list of blocks', { message: { role: 'assistant', content: 'Hi' }, usage: {} }],
     ['a usage in words', { message: saying('Hi'), usage: { input: 'much' } }],
     ['no usage', { message: saying('Hi'), usage: null }],
