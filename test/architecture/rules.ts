@@ -75,6 +75,7 @@ export const pureParts = [
   'src/context/watchdog-signal.ts',
   'src/context/with-added.ts',
   'src/models/call-cost.ts',
+  'src/models/distinct-call-ids.ts',
   'src/models/full-prompt.ts',
   'src/models/known-host.ts',
   'src/models/model-name.ts',
