@@ -25,7 +25,7 @@ export const SubtaskCount = defineComponent('SubtaskCount', () =>
     costNanoUsd: z.number().int().nonnegative().optional(),
     /** Those that have ended. */
     ended: z.number().int().nonnegative(),
-    /** Calls without a price are among theirs: the cost is that of the others. */
+    /** Some of them have no price: the cost, if there is one, is that of the others. */
     hasUnpriced: z.literal(true).optional(),
     /** Prompt tokens. */
     inputTokens: z.number().int().nonnegative(),

@@ -44,8 +44,8 @@ function count(
 function subtasks(stats: ContextStats): string {
   const { subtaskCount, subtaskInputTokens, subtaskOutputTokens, subtaskCostUsd, subtaskHasUnpriced } = stats
   if (subtaskCount === 0) return 'none yet'
-  const spent = subtaskCostUsd === undefined ? '' : spentText(subtaskCostUsd, subtaskHasUnpriced === true ? 1 : 0)
-  const cost = spent === '' ? '' : `, ${spent} rolled up to /stats total`
+  const unpriced = subtaskHasUnpriced === true ? 1 : 0
+  const cost = subtaskCostUsd === undefined ? '' : `, ${spentText(subtaskCostUsd, unpriced)} rolled up to /stats total`
   return `${subtaskCount} (${subtaskInputTokens} in / ${subtaskOutputTokens} out tokens${cost})`
 }
 

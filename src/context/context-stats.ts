@@ -141,8 +141,10 @@ function subtaskStats(world: World, agent: Entity) {
     subtaskTruncated: count?.truncated ?? 0,
     subtaskInputTokens: count?.inputTokens ?? 0,
     subtaskOutputTokens: count?.outputTokens ?? 0,
-    ...(count?.costNanoUsd !== undefined && { subtaskCostUsd: toUsd(count.costNanoUsd) }),
-    ...(count?.hasUnpriced === true && { subtaskHasUnpriced: count.hasUnpriced }),
+    ...(count?.costNanoUsd !== undefined && {
+      subtaskCostUsd: toUsd(count.costNanoUsd),
+      ...(count.hasUnpriced === true && { subtaskHasUnpriced: count.hasUnpriced }),
+    }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { failureReport } from './failure-report.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 import type { SimulationResult } from './simulate.ts'
 import type { SweepResult } from './sweep.ts'
 

@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { fingerprint } from '../world/random.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 
 /** A range of whole numbers, both ends included. */
 export type Range = readonly [min: number, max: number]

@@ -1,6 +1,6 @@
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 
 /** Everything that a simulation can do to a run, by where it strikes. */
 export const faultNames = {

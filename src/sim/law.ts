@@ -5,7 +5,7 @@ import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 import { type Concern, concernOf, look } from './touched.ts'
 
 /** A world of a run, as laws see it. */

@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { World } from '../world/world.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 
 /** Every world that was simulated and is still there. */
 const made = new WeakSet<World>()

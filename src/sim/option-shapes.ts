@@ -1,4 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
+import { came } from './came.ts'
 
 /** Options of a run as they come: what is plain JavaScript, nobody has checked. */
 type Given = Readonly<Record<string, unknown>>
@@ -77,27 +78,6 @@ export function checkMade<T extends object>(name: 'store' | 'sessionPool', made:
   const lacking = methods.find((method) => !isRecord(made) || typeof made[method] !== 'function')
   if (lacking === undefined) return made
   return refuse('simulate()', name, `${shapes[name].wanted}, which has ${String(lacking)}()`, made)
-}
-
-/** What came instead of what was expected, in a few words. */
-export function came(value: unknown, depth = 1): string {
-  if (typeof value === 'function') return 'a function'
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value !== 'object' || value === null) return String(value)
-  if (value instanceof Promise) return 'a promise'
-  const parts = Array.isArray(value) ? value : Object.entries(value)
-  const isShown = depth > 0 && parts.length > 0
-  if (Array.isArray(value)) return isShown ? `[${listed(value, (part) => came(part, 0))}]` : 'a list'
-  if (!isShown) return 'an object'
-  return `{ ${listed(Object.entries(value), ([key, part]) => `${key}: ${came(part, 0)}`)} }`
-}
-
-/** So many parts are shown of a value that came. */
-const maxParts = 5
-
-function listed<T>(parts: readonly T[], said: (part: T) => string): string {
-  const rest = parts.length > maxParts ? ['…'] : []
-  return [...parts.slice(0, maxParts).map(said), ...rest].join(', ')
 }
 
 function refuse(where: string, name: string, wanted: string, value: unknown): never {

@@ -3,7 +3,7 @@ import type { Entity } from '../world/component.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 
 /** What a simulated person does about something seen. */
 export type PersonAct =

@@ -2,7 +2,7 @@ import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Json } from '../world/json.ts'
 import { type Chance, checkedRange, type Range } from './chance.ts'
-import { came } from './option-shapes.ts'
+import { came } from './came.ts'
 
 /** What a call of a service needs of the tool that makes it: its context has it all. */
 export interface ServiceCaller {

@@ -60,7 +60,7 @@ async function asked({ inner, work, call, request, context, waitMs }: Asked): Pr
 }
 
 /** Of what a model says that it takes, so much has passed before it is called: that it does not sleep again. */
-function restOf(passedMs: number, sleep: (durationMs: number) => Promise<void>): (durationMs: number) => Promise<void> {
+function restOf(passedMs: number, sleep: ModelContext['sleep']): ModelContext['sleep'] {
   let leftMs = passedMs
   return async (durationMs) => {
     const restMs = durationMs - leftMs

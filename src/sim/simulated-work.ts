@@ -1,3 +1,4 @@
+import type { EffectContext } from '../engine/effect-kind.ts'
 import type { Entity } from '../world/component.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
@@ -106,8 +107,7 @@ export class SimulatedCall {
   }
 }
 
-/** Waits on the simulation's clock. */
-type Sleep = (durationMs: number) => Promise<void>
+type Sleep = EffectContext['sleep']
 
 /** Calls of models and tools as one simulated process makes them: they die with it, and faults strike them. */
 export class SimulatedWork {

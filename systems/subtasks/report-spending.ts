@@ -40,10 +40,7 @@ export function closeAccount(world: World, subtaskId: string, spent: SubtaskSpen
   const count = world.get(agent, SubtaskCount) ?? noSubtasks
   const { calls, costNanoUsd, output = 0 } = all
   const cost = added(count.costNanoUsd, costNanoUsd)
-  // Where nothing has a price, there is no sum that would have to say so.
-  const hadUnpriced =
-    count.hasUnpriced ?? (count.costNanoUsd === undefined && count.inputTokens + count.outputTokens > 0)
-  const hasUnpriced = cost !== undefined && (hadUnpriced || (calls > 0 && costNanoUsd === undefined))
+  const hasUnpriced = count.hasUnpriced === true || (calls > 0 && costNanoUsd === undefined)
   world.set(agent, SubtaskCount, {
     ...count,
     ...(cost !== undefined && { costNanoUsd: cost }),

@@ -7,6 +7,7 @@ import {
   readConfig,
   recordingOf,
   replay,
+  type ScriptedBehaviour,
   standardSystems,
   ToolRegistry,
   user,
@@ -147,19 +148,9 @@ describe('a heavy turn', () => {
   })
 
   it('that collapses in the midst of a call lets the reply stand where it belongs', async () => {
-    const made = archiving({
-      work: async (request, context) => {
-        if (lastUser(request) !== 'second') return looking(5)(request, context)
-        await context.sleep(10_000)
-        return callsInTurn(request) === 0 ? { toolCalls: [{ id: 'late', name: 'look' }] } : 'Late.'
-      },
-      summary: (_, { sleep }) => sleep(5_000).then(() => validSummary),
-    })
-    const { runner, next } = made
-    await runner.start()
-    const ended = next('turn-ended')
-    await runner.message(made.agent, 'first')
-    await ended
+    const made = await summarizedDuring((request) =>
+      callsInTurn(request) === 0 ? { toolCalls: [{ id: 'late', name: 'look' }] } : 'Late.',
+    )
     await made.say('second')
     expect(made.messages().map(({ role }) => role)).toEqual([
       'user',
@@ -174,16 +165,7 @@ describe('a heavy turn', () => {
   })
 
   it('that collapses in the midst of a later turn’s last step has the model asked nothing more', async () => {
-    const made = archiving({
-      work: (request, context) =>
-        lastUser(request) === 'second' ? context.sleep(10_000).then(() => 'Plain.') : looking(5)(request, context),
-      summary: (_, { sleep }) => sleep(5_000).then(() => validSummary),
-    })
-    const { runner, next } = made
-    await runner.start()
-    const ended = next('turn-ended')
-    await runner.message(made.agent, 'first')
-    await ended
+    const made = await summarizedDuring(() => 'Plain.')
     const before = made.asked('work').length
     await made.say('second')
     expect(made.asked('work')).toHaveLength(before + 1)
@@ -432,3 +414,23 @@ describe('a recorded world with archived turns', () => {
     expect(holder.difference).toBeUndefined()
   })
 })
+
+/**
+ * An agent whose heavy turn has ended and is being summarized. The summary takes half as long as each of the agent's next
+ * calls, which are answered so.
+ */
+async function summarizedDuring(second: ScriptedBehaviour) {
+  const made = archiving({
+    work: async (request, context) => {
+      if (lastUser(request) !== 'second') return looking(5)(request, context)
+      await context.sleep(10_000)
+      return second(request, context)
+    },
+    summary: (_, { sleep }) => sleep(5_000).then(() => validSummary),
+  })
+  await made.runner.start()
+  const ended = made.next('turn-ended')
+  await made.runner.message(made.agent, 'first')
+  await ended
+  return made
+}
