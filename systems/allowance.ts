@@ -7,6 +7,7 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { Pending } from '../components/pending.ts'
 import { AllowanceAwaited } from '../components/step-held.ts'
 import type { Entity } from '../src/world/component.ts'
+import { parsedAs } from '../src/world/parsed-as.ts'
 import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { holdStep } from './hold-step.ts'
@@ -49,7 +50,7 @@ function take(world: World, call: Entity): void {
   world.despawn(call)
   world.remove(agent, AllowanceAwaited)
   holdStep(world, agent)
-  const failure = outcome.ok ? Failure().safeParse(outcome.value).data : outcome.failure
+  const failure = outcome.ok ? parsedAs(Failure(), outcome.value) : outcome.failure
   if (failure === undefined) world.set(agent, Allowance, { messages: world.read(agent, Conversation).length })
   else endTurn(world, agent, { stop: outcome.ok ? 'budget-spent' : 'failed', failure })
 }

@@ -8,6 +8,7 @@ import { SubagentSession } from '../components/subagent-session.ts'
 import { SessionOutcome } from '../src/subagents/session-outcome.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { Input } from '../src/world/input.ts'
+import { parsedAs } from '../src/world/parsed-as.ts'
 import type { World } from '../src/world/world.ts'
 import { chargeSession } from './money/charge-session.ts'
 import { admitSession } from './sessions/admit-session.ts'
@@ -72,7 +73,7 @@ function takeEnd(world: World, input: Input, ended: Set<Entity>): void {
   if (isNew) tell(world, 'input-dropped', { kind: input.kind, effect, reason: 'settled' })
   if (input.kind !== 'outcome' || record.usage !== undefined) return
   const { outcome } = input as InputOf<'outcome'>
-  const usage = outcome.ok ? SessionOutcome().safeParse(outcome.value).data?.usage : undefined
+  const usage = outcome.ok ? parsedAs(SessionOutcome(), outcome.value)?.usage : undefined
   if (usage !== undefined) settleGrant(world, effect, usage)
 }
 

@@ -4,6 +4,7 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import type { JsonObject } from '../world/json.ts'
 import { nothingSpent } from './subtask-spending.ts'
 import { toUsd } from './usd.ts'
+import { parsedAs } from '../world/parsed-as.ts'
 
 /** The digest of a subtask whose model has written no text. */
 export const noDigest = '[no digest]'
@@ -20,7 +21,7 @@ export function failedSubtask(
 /** What an effect that is settled says of its subtask, or that it has failed. */
 export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): SubtaskOutcome {
   if (!outcome.ok) return failedSubtask(subtaskId, outcome.failure)
-  const told = SubtaskOutcome().safeParse(outcome.value).data
+  const told = parsedAs(SubtaskOutcome(), outcome.value)
   const message = 'The subtask came back with an outcome that is none.'
   return told ?? failedSubtask(subtaskId, { kind: 'internal', message })
 }

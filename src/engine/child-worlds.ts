@@ -1,4 +1,3 @@
-import * as standard from '../../components/index.ts'
 import type { WorldKind } from '../../components/ancestry.ts'
 import { Blueprint, type BlueprintData, SharedHistory } from '../../components/blueprint.ts'
 import type { HostFactsData } from '../../components/host-facts.ts'
@@ -10,7 +9,6 @@ import type { Payer } from '../subagents/payer.ts'
 import { reviveSession } from '../subagents/revive-session.ts'
 import type { Component, Entity } from '../world/component.ts'
 import type { WorldEvent } from '../world/input.ts'
-import { tokensOf } from '../world/restore.ts'
 import type { System, World } from '../world/world.ts'
 import type { ChildRunner, MakeChildRunner } from './child-run.ts'
 import type { Host } from './host.ts'
@@ -20,6 +18,7 @@ import { thrownMessage } from '../tools/thrown-message.ts'
 import type { HolderFailure } from '../subagents/holder-outcome.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldTree } from './world-tree.ts'
+import { withStandard } from './with-standard.ts'
 
 /** Makes a Runner for the World of a session. */
 export type MakeRunner = (
@@ -94,7 +93,7 @@ export class ChildWorlds {
     }
     const keeper = await Keeper.open(sessionId, { store, root: this.#parts.root, record: this.#parts.record })
     try {
-      const found = await keeper.restore({ systems: this.#parts.systems, components: this.#tokens(components) })
+      const found = await keeper.restore({ systems: this.#parts.systems, components: withStandard(components) })
       if (found !== undefined) return (ties) => makeRunner(found.world, sessionId, ties, { keeper, told: found.told })
     } catch (error) {
       await keeper.close()
@@ -188,7 +187,7 @@ export class ChildWorlds {
     if (store === undefined) return undefined
     const keeper = await Keeper.open(sessionId, { store, root })
     try {
-      const found = await keeper.restore({ systems, components: this.#tokens(components), name })
+      const found = await keeper.restore({ systems, components: withStandard(components), name })
       return found?.world
     } finally {
       await keeper.close()
@@ -204,10 +203,6 @@ export class ChildWorlds {
     await keeper.close()
     await store.delete(sessionId)
     return Keeper.open(sessionId, { store, root, record })
-  }
-
-  #tokens(components: Iterable<Component>): Component[] {
-    return [...new Set([...tokensOf(standard), ...components])]
   }
 }
 

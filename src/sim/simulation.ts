@@ -1,11 +1,10 @@
-import * as standard from '../../components/index.ts'
 import { VirtualClock } from '../engine/virtual-clock.ts'
+import { withStandard } from '../engine/with-standard.ts'
 import type { StandardInput } from '../../components/input.ts'
 import { memoryStore } from '../stores/memory.ts'
 import type { Store } from '../stores/port.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { tokensOf } from '../world/restore.ts'
 import type { Component } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { Arrivals } from './arrivals.ts'
@@ -197,8 +196,7 @@ export class Simulation {
   }
 
   #components(world: World): readonly Component[] {
-    const own = tokensOf([...(this.options.components ?? []), ...world.core.tokens.values()])
-    return [...new Set([...standardTokens, ...own])]
+    return withStandard([...(this.options.components ?? []), ...world.core.tokens.values()])
   }
 
   #replay(world: World): ReplayedRun | undefined {
@@ -278,9 +276,6 @@ export class Simulation {
     else await new Promise(() => undefined)
   }
 }
-
-/** Found out once: a run of few steps takes little longer than to look through them. */
-const standardTokens = tokensOf(standard)
 
 /** How long it takes until a process that has died is started again. */
 const restartMs = [0, 3_000] as const

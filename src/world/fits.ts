@@ -69,8 +69,14 @@ function plainTest(def: Schema['_zod']['def']): Test | undefined {
       return orElse(undefined, testOf(def.innerType))
     case 'nullable':
       return orElse(null, testOf(def.innerType))
+    // What is there stands as it is. What is absent would be filled in: as a field, it is one that is wanting.
+    case 'default':
+    case 'prefault':
+      return testOf(def.innerType)
     case 'array':
       return arrayTest(testOf(def.element))
+    case 'tuple':
+      return def.rest === null ? tupleTest(def.items.map(testOf)) : undefined
     case 'record':
       return recordTest(def.keyType as Schema, testOf(def.valueType))
     case 'union':
@@ -119,17 +125,22 @@ function numberTest({ checks = [], ...def }: z.core.$ZodNumberDef): Test | undef
   if (def.coerce === true || 'format' in def) return undefined
   let least = -Infinity
   let above = -Infinity
+  let most = Infinity
+  let below = Infinity
   let isWhole = false
   for (const check of checks) {
     const { def: asked } = (check as z.core.$ZodChecks)['_zod']
     if (asked.check === 'number_format' && asked.format === 'safeint') isWhole = true
-    else if (asked.check !== 'greater_than' || typeof asked.value !== 'number') return undefined
-    else if (asked.inclusive) least = Math.max(least, asked.value)
-    else above = Math.max(above, asked.value)
+    else if (asked.check !== 'greater_than' && asked.check !== 'less_than') return undefined
+    else if (typeof asked.value !== 'number') return undefined
+    else if (asked.check === 'greater_than' && asked.inclusive) least = Math.max(least, asked.value)
+    else if (asked.check === 'greater_than') above = Math.max(above, asked.value)
+    else if (asked.inclusive) most = Math.min(most, asked.value)
+    else below = Math.min(below, asked.value)
   }
   return (value) => {
     if (typeof value !== 'number' || !(isWhole ? Number.isSafeInteger(value) : Number.isFinite(value))) return false
-    return value >= least && value > above
+    return value >= least && value > above && value <= most && value < below
   }
 }
 
@@ -145,6 +156,12 @@ function orElse(other: null | undefined, test: Test | undefined): Test | undefin
 
 function arrayTest(test: Test | undefined): Test | undefined {
   return test && ((value) => Array.isArray(value) && value.every((item: Json) => test(item)))
+}
+
+function tupleTest(items: readonly (Test | undefined)[]): Test | undefined {
+  const known = items.filter((test) => test !== undefined)
+  if (known.length < items.length) return undefined
+  return (value) => Array.isArray(value) && value.length === known.length && known.every((test, at) => test(value[at]))
 }
 
 function recordTest({ _zod: { def: key } }: Schema, test: Test | undefined): Test | undefined {

@@ -163,17 +163,29 @@ function packObject(node: JsonObject, places: ReadonlyMap<object, Place>): JsonO
   return isLikePlace ? { $in: { is: packed } } : packed
 }
 
+/** Puts what stands in the inputs back into its places, in a value that was just read and is nobody else's. */
 function unpack(node: Json, inputs: readonly Input[]): Json {
   if (typeof node !== 'object' || node === null) return node
-  if (Array.isArray(node)) return node.map((item: Json) => unpack(item, inputs))
+  if (Array.isArray(node)) return unpackItems(node as Json[], inputs)
   const { $in } = node as JsonObject
   if (Array.isArray($in)) {
     let found: Json = inputs
     for (const key of $in as (string | number)[]) found = (found as Record<string | number, Json>)[key] as Json
     return found
   }
-  const source = $in === undefined ? (node as JsonObject) : (($in as JsonObject)['is'] as JsonObject)
-  const copy: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(source)) assign(copy, key, unpack(value as Json, inputs))
-  return copy
+  return unpackFields(($in === undefined ? node : ($in as JsonObject)['is']) as Record<string, Json>, inputs)
+}
+
+function unpackItems(items: Json[], inputs: readonly Input[]): Json {
+  for (let index = 0; index < items.length; index++) items[index] = unpack(items[index] as Json, inputs)
+  return items
+}
+
+function unpackFields(fields: Record<string, Json>, inputs: readonly Input[]): Json {
+  for (const key in fields) {
+    const value = fields[key] as Json
+    const unpacked = unpack(value, inputs)
+    if (unpacked !== value) assign(fields, key, unpacked)
+  }
+  return fields
 }

@@ -5,6 +5,7 @@ import { HolderDraft } from '../../components/holder.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { HolderRemoval } from '../../src/subagents/holder-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../begin-effect.ts'
 import { tell } from '../tell.ts'
@@ -37,7 +38,7 @@ export function removeDraft(world: World, draft: Entity): void {
 export function takeRemoval(world: World, draft: Entity): void {
   const outcome = world.read(draft, Outcome)
   const { sessionId, tries } = world.read(draft, HolderDraft)
-  const removal = outcome.ok ? HolderRemoval().safeParse(outcome.value).data : undefined
+  const removal = outcome.ok ? parsedAs(HolderRemoval(), outcome.value) : undefined
   const left = outcome.ok ? (removal?.left ?? []) : (['world', 'transcript'] as const)
   if (left.length > 0 && tryWriteAgain(world, draft, tries))
     return world.patch(draft, HolderDraft, { tries: tries + 1 })

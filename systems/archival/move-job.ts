@@ -5,6 +5,7 @@ import type { Failure } from '../../components/failure.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { HolderFailure } from '../../src/subagents/holder-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../begin-effect.ts'
 import { takeWritten } from '../transcripts/write-lines.ts'
@@ -47,7 +48,7 @@ function problemOf(world: World, job: Entity): Problem | undefined {
   const outcome = world.read(job, Outcome)
   const isHolder = world.read(job, ArchiveJob).step === 'holder'
   if (!outcome.ok) return { phase: isHolder ? 'spawn' : 'disk', failure: outcome.failure }
-  return isHolder ? HolderFailure().safeParse(outcome.value).data : undefined
+  return isHolder ? parsedAs(HolderFailure(), outcome.value) : undefined
 }
 
 function tryAgain(world: World, job: Entity, { phase, failure }: Problem): void {

@@ -21,6 +21,7 @@ import { added, withAdded } from '../../src/context/with-added.ts'
 import type { ModelReply } from '../../src/models/port.ts'
 import { textOf } from '../../src/models/text-of.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, clearEffect } from '../begin-effect.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
@@ -59,7 +60,7 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
   } = (outcome.value ?? {}) as Partial<ModelReply> & {
     readonly costNanoUsd?: number
   }
-  const spent = TokenUsage().safeParse(usage).data ?? {}
+  const spent = parsedAs(TokenUsage(), usage) ?? {}
   note(world, job, spent, costNanoUsd)
   const whole = textOf(message).trim()
   const maxChars = maxSummaryChars(world.read(job, ArchiveJob).summaryBy.maxOutputTokens)

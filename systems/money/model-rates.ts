@@ -7,6 +7,7 @@ import { RatesAwaited } from '../../components/step-held.ts'
 import { summaryModel } from '../../src/context/archival-summary.ts'
 import { ratesOf } from '../../src/context/reservation.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
 import { settled } from '../settled.ts'
@@ -38,7 +39,7 @@ export function takeRates(world: World): void {
   if (calls.length === 0) return
   for (const call of calls) {
     const outcome = world.read(call, Outcome)
-    const rates = outcome.ok ? Rates().safeParse(outcome.value).data : undefined
+    const rates = outcome.ok ? parsedAs(Rates(), outcome.value) : undefined
     note(world, world.read(call, RatesCall).model, rates ?? { isPriced: false })
     world.despawn(call)
   }

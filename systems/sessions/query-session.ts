@@ -11,6 +11,7 @@ import { grantData, questionGrant } from '../../src/subagents/grants.ts'
 import { QueryOutcome } from '../../src/subagents/session-outcome.ts'
 import { knownHolders, recordHolder } from '../../src/subagents/record-holder.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../latched.ts'
 import { tell } from '../tell.ts'
@@ -48,7 +49,7 @@ export function querySession(world: World, session: Entity, { agent, id, prompt,
 export function answerQuery(world: World, query: Entity): void {
   const { agent, call, id, session } = world.read(query, SessionQuery)
   const outcome = world.read(query, Outcome)
-  const end = outcome.ok ? QueryOutcome().safeParse(outcome.value).data : undefined
+  const end = outcome.ok ? parsedAs(QueryOutcome(), outcome.value) : undefined
   const failed = outcome.ok ? 'The query came back with an outcome that is none.' : outcome.failure.message
   if (end !== undefined) enterSpending(world, { agent, call: query, session }, end.usage)
   if (end !== undefined && end.isArchiving !== true) world.remove(session, Unsettled)

@@ -3,6 +3,7 @@ import { Outcome } from '../../components/outcome.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { SettlingOutcome } from '../../src/subagents/holder-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../begin-effect.ts'
 import { tell } from '../tell.ts'
@@ -30,7 +31,7 @@ export function interruptSettling(world: World, session: Entity): void {
 export function takeSettling(world: World, effect: Entity): void {
   const outcome = world.read(effect, Outcome)
   const { session, tries } = world.read(effect, Settling)
-  const end = outcome.ok ? SettlingOutcome().safeParse(outcome.value).data : undefined
+  const end = outcome.ok ? parsedAs(SettlingOutcome(), outcome.value) : undefined
   const { parent: agent, sessionId } = world.read(session, SubagentSession)
   if (end !== undefined) enterSpending(world, { agent, call: effect, session }, end.usage)
   const isDone = end !== undefined && end.isArchiving !== true

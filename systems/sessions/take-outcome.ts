@@ -3,6 +3,7 @@ import { SubagentSession } from '../../components/subagent-session.ts'
 import { SessionOutcome } from '../../src/subagents/session-outcome.ts'
 import { seconds } from '../../src/subagents/seconds.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { reportedBy } from '../money/charge-session.ts'
 import { settleSession } from './settle-session.ts'
@@ -22,7 +23,7 @@ export function takeOutcome(world: World, session: Entity): void {
       ...noUse(world, session, isLate),
     })
   }
-  const end = SessionOutcome().safeParse(outcome.value).data
+  const end = parsedAs(SessionOutcome(), outcome.value)
   if (end === undefined) {
     const error = 'The session came back with an outcome that is none.'
     return endSession(world, session, { status: 'failed', fields: { error } })

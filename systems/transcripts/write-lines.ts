@@ -3,6 +3,7 @@ import { Outcome } from '../../components/outcome.ts'
 import { placedMessages } from '../../src/context/turn-places.ts'
 import { TranscriptOutcome } from '../../src/subagents/holder-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 
 /** What is to be in an agent's transcript. */
@@ -42,7 +43,7 @@ export function planWrite(world: World, entity: Entity, agent: Entity, { rewrite
 export function takeWritten(world: World, entity: Entity): void {
   const outcome = world.read(entity, Outcome)
   const { afterSeq, agent, from, toSeq } = world.read(entity, TranscriptWrite)
-  const written = outcome.ok ? TranscriptOutcome().safeParse(outcome.value).data : undefined
+  const written = outcome.ok ? parsedAs(TranscriptOutcome(), outcome.value) : undefined
   const last = placedMessages(world, agent, afterSeq, toSeq).at(-1)
   const place = last === undefined ? world.get(agent, AgentTranscript)?.place : { step: last.step, turn: last.turn }
   world.set(agent, AgentTranscript, {

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { Archival } from '../../components/archival.ts'
+import { Context } from '../../components/context.ts'
 import { Delegated } from '../../components/delegation-limits.ts'
 import { Effect } from '../../components/effect.ts'
 import { Message } from '../../components/message.ts'
@@ -9,6 +11,7 @@ import { ModelCall } from '../../components/model-call.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Prefix } from '../../components/prefix.ts'
+import { TokenFactors } from '../../components/token-factors.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import { ToolCall } from '../../components/tool-call.ts'
@@ -38,6 +41,11 @@ const session = {
   usage: { calls: 1, sessions: 0 },
 }
 
+const filledIn = z.strictObject({
+  a: z.string().default('x'),
+  b: z.strictObject({ c: z.number().lt(1).default(0) }).prefault({}),
+})
+
 /** Schemas of what is written at every step, with values that they accept. */
 const written: readonly (readonly [string, z.ZodType, unknown])[] = [
   ['Delegated', Delegated.schema, delegated()],
@@ -60,6 +68,11 @@ const written: readonly (readonly [string, z.ZodType, unknown])[] = [
   ['Usage', Usage.schema, { calls: 1 }],
   ['ToolDeclaration', ToolDeclaration(), { description: '', inputSchema: {}, name: 'look_up', restart: 'pure' }],
   ['SubagentRegistry', SubagentRegistry.schema, { subagents: { scout: { name: 'scout', tools: ['look_up'] } } }],
+  ['Archival', Archival.schema, Archival({ enabled: true }).initial],
+  ['Context', Context.schema, Context({}).initial],
+  ['TokenFactors', TokenFactors.schema, { models: { 'a/b': { calls: [[1, 2]] } } }],
+  ['list of a form', z.tuple([z.string(), z.number().max(3)]), ['a', 3]],
+  ['value that says what could be filled in', filledIn, { a: 'y', b: { c: 0.5 } }],
   ['list of a length', z.array(z.string()).min(1).max(2), ['a', 'b']],
   ['value with conditions', z.strictObject({ a: z.string().max(3) }).refine(({ a }) => a !== 'no'), { a: 'yes' }],
 ]
@@ -130,7 +143,9 @@ describe('the quick look at a value', () => {
       z.strictObject({ a: z.string() }).superRefine(() => {}),
       { a: 'x' },
     ],
-    ['fills in what is absent', z.strictObject({ a: z.string().default('x') }), { a: 'x' }],
+    ['fills in what is absent', z.strictObject({ a: z.string().default('x') }), {}],
+    ['fills in a part that is absent', z.strictObject({ a: z.strictObject({}).prefault({}) }), {}],
+    ['takes a list of any length', z.tuple([z.string()]).rest(z.number()), ['x', 1]],
     ['leaves out what is not named', z.object({ a: z.string() }), { a: 'x' }],
     ['changes what comes', z.strictObject({ a: z.string().transform(Number) }), { a: 'x' }],
     ['takes one thing for another', z.strictObject({ a: z.coerce.number() }), { a: 1 }],

@@ -19,6 +19,7 @@ import { look, touchedOf } from '../touched.ts'
 import { add, type Amount, DelegationAccount } from './delegation-account.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
 import { holdersOf } from './holders-of.ts'
+import { parsedAs } from '../../world/parsed-as.ts'
 
 const delegations = touchedOf(Delegated)
 const launched = touchedOf(SubagentSession)
@@ -157,7 +158,7 @@ function askedIn({ step: { inputs } }: WatchedTick): Amount {
 
 function usageIn({ outcome }: InputOf<'outcome'>): SessionUsage | undefined {
   const value = outcome.ok ? outcome.value : undefined
-  return (QueryOutcome().safeParse(value).data ?? SettlingOutcome().safeParse(value).data)?.usage
+  return (parsedAs(QueryOutcome(), value) ?? parsedAs(SettlingOutcome(), value))?.usage
 }
 
 function spentOnQuestion(input: Input): SessionUsage | undefined {
