@@ -2,6 +2,7 @@ import { CostCeiling } from '../components/cost-ceiling.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
 import type { World } from '../src/world/world.ts'
+import { anybodyHas } from './anybody-has.ts'
 import { takeRates } from './money/model-rates.ts'
 import { stopLatched } from './money/stop-latched.ts'
 
@@ -17,6 +18,7 @@ export const costCeiling = {
   run(world: World): void {
     takeRates(world)
     // Who has come to rest is not looked at any more, however many have.
+    if (!anybodyHas(world, CostCeiling)) return
     const moving = [...world.query(CostCeiling, Turn), ...world.query(CostCeiling, Unread)]
     for (const agent of new Set(moving)) stopLatched(world, agent)
   },

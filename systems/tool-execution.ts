@@ -48,6 +48,7 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
     run(world: World): void {
       const answered = settled(world, Approval)
       const requested = requestedCalls(world, maxStartsPerTick)
+      if (answered.length + requested.length === 0) return
       const agents = new Set([...answered, ...requested].map((entity) => world.read(entity, OwnedBy).agent))
       for (const approval of answered) takeAnswer(world, approval)
       for (const call of requested) decide(world, call, worldTools)

@@ -17,7 +17,9 @@ export const toolResults = {
   name: 'tool-results',
   priority: -60,
   run(world: World): void {
-    const agents = new Set(settled(world, ToolCall).map((call) => world.read(call, OwnedBy).agent))
+    const answered = settled(world, ToolCall)
+    if (answered.length === 0) return
+    const agents = new Set(answered.map((call) => world.read(call, OwnedBy).agent))
     for (const agent of agents) collectResults(world, agent)
   },
 }

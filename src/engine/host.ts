@@ -120,7 +120,7 @@ export class Host {
   }
 
   /** What a call cost at that time, and the context window of its model, as far as that is known. */
-  priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall> {
+  priced(model: string, usage: TokenUsage, dateMs: number): PricedCall | Promise<PricedCall> {
     return this.#prices.priced(model, usage, dateMs)
   }
 

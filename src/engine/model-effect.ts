@@ -6,8 +6,7 @@ import type { PricedReply } from '../context/priced-reply.ts'
 import { parseModel } from '../models/model-name.ts'
 import type { ModelDelta, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
-import type { PricedCall } from '../models/prices.ts'
-import type { TokenUsage } from '../../components/usage.ts'
+import type { PricedCall, Prices } from '../models/prices.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
@@ -17,7 +16,7 @@ import { ModelFacts } from './model-facts.ts'
 export interface ModelHost {
   provider(name: string): ModelProvider
   /** What a call cost, and the context window of its model, as far as that is known. */
-  priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall>
+  readonly priced: Prices['priced']
   /** Starts no call of a provider for so long. Gives the instant, on the clock, at which they go on. */
   hold(name: string, durationMs: number): number
 }
@@ -70,11 +69,11 @@ class CallOfModel {
       return { ok: false, failure: await this.#facts.failed(outcome.failure, this.#host) }
     }
     const { usage } = outcome.value
-    const priced = await this.#host.priced(this.#model, usage, this.#world.dateMs)
-    return settled(outcome.value, this.#model, {
-      ...priced,
-      cachePrice: await this.#facts.cachePrice(usage, this.#host),
-    })
+    // Prices that are known are not waited for.
+    const priced = this.#host.priced(this.#model, usage, this.#world.dateMs)
+    const known = priced instanceof Promise ? await priced : priced
+    const cachePrice = this.#facts.cachePrice(usage, this.#host)
+    return settled(outcome.value, this.#model, { ...known, cachePrice: cachePrice && (await cachePrice) })
   }
 
   #hear(delta: ModelDelta, context: EffectContext): void {

@@ -5,14 +5,12 @@ import { SideCall } from '../../components/side-call.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import { promptTokensOf } from '../context/prompt-tokens.ts'
 import { callerOf, modelCalledBy } from '../models/model-request.ts'
-import type { PricedCall } from '../models/prices.ts'
+import type { Prices } from '../models/prices.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 
 /** Where prices are known: what a call cost, and the context window of its model. */
-interface Pricing {
-  priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall>
-}
+type Pricing = Pick<Prices, 'priced'>
 
 /**
  * What a call's outcome brings along for whoever keeps its agent's context alive, as the world was when it began. Of other
@@ -30,9 +28,13 @@ export class ModelFacts {
   }
 
   /** Of a reply, where the agent weighs its cache and prices are known. */
-  async cachePrice(usage: TokenUsage, host: Pricing): Promise<CachePrice | undefined> {
+  cachePrice(usage: TokenUsage, host: Pricing): Promise<CachePrice | undefined> | undefined {
     const tokens = promptTokensOf(usage)
     if (this.#context?.compaction.cacheAware !== true || tokens === undefined) return undefined
+    return this.#cachePriceOf(tokens, host)
+  }
+
+  async #cachePriceOf(tokens: number, host: Pricing): Promise<CachePrice | undefined> {
     const { dateMs } = this.#world
     const [{ costNanoUsd: readNanoUsd }, { costNanoUsd: writeNanoUsd }] = await Promise.all([
       host.priced(this.#model, { input: 0, cacheRead: tokens }, dateMs),

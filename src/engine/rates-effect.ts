@@ -2,17 +2,12 @@ import { type Rates, RatesCall } from '../../components/model-rates.ts'
 import { loadTokenizer } from '../context/tokenizer.ts'
 import { toNanoUsd } from '../context/usd.ts'
 import type { DearestRates } from '../models/call-cost.ts'
-import type { PricedCall } from '../models/prices.ts'
-import type { TokenUsage } from '../../components/usage.ts'
+import type { Prices } from '../models/prices.ts'
 import type { Json } from '../world/json.ts'
 import type { EffectKind } from './effect-kind.ts'
 
 /** Where it is found out what models cost. */
-export interface RatesHost {
-  /** The most that a token may cost. */
-  rates(model: string, dateMs: number): Promise<DearestRates | undefined>
-  priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall>
-}
+export type RatesHost = Pick<Prices, 'priced' | 'rates'>
 
 /** What models cost, for worlds that look ahead: asked once a model, and part of the world from then on. */
 export function ratesEffect(host: RatesHost): EffectKind {
@@ -22,9 +17,9 @@ export function ratesEffect(host: RatesHost): EffectKind {
       const { model } = world.read(effect, RatesCall)
       const { dateMs } = world
       return async () => {
-        const [rates, { contextWindow }] = await Promise.all([
-          host.rates(model, dateMs),
+        const [{ contextWindow }, rates] = await Promise.all([
           host.priced(model, {}, dateMs),
+          host.rates(model, dateMs),
           // Whoever asks is about to count tokens in the midst of a tick.
           loadTokenizer(),
         ])

@@ -78,7 +78,7 @@ export class TickLoop {
     this.#rise()
     const tick = (): void => {
       this.#cancelTick = undefined
-      void this.#tick()
+      this.#tick()
     }
     this.#cancelTick = this.#parts.clock.soon?.(tick) ?? atNextTurn(tick)
   }
@@ -111,9 +111,14 @@ export class TickLoop {
     for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
   }
 
-  async #tick(): Promise<void> {
+  #tick(): void {
     this.#isTicking = true
-    await this.#take(withReports(this.#parts.world, this.#parts.inbox.take()))
+    const taken = this.#take(withReports(this.#parts.world, this.#parts.inbox.take()))
+    if (taken === undefined) this.#ticked()
+    else void taken.then(() => this.#ticked())
+  }
+
+  #ticked(): void {
     this.#isTicking = false
     this.#haltWaiter?.()
     if (this.#isStopped) return
@@ -122,18 +127,26 @@ export class TickLoop {
     if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
   }
 
-  async #take(intake: Intake): Promise<void> {
+  /** Takes in what has come. A promise, if it has to be written down first: only a store is waited for. Never rejects. */
+  #take(intake: Intake): Promise<void> | undefined {
+    const { keeper, ticked, world } = this.#parts
     try {
       const result = this.#run(intake)
-      if (result !== undefined) {
-        const { keeper, world, ticked } = this.#parts
-        if (keeper !== undefined || ticked !== undefined) {
-          const step = { ...result, delta: deltaOf(world) }
-          if (keeper !== undefined) await this.#commit(keeper, step)
-          ticked?.(step)
-        }
-        this.#after(result, intake)
-      }
+      if (result === undefined) return undefined
+      if (keeper !== undefined) return this.#keep(keeper, { ...result, delta: deltaOf(world) }, intake)
+      ticked?.({ ...result, delta: deltaOf(world) })
+      this.#after(result, intake)
+    } catch (error) {
+      this.#fail(error as EntiaError, intake)
+    }
+    return undefined
+  }
+
+  async #keep(keeper: Keeper, step: Ticked & Step, intake: Intake): Promise<void> {
+    try {
+      await this.#commit(keeper, step)
+      this.#parts.ticked?.(step)
+      this.#after(step, intake)
     } catch (error) {
       this.#fail(error as EntiaError, intake)
     }

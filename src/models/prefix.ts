@@ -5,6 +5,7 @@ import { Llm, type LlmData } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
 import { Prefix } from '../../components/prefix.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { Boundary } from '../../components/boundary.ts'
 import { projectionStart } from '../context/boundary-message.ts'
@@ -186,12 +187,22 @@ function chain(messages: readonly Message[], from: number, to: number, earlier: 
   return hash
 }
 
-/** Registries are frozen, mostly long, and shared by many steps: each is hashed once. An empty one is sent like none. */
+/** Registries are frozen, and shared by many steps: each is hashed once. An empty one is sent like none. */
 function toolsDigest(world: World, agent: Entity): number {
   const registry = world.get(agent, ToolRegistry)
   if (registry === undefined || registry.tools.length === 0) return 0
   let known = digests.get(registry)
-  if (known === undefined) digests.set(registry, (known = short(JSON.stringify(registry))))
+  if (known === undefined) {
+    const chained = registry.tools.reduce((hash, tool) => fingerprint(String(toolDigest(tool)), hash), 0)
+    digests.set(registry, (known = chained % 2 ** 31))
+  }
+  return known
+}
+
+/** Tools are frozen, mostly long, and shared by the registries of many agents. */
+function toolDigest(tool: ToolDeclaration): number {
+  let known = digests.get(tool)
+  if (known === undefined) digests.set(tool, (known = short(JSON.stringify(tool))))
   return known
 }
 

@@ -59,14 +59,10 @@ export class Prices {
     this.#isListed = isListed
   }
 
-  /** What a call cost that used so many tokens, and the window of its model. */
-  async priced(model: string, usage: TokenUsage, dateMs: number): Promise<PricedCall> {
-    const { rates, contextWindow } = await this.#lookUp(model, dateMs)
-    const costNanoUsd = callCost(usage, rates)
-    return {
-      ...(costNanoUsd !== undefined && { costNanoUsd }),
-      ...(contextWindow !== undefined && { contextWindow }),
-    }
+  /** What a call cost that used so many tokens, and the window of its model. At once, unless the price list is to be loaded. */
+  priced(model: string, usage: TokenUsage, dateMs: number): PricedCall | Promise<PricedCall> {
+    const known = this.#lookUp(model, dateMs)
+    return known instanceof Promise ? known.then((found) => pricedBy(found, usage)) : pricedBy(known, usage)
   }
 
   /** The most that a token may cost; unknown for a model without a price. */
@@ -79,17 +75,33 @@ export class Prices {
     return (await this.#lookUp(model, 0)).contextWindow
   }
 
-  async #lookUp(model: string, dateMs: number): Promise<Known> {
-    const minute = Math.floor(dateMs / 60_000)
+  #lookUp(model: string, dateMs: number): Known | Promise<Known> {
     const last = this.#known.get(model)
-    if (last?.minute === minute) return last.known
+    if (last?.minute === minuteOf(dateMs)) return last.known
+    if (!this.#isListed(parseModel(model).provider)) return this.#learn(model, dateMs, unlisted)
+    const learn = (list: PriceList): Known =>
+      this.#learn(model, dateMs, listedIn(list, model.toLowerCase(), instant(dateMs)))
+    return loaded === undefined ? priceList().then(learn) : learn(loaded)
+  }
+
+  #learn(model: string, dateMs: number, listed: Known): Known {
     const own = this.#overrides.of(model)
-    const isListed = this.#isListed(parseModel(model).provider)
-    const listed = isListed ? listedIn(await priceList(), model.toLowerCase(), instant(dateMs)) : unlisted
     const known = { rates: ratesOver(listed.rates, own), contextWindow: own?.contextWindow ?? listed.contextWindow }
     if (this.#known.size >= maxKnown) this.#known.clear()
-    this.#known.set(model, { minute, known })
+    this.#known.set(model, { minute: minuteOf(dateMs), known })
     return known
+  }
+}
+
+function minuteOf(dateMs: number): number {
+  return Math.floor(dateMs / 60_000)
+}
+
+function pricedBy({ contextWindow, rates }: Known, usage: TokenUsage): PricedCall {
+  const costNanoUsd = callCost(usage, rates)
+  return {
+    ...(costNanoUsd !== undefined && { costNanoUsd }),
+    ...(contextWindow !== undefined && { contextWindow }),
   }
 }
 
@@ -129,9 +141,10 @@ export async function loadPrices(): Promise<void> {
 }
 
 let loading: Promise<PriceList> | undefined
+let loaded: PriceList | undefined
 
 function priceList(): Promise<PriceList> {
-  return (loading ??= import('@pydantic/genai-prices'))
+  return (loading ??= import('@pydantic/genai-prices').then((list) => (loaded = list)))
 }
 
 const unlisted: Known = { rates: {} }

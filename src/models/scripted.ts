@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../components/retry-policy.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { inspect } from '../world/inspect.ts'
+import { isThenable } from '../world/is-thenable.ts'
 import type { JsonObject } from '../world/json.ts'
 import { failed } from './failed.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
@@ -106,7 +107,8 @@ export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions 
       try {
         if (waitMs > 0) await context.sleep(waitMs)
         if (context.signal.aborted) return cancelled()
-        reply = await behaviour(request, context)
+        const said = behaviour(request, context)
+        reply = isThenable(said) ? await said : said
       } catch (error) {
         return context.signal.aborted ? cancelled() : broken(`threw ${String(error)}`)
       }

@@ -21,14 +21,14 @@ export function simulatedModel(
       const { attempt, key, sleep } = context
       return work.call({ kind: 'model', name, key, attempt }, sleep, (call) => {
         const fault = work.strike('model', call.at, isDecidedBefore)
-        if (fault?.what === 'model.hang') return call.after(Infinity, calledOff)
+        if (fault?.what === 'model.hang') return call.does(calledOff, Infinity)
         if (fault !== undefined) {
-          return call.after(latencyOf(call, latencyMs), () => struck(fault, request, context.onDelta))
+          return call.does(() => struck(fault, request, context.onDelta), latencyOf(call, latencyMs))
         }
         const own = inner.latencyMs
         const waitMs = latencyOf(call, own ?? latencyMs)
         const ask = (): Promise<ModelOutcome> => asked({ inner, work, call, request, context, waitMs })
-        return own === undefined || waitMs > 0 ? call.after(waitMs, ask) : call.now(ask)
+        return call.does(ask, own === undefined || waitMs > 0 ? waitMs : undefined)
       })
     },
   }

@@ -20,18 +20,18 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
     declaration: inner.declaration,
     call(input, context) {
       const { attempt, key, progress } = context
-      return work.call({ kind: 'tool', name, key, attempt }, context.sleep, (call) => {
+      return work.call({ kind: 'tool', name, key, attempt }, context.sleep, async (call) => {
         const { chance, at } = call
         const fault = work.strike('tool', at, () => true)
         const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)
         const beforeMs = chance.within([0, totalMs], `${at} before`)
-        const handled = call.after(beforeMs, async () => {
-          if (fault?.what === 'tool.hang') await call.sleep(Infinity)
+        const sleep = (ms: number): Promise<void> => call.sleep(ms)
+        const handle = (): Promise<ToolOutput> => {
           if (fault?.what === 'tool.throws') throw new Error('The service is down.')
-          const sleep = (ms: number): Promise<void> => call.sleep(ms)
           return inner.call(input, { attempt, key, signal: context.signal, sleep, progress })
-        })
-        return handled.then((output) => call.after(totalMs - beforeMs, () => spoiled(fault, output)))
+        }
+        const output = await call.does(handle, fault?.what === 'tool.hang' ? Infinity : beforeMs)
+        return await call.does(() => spoiled(fault, output), totalMs - beforeMs)
       })
     },
   }

@@ -1,5 +1,6 @@
 import type { EffectContext } from '../engine/effect-kind.ts'
 import type { Entity } from '../world/component.ts'
+import { isThenable } from '../world/is-thenable.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -73,18 +74,18 @@ export class SimulatedCall {
     this.#owner.usedReal(use)
   }
 
-  /** Does something of it after so much time. Until then there is a timer and nothing else: a crowd waits for long. */
-  after<T>(durationMs: number, work: () => T | Promise<T>): Promise<T> {
-    return this.#sleep(durationMs).then(() => this.now(work))
-  }
-
-  /** Does something of it, in its name. */
-  async now<T>(work: () => T | Promise<T>): Promise<T> {
+  /**
+   * Does something of it in its name, after so much time if it is to take any. Until then there is a timer and nothing
+   * else: a crowd waits for long.
+   */
+  async does<T>(work: () => T | Promise<T>, afterMs?: number): Promise<T> {
+    if (afterMs !== undefined) await this.#sleep(afterMs)
     const { underway, isDead } = this.#owner
     if (isDead()) return never()
     underway.begin(this)
     try {
-      const result = await inSimulation(this, work, undefined)
+      const begun = inSimulation(this, work, undefined)
+      const result = isThenable(begun) ? await begun : begun
       return isDead() ? await never() : result
     } catch (error) {
       if (isDead()) return await never()

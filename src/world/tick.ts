@@ -5,6 +5,7 @@ import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
 import type { Input } from './input.ts'
 import { inspect } from './inspect.ts'
+import { isThenable } from './is-thenable.ts'
 import type { System, World } from './world.ts'
 
 /** What drives one tick. */
@@ -127,8 +128,4 @@ function runSystem(world: World, system: System, underway: Underway): void {
       { cause: error },
     )
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -28,7 +28,7 @@ export function recordedEffect(kind: string, inner: EffectKind, recall: Recall, 
       if (kind !== 'model' && kind !== 'tool') return ({ sleep }) => sleep(latencyMs).then(() => outcome)
       const name = nameOf(kind, world, effect)
       return ({ attempt, key, sleep }) =>
-        work.call({ kind, name, key, attempt }, sleep, (call) => call.after(latencyMs, () => outcome))
+        work.call({ kind, name, key, attempt }, sleep, (call) => call.does(() => outcome, latencyMs))
     },
   }
 }
