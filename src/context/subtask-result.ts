@@ -2,9 +2,9 @@ import { SubtaskOutcome, type SubtaskResult, type SubtaskSpending } from '../../
 import type { Failure } from '../../components/failure.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import type { JsonObject } from '../world/json.ts'
+import { parsedAs } from '../world/parsed-as.ts'
 import { nothingSpent } from './subtask-spending.ts'
 import { toUsd } from './usd.ts'
-import { parsedAs } from '../world/parsed-as.ts'
 
 /** The digest of a subtask whose model has written no text. */
 export const noDigest = '[no digest]'

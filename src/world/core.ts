@@ -2,7 +2,7 @@ import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Header } from './changes.ts'
 import { type Component, type Entity, invalidValue, type Log } from './component.ts'
 import { EntiaError } from './entia-error.ts'
-import { fitsComponent } from './fits.ts'
+import { problemWith } from './fits.ts'
 import type { Json, JsonObject } from './json.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
@@ -199,9 +199,8 @@ export class Core {
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
     const whose = (): string => `entity ${entity}, component ${token.name}`
     const stored = canonical(value, whose, adoptedLevels)
-    if (fitsComponent(token, stored)) return stored
-    const result = token.schema.safeParse(stored)
-    if (!result.success) throw invalidValue(whose(), result.error, token.refusedWith)
+    const problem = problemWith(token, stored)
+    if (problem !== undefined) throw invalidValue(whose(), problem, token.refusedWith)
     return stored
   }
 

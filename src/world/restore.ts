@@ -4,7 +4,7 @@ import { type Component, invalidValue, type Log, type Value } from './component.
 import type { Core } from './core.ts'
 import type { Column } from './column.ts'
 import { EntiaError } from './entia-error.ts'
-import { fitsComponent } from './fits.ts'
+import { problemWith } from './fits.ts'
 import { inspect } from './inspect.ts'
 import type { Json } from './json.ts'
 import { LinesHash } from './sha256.ts'
@@ -184,9 +184,8 @@ function check(core: Core, column: Column, version = column.token.version): void
     const value = version < token.version ? migrated(token, saved, version, whose) : saved
     const items = token.kind === 'log' ? (value as readonly Json[]) : [value]
     for (const item of items) {
-      if (fitsComponent(token, item)) continue
-      const result = token.schema.safeParse(item)
-      if (!result.success) throw invalidValue(whose, result.error)
+      const problem = problemWith(token, item)
+      if (problem !== undefined) throw invalidValue(whose, problem)
     }
     if (value !== saved) core.state.put(entity, token, value)
     core.checkReference(entity, token, value)

@@ -14,12 +14,12 @@ import { SettlingOutcome } from '../../subagents/holder-outcome.ts'
 import { QueryOutcome } from '../../subagents/session-outcome.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
+import { parsedAs } from '../../world/parsed-as.ts'
 import { concerning, type Finding, type Law, type WatchedTick, type WatchedWorld } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
 import { add, type Amount, DelegationAccount } from './delegation-account.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
 import { holdersOf } from './holders-of.ts'
-import { parsedAs } from '../../world/parsed-as.ts'
 
 const delegations = touchedOf(Delegated)
 const launched = touchedOf(SubagentSession)
