@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { valuePath } from '../tools/value-path.ts'
 import { nameOfKey, snakeCase } from './key-spelling.ts'
 import { expectedBy, isPlain, settingKind } from './setting-kind.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 /** What is wrong with one key. */
 export interface SettingProblem {
@@ -99,7 +100,7 @@ const maxQuoted = 60
 
 function inWords(value: unknown): string {
   if (typeof value === 'string') {
-    return JSON.stringify(value.length > maxQuoted ? `${value.slice(0, maxQuoted - 3)}...` : value)
+    return JSON.stringify(cutText(value, maxQuoted, '...'))
   }
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return isPlain(value) ? 'an object' : 'no plain object'

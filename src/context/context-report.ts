@@ -1,6 +1,7 @@
 import { parseModel } from '../models/model-name.ts'
 import type { ContextStats, ModelRow } from './context-stats.ts'
 import { spentText } from './spent-text.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 /** Longest note or focus that is shown, in characters. */
 const maxNoteChars = 80
@@ -107,8 +108,7 @@ function padded(number: number): string {
 }
 
 function cut(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length > maxNoteChars ? `${line.slice(0, maxNoteChars - 3)}...` : line
+  return cutText(text.replaceAll(/\s+/g, ' ').trim(), maxNoteChars, '...')
 }
 
 function percent(share: number): string {

@@ -13,6 +13,5 @@ export function holderTask(opening: Message | undefined): string {
 /** The first line of a prompt, cut so that it stands in a list. */
 export function taskLine(prompt: string): string {
   const [line = ''] = prompt.trim().split(/\r\n|\r|\n/, 1)
-  const trimmed = line.trimEnd()
-  return trimmed.length <= maxChars ? trimmed : `${cutText(trimmed, maxChars - 3)}...`
+  return cutText(line.trimEnd(), maxChars, '...')
 }

@@ -1,4 +1,5 @@
 import type { Message } from '../../components/message.ts'
+import { cutMiddle } from '../tools/cut-text.ts'
 
 /** Of a longer result so many characters are left, half of them at its beginning and half at its end. */
 const maxResultChars = 8_000
@@ -43,26 +44,5 @@ export function callText(call: Extract<Block, { type: 'tool-call' }>): string {
  */
 export function resultText({ content }: Extract<Message, { role: 'tool' }>, isWhole = false): string {
   const text = content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')
-  return `[tool_result: ${isWhole ? text : shortened(text, maxResultChars)}]`
-}
-
-/** A text of at most so many characters is left as it is; of a longer one the middle is left out. */
-export function shortened(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text
-  const kept = Math.floor(maxChars / 2)
-  const [begin, end] = [wholeEnd(text, kept), wholeStart(text, text.length - kept)]
-  return `${text.slice(0, begin)}[... ${end - begin} characters left out ...]${text.slice(end)}`
-}
-
-/** Not between the halves of a character. */
-function wholeEnd(text: string, index: number): number {
-  return isHighSurrogate(text.charCodeAt(index - 1)) ? index - 1 : index
-}
-
-function wholeStart(text: string, index: number): number {
-  return isHighSurrogate(text.charCodeAt(index - 1)) ? index + 1 : index
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
+  return `[tool_result: ${isWhole ? text : cutMiddle(text, maxResultChars)}]`
 }

@@ -7,12 +7,13 @@ import type { Entity } from '../world/component.ts'
 import { LogView } from '../world/log-view.ts'
 import type { World } from '../world/world.ts'
 import { countUpTo } from './places.ts'
-import { renderTranscript, shortened } from './render-transcript.ts'
+import { renderTranscript } from './render-transcript.ts'
+import { cutMiddle } from '../tools/cut-text.ts'
 
 /** What a side call asks its model: a pure projection of the part of the conversation that it is about. */
 export function sideRequest(world: World, effect: Entity): ModelRequest {
   const { ask, carried, close, maxChars = Infinity, repair, ...call } = world.read(effect, SideCall)
-  const transcript = shortened(transcriptOf(world, effect), maxChars)
+  const transcript = cutMiddle(transcriptOf(world, effect), maxChars)
   const sections = [ask, carried, transcript, close].filter((text) => text !== undefined && text !== '')
   const asked: Message[] = [said('user', sections.join('\n\n'))]
   if (repair !== undefined) asked.push(said('assistant', repair.reply), said('user', repair.problem))

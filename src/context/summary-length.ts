@@ -12,5 +12,5 @@ export function maxSummaryChars(maxOutputTokens: number): number {
 
 /** A summary of so many characters at most. One that is longer ends in words that say so. */
 export function cutSummary(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : cutText(text, maxChars - cutMark.length) + cutMark
+  return cutText(text, maxChars, cutMark)
 }

@@ -15,6 +15,7 @@ import { sessionInfo, type SessionInfo } from './session-info.ts'
 import { ownSession, type SessionRef } from './session-ref.ts'
 import type { Launched, SessionNews } from './session-news.ts'
 import type { Sessions } from './sessions.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 export interface WaitOptions {
   /** @default true */
@@ -280,6 +281,6 @@ function nothingPending(sessionId: string): EntiaError {
 }
 
 function busy(sessionId: string, prompt: string): EntiaError {
-  const shown = prompt.slice(0, busyChars)
+  const shown = cutText(prompt, busyChars)
   return new EntiaError('session-busy', `Session ${sessionId} is busy with: ${shown}`, { sessionId, prompt: shown })
 }

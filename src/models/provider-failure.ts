@@ -1,4 +1,5 @@
 import type { Failure, FailureKind } from '../../components/failure.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 /** What a provider said, or did not say, when a call failed; the adapters gather it from their SDK's errors. */
 export interface ProviderError {
@@ -83,7 +84,7 @@ function lookUp(table: Readonly<Record<string, FailureKind>>, names: readonly st
 }
 
 function describe(provider: string, { status, names, message, silent }: ProviderError): string {
-  const text = message.slice(0, MAX_MESSAGE_LENGTH)
+  const text = cutText(message, MAX_MESSAGE_LENGTH).toWellFormed()
   if (silent === 'unreachable') return `${provider} could not be reached: ${text}`
   if (silent === 'timed-out') return `${provider} did not answer in time: ${text}`
   const facts = [status, names?.[0]].filter((fact) => fact !== undefined).join(' ')

@@ -110,7 +110,7 @@ function said(message: DeepReadonly<Message>): readonly string[] {
 
 function oneLine(text: string): string {
   const line = cutText(text, reportBounds.maxMessageChars).replaceAll(/\n\s*/g, ' ').trimEnd()
-  return line.length <= reportColumns ? line : `${cutText(line, reportColumns - 1)}…`
+  return cutText(line, reportColumns, '…')
 }
 
 /** The last of them are nearest to what went wrong. */

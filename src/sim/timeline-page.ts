@@ -5,6 +5,7 @@ import type { Timeline } from './timeline/timeline.ts'
 import { pageScript } from './timeline/page-script.ts'
 import { pageStyle } from './timeline/page-style.ts'
 import type { TraceEntry } from './trace-entry.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 /** What a page holds of a run at most; it says how much it leaves out. */
 const maxEvents = 20_000
@@ -118,7 +119,7 @@ const toolbar = `<div class="bar"><ul class="legend">${Object.entries(legend)
 
 function eventOf({ atMs, label, tick, type, facts }: TraceEntry): readonly (string | number | null)[] {
   const text = JSON.stringify(facts)
-  return [atMs, label, tick ?? null, type, text.length > maxFactsChars ? `${text.slice(0, maxFactsChars)}…` : text]
+  return [atMs, label, tick ?? null, type, cutText(text, maxFactsChars, '…')]
 }
 
 /** As much as a browser draws with ease. */

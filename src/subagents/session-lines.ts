@@ -1,4 +1,5 @@
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 type Session = Pick<SubagentSessionData, 'error' | 'sessionId' | 'status' | 'summary'>
 
@@ -33,5 +34,5 @@ export function stillLine({ sessionId, status }: Session): string {
 function errorText(error = ''): string {
   const text = error.replaceAll(/\s+/g, ' ').trim()
   if (text === '') return 'Unknown error'
-  return text.length > maxErrorChars ? `${text.slice(0, maxErrorChars - 3)}...` : text
+  return cutText(text, maxErrorChars, '...')
 }

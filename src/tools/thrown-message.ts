@@ -21,8 +21,7 @@ const inspectOptions = {
  */
 export function thrownMessage(value: unknown): string {
   try {
-    const message = describe(value, maxCauses).toWellFormed()
-    return message.length <= maxThrownChars ? message : `${cutText(message, maxThrownChars - 1)}…`
+    return cutText(describe(value, maxCauses).toWellFormed(), maxThrownChars, '…')
   } catch {
     return 'something was thrown that cannot be read'
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../world/json.ts'
 import type { Entity } from '../world/component.ts'
 import { inspect } from '../world/inspect.ts'
 import { callsOf, type Seen, sessionsIn, talksIn } from './seen-worlds.ts'
+import { cutText } from '../tools/cut-text.ts'
 
 /** What vitest asks of a matcher. */
 export interface Matched {
@@ -49,7 +50,7 @@ export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, 
   const sessions = sessionsIn(seen)
   const pass = sessions.some((session) => matches(session, expected))
   const came = sessions.map(({ sequence, category, status, prompt }) => {
-    return `  session ${sequence}: ${category}, ${status}, ${JSON.stringify(prompt.slice(0, maxChars))}`
+    return `  session ${sequence}: ${category}, ${status}, ${JSON.stringify(cutText(prompt, maxChars))}`
   })
   return { pass, message: () => told(`${pass ? 'no session' : 'a session'} like ${shown(expected)}`, came) }
 }

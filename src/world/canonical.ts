@@ -13,7 +13,8 @@ type Visited = Json | typeof unfit
 
 /**
  * The canonical form of a value: plain JSON, keys sorted, deeply frozen, so that `JSON.stringify` gives the same bytes
- * for the same data from then on. What is canonical already comes back as the same object; anything else is copied.
+ * for the same data from then on. What is canonical already comes back as the same object; anything else is copied. Half a
+ * surrogate pair in a text becomes U+FFFD.
  *
  * @param where says whose value it is, for the error message
  * @param adoptedLevels how many levels, from the top, are frozen in place instead of copied: for objects that nobody
@@ -38,6 +39,7 @@ export function canonicalOrNone(value: unknown): Json | undefined {
 function visit(node: unknown, depth: number, adopted: number): Visited {
   switch (typeof node) {
     case 'string':
+      return wellFormed(node)
     case 'boolean':
       return node
     case 'number':
@@ -52,6 +54,11 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
     default:
       return unfit
   }
+}
+
+/** No text of a world has half a surrogate pair in it: no provider takes one, and no file keeps it as it was. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed()
 }
 
 function visitArray(items: readonly unknown[], depth: number, adopted: number): Visited {
@@ -81,8 +88,7 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
     const item = source[key]
     // What was visited goes along: to visit it anew would double the work with every level.
     if (item === undefined) return rebuilt(copy ?? source, keys, depth, adopted)
-    if (typeof item === 'string') continue
-    const value = visit(item, depth, adopted)
+    const value = typeof item === 'string' ? wellFormed(item) : visit(item, depth, adopted)
     if (value === unfit) return unfit
     if (!Object.is(value, item)) (copy ??= copyOf(source))[key] = value
   }

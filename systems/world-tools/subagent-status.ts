@@ -4,6 +4,7 @@ import { giveAnswer } from '../sessions/answer-session-call.ts'
 import { findSession } from '../../src/subagents/find-session.ts'
 import { sessionName } from './arguments.ts'
 import { worldTool } from './world-tool.ts'
+import { cutText } from '../../src/tools/cut-text.ts'
 
 const input = () => z.object({ session_id: sessionName().optional() })
 
@@ -54,6 +55,5 @@ const maxRows = 200
 const maxCellChars = 50
 
 function cell(text: string): string {
-  const line = text.trim().split(/\r?\n/, 1)[0] ?? ''
-  return line.length > maxCellChars ? `${line.slice(0, maxCellChars - 3)}...` : line
+  return cutText(text.trim().split(/\r?\n/, 1)[0] ?? '', maxCellChars, '...')
 }

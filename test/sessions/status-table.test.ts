@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { call, calls, stepwise, team } from './team.ts'
 
 /** What `subagent_status` says to a lead that has so many finished sessions. */
-async function overview(count: number): Promise<{ session_count: number; summary_table: string }> {
+async function overview(count: number, task = 'task'): Promise<{ session_count: number; summary_table: string }> {
   const made = team({
     agent: { messages: [] },
     parts: [DelegationLimits({ sessions: 1_000 })],
@@ -11,7 +11,7 @@ async function overview(count: number): Promise<{ session_count: number; summary
   })
   await made.runner.start()
   const sessions = made.runner.subagents(made.lead)
-  const tasks = Array.from({ length: count }, (_, index) => `task ${index + 1}`)
+  const tasks = Array.from({ length: count }, (_, index) => `${task} ${index + 1}`)
   await Promise.all(tasks.map((prompt) => sessions.spawn({ category: 'researcher', prompt, notify: false })))
   await made.runner.idle()
   await made.runner.message(made.lead, 'How do they stand?')
@@ -32,5 +32,11 @@ describe('the table of sessions', () => {
     expect(count).toBe(205)
     expect(table.split('\n')).toHaveLength(202)
     expect(table.split('\n').at(-1)).toBe('(5 more sessions, not listed)')
+  })
+
+  it('is cut between characters', async () => {
+    const { summary_table: table } = await overview(1, 'a👋'.repeat(30))
+    expect(table).not.toContain('\ufffd')
+    expect(table).toMatch(/ Done: (?:a👋){13}a\.\.\.$/)
   })
 })

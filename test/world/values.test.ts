@@ -137,6 +137,24 @@ describe('a value', () => {
   })
 })
 
+describe('a text with half a surrogate pair', () => {
+  it('is well-formed in the world: half a pair becomes U+FFFD, whole pairs stay', () => {
+    const { world, one } = ada()
+    world.patch(one, Person, { name: 'Ada \ud83d' })
+    expect(world.read(one, Person).name).toBe('Ada \ufffd')
+    world.patch(one, Person, { name: '\udc4b 👋' })
+    expect(world.read(one, Person).name).toBe('\ufffd 👋')
+  })
+
+  it('is well-formed wherever it stands in a value', () => {
+    const Letter = defineComponent('Letter', z.object({ pages: z.array(z.array(z.string())) }))
+    const world = new World()
+    const one = world.spawn(Letter({ pages: [['\ud83d'], ['a', 'b\ud83d']] }))
+    expect(world.read(one, Letter)).toEqual({ pages: [['\ufffd'], ['a', 'b\ufffd']] })
+    expect(World.restore(world.snapshot(), { components: [Letter] }).hash()).toBe(world.hash())
+  })
+})
+
 describe('the components of an entity', () => {
   it('come in the order of their names, whatever was added first', () => {
     const world = new World()

@@ -1,5 +1,6 @@
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { valuePath } from '../../tools/value-path.ts'
+import { cutText } from '../../tools/cut-text.ts'
 
 /** A place in a text, counted from 1. */
 export interface TextPlace {
@@ -105,8 +106,7 @@ function syntaxProblem(text: string, [error, next]: readonly ParseError[]): Text
   const codes = [error, next].map((each) => (each === undefined ? '' : printParseErrorCode(each.error)))
   const [code = ''] = codes[0] === 'InvalidSymbol' && codes[1] === 'PropertyNameExpected' ? codes.slice(1) : codes
   const expected = expectedInstead[code] ?? 'a value'
-  const found = text.slice(error.offset, error.offset + error.length).trim()
-  const quoted = found.length > maxQuotedChars ? `${found.slice(0, maxQuotedChars - 3)}...` : found
+  const quoted = cutText(text.slice(error.offset, error.offset + error.length).trim(), maxQuotedChars, '...')
   const came = quoted === '' ? 'the end of the file' : JSON.stringify(quoted)
   return { ...placeAt(text, error.offset), path: '', expected, came }
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JobAnswer, JobOrder } from './job-messages.ts'
+import { cutStart } from '../../tools/cut-text.ts'
 
 /** Of what a job writes to its error output, so much is kept to tell why it died. */
 const maxKeptChars = 2_000
@@ -26,7 +27,7 @@ export class Job {
     this.#file = file
     this.#child = fork(script, [...rest, file], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#complaint = (this.#complaint + text).slice(-maxKeptChars)
+      this.#complaint = cutStart(this.#complaint + text, maxKeptChars)
     })
     this.#child.on('message', (answer: JobAnswer) => this.#settle((waiting) => waiting.resolve(answer)))
     this.#child.once('close', (code, signal) => {

@@ -16,6 +16,7 @@ import { onceRanOnce } from './once-ran-once.ts'
 import { prefixHolds } from './prefix-holds.ts'
 import { restoredEqualsSaved } from './restored-equals-saved.ts'
 import { sessionTransitionsLegal } from './session-transitions-legal.ts'
+import { textsWellFormed } from './texts-well-formed.ts'
 import { writtenAhead } from './written-ahead.ts'
 
 /** What holds in every world, whatever its agents do and whatever befalls it. */
@@ -36,6 +37,7 @@ export const standardLaws: readonly Law[] = [
   holdersAccounted,
   holdersWithoutTools,
   nothingWaitsInVain,
+  textsWellFormed,
   // These two last: what they find mostly has a cause that one of the others names.
   restoredEqualsSaved,
   journalEqualsWorld,

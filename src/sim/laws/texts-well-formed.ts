@@ -1,0 +1,44 @@
+import { cutText } from '../../tools/cut-text.ts'
+import type { Json } from '../../world/json.ts'
+import type { Finding, Law } from '../law.ts'
+
+/** No provider takes half a character, and a text that has one is sent with every later request. */
+export const textsWellFormed: Law = {
+  name: 'texts-well-formed',
+  meaning: 'No text in a world has half a surrogate pair in it.',
+  watch: () => ({
+    ticked({ step: { delta } }) {
+      for (const changes of [delta.set, delta.appended, delta.spliced]) {
+        for (const component in changes) {
+          for (const [entity, value] of changes[component] ?? []) {
+            const found = illFormedIn(value)
+            if (found !== undefined) return said(entity, component, found)
+          }
+        }
+      }
+      return undefined
+    },
+  }),
+}
+
+function said(entity: number, component: string, text: string): Finding {
+  return `${component} of entity ${entity} has half a surrogate pair in ${JSON.stringify(cutText(text, 60))}`
+}
+
+/** The first text of a value, keys included, that is not well-formed. */
+function illFormedIn(value: Json): string | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : value
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) {
+      const found = illFormedIn(item)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  for (const [key, item] of Object.entries(value as { readonly [key: string]: Json | undefined })) {
+    const found = key.isWellFormed() ? illFormedIn(item ?? null) : key
+    if (found !== undefined) return found
+  }
+  return undefined
+}
