@@ -165,7 +165,8 @@ function answerOf(
   for (const [index, call] of toolCalls.entries()) {
     if (typeof call?.name !== 'string') return `a tool call without a name: ${JSON.stringify(call)}`
     const { id = `call-${request.messages.length}-${index}`, name, arguments: written = {} } = call
-    const read = typeof written === 'string' ? readArguments(written) : { arguments: written }
+    const isCut = stop === 'max-tokens' && index === toolCalls.length - 1
+    const read = typeof written === 'string' ? readArguments(written, isCut) : { arguments: written }
     content.push({ ...read, id, name, type: 'tool-call' })
   }
   return {

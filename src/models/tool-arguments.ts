@@ -3,9 +3,11 @@ import type { ToolCallBlock } from '../../components/message.ts'
 /**
  * Reads the arguments that a model wrote. No text at all stands for no arguments; anything but a JSON object is kept
  * raw.
+ *
+ * @param isCut the reply was cut at the token limit here: no text at all is then malformed, too. @default false
  */
-export function readArguments(raw: string): Pick<ToolCallBlock, 'arguments' | 'malformed'> {
-  if (raw.trim() === '') return { arguments: {} }
+export function readArguments(raw: string, isCut = false): Pick<ToolCallBlock, 'arguments' | 'malformed'> {
+  if (raw.trim() === '') return isCut ? { arguments: {}, malformed: '' } : { arguments: {} }
   try {
     const value: unknown = JSON.parse(raw)
     if (isJsonObject(value)) return { arguments: value }
@@ -17,7 +19,12 @@ export function readArguments(raw: string): Pick<ToolCallBlock, 'arguments' | 'm
 
 /** The arguments as text, for wire forms that send them so: what a model wrote malformed goes back as it wrote it. */
 export function writeArguments(call: ToolCallBlock): string {
-  return call.malformed ?? JSON.stringify(call.arguments)
+  return call.malformed || JSON.stringify(call.arguments)
+}
+
+/** Is a text a complete JSON object? */
+export function isWholeObject(raw: string): boolean {
+  return raw.trim() !== '' && readArguments(raw).malformed === undefined
 }
 
 /** Only for what came out of `JSON.parse`, where an object can hold nothing but JSON. */

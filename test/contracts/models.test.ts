@@ -72,6 +72,7 @@ async function script(handler: Handler, text: string, signal: AbortSignal): Prom
   if (answer === 'silence')
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('It was cancelled.'))))
   if ('failure' in answer) return fail('internal')
+  if ('raw' in answer) throw new Error('A script has no stream.')
   if (answer.refusal !== undefined) return fail('refused', { message: answer.refusal })
   const { thinking, toolCalls, usage, stopsAtLimit } = answer
   return {

@@ -45,7 +45,12 @@ export interface HttpError {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Answer = Reply | HttpError | 'silence'
+/** A stream that is sent as it stands, for what no sound server says. */
+export interface RawStream {
+  readonly raw: string
+}
+
+export type Answer = Reply | HttpError | RawStream | 'silence'
 
 /** A request that a server got. */
 export interface Received {
@@ -120,6 +125,10 @@ export async function startLoopback(protocol: Protocol, handler: Handler): Promi
     if ('failure' in answer) {
       const { status, body } = protocol.httpError(answer)
       sendJson(response, status, body, answer.headers)
+      return
+    }
+    if ('raw' in answer) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer.raw)
       return
     }
     if (answer.latencyMs !== undefined) await setTimeout(answer.latencyMs)

@@ -1,7 +1,7 @@
 import type { AssistantMessage } from '../../../components/message.ts'
 import type { TokenUsage } from '../../../components/usage.ts'
 import { failed } from '../failed.ts'
-import type { ModelDelta, ModelOutcome, ModelReply } from '../port.ts'
+import type { ModelDelta, ModelOutcome } from '../port.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readArguments } from '../tool-arguments.ts'
 import type { RawMessageStreamEvent, StopReason } from './client.ts'
@@ -44,7 +44,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
         this.#grow(event)
         break
       case 'message_delta':
-        this.#stop = event.delta.stop_reason
+        this.#stop = event.delta.stop_reason ?? this.#stop
         // Null on every answer but a refusal, and absent from servers of an older version of the API.
         this.#refusal = event.delta.stop_details?.explanation ?? event.delta.stop_details?.category ?? undefined
         this.#usage = { ...this.#usage, ...usageOf(event.usage) }
@@ -58,23 +58,46 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
 
   outcome(): ModelOutcome | undefined {
     if (!this.#finished) return undefined
-    const stopped = this.#stop
-    if (stopped === 'refusal') {
-      const reason = this.#refusal === undefined ? '' : `: ${this.#refusal}`
-      return failed({ kind: 'refused', message: `${this.#model} refused to answer${reason}` })
+    switch (this.#stop) {
+      case 'end_turn':
+      case 'stop_sequence':
+      case 'tool_use':
+        return this.#reply(false)
+      case 'max_tokens':
+        return this.#reply(true)
+      case 'refusal': {
+        const reason = this.#refusal === undefined ? '' : `: ${this.#refusal}`
+        return failed({ kind: 'refused', message: `${this.#model} refused to answer${reason}` })
+      }
+      case 'model_context_window_exceeded':
+        return failed({
+          kind: 'context-overflow',
+          message: `The context window of ${this.#model} was full mid-answer.`,
+        })
+      case 'pause_turn': {
+        const message = `${this.#model} paused for a tool that runs at the provider; take such tools out of options.extra.`
+        return failed({ kind: 'invalid-request', message })
+      }
+      case null:
+        return failed({ kind: 'truncated', message: `${this.#model} ended its answer without a stop_reason` })
+      default: {
+        const message = `${this.#model} ended its answer with stop_reason "${String(this.#stop)}"`
+        return failed({ kind: 'truncated', message })
+      }
     }
-    if (stopped === 'model_context_window_exceeded') {
-      return failed({ kind: 'context-overflow', message: `The context window of ${this.#model} was full mid-answer.` })
-    }
-    if (stopped === 'pause_turn') {
-      const message = `${this.#model} paused for a tool that runs at the provider; take such tools out of options.extra.`
-      return failed({ kind: 'invalid-request', message })
-    }
-    const content = [...this.#drafts.values()].map(blockOf)
-    const stop = stopped === 'max_tokens' ? 'max-tokens' : stopOf(content)
+  }
+
+  #reply(isCut: boolean): ModelOutcome {
+    const drafts = [...this.#drafts.values()]
+    const content = drafts.map((draft, index) => blockOf(draft, isCut && index === drafts.length - 1))
+    const called = content.some(({ type }) => type === 'tool-call')
     return {
       ok: true,
-      value: { message: { role: 'assistant', content, model: this.#model }, stop, usage: this.#usage },
+      value: {
+        message: { role: 'assistant', content, model: this.#model },
+        stop: isCut ? 'max-tokens' : called ? 'tool-calls' : 'end',
+        usage: this.#usage,
+      },
     }
   }
 
@@ -115,7 +138,8 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   }
 }
 
-function blockOf(draft: Draft): Block {
+/** @param isCut the reply was cut at the token limit in this block */
+function blockOf(draft: Draft, isCut: boolean): Block {
   switch (draft.type) {
     case 'text':
       return { type: 'text', text: draft.text }
@@ -130,14 +154,14 @@ function blockOf(draft: Draft): Block {
       return { type: 'thinking', provider: ANTHROPIC, text: '', redacted: draft.data }
     case 'tool-call': {
       // Without deltas the arguments came whole, with the start of the block.
-      const raw = draft.raw === '' ? JSON.stringify(draft.input ?? {}) : draft.raw
-      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(raw) }
+      const whole = isEmpty(draft.input) ? '' : JSON.stringify(draft.input)
+      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(draft.raw || whole, isCut) }
     }
   }
 }
 
-function stopOf(content: readonly Block[]): ModelReply['stop'] {
-  return content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'end'
+function isEmpty(input: unknown): boolean {
+  return typeof input !== 'object' || input === null || Object.keys(input).length === 0
 }
 
 interface WireUsage {

@@ -10,7 +10,6 @@ export type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-export type { CompletionUsage } from 'openai/resources/completions'
 export type {
   EasyInputMessage,
   Response,
@@ -19,7 +18,6 @@ export type {
   ResponseOutputItem,
   ResponseReasoningItem,
   ResponseStreamEvent,
-  ResponseUsage,
 } from 'openai/resources/responses/responses'
 
 /** Where a server is called, and as whom. */

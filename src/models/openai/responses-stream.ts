@@ -5,13 +5,7 @@ import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { failureOf } from '../provider-failure.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readArguments } from '../tool-arguments.ts'
-import type {
-  Response,
-  ResponseOutputItem,
-  ResponseReasoningItem,
-  ResponseStreamEvent,
-  ResponseUsage,
-} from './client.ts'
+import type { Response, ResponseOutputItem, ResponseReasoningItem, ResponseStreamEvent } from './client.ts'
 
 type Block = AssistantMessage['content'][number]
 
@@ -25,6 +19,8 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   readonly #callIds = new Map<string, string>()
   #refusal: string | undefined
   #final: Response | undefined
+  /** What the last event says of the whole answer; its `status` may say otherwise. */
+  #ending: 'completed' | 'incomplete' | 'failed' | undefined
 
   constructor(provider: string, model: string, onDelta: (delta: ModelDelta) => void) {
     this.#provider = provider
@@ -53,9 +49,13 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         this.#keep(event.item)
         break
       case 'response.completed':
+        this.#end('completed', event.response)
+        break
       case 'response.incomplete':
+        this.#end('incomplete', event.response)
+        break
       case 'response.failed':
-        this.#final = event.response
+        this.#end('failed', event.response)
         break
       default:
       // The other events say again, in parts, what the items say as a whole.
@@ -65,32 +65,50 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   outcome(): ModelOutcome | undefined {
     if (this.#final === undefined) return undefined
     const { error, incomplete_details: incomplete, usage } = this.#final
+    const ending = this.#final.status ?? this.#ending
     if (error) return failed(failureOf(this.#provider, { message: error.message, names: namesOf(error) }))
     const refusal =
       this.#refusal ?? (incomplete?.reason === 'content_filter' ? 'its content filter stepped in' : undefined)
     if (refusal !== undefined) {
       return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     }
-    if (incomplete && incomplete.reason !== 'max_output_tokens') {
-      const reason = incomplete.reason ?? 'no reason given'
+    if (ending === 'failed' || this.#ending === 'failed') {
+      return failed({ kind: 'overloaded', message: `${this.#model} failed and gave no reason` })
+    }
+    const isIncomplete = incomplete || ending === 'incomplete' || this.#ending === 'incomplete'
+    if (isIncomplete && incomplete?.reason !== 'max_output_tokens') {
+      const reason = incomplete?.reason ?? 'no reason given'
       return failed({ kind: 'truncated', message: `${this.#model} left its answer incomplete: ${reason}` })
+    }
+    if (!isIncomplete && ending !== 'completed') {
+      return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status "${ending}"` })
     }
     const called = this.#content.some(({ type }) => type === 'tool-call')
     return {
       ok: true,
       value: {
         message: { role: 'assistant', content: this.#content, model: this.#model },
-        stop: incomplete ? 'max-tokens' : called ? 'tool-calls' : 'end',
+        stop: isIncomplete ? 'max-tokens' : called ? 'tool-calls' : 'end',
         usage: usageOf(usage),
       },
     }
+  }
+
+  #end(ending: 'completed' | 'incomplete' | 'failed', response: Response): void {
+    this.#ending = ending
+    this.#final = response
   }
 
   #keep(item: ResponseOutputItem): void {
     if (item.type === 'reasoning') this.#content.push(...this.#thinking(item))
     else if (item.type === 'function_call') {
       const { call_id: id, name } = item
-      this.#content.push({ type: 'tool-call', id, name, ...readArguments(item.arguments) })
+      this.#content.push({
+        type: 'tool-call',
+        id,
+        name,
+        ...readArguments(item.arguments, item.status === 'incomplete'),
+      })
     } else if (item.type === 'message') {
       const { phase } = item
       for (const part of item.content) {
@@ -126,16 +144,24 @@ function namesOf({ code, type }: NonNullable<Response['error']>): string[] {
 
 /**
  * Input that was read from the cache or written to it is counted within the input, and is taken out of it here. Servers
- * that only speak the same protocol leave counts out.
+ * that only speak the same protocol leave counts out, or null.
  */
-function usageOf(usage: Partial<ResponseUsage> | undefined | null): TokenUsage {
-  const { input_tokens: input, output_tokens: output } = usage ?? {}
-  const details: Partial<ResponseUsage['input_tokens_details']> = usage?.input_tokens_details ?? {}
-  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = details
+function usageOf(usage: WireUsage | undefined | null): TokenUsage {
+  const { input_tokens: input, output_tokens: output, input_tokens_details: details } = usage ?? {}
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = details ?? {}
   return {
-    ...(input !== undefined && { input: Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)) }),
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
-    ...(output !== undefined && { output }),
+    ...(typeof input === 'number' && { input: Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)) }),
+    ...(typeof cacheRead === 'number' && { cacheRead }),
+    ...(typeof cacheWrite === 'number' && { cacheWrite }),
+    ...(typeof output === 'number' && { output }),
   }
+}
+
+interface WireUsage {
+  readonly input_tokens?: number | null
+  readonly output_tokens?: number | null
+  readonly input_tokens_details?: {
+    readonly cached_tokens?: number | null
+    readonly cache_write_tokens?: number | null
+  } | null
 }
