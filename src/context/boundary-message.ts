@@ -3,13 +3,8 @@ import { Conversation } from '../../components/conversation.ts'
 import type { Message } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { framed, recordFoot, recordHeads } from './frames.ts'
 import { countUpTo } from './places.ts'
-
-const heads = {
-  summary: '[Conversation compacted. A handover of the earlier part follows; do not redo what it lists as done.]',
-  checkpoint: '[The prior task is complete. Its record follows; do not run its tools again.]',
-} as const
-const foot = '[End of record. The conversation goes on below.]'
 
 /** Where the projection of an agent begins. */
 export interface ProjectionStart {
@@ -50,7 +45,7 @@ function hasCalls(message: Message | undefined): boolean {
 export function boundaryMessage(entry: BoundaryEntry): Message {
   let message = messages.get(entry)
   if (message === undefined) {
-    const text = `${heads[entry.kind]}\n\n${entry.text}\n\n${foot}`
+    const text = `${recordHeads[entry.kind]}\n\n${framed(entry.text, 'record')}\n\n${recordFoot}`
     // Frozen, as those of a World are: its tokens are counted once.
     message = Object.freeze({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
     messages.set(entry, message)

@@ -9,6 +9,7 @@ import { textOf } from '../models/text-of.ts'
 import { cutText } from '../tools/cut-text.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { oneLine } from './frames.ts'
 import { countUpTo } from './places.ts'
 
 /** So many characters of a request are repeated. */
@@ -33,7 +34,7 @@ function requestRow(world: World, agent: Entity, seq: number): readonly string[]
   const fromSeq = world.get(agent, Turn)?.fromSeq
   if (fromSeq === undefined || fromSeq > seq) return []
   const opening = world.get(agent, Conversation)?.[countUpTo(world, agent, fromSeq) - 1]
-  const text = cutText(textOf(opening), maxRequestChars).replaceAll(/\r\n|[\n\r\u2028\u2029]/g, ' ')
+  const text = oneLine(cutText(textOf(opening), maxRequestChars))
   return text.trim() === '' ? [] : [`request: ${text}`]
 }
 
@@ -42,18 +43,18 @@ function sessionRows(world: World, agent: Entity, listed: ReadonlySet<Entity>): 
   return active.flatMap((session) => {
     if (world.has(session, Outcome)) return []
     const { category, prompt, sessionId, status } = world.read(session, SubagentSession)
-    return [`session ${sessionId} (${category}): ${status}, ${firstLine(prompt)}`]
+    return [`session ${sessionId} (${oneLine(category)}): ${status}, ${firstLine(prompt)}`]
   })
 }
 
 function firstLine(text: string): string {
-  return text.trim().split(/\r\n|[\n\r]/, 1)[0] ?? ''
+  return oneLine(text.trim().split(/\r\n|[\n\r]/, 1)[0] ?? '')
 }
 
 function approvalRows(world: World, agent: Entity): readonly string[] {
   return world.referrers(OwnedBy, agent).flatMap((owned) => {
     const approval = world.get(owned, Approval)
     if (approval === undefined || world.has(owned, Outcome)) return []
-    return [`approval ${approval.id}: ${approval.tool}, waiting for a person`]
+    return [`approval ${approval.id}: ${oneLine(approval.tool)}, waiting for a person`]
   })
 }

@@ -4,6 +4,7 @@ import { HolderOf, Seed, SharedBlock } from '../../components/holder.ts'
 import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { field } from './frames.ts'
 import { taskLine } from './holder-task.ts'
 
 const head = '# Live Subagents'
@@ -60,6 +61,6 @@ function sharedCount(world: World, agent: Entity): number {
 }
 
 function lineOf({ kind, prompt, sessionId, status }: SubagentSessionData): string {
-  const line = `- id: ${sessionId} | task: ${taskLine(prompt)}`
+  const line = `- id: ${sessionId} | task: ${field(taskLine(prompt))}`
   return kind === 'holder' ? line : `${line} | status: ${status}`
 }

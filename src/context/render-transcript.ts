@@ -1,48 +1,62 @@
-import type { Message } from '../../components/message.ts'
+import type { Message, ToolMessage } from '../../components/message.ts'
 import { cutMiddle } from '../tools/cut-text.ts'
+import { framed } from './frames.ts'
 
 /** Of a longer result so many characters are left, half of them at its beginning and half at its end. */
 const maxResultChars = 8_000
 
 /**
  * Messages as a text for another model: a section each, `## <role>` and then its blocks; calls, results and media in
- * brackets, thinking left out. The middle of results of more than 8,000 characters is left out.
+ * brackets, thinking left out. The middle of results of more than 8,000 characters is left out. What a message says cannot
+ * pass for a section, a call or a result: such lines get a backslash before them.
  */
 export function renderTranscript(messages: Iterable<Message>): string {
-  return [...messages].map(section).join('\n\n')
+  return [...messages].map((message) => [`## ${message.role}`, ...blocksOf(message, quoted)].join('\n')).join('\n\n')
 }
 
-function section(message: Message): string {
-  const blocks = message.role === 'tool' ? [resultText(message)] : message.content.flatMap(blockText)
-  return [`## ${message.role}`, ...blocks].join('\n')
+/** The words of one message, unframed: what it is found by. */
+export function messageText(message: Message): string {
+  return blocksOf(message, asItIs).join('\n')
 }
 
 type Block = Message['content'][number]
+type Quote = (text: string, midLine?: boolean) => string
 
-function blockText(block: Block): readonly string[] {
+const quoted: Quote = (text, midLine) => framed(text, 'transcript', midLine)
+const asItIs: Quote = (text) => text
+
+function blocksOf(message: Message, quote: Quote): readonly string[] {
+  if (message.role === 'tool') return [inBrackets(cutMiddle(joined(message), maxResultChars), quote)]
+  return message.content.flatMap((block) => blockText(block, quote))
+}
+
+function blockText(block: Block, quote: Quote): readonly string[] {
   switch (block.type) {
     case 'text':
-      return [block.text]
+      return [quote(block.text)]
     case 'file':
       return [`[${block.mediaType}]`]
     case 'tool-call':
-      return [callText(block)]
+      return [callText(block, quote)]
     case 'thinking':
       return []
   }
 }
 
 /** A call as a text: its name, and its arguments as the model wrote them. */
-export function callText(call: Extract<Block, { type: 'tool-call' }>): string {
-  return `[tool_use: ${call.name}(${call.malformed ?? JSON.stringify(call.arguments)})]`
+export function callText(call: Extract<Block, { type: 'tool-call' }>, quote = quoted): string {
+  return `[tool_use: ${quote(`${call.name}(${call.malformed ?? JSON.stringify(call.arguments)})`, true)}]`
 }
 
-/**
- * The result of a call as a text.
- *
- * @param isWhole a long one is left as it is
- */
-export function resultText({ content }: Extract<Message, { role: 'tool' }>, isWhole = false): string {
-  const text = content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')
-  return `[tool_result: ${isWhole ? text : cutMiddle(text, maxResultChars)}]`
+/** The whole result of a call as a text. */
+export function resultText(message: ToolMessage): string {
+  return inBrackets(joined(message), quoted)
+}
+
+function inBrackets(text: string, quote: Quote): string {
+  return `[tool_result: ${quote(text, true)}]`
+}
+
+function joined({ content }: ToolMessage): string {
+  return content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')
 }

@@ -31,7 +31,7 @@ function known(message: Message, isSeeded: boolean): Message | null {
 
 /** `null`: nothing of it is left. */
 function asText(message: Message, isSeeded: boolean): Message | null {
-  if (message.role === 'tool') return { role: 'user', content: [textBlock(resultText(message, true))] }
+  if (message.role === 'tool') return { role: 'user', content: [textBlock(resultText(message))] }
   if (message.role !== 'assistant') return message
   const content = message.content.flatMap((block) => {
     if (block.type === 'tool-call') return [textBlock(callText(block))]

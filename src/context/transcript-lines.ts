@@ -2,7 +2,7 @@ import type { Message } from '../../components/message.ts'
 import type { SummaryStatus } from '../../components/archive.ts'
 import type { TokenUsage } from '../../components/usage.ts'
 import type { TranscriptLine } from '../stores/port.ts'
-import { renderTranscript } from './render-transcript.ts'
+import { messageText } from './render-transcript.ts'
 import type { PlacedMessage } from './turn-places.ts'
 
 const version = 1
@@ -27,11 +27,10 @@ export function sessionLine(session: SessionLine): TranscriptLine {
 
 /** A message whole. Its words, as another model would read them, are what it is found by. */
 export function messageLine({ message, seq, step, turn }: PlacedMessage, at: number): TranscriptLine {
-  const rendered = renderTranscript([message])
   const { role, content, ...rest } = message
   return {
     text: JSON.stringify({ type: 'message', seq, at, turn, step, role, content, ...rest }),
-    searchable: rendered.slice(rendered.indexOf('\n') + 1),
+    searchable: messageText(message),
   }
 }
 

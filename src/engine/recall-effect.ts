@@ -4,7 +4,7 @@ import { Boundary } from '../../components/boundary.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { ToolCall } from '../../components/tool-call.ts'
-import { renderTranscript } from '../context/render-transcript.ts'
+import { messageText } from '../context/render-transcript.ts'
 import { messageLine, messageOf } from '../context/transcript-lines.ts'
 import { type PlacedMessage, placedMessages } from '../context/turn-places.ts'
 import { memoryStore } from '../stores/memory.ts'
@@ -39,8 +39,7 @@ export function recallEffect(sessions: Sessions): EffectKind {
         const found = lines.flatMap(({ text }) => messageOf(text) ?? []).filter(({ seq }) => isFolded(seq))
         const unlike = [...new Map(found.map((one) => [one.seq, one])).values()]
         const messages = unlike.slice(0, maxMessages).map(({ seq, message }) => {
-          const rendered = renderTranscript([message])
-          return { seq, role: message.role, text: cutText(rendered.slice(rendered.indexOf('\n') + 1), maxChars) }
+          return { seq, role: message.role, text: cutText(messageText(message), maxChars) }
         })
         return said(messages.length === 0 ? 'No earlier message has a word of the query.' : JSON.stringify(messages))
       }

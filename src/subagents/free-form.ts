@@ -12,8 +12,8 @@ export function freeFormConfig(name: string, freeForm: FreeForm): SubagentConfig
   const { systemPromptTemplate = builtInTemplate, skills, maxSteps, inheritancePolicy } = freeForm
   return {
     name,
-    // A function, since a text would be searched for `$&` and its like.
-    systemPrompt: systemPromptTemplate.replaceAll('{name}', () => name),
+    // A function, since a text would be searched for `$&` and its like. A name brings no placeholder into the template.
+    systemPrompt: systemPromptTemplate.replaceAll('{name}', () => name.replaceAll('${_installed_', '$\\{_installed_')),
     skills,
     maxSteps,
     inheritancePolicy,

@@ -1,4 +1,5 @@
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import { oneLine } from '../context/frames.ts'
 import { cutText } from '../tools/cut-text.ts'
 
 type Session = Pick<SubagentSessionData, 'error' | 'sessionId' | 'status' | 'summary'>
@@ -32,7 +33,7 @@ export function stillLine({ sessionId, status }: Session): string {
 }
 
 function errorText(error = ''): string {
-  const text = error.replaceAll(/\s+/g, ' ').trim()
+  const text = oneLine(error).replaceAll(/\s+/g, ' ').trim()
   if (text === '') return 'Unknown error'
   return cutText(text, maxErrorChars, '...')
 }

@@ -11,6 +11,7 @@ import { SubagentWait } from '../../components/subagent-wait.ts'
 import { Terminal } from '../../components/terminal.ts'
 import { Turn } from '../../components/turn.ts'
 import { Unread } from '../../components/unread.ts'
+import { earlierHead, framed } from '../../src/context/frames.ts'
 import type { SummaryPrompt, SummaryView } from '../../src/context/summary-prompt.ts'
 import { uncoveredPart } from '../../src/context/uncovered-part.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -51,7 +52,7 @@ export function startSummary(world: World, agent: Entity, wish: SummaryWish): Su
     SideCall({
       agent,
       ask,
-      ...(isChained && { carried: `## earlier text\n${carried}` }),
+      ...(isChained && { carried: `${earlierHead}\n${framed(carried, 'transcript')}` }),
       close,
       fromSeq,
       maxOutputTokens,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { field, oneLine } from '../../src/context/frames.ts'
 import { giveAnswer } from '../sessions/answer-session-call.ts'
 import { findSession } from '../../src/subagents/find-session.ts'
 import { sessionName } from './arguments.ts'
@@ -40,7 +41,7 @@ function overview(records: readonly SubagentSessionData[]): object {
     .slice(0, maxRows)
     .map(
       ({ sessionId, category, status, resultExcerpt, error }) =>
-        `${sessionId} | ${category} | ${status} | ${cell(resultExcerpt ?? error ?? '')}`,
+        `${sessionId} | ${field(category)} | ${status} | ${cell(resultExcerpt ?? error ?? '')}`,
     )
   const leftOut = records.length - rows.length
   const rest = leftOut > 0 ? [`(${leftOut} more sessions, not listed)`] : []
@@ -55,5 +56,5 @@ const maxRows = 200
 const maxCellChars = 50
 
 function cell(text: string): string {
-  return cutText(text.trim().split(/\r?\n/, 1)[0] ?? '', maxCellChars, '...')
+  return cutText(oneLine(text.trim().split(/\r?\n/, 1)[0] ?? ''), maxCellChars, '...')
 }

@@ -35,6 +35,7 @@ export const pureParts = [
   'src/context/context-tools.ts',
   'src/context/dearest-cost.ts',
   'src/context/estimate-tokens.ts',
+  'src/context/frames.ts',
   'src/context/has-compactor.ts',
   'src/context/holder-task.ts',
   'src/context/key-spelling.ts',
