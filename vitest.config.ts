@@ -8,6 +8,7 @@ const minuteMs = 60_000
 /** A process a file: these weigh what a process holds, or are about what all of it shares. */
 const apart = [
   'test/contracts/stores*.test.ts',
+  'test/fuzz/*.test.ts',
   'test/sessions/keeping-results.test.ts',
   'test/sessions/process-pool.test.ts',
   'test/sim/bad-input.test.ts',

@@ -163,6 +163,22 @@ function hasCycle(node: object, above: Set<object>): boolean {
   return found
 }
 
+/** Does a value hold itself, or others within others past the greatest depth? Who walks through one never comes back. */
+export function isEndless(node: unknown, above = new Set<object>()): boolean {
+  if (typeof node !== 'object' || node === null || !isPlain(node)) return false
+  if (above.has(node) || above.size > maxDepth) return true
+  above.add(node)
+  const found = Object.values(node).some((item) => isEndless(item, above))
+  above.delete(node)
+  return found
+}
+
+/** An array, or an object that is no instance of a class. */
+function isPlain(node: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(node)
+  return prototype === Object.prototype || prototype === null || Array.isArray(node)
+}
+
 /** What is unfit, and the path to it. */
 function explain(node: unknown, path: string[], above: readonly object[] = []): string {
   if (typeof node === 'number') return String(node)
@@ -172,9 +188,7 @@ function explain(node: unknown, path: string[], above: readonly object[] = []): 
     path.length = 0
     return `more than ${maxDepth} levels`
   }
-  const prototype: unknown = Object.getPrototypeOf(node)
-  if (!Array.isArray(node) && prototype !== Object.prototype && prototype !== null)
-    return `an instance of ${className(node)}`
+  if (!isPlain(node)) return `an instance of ${className(node)}`
   for (const [key, item] of Object.entries(node)) {
     if ((item === undefined && !Array.isArray(node)) || visit(item, path.length + 1, 0) !== unfit) continue
     path.push(key)

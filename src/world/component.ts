@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import { canonical, canonicalOrNone } from './canonical.ts'
+import { canonical, canonicalOrNone, isEndless } from './canonical.ts'
 import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
-import { fitsComponent } from './fits.ts'
+import { fitsComponent, problemWith } from './fits.ts'
+import { inspect } from './inspect.ts'
 import type { Json } from './json.ts'
 
 /** A number, monotonic, never reused, stable over save and restore. */
@@ -111,12 +112,13 @@ export function defineComponent<S extends z.ZodType>(
     readonly refusal?: (before: DeepReadonly<z.output<S>>, after: DeepReadonly<z.output<S>>) => Refusal | undefined
   } = {},
 ): ValueComponent<z.output<S>, z.input<S>> {
+  const whose = (): string => `component ${name}`
   const initial = (value: DeepReadonly<z.input<S>>): Initial => {
     const plain = canonicalOrNone(value)
     if (plain !== undefined && fitsComponent(made, plain)) return { token: made, initial: plain }
+    if (plain === undefined && isEndless(value)) return { token: made, initial: canonical(value, whose) }
     const result = made.schema.safeParse(value)
-    if (!result.success) throw invalidValue(`component ${name}`, result.error, made.refusedWith)
-    const whose = (): string => `component ${name}`
+    if (!result.success) throw invalidValue(whose(), result.error, made.refusedWith)
     // Zod gives a copy, which may be adopted. Frozen parts that many agents share, such as tools, are not copied at all.
     if (hasFrozenParts(value) && isSame(value, result.data)) return { token: made, initial: canonical(value, whose) }
     return { token: made, initial: canonical(result.data, whose, 1) }
@@ -135,11 +137,16 @@ export function defineLog<S extends z.ZodType>(
     const plain = canonicalOrNone(items)
     if (Array.isArray(plain) && plain.every((item: Json) => fitsComponent(made, item)))
       return { token: made, initial: plain }
-    items.forEach((item, index) => {
-      const result = made.schema.safeParse(item)
-      if (!result.success) throw invalidValue(`component ${name}, item ${index}`, result.error)
+    const stored = plain ?? canonical(items, () => `component ${name}`)
+    if (!Array.isArray(stored)) {
+      const what = `component ${name}: its first items must be a list, got ${inspect(stored, { depth: 1 })}`
+      throw new EntiaError('invalid-value', `${what}. Write ${name}([…]).`)
+    }
+    stored.forEach((item: Json, index) => {
+      const problem = problemWith(made, item)
+      if (problem !== undefined) throw invalidValue(`component ${name}, item ${index}`, problem)
     })
-    return { token: made, initial: canonical(items, () => `component ${name}`) }
+    return { token: made, initial: stored }
   }
   const made = finish('log', name, initial, schema, options) as LogComponent<z.output<S>>
   return made

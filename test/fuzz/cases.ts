@@ -1,0 +1,92 @@
+import { Worker } from 'node:worker_threads'
+import { EntiaError } from 'entia'
+import fc from 'fast-check'
+import { expect } from 'vitest'
+
+/** How many cases each fuzzer tries: a few among the other tests, 10,000 in `npm run test:fuzz`. */
+const fuzzCases = Number(process.env['FUZZ_CASES'] ?? 40)
+/** Other cases: `FUZZ_SEED=7 npm run test:fuzz`. */
+const seed = Number(process.env['FUZZ_SEED'] ?? 1)
+
+/** How long one fuzzer may take. */
+export const fuzzTimeoutMs = 10_000 + 100 * fuzzCases
+/** A case that takes longer hangs. */
+const maxCaseMs = 10_000
+const maxGrowthMb = 200
+
+/**
+ * Tries so many made-up inputs. An attempt fails by throwing or by hanging, and all of them together by a process that
+ * grows by more than 200 MB.
+ *
+ * @param attempt calls `outcomeOf` for what may refuse its input
+ */
+export async function fuzz<T>(inputs: fc.Arbitrary<T>, attempt: (input: T) => unknown): Promise<void> {
+  const guard = new HangGuard()
+  // What is loaded and compiled for the first cases is no growth.
+  const warmUp = Math.min(20, fuzzCases)
+  let tried = 0
+  let beforeMb = 0
+  const property = fc.asyncProperty(inputs, async (input) => {
+    guard.begin(input)
+    await attempt(input)
+    if (++tried === warmUp) beforeMb = peakMb()
+  })
+  try {
+    await fc.assert(property, { numRuns: fuzzCases, seed })
+  } finally {
+    await guard.end()
+  }
+  expect(peakMb() - beforeMb, 'MB that the process has grown by').toBeLessThan(maxGrowthMb)
+}
+
+/**
+ * What an attempt gives, or the `EntiaError` that it throws.
+ *
+ * @throws any other error as it is: the input was not refused, it has broken something
+ */
+export async function outcomeOf<T>(attempt: () => T | Promise<T>): Promise<T | EntiaError> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (error instanceof EntiaError) return error
+    throw error
+  }
+}
+
+function peakMb(): number {
+  return process.resourceUsage().maxRSS / 1_024
+}
+
+/** Ends a process that hangs in one case, from a thread of its own: a synchronous loop lets no timer fire. */
+class HangGuard {
+  /** How many cases have begun, and bytes of the text of the newest. */
+  readonly #counts = new Int32Array(new SharedArrayBuffer(8))
+  readonly #text = new Uint8Array(new SharedArrayBuffer(4_096))
+  readonly #thread = new Worker(watch, {
+    eval: true,
+    workerData: { counts: this.#counts, text: this.#text, maxCaseMs, seed },
+  })
+
+  begin(input: unknown): void {
+    const shown = fc.stringify(input)
+    Atomics.store(this.#counts, 1, new TextEncoder().encodeInto(shown, this.#text).written)
+    Atomics.add(this.#counts, 0, 1)
+    Atomics.notify(this.#counts, 0)
+  }
+
+  async end(): Promise<void> {
+    await this.#thread.terminate()
+  }
+}
+
+const watch = `
+const { writeSync } = require('node:fs')
+const { workerData: { counts, text, maxCaseMs, seed } } = require('node:worker_threads')
+for (;;) {
+  const begun = Atomics.load(counts, 0)
+  if (Atomics.wait(counts, 0, begun, begun === 0 ? Infinity : maxCaseMs) !== 'timed-out') continue
+  const shown = new TextDecoder().decode(text.slice(0, counts[1]))
+  writeSync(2, 'Case ' + begun + ' of seed ' + seed + ' hangs: ' + shown + '\\n')
+  process.kill(process.pid, 'SIGKILL')
+}
+`
