@@ -46,6 +46,23 @@ export const SubagentConfig = lazily(() =>
 )
 export type SubagentConfig = DataOf<typeof SubagentConfig>
 
+/** By name. Zod's records skip the key `__proto__`, so its config is checked here. */
+const subagentConfigs = lazily(() =>
+  z
+    .custom<Readonly<Record<string, SubagentConfig>>>(hasValidProto, "the config of '__proto__' is not valid")
+    .pipe(z.record(z.string(), SubagentConfig()))
+    .refine(
+      (configs) => Object.entries(configs).every(([key, { name }]) => key === name),
+      'a subagent stands under its own name',
+    ),
+)
+
+function hasValidProto(configs: unknown): boolean {
+  if (typeof configs !== 'object' || configs === null || !Object.hasOwn(configs, '__proto__')) return true
+  const config = SubagentConfig().safeParse((configs as Readonly<Record<string, unknown>>)['__proto__'])
+  return config.success && config.data.name === '__proto__'
+}
+
 /** How an agent delegates to names that are not registered. */
 export const FreeForm = lazily(() =>
   z.strictObject({
@@ -82,13 +99,7 @@ export const SubagentRegistry = defineComponent(
       defaultCategory: z.string().optional(),
       fork: ForkSettings().optional(),
       freeForm: FreeForm().optional(),
-      /** By name. */
-      subagents: z
-        .record(z.string(), SubagentConfig())
-        .refine(
-          (configs) => Object.entries(configs).every(([key, { name }]) => key === name),
-          'a subagent stands under its own name',
-        ),
+      subagents: subagentConfigs(),
       /** A session that ends wakes the agent when its turn is over. @default true */
       wakeIdle: z.boolean().optional(),
     }),

@@ -11,6 +11,7 @@ import { closeAccount, reportSpending } from './subtasks/report-spending.ts'
 import { fallBack, isUnavailable } from './subtasks/small-model.ts'
 import { takeSubtask } from './subtasks/take-subtask.ts'
 import { tell } from './tell.ts'
+import { textOutcome } from './text-outcome.ts'
 
 /**
  * Runs subtasks for programs, charges what subtasks spend to their agents, and makes of what they have come to the answer
@@ -57,10 +58,9 @@ function finish(world: World, effect: Entity): void {
   tellEnd(world, { agent, request }, outcome)
   if (!world.has(effect, ToolCall)) return world.despawn(effect)
   // From here on it is a tool call like any other that has its result.
-  const text = subtaskAnswer(outcome)
-  const isError = text.startsWith('Error: ')
   world.remove(effect, Subtask)
-  world.set(effect, Outcome, { ok: true, value: { content: [{ type: 'text', text }], ...(isError && { isError }) } })
+  world.remove(effect, Outcome)
+  world.add(effect, textOutcome(subtaskAnswer(outcome)))
 }
 
 function tellEnd(

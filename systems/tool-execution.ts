@@ -17,6 +17,7 @@ import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { requestedCalls } from './requested-calls.ts'
 import { settled } from './settled.ts'
+import { textOutcome } from './text-outcome.ts'
 import { collectResults } from './tool-results.ts'
 import type { WorldTool } from './world-tools/world-tool.ts'
 import { tell } from './tell.ts'
@@ -69,10 +70,10 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
   const found = toolOf(world, agent, name)
   const problem = 'problem' in found ? found.problem : problemOf(world, agent, call, found.declaration)
-  if ('problem' in found || problem !== undefined) return answerAtOnce(world, call, `Error: ${problem}`)
+  if ('problem' in found || problem !== undefined) return refuse(world, call, `${problem}`)
   if (found.declaration.world === true) return callWorldTool(world, call, worldTools.get(name))
   if (found.declaration.approval !== true) return start(world, call, found.declaration)
-  if (world.has(agent, ApprovalsDenied)) return answerAtOnce(world, call, `Error: '${name}' ${blocked}`)
+  if (world.has(agent, ApprovalsDenied)) return refuse(world, call, `'${name}' ${blocked}`)
   world.add(call, AwaitingApproval)
   askNext(world, agent)
 }
@@ -82,11 +83,10 @@ function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined):
   const { agent } = world.read(call, OwnedBy)
   const { arguments: input, callId, name } = world.read(call, ToolCall)
   tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
-  const answer =
-    tool === undefined
-      ? `Error: no system has the tool '${name}'.`
-      : tool(world, { agent, arguments: input, call, callId })
-  if (answer !== undefined) answerAtOnce(world, call, answer)
+  if (tool === undefined) return refuse(world, call, `no system has the tool '${name}'.`)
+  const answer = tool(world, { agent, arguments: input, call, callId })
+  if (typeof answer === 'string') world.add(call, textOutcome({ text: answer, isError: false }))
+  else if (answer !== undefined) refuse(world, call, answer.problem)
 }
 
 /** A tool that the agent has and is permitted to run, or why it may not. */
@@ -130,10 +130,9 @@ function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeout
   tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
 }
 
-/** The result is collected at the end of the system. */
-function answerAtOnce(world: World, call: Entity, text: string): void {
-  const isError = text.startsWith('Error: ')
-  world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], ...(isError && { isError }) } }))
+/** Answers a call with what is wrong. The result is collected at the end of the system. */
+function refuse(world: World, call: Entity, problem: string): void {
+  world.add(call, textOutcome({ text: `Error: ${problem}`, isError: true }))
 }
 
 /** Approvals of an agent are asked for one after another, in the order of the calls. */
@@ -181,7 +180,7 @@ function takeAnswer(world: World, approval: Entity): void {
 function startApproved(world: World, agent: Entity, call: Entity, tool: string): void {
   const found = toolOf(world, agent, tool)
   if ('declaration' in found) start(world, call, found.declaration)
-  else answerAtOnce(world, call, `Error: ${found.problem}`)
+  else refuse(world, call, found.problem)
 }
 
 /** Whatever is not a clear yes is a no. */

@@ -42,8 +42,13 @@ export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskRes
 }
 
 /** The same for a model that has called a wrapper. One that failed and has nothing to say is an error. */
-export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: SubtaskOutcome): string {
-  if (failure !== undefined && !truncated && digest === noDigest) return `Error: ${failure.message}`
+export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: SubtaskOutcome): {
+  readonly text: string
+  readonly isError: boolean
+} {
+  if (failure !== undefined && !truncated && digest === noDigest) {
+    return { text: `Error: ${failure.message}`, isError: true }
+  }
   const { costNanoUsd } = spent
   const answer: JsonObject = {
     digest,
@@ -51,5 +56,5 @@ export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: 
     steps_used: stepsUsed,
     ...(costNanoUsd !== undefined && { cost_usd: toUsd(costNanoUsd) }),
   }
-  return JSON.stringify(answer)
+  return { text: JSON.stringify(answer), isError: false }
 }

@@ -117,6 +117,13 @@ export function grantData({ sessions, tokens, costNanoUsd }: Allowance): GrantLi
   }
 }
 
+/** What a session would be granted none of, so that it could not make one model call: tokens or cost, if either. */
+export function emptyShare(left: Allowance, wanted: Wanted | undefined): 'tokens' | 'cost' | undefined {
+  const { tokens = quarterOf(left.tokens), costUsd } = wanted ?? {}
+  if (tokens === 0) return 'tokens'
+  return (costUsd === undefined ? quarterOf(left.costNanoUsd) : toNanoUsd(costUsd)) === 0 ? 'cost' : undefined
+}
+
 /** A part of what may be without limit. Nothing left, or less than is wanted, is too little. */
 function share(left: number | undefined, wanted: number | undefined): number | 'short' | undefined {
   if (left === undefined) return wanted
@@ -181,6 +188,10 @@ export function usageSince(before: SessionUsage, after: SessionUsage): SessionUs
 
 function more(from: number | undefined, to: number | undefined): number | undefined {
   return to === undefined ? undefined : to - (from ?? 0)
+}
+
+function quarterOf(amount: number | undefined): number | undefined {
+  return amount === undefined ? undefined : quarter(amount)
 }
 
 function quarter(amount: number): number {

@@ -120,7 +120,9 @@ export function defineComponent<S extends z.ZodType>(
     const result = made.schema.safeParse(value)
     if (!result.success) throw invalidValue(whose(), result.error, made.refusedWith)
     // Zod gives a copy, which may be adopted. Frozen parts that many agents share, such as tools, are not copied at all.
-    if (hasFrozenParts(value) && isSame(value, result.data)) return { token: made, initial: canonical(value, whose) }
+    // A key called `__proto__`, which zod leaves out, is data here.
+    const keepsValue = hasFrozenParts(value) || (plain !== undefined && hasKeyProto(plain))
+    if (keepsValue && isSame(value, result.data)) return { token: made, initial: canonical(value, whose) }
     return { token: made, initial: canonical(result.data, whose, 1) }
   }
   const made = finish('value', name, initial, schema, options) as ValueComponent<z.output<S>, z.input<S>>
@@ -176,11 +178,16 @@ function hasFrozenParts(value: unknown): boolean {
   })
 }
 
-/** Has a schema left a value as it was? */
+function hasKeyProto(value: Json | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some((part) => hasKeyProto(part))
+}
+
+/** Has a schema left a value as it was, but for keys called `__proto__`? */
 function isSame(value: unknown, parsed: unknown): boolean {
   if (typeof value !== 'object' || value === null || typeof parsed !== 'object' || parsed === null)
     return value === parsed
-  const entries = Object.entries(value)
+  const entries = Object.entries(value).filter(([key]) => key !== '__proto__' || Object.hasOwn(parsed, key))
   const other = parsed as Readonly<Record<string, unknown>>
   return entries.length === Object.keys(parsed).length && entries.every(([key, part]) => isSame(part, other[key]))
 }

@@ -82,6 +82,8 @@ function plainTest(def: Schema['_zod']['def']): Test | undefined {
       return arrayTest(testOf(def.element))
     case 'tuple':
       return def.rest === null ? tupleTest(def.items.map(testOf)) : undefined
+    case 'pipe':
+      return bothTests(testOf(def.in), testOf(def.out))
     case 'record':
       return recordTest(def.keyType as Schema, testOf(def.valueType))
     case 'union':
@@ -161,6 +163,11 @@ function orElse(other: null | undefined, test: Test | undefined): Test | undefin
 
 function arrayTest(test: Test | undefined): Test | undefined {
   return test && ((value) => Array.isArray(value) && value.every((item: Json) => test(item)))
+}
+
+/** Of two schemas, one behind the other, that both leave a value as it is. */
+function bothTests(first: Test | undefined, second: Test | undefined): Test | undefined {
+  return first && second && ((value) => first(value) && second(value))
 }
 
 function tupleTest(items: readonly (Test | undefined)[]): Test | undefined {

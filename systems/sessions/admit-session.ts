@@ -3,7 +3,7 @@ import { Blueprint, MadeFrom } from '../../components/blueprint.ts'
 import { Effect } from '../../components/effect.ts'
 import { Running } from '../../components/running.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
-import { type Allowance, grantData, grantOf } from '../../src/subagents/grants.ts'
+import { type Allowance, emptyShare, grantData, grantOf } from '../../src/subagents/grants.ts'
 import { subagentToolNames } from '../../src/subagents/declarations.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -40,7 +40,8 @@ function grantFor(world: World, session: Entity, parent: Entity): Allowance | st
   const made = blueprint === undefined ? undefined : world.get(blueprint, Blueprint)
   const hasTools =
     made?.registry !== undefined || made?.tools.some(({ name }) => name === subagentToolNames[0]) === true
-  return grantOf(leftToDelegate(world, parent), made?.limits, hasTools && depthLeft(world, parent) > 1)
+  const left = leftToDelegate(world, parent)
+  return emptyShare(left, made?.limits) ?? grantOf(left, made?.limits, hasTools && depthLeft(world, parent) > 1)
 }
 
 function reserve(world: World, parent: Entity, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance): void {

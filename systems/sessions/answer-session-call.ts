@@ -6,6 +6,7 @@ import { Answering, AwaitingReply, AwaitingSession } from '../../components/sess
 import { SubagentSession } from '../../components/subagent-session.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { textOutcome } from '../text-outcome.ts'
 import { collectResults } from '../tool-results.ts'
 import { type PartialAnswer, resultAnswer } from './result-answer.ts'
 
@@ -19,7 +20,7 @@ export function answerSessionCall(world: World, call: Entity, text = ''): void {
   if (read !== undefined) return giveAnswer(world, call, resultAnswer(world, session, read))
   const { category, error, status } = world.read(session, SubagentSession)
   if (status === 'succeeded') settleCall(world, call, text)
-  else settleCall(world, call, `Error: Subagent '${category}' failed: ${error}`)
+  else settleCall(world, call, `Error: Subagent '${category}' failed: ${error}`, true)
 }
 
 /** Answers a call, at once or as soon as what is wanting has come. */
@@ -35,9 +36,8 @@ export function giveAnswer(world: World, call: Entity, { answer, wants }: Partia
 }
 
 /** Gives a call its result, and takes the results into the conversation that stand in line. */
-export function settleCall(world: World, call: Entity, text: string): void {
-  for (const token of [Answering, AwaitingReply, AwaitingSession, Pending]) world.remove(call, token)
-  const isError = text.startsWith('Error: ')
-  world.set(call, Outcome, { ok: true, value: { content: [{ type: 'text', text }], ...(isError && { isError }) } })
+export function settleCall(world: World, call: Entity, text: string, isError = false): void {
+  for (const token of [Answering, AwaitingReply, AwaitingSession, Outcome, Pending]) world.remove(call, token)
+  world.add(call, textOutcome({ text, isError }))
   collectResults(world, world.read(call, OwnedBy).agent)
 }

@@ -4,7 +4,7 @@ import { Effect } from '../../components/effect.ts'
 import { Pending } from '../../components/pending.ts'
 import type { SubagentConfig } from '../../components/subagent-registry.ts'
 import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
-import { exhausted } from '../../src/subagents/grants.ts'
+import { emptyShare, exhausted } from '../../src/subagents/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
@@ -68,7 +68,7 @@ function decide(world: World, agent: Entity, request: LaunchRequest): Launch | R
     const message = 'a fork takes no further skills: they would change the prompt that it shares'
     return { code: 'invalid-argument', field: 'load_skills', message }
   }
-  const short = limitReached(world, agent)
+  const short = limitReached(world, agent, chosen.kind === 'fork' ? undefined : chosen.config.limits)
   if (short !== undefined) return short
   if (chosen.kind === 'fork') {
     const fork = planFork(world, agent, request.callId)
@@ -85,11 +85,13 @@ function decide(world: World, agent: Entity, request: LaunchRequest): Launch | R
 function decideResumedFork(world: World, agent: Entity, { blueprint, from }: Required<LaunchRequest>['captured']) {
   const { prefixHash = null } = world.read(from, SubagentSession)
   const fork = { kind: 'fork', category: 'fork', mode: 'background', warnings: [], blueprint, prefixHash } as const
-  return limitReached(world, agent) ?? fork
+  return limitReached(world, agent, undefined) ?? fork
 }
 
-function limitReached(world: World, agent: Entity): Refusal | undefined {
-  const short = exhausted(leftToDelegate(world, agent), depthLeft(world, agent))
+/** @param wanted what the config asks to be granted */
+function limitReached(world: World, agent: Entity, wanted: SubagentConfig['limits']): Refusal | undefined {
+  const left = leftToDelegate(world, agent)
+  const short = exhausted(left, depthLeft(world, agent)) ?? emptyShare(left, wanted)
   return short === undefined ? undefined : { code: 'limit-reached', message: `Delegation limit reached: ${short}` }
 }
 

@@ -64,7 +64,7 @@ export function answerQuery(world: World, query: Entity): void {
   } else {
     world.despawn(query)
     const text = reply.ok ? reply.text : `Error: Subagent ${sessionId} could not answer: ${reply.error}`
-    if (world.has(call, ToolCall)) settleCall(world, call, text)
+    if (world.has(call, ToolCall)) settleCall(world, call, text, !reply.ok)
   }
   tell(world, 'query-answered', { agent, sessionId, query: id })
   startNextQuery(world, session)

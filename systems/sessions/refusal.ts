@@ -8,7 +8,7 @@ export interface Refusal {
   readonly field?: string
 }
 
-/** What a model reads of a refusal. */
+/** What a model reads of a refusal, behind `Error: `. */
 export function refusalText(tool: string, { field, message }: Refusal): string {
-  return field === undefined ? `Error: ${message}` : `Error: Invalid arguments for '${tool}': ${field}: ${message}`
+  return field === undefined ? message : `Invalid arguments for '${tool}': ${field}: ${message}`
 }

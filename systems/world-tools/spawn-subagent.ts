@@ -29,7 +29,9 @@ export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
   return worldTool(name, input, (world, { preset, task, tools }, { agent, callId }) => {
     const own = new Set((world.get(agent, ToolRegistry)?.tools ?? []).map((tool) => tool.name))
     const lacking = tools?.find((wanted) => !own.has(wanted))
-    if (lacking !== undefined) return `Error: Invalid arguments for '${name}': tools: there is no tool named ${lacking}`
+    if (lacking !== undefined) {
+      return { problem: `Invalid arguments for '${name}': tools: there is no tool named ${lacking}` }
+    }
     const granted = tools ?? (preset === undefined ? [] : toolPresets[preset].filter((tool) => own.has(tool)))
     const worker = freeFormConfig(category, {})
     const config = {
@@ -46,7 +48,7 @@ export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
       timeoutMs: defaultTimeoutMs,
       callId,
     })
-    if (typeof session !== 'number') return refusalText(name, session)
+    if (typeof session !== 'number') return { problem: refusalText(name, session) }
     const { sessionId, status } = world.read(session, SubagentSession)
     return JSON.stringify({ subagent_id: sessionId, status })
   })

@@ -23,8 +23,8 @@ const input = () =>
 export const subagentWait = worldTool('subagent_wait', input, (world, asked, { agent }) => {
   const { mode, session_ids: names, timeout: timeoutMs = null } = asked
   const sessions = named(world, agent, names)
-  if (typeof sessions === 'string') return `Error: ${sessions}`
-  if (world.has(agent, SubagentWait)) return 'Error: Already waiting for background subagents'
+  if (typeof sessions === 'string') return { problem: sessions }
+  if (world.has(agent, SubagentWait)) return { problem: 'Already waiting for background subagents' }
   const active = activeInBackground(world, agent)
   if (sessions === null && active.length === 0 && unreadSessions(world, agent).length === 0) {
     return 'No background subagent sessions to wait for.'

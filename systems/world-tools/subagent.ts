@@ -31,7 +31,7 @@ export function subagent(defaultTimeoutMs: number | undefined): WorldTool {
       timeoutMs: asked.timeout ?? defaultTimeoutMs,
       callId,
     })
-    if (typeof session !== 'number') return refusalText(name, session)
+    if (typeof session !== 'number') return { problem: refusalText(name, session) }
     const { category, mode, sessionId, status } = world.read(session, SubagentSession)
     if (mode === 'background') {
       return JSON.stringify({ status: 'success', session_id: sessionId, category, lifecycle_status: status })

@@ -13,23 +13,28 @@ export interface WorldToolCall {
   readonly arguments: JsonObject
 }
 
+/** Why a world tool did not do what it was asked to. The model reads it behind `Error: `. */
+export interface Problem {
+  readonly problem: string
+}
+
 /**
  * What a world tool does: it changes the world in the tick of the call. Gives the answer, or `undefined` if the call stays
  * open until something answers it.
  */
-export type WorldTool = (world: World, call: WorldToolCall) => string | undefined
+export type WorldTool = (world: World, call: WorldToolCall) => string | Problem | undefined
 
 /** Makes a world tool whose arguments are checked; `null` counts as left out, and unknown fields are passed over. */
 export function worldTool<Schema extends z.ZodType>(
   name: string,
   schema: () => Schema,
-  run: (world: World, input: z.output<Schema>, call: WorldToolCall) => string | undefined,
+  run: (world: World, input: z.output<Schema>, call: WorldToolCall) => string | Problem | undefined,
 ): WorldTool {
   const checked = lazily(schema)
   return (world, call) => {
     const given = Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null))
     const parsed = checked().safeParse(given)
-    if (!parsed.success) return `Error: Invalid arguments for '${name}': ${schemaIssues(parsed.error)}`
+    if (!parsed.success) return { problem: `Invalid arguments for '${name}': ${schemaIssues(parsed.error)}` }
     return run(world, parsed.data, call)
   }
 }

@@ -1,4 +1,4 @@
-import { EntiaError, Llm } from 'entia'
+import { EntiaError, Llm, SubagentRegistry } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'
@@ -40,6 +40,25 @@ describe('a subagent that is not registered', () => {
     async (category) => {
       const { result } = await delegated({ category })
       expect(result).toBe(`Error: Unknown subagent '${category}'. Available subagents: researcher`)
+    },
+  )
+
+  it('is found under __proto__ if a config stands there, over a save as well', async () => {
+    const subagents = { researcher: {}, ['__proto__']: { systemPrompt: 'Proto.' } }
+    const made = team({ subagents, lead: stepwise(calls(delegate('a', { category: '__proto__' }))) })
+    await made.run()
+    expect(made.results()).toEqual({ a: 'Done: Look' })
+    expect(made.asked('worker')[0]?.request.system).toContain('Proto.')
+    expect([...made.world.snapshot()].join('')).toContain(
+      '"__proto__":{"model":"worker/x","name":"__proto__","systemPrompt":"Proto."}',
+    )
+  })
+
+  it.each([7, { name: 'x' }, { name: '__proto__', maxSteps: 0 }])(
+    'under __proto__ is refused where its config is wrong: %j',
+    (config) => {
+      const subagents = { ['__proto__']: config } as unknown as Record<string, never>
+      expect(() => SubagentRegistry({ subagents })).toThrow(/'__proto__' is not valid/)
     },
   )
 

@@ -38,6 +38,43 @@ describe('an agent that may delegate no further', () => {
   })
 })
 
+describe('an agent whose next session would be granted none', () => {
+  const cases: [string, Parameters<typeof DelegationLimits>[0], Partial<SubagentConfig>][] = [
+    ['tokens', { tokens: 3 }, {}],
+    ['cost', { costUsd: 0.000_000_003 }, {}],
+    ['tokens', {}, { limits: { tokens: 0 } }],
+    ['cost', {}, { limits: { costUsd: 0 } }],
+  ]
+
+  it.each(cases)('of the %s is told so by its tool at the call: %j, %j', async (what, limits, config) => {
+    const made = team({
+      subagents: { researcher: config },
+      parts: [DelegationLimits(limits)],
+      lead: stepwise(calls(delegate('a'), delegate('b', { background: true }))),
+    })
+    await made.run()
+    const refused = `Error: Delegation limit reached: ${what}`
+    expect(made.results()).toEqual({ a: refused, b: refused })
+    expect(made.told('session-queued')).toEqual([])
+  })
+
+  it('of the tokens refuses a program, for forks as well', async () => {
+    const made = await limited({ tokens: 3 })
+    const limit = { code: 'limit-reached', message: 'Delegation limit reached: tokens' }
+    await expect(rejection(made.subagents.spawn({ category: 'researcher', prompt: 'Look' }))).resolves.toMatchObject(
+      limit,
+    )
+    await expect(rejection(made.subagents.fork('Look'))).resolves.toMatchObject(limit)
+  })
+
+  it('of the tokens may name fewer than a quarter in a config', async () => {
+    const made = await limited({ tokens: 3 }, { subagents: { researcher: { limits: { tokens: 1 } } }, worker: stuck })
+    await running(made, 'a')
+    expect(grants(made)).toEqual([{ sessions: 0, tokens: 1 }])
+    await made.runner.stop()
+  })
+})
+
 describe('the depth of delegation', () => {
   /** Each delegates once, and says what became of it. */
   const passOn: Behaviour = ({ messages }) => {

@@ -46,6 +46,19 @@ describe('a session that has succeeded', () => {
     expect(made.asked('worker')).toHaveLength(6)
   })
 
+  it('answers a call with a text that begins like an error, and that is none', async () => {
+    const made = await succeeded({
+      agent: { messages: [] },
+      parts: [ToolRegistry({ tools: [querySubagentDeclaration] })],
+      lead: stepwise(calls(call('ask', 'query_subagent', { id: '1', prompt: 'The title?' }))),
+      worker: thenAsked(() => 'Error: is the title.'),
+    })
+    await made.runner.message(made.lead, 'Ask')
+    await made.runner.idle()
+    expect(made.results()).toEqual({ ask: 'Error: is the title.' })
+    expect(made.told('tool-answered')).toMatchObject([{ isError: false }])
+  })
+
   it('takes no slot for its answer', async () => {
     const made = await succeeded({
       worker: byTask({ Look: echo, busy: stuck }),

@@ -198,12 +198,12 @@ describe('a session that has spent its grant', () => {
     expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens: 10 })
   })
 
-  it('of nothing never asks its model', async () => {
-    const made = await limited({ tokens: 3 })
-    await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
+  it('of nothing, because earlier sessions left too little at its admission, never asks its model', async () => {
+    const made = await limited({ tokens: 4 }, { workerOptions: { usage: { input: 1 } } })
+    await Promise.all([launched(made, 'a'), launched(made, 'b')])
     await made.runner.idle()
-    expect(made.sessions()[0]?.status).toBe('failed')
-    expect(made.asked('worker')).toEqual([])
+    expect(made.sessions()[1]).toMatchObject({ status: 'failed', error: 'Delegation limit reached: tokens' })
+    expect(made.asked('worker')).toHaveLength(1)
   })
 })
 

@@ -40,6 +40,8 @@ describe('a subagent that is waited for', () => {
       const made = await asked(() => text)
       expect(made.results()).toEqual({ a: text })
       expect(made.sessions()).toMatchObject([{ mode: 'sync', status: 'succeeded' }])
+      expect(made.told('tool-answered')).toMatchObject([{ isError: false }])
+      expect([...made.world.read(made.lead, Conversation)].filter((message) => 'isError' in message)).toEqual([])
     },
   )
 
