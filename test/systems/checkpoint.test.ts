@@ -122,7 +122,9 @@ describe('mark_task_done', () => {
   it.each([[{}], [{ detail: '' }], [{ detail: 5 }]])('wants a detail; came %j', (given) => {
     const world = worldOf()
     const agent = listener(world, Context({}))
-    expect(markTaskDone?.(world, { agent, call: 99, callId: 'a', arguments: given })).toMatchObject({ problem: expect.stringContaining('detail') })
+    expect(markTaskDone?.(world, { agent, call: 99, callId: 'a', arguments: given })).toMatchObject({
+      problem: expect.stringContaining('detail'),
+    })
     expect(world.has(agent, CheckpointPending)).toBe(false)
   })
 })
