@@ -1,9 +1,10 @@
 import { Conversation } from '../components/conversation.ts'
 import { Limits } from '../components/limits.ts'
-import { Llm } from '../components/llm.ts'
+import { Llm, type LlmData } from '../components/llm.ts'
 import type { AssistantMessage, FileBlock, Message, UserMessage } from '../components/message.ts'
 import { OutputSchema } from '../components/output-schema.ts'
 import { SystemPrompt } from '../components/system-prompt.ts'
+import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
 import type { ConfigInput } from './context/checked-layer.ts'
 import { configured, readConfig } from './context/config.ts'
@@ -21,11 +22,22 @@ export interface AgentOptions {
   readonly model: string
   /** Template of the system prompt. */
   readonly system?: string
-  readonly tools?: readonly Tool[]
+  /** What its model may call: tools of the Host, or declarations, such as that of a world tool. */
+  readonly tools?: readonly (Tool | ToolDeclaration)[]
   /** The conversation so far; a text is a user's message. @default none */
   readonly messages?: string | readonly Message[]
   /** What the final answer has to look like. */
   readonly output?: z.ZodType
+  /** 0 or more. @default the provider's */
+  readonly temperature?: number | undefined
+  /** Most tokens that the model may write in one call. @default the provider's */
+  readonly maxOutputTokens?: number | undefined
+  /** How much it may think before it answers: an effort, or a number of tokens. @default the provider's */
+  readonly thinking?: LlmData['thinking']
+  /** When a failed call is tried again; `false`: never. @default the provider's policy, or else `standardRetry` */
+  readonly retry?: LlmData['retry']
+  /** Longest that one try of a model call may take, in milliseconds. @default 600000 */
+  readonly timeoutMs?: number | undefined
   readonly maxSteps?: number
   readonly maxToolCalls?: number
   /** Switches on what keeps its context alive; `readConfig` reads it. Absent: none of that. */
@@ -38,6 +50,11 @@ const optionNames: readonly (keyof AgentOptions)[] = [
   'tools',
   'messages',
   'output',
+  'temperature',
+  'maxOutputTokens',
+  'thinking',
+  'retry',
+  'timeoutMs',
   'maxSteps',
   'maxToolCalls',
   'config',
@@ -51,7 +68,9 @@ const optionNames: readonly (keyof AgentOptions)[] = [
 export function agent(options: AgentOptions): Initial[] {
   refuseUnknownOptions('agent()', options, optionNames)
   const { model, system, tools, messages = [], output, maxSteps, maxToolCalls, config } = options
-  const parts = [Llm({ model }), Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
+  const { temperature, maxOutputTokens, thinking, retry, timeoutMs } = options
+  const llm = Llm({ model, temperature, maxOutputTokens, thinking, retry, timeoutMs })
+  const parts = [llm, Conversation(typeof messages === 'string' ? [user(messages)] : messages)]
   if (system !== undefined) parts.push(SystemPrompt({ template: system }))
   if (tools !== undefined) parts.push(ToolRegistry({ tools: declare(...tools) }))
   if (output !== undefined) parts.push(outputSchema(output))
