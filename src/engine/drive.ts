@@ -150,7 +150,8 @@ export class Drive {
     const stored = postedInput(input, id)
     // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
     if (stored.kind === 'answer' && (await isPassedOn(this.world, this.#sessions, stored as AnswerInput))) return
-    if (!this.#isRepeated(stored)) await this.#committed((waiter) => this.#inbox.push(stored, waiter))
+    if (this.#isRepeated(stored)) return
+    await this.#committed((waiter) => this.#inbox.push(stored, { ...waiter, isProgram: true }))
   }
 
   /** Takes a person's answer, if this world or one below has asked. */
@@ -165,7 +166,7 @@ export class Drive {
     this.#running()
     const results: T[] = []
     const make = (world: World): void => void results.push(synchronous(change(world)))
-    await this.#committed((waiter) => this.#inbox.pushChange(make, waiter))
+    await this.#committed((waiter) => this.#inbox.pushChange(make, { ...waiter, isProgram: true }))
     return results.at(-1) as T
   }
 

@@ -1,6 +1,7 @@
 import type { StandardEvents } from '../../components/event.ts'
 import type { ModelDelta } from '../models/port.ts'
 import type { Entity } from '../world/component.ts'
+import type { EntiaError, EntiaErrorCode } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
 
 /** Where an event stands in a world's history. What a restart tells again has the same place. */
@@ -42,6 +43,17 @@ export interface RunnerEvents {
   'provider-held': { readonly world: string; readonly provider: string; readonly untilMs: number }
   /** The journal of a session that was running cannot be read: the session fails. */
   'session-lost': { readonly world: string; readonly sessionId: string; readonly message: string }
+  /**
+   * The Runner has failed: it ticks no more, and nothing of what it was at is settled. The store has what was committed.
+   * Without a listener for this, and if no `idle()`, `post()` or `change()` was awaited that rejects with it, the process
+   * emits a warning with the code `ENTIA_RUNNER_FAILED`. With a `path`: that of a session, which fails with it.
+   */
+  'runner-failed': {
+    readonly world: string
+    readonly code: EntiaErrorCode
+    readonly message: string
+    readonly error: EntiaError
+  }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
 }

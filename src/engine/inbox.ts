@@ -7,6 +7,8 @@ import type { World } from '../world/world.ts'
 export interface Waiter {
   resolve(): void
   reject(error: unknown): void
+  /** The program awaits it, so a failure that rejects it is not silent. */
+  readonly isProgram?: boolean
 }
 
 /**

@@ -87,7 +87,7 @@ export class TickLoop {
   async idle(): Promise<void> {
     if (this.failure !== undefined) throw this.failure
     if (this.#isStopped || this.isIdle) return
-    await new Promise<void>((resolve, reject) => this.#idleWaiters.push({ resolve, reject }))
+    await new Promise<void>((resolve, reject) => this.#idleWaiters.push({ resolve, reject, isProgram: true }))
   }
 
   /**
@@ -217,11 +217,27 @@ export class TickLoop {
     this.#isStopped = true
     this.#wantsTick = false
     pump.stop()
-    change?.waiter?.reject(error)
-    for (const { waiter } of entries) waiter?.reject(error)
-    for (const waiter of [...inbox.drain(), ...this.#idleWaiters.splice(0)]) waiter.reject(error)
+    const taken = [change?.waiter, ...entries.map(({ waiter }) => waiter)].filter((waiter) => waiter !== undefined)
+    const waiters = [...taken, ...inbox.drain(), ...this.#idleWaiters.splice(0)]
+    for (const waiter of waiters) waiter.reject(error)
     this.#rest()
     this.#parts.failed?.(error)
+    this.#tellFailure(error, waiters)
+  }
+
+  /** A failure that no listener hears and no promise of the program rejects with would pass in silence. */
+  #tellFailure(error: EntiaError, waiters: readonly Waiter[]): void {
+    const { failed, listeners, world } = this.#parts
+    const { code, message } = error
+    const isHeard = listeners.has('runner-failed') || waiters.some(({ isProgram }) => isProgram === true)
+    listeners.tell({ type: 'runner-failed', world: world.name, code, message, error })
+    // A session that fails is an outcome in the world of its parent.
+    if (isHeard || failed !== undefined) return
+    process.emitWarning(`The Runner of world '${world.name}' has failed: ${message}`, {
+      type: 'EntiaWarning',
+      code: 'ENTIA_RUNNER_FAILED',
+      detail: "Listen for it with runner.on('runner-failed', …), or await runner.idle().",
+    })
   }
 
   #rise(): void {

@@ -1,5 +1,16 @@
-import { EntiaError, memoryStore, Paused, standardSystems, type System, World } from 'entia'
-import { describe, expect, it } from 'vitest'
+import {
+  EntiaError,
+  memoryStore,
+  Paused,
+  Runner,
+  type RunnerEvent,
+  type RunnerEvents,
+  standardSystems,
+  type System,
+  VirtualClock,
+  World,
+} from 'entia'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectValid, transcript } from '../transcript.ts'
 import { addAgent, behaving, driven, gate, reopened, turns } from './driving.ts'
 
@@ -66,6 +77,63 @@ describe('a system that', () => {
     expect((failure as EntiaError).message).toContain(reason)
     expect((failure as EntiaError).details['inputs']).toEqual([{ kind: 'provoke', how: 'badly' }])
     await turns()
+  })
+})
+
+/** Fails in the tick that brings in what a model has answered. */
+function allergic(world: World): void {
+  if (world.inputs.some(({ kind }) => kind === 'outcome')) throw new Error('too much')
+}
+
+describe('a Runner that fails on an outcome, which no one has posted', () => {
+  const outcomeScene = () => {
+    const world = new World({ systems: [...standardSystems(), { name: 'allergic', priority: 10, run: allergic }] })
+    addAgent(world)
+    return new Runner(world, { clock: new VirtualClock(), models: behaving(() => 'Hi').models })
+  }
+
+  const warnings = () => {
+    const emitted = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
+    onTestFinished(() => emitted.mockRestore())
+    return emitted
+  }
+
+  it.each(['runner-failed', '*'])('emits runner-failed with the error to listeners for %s', async (type) => {
+    const runner = outcomeScene()
+    onTestFinished(() => runner.stop())
+    const failed = new Promise<RunnerEvent>((resolve) => {
+      runner.on(type, (event) => {
+        if (event.type === 'runner-failed') resolve(event)
+      })
+    })
+    await runner.start()
+    const event = await failed
+    expect(event).toMatchObject({ type: 'runner-failed', world: 'world', code: 'system-failed' })
+    expect(event).toMatchObject({ error: expect.any(EntiaError), message: expect.stringContaining('too much') })
+    await expect(runner.idle()).rejects.toBe((event as RunnerEvents['runner-failed']).error)
+    await turns(5)
+  })
+
+  it('warns the process if there is no listener and no promise that rejects', async () => {
+    const emitted = warnings()
+    const runner = outcomeScene()
+    onTestFinished(() => runner.stop())
+    await runner.start()
+    await vi.waitFor(() => expect(emitted).toHaveBeenCalled())
+    expect(emitted).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining("The Runner of world 'world' has failed: System 'allergic' failed in tick 2"),
+      expect.objectContaining({ type: 'EntiaWarning', code: 'ENTIA_RUNNER_FAILED' }),
+    )
+  })
+
+  it('rejects what waits for it, and emits no warning', async () => {
+    const emitted = warnings()
+    const runner = outcomeScene()
+    onTestFinished(() => runner.stop())
+    await runner.start()
+    await expect(runner.idle()).rejects.toThrow('too much')
+    await turns(5)
+    expect(emitted).not.toHaveBeenCalled()
   })
 })
 
