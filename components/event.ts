@@ -104,7 +104,7 @@ export interface StandardEvents {
   'session-settled': { readonly agent: Entity; readonly success: boolean }
   /** The agent of a session only waits, or goes on. */
   'slot-released': { readonly agent: Entity }
-  /** The final answer did not follow its schema; the model is asked once more. */
+  /** The final answer did not follow its schema, or was empty; the model is asked once more. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }
   /** A subtask was asked for. */
   'subtask-started': {

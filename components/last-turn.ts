@@ -3,8 +3,8 @@ import { defineComponent } from '../src/world/component.ts'
 import { Failure } from './failure.ts'
 import { json } from './json.ts'
 
-/** Why a turn ended. */
-export const stops = ['done', 'max-steps', 'declined', 'cancelled', 'budget-spent', 'failed'] as const
+/** Why a turn ended. `empty-reply`: the model gave neither text nor calls, and again when it was asked once more. */
+export const stops = ['done', 'max-steps', 'declined', 'cancelled', 'budget-spent', 'empty-reply', 'failed'] as const
 export type Stop = (typeof stops)[number]
 
 /** How an agent's newest finished turn ended. */

@@ -130,6 +130,8 @@ function closingText(stop: Stop, failure: Failure | undefined): string | undefin
       return '[Max turns reached]'
     case 'cancelled':
       return '[turn cancelled]'
+    case 'empty-reply':
+      return '[turn ended: the model replied with nothing]'
     case 'declined':
       return '[turn stopped]'
     default:

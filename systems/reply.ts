@@ -3,7 +3,7 @@ import { Busy } from '../components/busy.ts'
 import { Overflowed } from '../components/compaction-state.ts'
 import { Context } from '../components/context.ts'
 import type { Failure } from '../components/failure.ts'
-import type { ToolCallBlock } from '../components/message.ts'
+import type { AssistantMessage, ToolCallBlock } from '../components/message.ts'
 import { LastCall } from '../components/last-call.ts'
 import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
@@ -65,11 +65,13 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const isReply = priced.message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const message = isReply ? withDistinctCallIds(priced.message) : priced.message
   const own: OwnCall = { agent, call, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
+  const isSilent = isReply && isEmpty(message)
   const write = (): void => {
     count(world, agent, priced)
     noteLastCall(world, own)
-    // Messages that came during the call stand behind its reply: the model has not seen them.
-    insertMessage(world, agent, place, message)
+    // Messages that came during the call stand behind its reply: the model has not seen them. A reply that says nothing
+    // stands nowhere: providers refuse a message without content, and one of thoughts alone.
+    if (!isSilent) insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
@@ -77,6 +79,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   checkCache(world, agent, usage)
   chargeOwnCall(world, own)
   world.despawn(call)
+  noteSilence(world, agent, isSilent)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   if (calls.length === 0) {
     const truncated = stop === 'max-tokens' ? true : undefined
@@ -90,6 +93,21 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
     world.spawn(ToolCall(asked), OwnedBy({ agent }), Requested)
   }
   return undefined
+}
+
+/** Has a reply neither text nor calls, nor anything else but thoughts? What is malformed is for the conversation to refuse. */
+function isEmpty({ content }: AssistantMessage): boolean {
+  if (!Array.isArray(content)) return false
+  return content.every((block: AssistantMessage['content'][number] | null) => {
+    return block?.type === 'thinking' || (block?.type === 'text' && /^\s*$/.test(block.text))
+  })
+}
+
+/** Counts empty replies in a row. `turnEnd` decides what becomes of them. */
+function noteSilence(world: World, agent: Entity, isSilent: boolean): void {
+  const { emptyReplies } = world.read(agent, Turn)
+  if (isSilent) world.patch(agent, Turn, { emptyReplies: (emptyReplies ?? 0) + 1 })
+  else if (emptyReplies !== undefined) world.patch(agent, Turn, { emptyReplies: undefined })
 }
 
 /** A provider that reads less from its cache than it had there, although the request began as before, has lost it. */

@@ -38,6 +38,7 @@ function endOf(world: World, agent: Entity) {
   const last = world.get(agent, LastTurn)
   if (last === undefined || world.has(agent, Turn) || world.has(agent, Unread)) return undefined
   if (last.stop === 'done') return activeSessions(world, agent).length > 0 ? undefined : lastWord(world, agent)
+  if (last.stop === 'empty-reply') return SessionEnd({ ok: false, error: noText, kind: 'invalid-output' })
   const { kind, message } = last.failure ?? { kind: 'internal' as const, message: `The turn ended: ${last.stop}` }
   return SessionEnd({ ok: false, error: message, kind })
 }

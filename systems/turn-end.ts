@@ -14,9 +14,13 @@ import { tell } from './tell.ts'
 /** Repair rounds that a final answer gets when it does not follow its schema. */
 const maxRepairs = 1
 
+/** Empty replies in a row after which the model is asked again; with one more the turn ends. */
+const maxEmptyReplies = 1
+
 /**
  * Ends the turn of an agent whose model has given its final text, unless a message has come meanwhile: then the turn goes
- * on with that. A final answer that has a schema is checked against it, and asked for once more if it does not follow.
+ * on with that. An empty reply is no final text: the model is asked once more. A final answer that has a schema is checked
+ * against it, and asked for once more if it does not follow.
  *
  * Query: Answered. Writes: Turn, Conversation, and what ending a turn writes.
  */
@@ -28,10 +32,23 @@ export const turnEnd = {
       world.remove(agent, Answered)
       // A message has come meanwhile: the text was no final one, and the turn goes on.
       if (world.has(agent, Unread)) continue
-      if (world.has(agent, OutputSchema)) checkOutput(world, agent)
+      if (world.read(agent, Turn).emptyReplies !== undefined) askAgain(world, agent)
+      else if (world.has(agent, OutputSchema)) checkOutput(world, agent)
       else endTurn(world, agent, { stop: 'done' })
     }
   },
+}
+
+/** A reply that says nothing is no answer: mostly the model has more to say, or to do, when it is asked for it. */
+function askAgain(world: World, agent: Entity): void {
+  const { emptyReplies = 0 } = world.read(agent, Turn)
+  if (emptyReplies > maxEmptyReplies) {
+    const message = `The model replied with neither text nor tool calls, ${emptyReplies} times in a row.`
+    return endTurn(world, agent, { stop: 'empty-reply', failure: { kind: 'invalid-output', message } })
+  }
+  const text = 'Your last reply was empty. Continue with the task, or say what its result is.'
+  world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  tell(world, 'output-rejected', { agent, problem: 'the reply is empty' })
 }
 
 function checkOutput(world: World, agent: Entity): void {

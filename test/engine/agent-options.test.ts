@@ -12,7 +12,7 @@ describe('an agent', () => {
   })
 
   it('whose calls are never tried again fails with the first', async () => {
-    const { models, requests } = behaving(() => fail({ kind: 'overloaded', message: 'busy' }))
+    const { models, requests } = behaving(() => fail('overloaded', { message: 'busy' }))
     const { world } = worldWith({ retry: false })
     await settled(world, { models })
     expect(requests).toHaveLength(1)

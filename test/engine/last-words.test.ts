@@ -46,17 +46,16 @@ describe('an agent whose newest turn is archived', () => {
     expect(lastText(world, agent)).toBe('Did: second')
   })
 
-  it('has said what it said before, where the turn has no word of its own', async () => {
-    const silent = (count: number) => (count < 5 ? { toolCalls: [{ id: `call-${count}`, name: 'look' }] } : '')
+  it('says that its model replied with nothing, where that has ended a later turn, which stays whole', async () => {
     const made = archiving({
-      work: (request, context) =>
-        lastUser(request) === 'first' ? looking(5)(request, context) : silent(callsInTurn(request)),
+      work: (request, context) => (lastUser(request) === 'first' ? looking(5)(request, context) : ''),
     })
     await made.runner.start()
     await made.say('first')
     await made.say('second')
-    expect(made.archive()).toHaveLength(2)
-    expect(lastText(made.world, made.agent)).toBe('Did: first')
+    expect(made.archive()).toHaveLength(1)
+    expect(made.told('archive-skipped')).toMatchObject([{ reason: 'not_finished' }])
+    expect(lastText(made.world, made.agent)).toBe('[turn ended: the model replied with nothing]')
   })
 
   it('has said so in another process too', async () => {

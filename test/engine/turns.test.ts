@@ -1,6 +1,8 @@
 import {
+  assistant,
   Conversation,
   LastTurn,
+  lastText,
   type ModelRequest,
   Paused,
   run,
@@ -164,6 +166,55 @@ describe('a final answer that has a schema', () => {
     await runner.idle()
     expect(requests).toHaveLength(4)
     expect(told('turn-ended').map(({ failure }) => failure?.kind)).toEqual(['invalid-output', 'invalid-output'])
+    expectValid(world, agent)
+  })
+})
+
+describe('a model that replies with nothing', () => {
+  it('once is asked again, in a valid conversation that begins as before, and the turn ends well', async () => {
+    const { models, requests } = behaving(({ messages }) => (messages.length < 4 ? { text: '' } : 'Done.'))
+    const { world, agent } = worldWith({ messages: [user('Go'), assistant('Yes?'), user('Go on')] })
+    const { told } = await settled(world, { models })
+    expect(requests.map(({ messages }) => messages.length)).toEqual([3, 4])
+    expect(told('turn-ended')).toMatchObject([{ stop: 'done', steps: 2 }])
+    expect(told('prefix-broken')).toEqual([])
+    expect(lastText(world, agent)).toBe('Done.')
+    expectValid(world, agent)
+  })
+
+  it('twice in a row ends the turn as empty-reply, which the program sees, and the agent works on when spoken to', async () => {
+    const { models, requests } = behaving(({ messages }) => {
+      return messages.at(-1)?.content.some((block) => block.type === 'text' && block.text === 'Hello?') ? 'Hi' : {}
+    })
+    const { world, agent } = worldWith()
+    const { runner, told } = driven(world, { models })
+    await runner.start()
+    await runner.idle()
+    expect(requests).toHaveLength(2)
+    expect(told('turn-ended')).toMatchObject([{ stop: 'empty-reply', failure: { kind: 'invalid-output' } }])
+    expect(world.read(agent, LastTurn)).toMatchObject({ stop: 'empty-reply', steps: 2 })
+    expectValid(world, agent)
+    await runner.message(agent, 'Hello?')
+    await runner.idle()
+    expect(world.read(agent, LastTurn)).toMatchObject({ stop: 'done' })
+  })
+
+  it('now and then is asked again each time', async () => {
+    let calls = 0
+    const { models } = behaving(() =>
+      ++calls % 2 === 1 ? {} : calls < 6 ? { toolCalls: [{ name: 'look' }] } : 'Done.',
+    )
+    const { world, agent } = worldWith({ tools: [tool('look', () => 'a tree')] })
+    await settled(world, { models, tools: [tool('look', () => 'a tree')] })
+    expect(calls).toBe(6)
+    expect(world.read(agent, LastTurn)).toMatchObject({ stop: 'done' })
+  })
+
+  it('in its last step ends as one that has used up its steps', async () => {
+    const { models } = behaving(() => ({}))
+    const { world, agent } = worldWith({ maxSteps: 1 })
+    await settled(world, { models })
+    expect(world.read(agent, LastTurn)).toMatchObject({ stop: 'max-steps' })
     expectValid(world, agent)
   })
 })

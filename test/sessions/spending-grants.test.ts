@@ -71,8 +71,8 @@ describe('the tokens and the money of sessions', () => {
         await made.subagents.cancel(1)
       }
       await made.runner.idle()
-      expect(made.sessions()[0]).toMatchObject({ status, usage: { calls: status === 'failed' ? 2 : 1 } })
-      const spentTokens = status === 'failed' ? 14 : 7
+      expect(made.sessions()[0]).toMatchObject({ status, usage: { calls: status === 'failed' ? 3 : 1 } })
+      const spentTokens = status === 'failed' ? 21 : 7
       expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens })
     },
   )

@@ -17,6 +17,24 @@ describe('the reply of a model', () => {
     expect(events).toEqual([{ type: 'model-replied', agent, effect: call, usage: { input: 7 }, stop: 'end' }])
   })
 
+  it.each([
+    ['has no content', []],
+    ['has blanks alone', [{ type: 'text', text: ' \n' }]],
+    ['has thoughts alone', [{ type: 'thinking', provider: 'scripted', text: 'Hm.', signature: 'x' }]],
+  ])('that %s stands nowhere, and is counted until one says something', (_, content) => {
+    const world = worldOf(reply)
+    const { agent, call } = thinker(world)
+    settleWith(world, call, { ok: true, value: { message: { role: 'assistant', content }, stop: 'end', usage: {} } })
+    tickAt(world, 0)
+    expect(transcript(world, agent)).toEqual(['user: Hello'])
+    expect([world.has(agent, Busy), world.has(agent, Answered)]).toEqual([false, true])
+    expect(world.read(agent, Turn).emptyReplies).toBe(1)
+    expect(world.read(agent, Usage)).toEqual({ calls: 1 })
+    settleWith(world, thinkAgain(world, agent), answered(saying('Hi')))
+    tickAt(world, 0)
+    expect(world.read(agent, Turn).emptyReplies).toBeUndefined()
+  })
+
   it('that asks for tools makes an entity of each call, in their order, and the step goes on', () => {
     const world = worldOf(reply)
     const { agent, call } = thinker(world)

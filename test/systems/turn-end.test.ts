@@ -50,6 +50,51 @@ describe('a final text', () => {
   })
 })
 
+/** An agent whose model has just replied with nothing, so many times in a row. */
+function silent(emptyReplies: number, ...parts: Initial[]) {
+  const world = worldOf(turnEnd)
+  const { agent, call } = thinker(world, ...parts)
+  world.despawn(call)
+  world.patch(agent, Turn, { emptyReplies })
+  for (const token of [Busy, Unread]) world.remove(agent, token)
+  world.add(agent, Answered)
+  return { world, agent }
+}
+
+describe('an empty reply', () => {
+  it('is no end of a turn: the model is asked once more', () => {
+    const { world, agent } = silent(1)
+    const { events } = tickAt(world, 0)
+    expect([world.has(agent, Turn), world.has(agent, Unread), world.has(agent, LastTurn)]).toEqual([true, true, false])
+    expect(transcript(world, agent)).toEqual([
+      'user: Hello',
+      'user: Your last reply was empty. Continue with the task, or say what its result is.',
+    ])
+    expect(events).toEqual([{ type: 'output-rejected', agent, problem: 'the reply is empty' }])
+  })
+
+  it.each([
+    ['', []],
+    [', whether its text would have had a schema or not', [pair]],
+  ])('that is the second in a row ends the turn with a stop of its own%s', (_, parts: Initial[]) => {
+    const { world, agent } = silent(2, ...parts)
+    tickAt(world, 7)
+    const failure = {
+      kind: 'invalid-output',
+      message: 'The model replied with neither text nor tool calls, 2 times in a row.',
+    }
+    expect(world.read(agent, LastTurn)).toMatchObject({ stop: 'empty-reply', failure, endedAtMs: 7 })
+    expect(transcript(world, agent).at(-1)).toBe('assistant: [turn ended: the model replied with nothing]')
+  })
+
+  it('is passed over if a message has come meanwhile: the turn goes on with that', () => {
+    const { world, agent } = silent(2)
+    world.append(agent, Conversation, user('Well?'))
+    tickAt(world, 0)
+    expect([world.has(agent, Turn), world.has(agent, Unread), world.has(agent, LastTurn)]).toEqual([true, true, false])
+  })
+})
+
 describe('a final text that has a schema', () => {
   it.each([
     ['the JSON alone', '{"a":1,"b":"x"}'],
