@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { talksIn } from '../../src/vitest/seen-worlds.ts'
 import { sessionEnd } from '../../systems/session-end.ts'
 import { tickAt, worldOf } from '../systems/one-tick.ts'
-import { archiving, callsInTurn, lastUser, looking, validSummary } from './archiving.ts'
+import { archiving, lastUser, looking, validSummary } from './archiving.ts'
 import { gate, reopened } from './driving.ts'
 
 describe('an agent whose newest turn is archived', () => {
