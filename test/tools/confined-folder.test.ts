@@ -1,4 +1,4 @@
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, rename, stat, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { fileTools, type FileToolsOptions } from 'entia'
@@ -240,6 +240,37 @@ describe('tools of a folder', () => {
       }),
       { numRuns: 400 },
     )
+  })
+
+  it('never give a word from outside while a folder is swapped for a link and back', { timeout: 60_000 }, async () => {
+    const parent = await tempFolder({ 'in/sub/a.txt': 'text of a', 'out/a.txt': secret, 'out/secret.txt': secret })
+    const [inside, sub, kept] = [join(parent, 'in'), join(parent, 'in/sub'), join(parent, 'kept')]
+    await symlink('../out', join(parent, 'in/link'))
+    const { readFile, listFiles, grepFiles } = fileTools({ folder: inside })
+    const over = new AbortController()
+    const swapping = (async () => {
+      for (let round = 0; !over.signal.aborted; round++) {
+        await rename(sub, kept)
+        await rename(join(inside, 'link'), sub)
+        await rename(sub, join(inside, 'link'))
+        await rename(kept, sub)
+        // Some reads find the folder at rest, most are cut across.
+        for (let rest = round % 16; rest > 0; rest--) await stat(sub)
+      }
+    })()
+    const texts = new Set<string>()
+    for (let tries = 0; tries < 200; tries++) {
+      const calls = [
+        callText(readFile, { path: 'sub/a.txt' }),
+        callText(grepFiles, { pattern: '.', path: 'sub' }),
+        callText(listFiles, { path: 'sub' }),
+      ]
+      for (const text of await Promise.all(calls)) texts.add(text)
+    }
+    over.abort()
+    await swapping
+    expect([...texts].filter((text) => text.includes('secret'))).toEqual([])
+    expect([...texts]).toEqual(expect.arrayContaining(['1\ttext of a', 'sub/a.txt']))
   })
 
   it.each([

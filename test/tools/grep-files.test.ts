@@ -146,6 +146,46 @@ describe('grep_files', () => {
     ])
   })
 
+  it.each([
+    '.docker/config.json',
+    '.dockercfg',
+    '.env~',
+    '.envrc',
+    'prod.env',
+    'id_rsa.bak',
+    'id_ed25519.old~',
+    '.id_rsa.swp',
+    '#.netrc#',
+    'credentials.json',
+    'kubeconfig',
+    'sub/kubeconfig.yaml',
+    '.git/config',
+    '.git/modules/lib/config',
+    '.config/gh/hosts.yml',
+    '.cargo/credentials.toml',
+    'deploy.ppk',
+    'service-account-7.json',
+    'terraform.tfstate.backup',
+  ])('never opens %s', async (path) => {
+    expect(await grep({ [path]: 'needle' }, { pattern: 'needle', path })).toEqual([
+      '[no matches]',
+      '[1 credential files skipped]',
+    ])
+  })
+
+  it.each([
+    'config.json',
+    'docker/config.json',
+    'credentials.ts',
+    'environment.ts',
+    'env.ts',
+    'notes.bak',
+    'config',
+    'keys.md',
+  ])('opens %s, which only sounds like it', async (path) => {
+    expect(await grep({ [path]: 'needle' }, { pattern: 'needle' })).toEqual([`${path}:1: needle`])
+  })
+
   it('does not open a credential file through a link either', async () => {
     const folder = await tempFolder({ '.env': 'needle' })
     await symlink('.env', join(folder, 'settings'))

@@ -22,8 +22,8 @@ const maxPathChars = 4_096
 
 /**
  * A folder that paths cannot lead out of: not by `..`, not as absolute paths, not through links of any kind. A path is
- * judged by where it ends, so that one through `..` or a link that ends inside is fine. It keeps a model in, not a
- * program that swaps links between the judging and the reading.
+ * judged by where it ends, so that one through `..` or a link that ends inside is fine. What is read is opened by
+ * `openInside`, which judges once more what it has opened.
  */
 export class ConfinedFolder {
   readonly #folder: string
@@ -76,7 +76,8 @@ async function destination(path: string): Promise<string> {
   return follow(path)
 }
 
-function isInside(root: string, path: string): boolean {
+/** Does an absolute path end in a folder, or at the folder itself? */
+export function isInside(root: string, path: string): boolean {
   const way = relative(root, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

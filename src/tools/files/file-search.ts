@@ -1,8 +1,10 @@
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanName } from './clean-text.ts'
 import { isCredentialFile } from './credential-files.ts'
 import type { LineMatcher } from './line-matcher.ts'
-import { isFileSystemError } from './refusal.ts'
+import { openInside } from './open-inside.ts'
+import { isFileSystemError, Refusal } from './refusal.ts'
 import { ResultLines, shownLine } from './result-lines.ts'
 import { BinaryFile, type TextChunk, textChunks, type TextLine } from './text-chunks.ts'
 
@@ -51,18 +53,37 @@ export class FileSearch {
       return
     }
     this.files++
-    const cursor: Cursor = { path, number: 0, before: [], after: 0, lastShown: -1 }
-    const { signal } = this.#options
+    const handle = await this.#opened(root, path)
+    if (handle === undefined) return
     try {
-      for await (const chunk of textChunks(join(root, path), { maxLineChars: maxMatchedChars, signal })) {
-        this.#readBytes += chunk.sizeBytes
-        if (this.#readBytes > maxSearchBytes) this.end = 'bytes'
-        else this.#chunk(chunk, cursor)
-        if (this.end !== undefined) return
-      }
+      await this.#search(handle, path)
     } catch (error) {
       if (isFileSystemError(error)) this.unreadable++
       else if (!(error instanceof BinaryFile)) throw error
+    }
+  }
+
+  async #opened(root: string, path: string): Promise<FileHandle | undefined> {
+    try {
+      const opened = await openInside(root, join(root, path))
+      // Its folder may have been swapped for another one meanwhile.
+      if (opened.path === path || !isCredentialFile(opened.path)) return opened.handle
+      await opened.handle.close()
+    } catch (error) {
+      if (!isFileSystemError(error) && !(error instanceof Refusal)) throw error
+    }
+    this.unreadable++
+    return undefined
+  }
+
+  async #search(handle: FileHandle, path: string): Promise<void> {
+    const cursor: Cursor = { path, number: 0, before: [], after: 0, lastShown: -1 }
+    const { signal } = this.#options
+    for await (const chunk of textChunks(handle, { maxLineChars: maxMatchedChars, signal })) {
+      this.#readBytes += chunk.sizeBytes
+      if (this.#readBytes > maxSearchBytes) this.end = 'bytes'
+      else this.#chunk(chunk, cursor)
+      if (this.end !== undefined) return
     }
   }
 

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConfinedFolder, Place } from './confined-folder.ts'
 import { IgnoreRules } from './ignore-rules.ts'
+import { openInside } from './open-inside.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
 /** Something that a walk came by. */
@@ -69,9 +70,9 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
   async #read(root: string, path: string, rules: IgnoreRules): Promise<FolderEntry[]> {
     let found: Dirent[]
     try {
-      found = await readdir(join(root, path), { withFileTypes: true })
+      found = await namesIn(root, join(root, path))
     } catch (error) {
-      if (!isFileSystemError(error)) throw error
+      if (!isFileSystemError(error) && !(error instanceof Refusal)) throw error
       this.unreadable++
       return []
     }
@@ -98,6 +99,17 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
       if (error instanceof Refusal || isFileSystemError(error)) return false
       throw error
     }
+  }
+}
+
+/** What an open folder holds: one that is swapped for a link while it is read stays the folder that it was. */
+async function namesIn(root: string, folder: string): Promise<Dirent[]> {
+  const { handle } = await openInside(root, folder)
+  try {
+    const asOpened = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : folder
+    return await readdir(asOpened, { withFileTypes: true })
+  } finally {
+    await handle.close()
   }
 }
 

@@ -1,7 +1,7 @@
-import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
-import { isFileSystemError } from './refusal.ts'
+import { openInside } from './open-inside.ts'
+import { isFileSystemError, Refusal } from './refusal.ts'
 
 /** A bigger ignore file is no ignore file. */
 const maxIgnoreFileBytes = 1024 * 1024
@@ -40,7 +40,7 @@ export class IgnoreRules {
 
   /** These rules and those of the ignore file in a folder, if it has one. */
   async enter(root: string, path: string): Promise<IgnoreRules> {
-    const text = await ignoreFile(join(root, path, '.gitignore'))
+    const text = await ignoreFile(root, join(root, path, '.gitignore'))
     if (text === undefined) return this
     const rules = ignore({ ignorecase: false }).add(text)
     return new IgnoreRules([{ base: path === '' ? '' : `${path}/`, rules }, ...this.#layers])
@@ -57,12 +57,17 @@ export class IgnoreRules {
 }
 
 /** A link is not followed: it may lead out of the confined folder. */
-async function ignoreFile(path: string): Promise<string | undefined> {
+async function ignoreFile(root: string, path: string): Promise<string | undefined> {
   try {
-    const stats = await lstat(path)
-    return stats.isFile() && stats.size <= maxIgnoreFileBytes ? await readFile(path, 'utf8') : undefined
+    const { handle } = await openInside(root, path)
+    try {
+      const stats = await handle.stat()
+      return stats.isFile() && stats.size <= maxIgnoreFileBytes ? await handle.readFile('utf8') : undefined
+    } finally {
+      await handle.close()
+    }
   } catch (error) {
-    if (isFileSystemError(error)) return undefined
+    if (isFileSystemError(error) || error instanceof Refusal) return undefined
     throw error
   }
 }

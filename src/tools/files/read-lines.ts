@@ -1,6 +1,7 @@
 import type { ToolContext, ToolOutput } from '../port.ts'
 import { ConfinedFolder } from './confined-folder.ts'
 import { maxLineChars } from './limits.ts'
+import { openInside } from './open-inside.ts'
 import { refusable, Refusal } from './refusal.ts'
 import { ResultLines, shownLine } from './result-lines.ts'
 import { BinaryFile, textChunks } from './text-chunks.ts'
@@ -24,14 +25,15 @@ export function readLines(folder: string, request: ReadRequest, context: ToolCon
 /** The whole file is gone through even where a part is asked for: the note says how many lines there are. */
 async function read(folder: ConfinedFolder, input: ReadRequest, context: ToolContext): Promise<string> {
   const { path, from, lineNumbers } = input
-  const { realPath, stats } = await folder.find(path)
+  const { root, realPath, stats } = await folder.find(path)
   if (stats.isDirectory()) throw Refusal.of(path, 'is a folder; list_files shows what is in it.')
   if (!stats.isFile()) throw Refusal.of(path, 'is no regular file.')
+  const { handle } = await openInside(root, realPath)
   const result = new ResultLines()
   let count = 0
   let readBytes = 0
   try {
-    for await (const { lines, sizeBytes } of textChunks(realPath, { maxLineChars, signal: context.signal })) {
+    for await (const { lines, sizeBytes } of textChunks(handle, { maxLineChars, signal: context.signal })) {
       for (const line of lines) {
         count++
         if (count < from || result.count === input.lines || result.isFull) continue

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
 import { cutText } from '../cut-text.ts'
 
@@ -30,14 +29,13 @@ const binaryCheckBytes = 8 * 1024
  * The lines of a text file, piece by piece: of a file of any size no more is in memory than a piece of it, and no more of
  * a line than `maxLineChars`. UTF-8, or UTF-16 with a byte order mark; lines end in `\n` or `\r\n`.
  *
+ * @param handle is closed at the end
  * @throws BinaryFile
  */
 export async function* textChunks(
-  realPath: string,
+  handle: FileHandle,
   { maxLineChars, signal }: { readonly maxLineChars: number; readonly signal: AbortSignal },
 ): AsyncGenerator<TextChunk> {
-  // Whoever swaps the file for a link behind the back of ConfinedFolder gets an error, where the system knows the flag.
-  const handle = await open(realPath, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
     const splitter = new LineSplitter(maxLineChars)
     const buffer = new Uint8Array(chunkBytes)
