@@ -10,10 +10,19 @@ export const Approval = defineComponent('Approval', () =>
 )
 
 /** The call that an approval is about; the question goes with the call. */
-export const ApprovalOf = defineComponent('ApprovalOf', () => z.strictObject({ call: entity() }), {
-  ref: 'call',
-  cascade: true,
-})
+export const ApprovalOf = defineComponent(
+  'ApprovalOf',
+  () =>
+    z.strictObject({
+      call: entity(),
+      /**
+       * SHA-256 of the tool's declaration and the agent's `Permissions` when the question was asked. An answer counts only
+       * while they, the tool's name and the arguments are still the same. Absent: only name and arguments are compared.
+       */
+      shown: z.string().optional(),
+    }),
+  { ref: 'call', cascade: true },
+)
 
 /** What a person answered. */
 export const Answer = lazily(() => z.strictObject({ approved: z.boolean(), reason: z.string().optional() }))

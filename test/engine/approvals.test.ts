@@ -1,6 +1,18 @@
-import { type ApprovalQuestion, type Approve, LastTurn, memoryStore, ToolRegistry, VirtualClock } from 'entia'
-import { Approval } from 'entia/components'
+import {
+  type ApprovalQuestion,
+  type Approve,
+  defineTool,
+  type Entity,
+  LastTurn,
+  memoryStore,
+  Permissions,
+  ToolRegistry,
+  VirtualClock,
+  type World,
+} from 'entia'
+import { Approval, ToolCall } from 'entia/components'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { expectValid, transcript } from '../transcript.ts'
 import { behaving, calling, driven, gate, reopened, settled, turns, worldWith } from './driving.ts'
 import { tool } from './tools.ts'
@@ -136,6 +148,105 @@ describe('a question that is answered by an input', () => {
   })
 })
 
+describe('a question about a call that changes before the answer', () => {
+  /** Two tools that need a person, one of them called; and the runs of both. */
+  async function asked(input = {}) {
+    const ran: string[] = []
+    const tools = ['send', 'burn'].map((name) =>
+      defineTool({
+        name,
+        description: `Can ${name}.`,
+        restart: 'once',
+        approval: true,
+        input: z.object({ to: z.string() }),
+        run: ({ to }) => void ran.push(`${name} ${to}`),
+      }),
+    )
+    const { models } = behaving(calling({ name: 'send', arguments: input }))
+    const { world, agent } = worldWith({ tools })
+    const made = driven(world, { models, tools, approve: 'by-input' })
+    const requested = made.next('approval-requested')
+    await made.runner.start()
+    const { approval } = await requested
+    const answer = async (id = approval, approved = true) => {
+      await made.runner.post({ kind: 'answer', approval: id, approved })
+      if (world.query(Approval).length === 0) await made.runner.idle()
+    }
+    const ids = () => made.told('approval-requested').map(({ approval: id }) => id)
+    return { ...made, world, agent, ran, approval, answer, ids }
+  }
+
+  const onlyCall = (world: World) => world.query(ToolCall)[0] ?? 0
+  const changes: [string, (world: World, agent: Entity) => void, string][] = [
+    ['arguments', (world) => world.patch(onlyCall(world), ToolCall, { arguments: { to: 'all' } }), 'send all'],
+    ['tool', (world) => world.patch(onlyCall(world), ToolCall, { name: 'burn' }), 'burn me'],
+    ['permissions', (world, agent) => world.set(agent, Permissions, { allowed: ['send'] }), 'send me'],
+    [
+      'declaration',
+      (world, agent) =>
+        world.set(agent, ToolRegistry, {
+          tools: world.read(agent, ToolRegistry).tools.map((each) => ({ ...each, description: 'Sends to all.' })),
+        }),
+      'send me',
+    ],
+  ]
+
+  it.each(changes)('in its %s is asked again, under another id, and runs as it is then', async (_, change, run) => {
+    const { runner, world, agent, ran, approval, answer, ids, told } = await asked({ to: 'me' })
+    await runner.change((driven) => change(driven, agent))
+    await answer()
+    expect(ran).toEqual([])
+    expect(told('input-dropped')).toMatchObject([{ kind: 'answer' }])
+    expect(told('approval-answered')).toEqual([])
+    const [, second = ''] = ids()
+    expect(second).not.toBe(approval)
+    await answer(approval)
+    expect(ran).toEqual([])
+    expect(told('input-dropped')).toHaveLength(2)
+    await answer(second)
+    expect(ran).toEqual([run])
+    expect(ids()).toHaveLength(2)
+    expectValid(world, agent)
+  })
+
+  it('is asked again where the answer was no', async () => {
+    const { runner, world, ran, answer, ids } = await asked({ to: 'me' })
+    await runner.change((driven) => driven.patch(onlyCall(driven), ToolCall, { arguments: { to: 'you' } }))
+    await answer(undefined, false)
+    await answer(ids()[1], true)
+    expect(ran).toEqual(['send you'])
+    expect(world.query(Approval)).toEqual([])
+  })
+
+  it('and back again counts as it was shown', async () => {
+    const { runner, ran, answer, ids } = await asked({ to: 'me' })
+    for (const to of ['you', 'me']) {
+      await runner.change((driven) => driven.patch(onlyCall(driven), ToolCall, { arguments: { to } }))
+    }
+    await answer()
+    expect(ran).toEqual(['send me'])
+    expect(ids()).toHaveLength(1)
+  })
+
+  it('asks nobody about arguments that do not fit any more', async () => {
+    const { runner, world, agent, ran, answer, ids } = await asked({ to: 'me' })
+    await runner.change((driven) => driven.patch(onlyCall(driven), ToolCall, { arguments: { to: 5 } }))
+    await answer()
+    expect(ran).toEqual([])
+    expect(ids()).toHaveLength(1)
+    expect(transcript(world, agent)[2]).toMatch(/^tool call-1-0!: Error: Invalid arguments for 'send'/)
+  })
+
+  it('asks nobody about a tool that is denied by then', async () => {
+    const { runner, world, agent, ran, answer, ids } = await asked({ to: 'me' })
+    await runner.change((driven) => driven.set(agent, Permissions, { denied: ['send'] }))
+    await answer()
+    expect(ran).toEqual([])
+    expect(ids()).toHaveLength(1)
+    expect(transcript(world, agent)[2]).toBe("tool call-1-0!: Error: tool 'send' is not permitted.")
+  })
+})
+
 describe('several questions of a step', () => {
   it('are asked one after another in call order, while what needs nobody runs', async () => {
     const order: string[] = []
@@ -187,6 +298,29 @@ describe('a question that was open when the process ended', () => {
     await second.runner.idle()
     expect(asked).toHaveLength(2)
     expect(new Set(asked).size).toBe(1)
+    expect(sent.count).toBe(1)
+  })
+
+  it.each([
+    ['has changed is asked again under another id', 'changed', 2],
+    ['is as it was keeps its id', 'same', 1],
+  ])('about a call that %s', async (_, what, ids) => {
+    const store = memoryStore()
+    const { world, agent, tools, models, sent } = letters()
+    const asked: string[] = []
+    const never: Approve = ({ id }) => {
+      asked.push(id)
+      return new Promise<never>(() => undefined)
+    }
+    const first = driven(world, { models, tools, store, approve: never })
+    await first.runner.start()
+    await turns()
+    if (what === 'changed') await first.runner.change((driven) => driven.set(agent, Permissions, { allowed: ['send'] }))
+    await first.runner.stop()
+    const second = await reopened(store, { models, tools, approve: ({ id }) => asked.push(id) > 0 })
+    await second.runner.start()
+    await second.runner.idle()
+    expect(new Set(asked).size).toBe(ids)
     expect(sent.count).toBe(1)
   })
 })

@@ -179,7 +179,7 @@ describe('a call that a person has to agree to', () => {
       tool: 'send',
       arguments: { n: 1 },
     })
-    expect(world.read(asked, ApprovalOf)).toEqual({ call: calls[0] })
+    expect(world.read(asked, ApprovalOf)).toEqual({ call: calls[0], shown: expect.stringMatching(/^[0-9a-f]{64}$/) })
     expect(world.read(asked, OwnedBy)).toEqual({ agent })
     expect(world.read(asked, Effect)).toEqual({ kind: 'approval', restart: 'pure', attempt: 1, deadlineMs: 600 })
     expect(world.has(asked, Pending)).toBe(true)
