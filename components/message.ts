@@ -55,6 +55,20 @@ export const ToolCallBlock = lazily(() =>
   }),
 )
 
+/**
+ * A block that only its provider understands: a tool that the provider ran itself, and what came of it. It is kept as it came
+ * and goes back unchanged to that provider, and to no other.
+ */
+export const ProviderBlock = lazily(() =>
+  z.strictObject({
+    type: z.literal('provider'),
+    /** Who wrote it. */
+    provider: z.string(),
+    /** The block in the provider's own form. */
+    data: z.record(z.string(), json()),
+  }),
+)
+
 /** The user speaks. */
 export const UserMessage = lazily(() =>
   z.strictObject({
@@ -70,7 +84,7 @@ export const SystemMessage = lazily(() => z.strictObject({ role: z.literal('syst
 export const AssistantMessage = lazily(() =>
   z.strictObject({
     role: z.literal('assistant'),
-    content: z.array(z.discriminatedUnion('type', [TextBlock(), ThinkingBlock(), ToolCallBlock()])),
+    content: z.array(z.discriminatedUnion('type', [TextBlock(), ThinkingBlock(), ToolCallBlock(), ProviderBlock()])),
     model: z.string().optional(),
   }),
 )
@@ -95,6 +109,7 @@ export type TextBlock = DataOf<typeof TextBlock>
 export type FileBlock = DataOf<typeof FileBlock>
 export type ThinkingBlock = DataOf<typeof ThinkingBlock>
 export type ToolCallBlock = DataOf<typeof ToolCallBlock>
+export type ProviderBlock = DataOf<typeof ProviderBlock>
 export type UserMessage = DataOf<typeof UserMessage>
 export type SystemMessage = DataOf<typeof SystemMessage>
 export type AssistantMessage = DataOf<typeof AssistantMessage>

@@ -14,6 +14,7 @@ export type {
   AssistantMessage,
   FileBlock,
   Message,
+  ProviderBlock,
   SystemMessage,
   TextBlock,
   ThinkingBlock,

@@ -1,4 +1,4 @@
-import type { FileBlock, Message, TextBlock, ThinkingBlock, ToolCallBlock } from '../../components/message.ts'
+import type { Message } from '../../components/message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { LogView } from '../world/log-view.ts'
 import { countTokens } from './tokenizer.ts'
@@ -21,7 +21,7 @@ const counted = new WeakMap<Message, number>()
 
 /**
  * How many tokens a model is likely to read in a content. Counts text, thinking, results, names and JSON arguments of
- * calls, and a flat amount for a message and for a medium. A message of a World is counted once.
+ * calls, blocks of a provider's own as JSON, and a flat amount for a message and for a medium. A message of a World is counted once.
  *
  * @returns a whole number, rounded up; 0 for an empty text and for no messages
  * @throws `invalid-argument` for a factor that is not above 0
@@ -87,7 +87,7 @@ function tokensOf(message: Message, ofText: (text: string) => number): number {
   return tokens
 }
 
-type Block = FileBlock | TextBlock | ThinkingBlock | ToolCallBlock
+type Block = Message['content'][number]
 
 function tokensOfBlock(block: Block, ofText: (text: string) => number): number {
   switch (block.type) {
@@ -95,6 +95,8 @@ function tokensOfBlock(block: Block, ofText: (text: string) => number): number {
       return tokensPerMedium
     case 'tool-call':
       return ofText(block.name) + ofText(block.malformed ?? JSON.stringify(block.arguments))
+    case 'provider':
+      return ofText(JSON.stringify(block.data))
     case 'text':
     case 'thinking':
       return ofText(block.text)

@@ -31,6 +31,8 @@ function mostTokensOfBlock(block: Block): number {
       const { arguments: input, malformed, name } = block
       return mostTokensOfText(name) + (malformed === undefined ? mostBytesOf(input) : mostTokensOfText(malformed))
     }
+    case 'provider':
+      return mostBytesOf(block.data)
     case 'text':
     case 'thinking':
       return mostTokensOfText(block.text)

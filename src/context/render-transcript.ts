@@ -1,4 +1,4 @@
-import type { Message, ToolMessage } from '../../components/message.ts'
+import type { Message, ProviderBlock, ToolMessage } from '../../components/message.ts'
 import { cutMiddle } from '../tools/cut-text.ts'
 import { framed } from './frames.ts'
 
@@ -38,6 +38,8 @@ function blockText(block: Block, quote: Quote): readonly string[] {
       return [`[${block.mediaType}]`]
     case 'tool-call':
       return [callText(block, quote)]
+    case 'provider':
+      return [providerText(block, quote)]
     case 'thinking':
       return []
   }
@@ -46,6 +48,16 @@ function blockText(block: Block, quote: Quote): readonly string[] {
 /** A call as a text: its name, and its arguments as the model wrote them. */
 export function callText(call: Extract<Block, { type: 'tool-call' }>, quote = quoted): string {
   return `[tool_use: ${quote(`${call.name}(${call.malformed ?? JSON.stringify(call.arguments)})`, true)}]`
+}
+
+/**
+ * What a provider did itself, as a text: its block as JSON, without what it has encrypted for itself. The middle of more than
+ * 8,000 characters is left out.
+ */
+export function providerText({ data }: ProviderBlock, quote = quoted): string {
+  const { type, ...rest } = data
+  const text = JSON.stringify(rest, (key, value: unknown) => (key.startsWith('encrypted_') ? undefined : value))
+  return `[${quote(`${typeof type === 'string' ? type : 'block'}: ${cutMiddle(text, maxResultChars)}`, true)}]`
 }
 
 /** The whole result of a call as a text. */

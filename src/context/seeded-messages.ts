@@ -3,7 +3,7 @@ import { Seed } from '../../components/holder.ts'
 import type { Message, TextBlock } from '../../components/message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { callText, resultText } from './render-transcript.ts'
+import { callText, providerText, resultText } from './render-transcript.ts'
 
 /** The same message is always the same text, so that wire forms of it are made once. */
 const rendered = new WeakMap<Message, Message | null>()
@@ -35,6 +35,7 @@ function asText(message: Message, isSeeded: boolean): Message | null {
   if (message.role !== 'assistant') return message
   const content = message.content.flatMap((block) => {
     if (block.type === 'tool-call') return [textBlock(callText(block))]
+    if (block.type === 'provider') return [textBlock(providerText(block))]
     return block.type === 'thinking' && isSeeded ? [] : [block]
   })
   return content.length === 0 ? null : { ...message, content }

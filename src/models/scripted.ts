@@ -181,7 +181,7 @@ function tell(message: AssistantMessage, onDelta: (delta: ModelDelta) => void): 
     if (block.type === 'tool-call') {
       onDelta({ type: 'tool-call', id: block.id, name: block.name })
       onDelta({ type: 'tool-arguments', id: block.id, text: block.malformed ?? JSON.stringify(block.arguments) })
-    } else {
+    } else if (block.type !== 'provider') {
       for (const text of piecesOf(block.text)) onDelta({ type: block.type, text })
     }
   }

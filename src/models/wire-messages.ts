@@ -28,6 +28,14 @@ export function* resultsFirst(messages: Iterable<Message>): Generator<Message> {
   yield* held
 }
 
+/** Longest name of a tool that providers take. */
+const MAX_NAME_LENGTH = 128
+
+/** The name of a called tool as providers accept it: a model may make up one that no tool could have. */
+export function acceptedName(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME_LENGTH) || 'unnamed'
+}
+
 /** A file as a URL: where it lies, or its bytes as a `data:` URL. */
 export function urlOf(file: FileBlock): string {
   return file.url ?? `data:${file.mediaType};base64,${file.data ?? ''}`

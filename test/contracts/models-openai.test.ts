@@ -185,9 +185,10 @@ describe('reasoning of an OpenAI model', () => {
 
   it('of a server that does not encrypt goes back as text', async () => {
     const thinking: ThinkingBlock = { type: 'thinking', provider: 'openai', id: 'rs_1', text: 'Hm.' }
-    const body = await bodyOf(requestOf([{ role: 'assistant', content: [thinking] }]))
+    const body = await bodyOf(requestOf([{ role: 'assistant', content: [thinking, { type: 'text', text: 'Five.' }] }]))
     expect(body['input']).toEqual([
       { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }] },
+      { role: 'assistant', content: 'Five.' },
     ])
   })
 

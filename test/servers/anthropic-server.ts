@@ -3,6 +3,9 @@ import {
   halves,
   type Handler,
   type HttpError,
+  isBlank,
+  type JsonBody,
+  listOf,
   type LoopbackServer,
   type Protocol,
   sse,
@@ -81,10 +84,52 @@ const messages: Protocol = {
     return event({ type: 'error', error: { type, message } })
   },
 
+  refusalOf(body) {
+    const messages = listOf(body['messages'])
+    if (messages.length === 0) return 'messages: at least one message is required'
+    const { thinking, max_tokens: maxTokens } = body as { thinking?: { budget_tokens?: number }; max_tokens: number }
+    const budget = thinking?.budget_tokens
+    if (budget !== undefined && budget < 1_024) {
+      return 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024'
+    }
+    if (budget !== undefined && budget >= maxTokens) {
+      return '`max_tokens` must be greater than `thinking.budget_tokens`.'
+    }
+    if (messages.at(-1)?.['role'] === 'assistant' && thinking !== undefined) {
+      return 'This model does not support assistant message prefill. The conversation must end with a user message.'
+    }
+    for (const [index, message] of messages.entries()) {
+      const problem = refusalOfMessage(message, listOf(message['content']))
+      if (problem !== undefined) return `messages.${index}: ${problem}`
+    }
+    return undefined
+  },
+
   httpError({ failure, message }) {
     const [status, type, standard] = errors[failure]
     return { status, body: { type: 'error', error: { type, message: message ?? standard }, request_id: 'req_1' } }
   },
+}
+
+function refusalOfMessage(message: JsonBody, content: readonly JsonBody[]): string | undefined {
+  if (content.length === 0) return 'all messages must have non-empty content'
+  if (message['role'] === 'assistant' && /thinking$/.test(String(content.at(-1)?.['type']))) {
+    return 'The final block in an assistant message cannot be `thinking`.'
+  }
+  const results = new Set(content.map((block) => block['tool_use_id']))
+  for (const block of content) {
+    if (block['type'] === 'text' && isBlank(block['text']))
+      return 'text content blocks must contain non-whitespace text'
+    if (block['type'] === 'thinking' && isBlank(block['signature'])) return 'Invalid `signature` in `thinking` block'
+    if (block['type'] === 'tool_use') {
+      if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(block['name']))) return 'tool_use.name: String should match pattern'
+      if (!/^[a-zA-Z0-9_-]+$/.test(String(block['id']))) return 'tool_use.id: String should match pattern'
+    }
+    if (block['type'] === 'server_tool_use' && !results.has(block['id'])) {
+      return `\`${String(block['name'])}\` tool use with id \`${String(block['id'])}\` was found without a corresponding result`
+    }
+  }
+  return undefined
 }
 
 function event(data: { readonly type: string; readonly [field: string]: unknown }): string {

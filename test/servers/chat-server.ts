@@ -1,5 +1,14 @@
 import type { TokenUsage } from '../../components/usage.ts'
-import { halves, type Handler, type LoopbackServer, type Protocol, sse, startLoopback } from './loopback.ts'
+import {
+  halves,
+  type Handler,
+  isBlank,
+  listOf,
+  type LoopbackServer,
+  type Protocol,
+  sse,
+  startLoopback,
+} from './loopback.ts'
 import { errorBody, httpError } from './openai-errors.ts'
 
 /** Starts a server that speaks OpenAI's Chat Completions API, with the `reasoning_content` of compatible servers. */
@@ -39,6 +48,24 @@ const chat: Protocol = {
       code: 400,
     }
     return sse({ error: error === 'context-overflow' ? tooLong : errorBody(error) })
+  },
+
+  refusalOf(body) {
+    const messages = listOf(body['messages'])
+    if (messages.length === 0) return "Invalid 'messages': empty array"
+    for (const [index, { role, content, tool_calls: calls }] of messages.entries()) {
+      if (role === 'assistant' && calls === undefined && isBlank(content)) {
+        return `message at position ${index} with role 'assistant' must not be empty`
+      }
+      if (role === 'user' && (Array.isArray(content) ? content.length === 0 : isBlank(content))) {
+        return `message at position ${index} with role 'user' must not be empty`
+      }
+      for (const call of listOf(calls)) {
+        const { name } = call['function'] as { readonly name: string }
+        if (!/^[a-zA-Z0-9_-]+$/.test(name)) return `Invalid 'messages[${index}].tool_calls[0].function.name'`
+      }
+    }
+    return undefined
   },
 
   httpError,

@@ -88,6 +88,8 @@ export interface Protocol {
   end(reply: Reply, received: Received): string[]
   streamError(error: StreamError): string
   httpError(error: HttpError): { readonly status: number; readonly body: unknown }
+  /** What the real API would refuse in a request, in its words; `undefined`: nothing. */
+  refusalOf(body: JsonBody): string | undefined
 }
 
 /** Answers that are given one after the other, each once. */
@@ -98,6 +100,20 @@ export function inTurn(...answers: readonly Answer[]): Handler {
     if (answer === undefined) throw new Error(`The server has ${answers.length} answers and got another request.`)
     return answer
   }
+}
+
+function refused(message: string): HttpError {
+  return { failure: 'invalid-request', message }
+}
+
+/** A list of a body, as tests look into it. */
+export function listOf(value: unknown): readonly JsonBody[] {
+  return Array.isArray(value) ? (value as readonly JsonBody[]) : []
+}
+
+/** Does a text hold nothing but white space? */
+export function isBlank(text: unknown): boolean {
+  return typeof text !== 'string' || text.trim() === ''
 }
 
 /** Starts a server on a free port of the loopback interface. */
@@ -120,7 +136,8 @@ export async function startLoopback(protocol: Protocol, handler: Handler): Promi
     const body = JSON.parse(text) as JsonBody
     const received = { path: request.url ?? '', headers: request.headers, text, body, closed }
     requests.push(received)
-    const answer = await handler(received)
+    const refusal = protocol.refusalOf(body)
+    const answer = refusal === undefined ? await handler(received) : refused(refusal)
     if (answer === 'silence') return
     if ('failure' in answer) {
       const { status, body } = protocol.httpError(answer)

@@ -1,5 +1,14 @@
 import type { TokenUsage } from '../../components/usage.ts'
-import { halves, type Handler, type LoopbackServer, type Protocol, type Reply, sse, startLoopback } from './loopback.ts'
+import {
+  halves,
+  type Handler,
+  listOf,
+  type LoopbackServer,
+  type Protocol,
+  type Reply,
+  sse,
+  startLoopback,
+} from './loopback.ts'
 import { errorBody, httpError } from './openai-errors.ts'
 
 /** Starts a server that speaks OpenAI's Responses API. */
@@ -41,6 +50,25 @@ const responses: Protocol = {
     const failure = { code: code ?? 'server_error', message }
     const response = { id: 'resp_1', object: 'response', status: 'failed', error: failure }
     return sse({ type: 'response.failed', response, sequence_number: 99 }, 'response.failed')
+  },
+
+  refusalOf(body) {
+    const input = listOf(body['input'])
+    if (input.length === 0) return "Invalid 'input': empty array"
+    for (const [index, item] of input.entries()) {
+      const next = input[index + 1]
+      const follows = next?.['role'] === 'assistant' || /^(reasoning|.*_call)$/.test(String(next?.['type']))
+      if (item['type'] === 'reasoning' && !follows) {
+        return `Item '${String(item['id'])}' of type 'reasoning' was provided without its required following item.`
+      }
+      if (item['role'] === 'user' && listOf(item['content']).length === 0) {
+        return `Invalid 'input[${index}].content': empty array`
+      }
+      if (item['type'] === 'function_call' && !/^[a-zA-Z0-9_-]+$/.test(String(item['name']))) {
+        return `Invalid 'input[${index}].name': string does not match pattern`
+      }
+    }
+    return undefined
   },
 
   httpError,

@@ -11,7 +11,7 @@ import {
 } from '../../components/index.ts'
 import type { Message } from '../../components/message.ts'
 import { callsAnsweredOnce } from '../../src/sim/laws/calls-answered-once.ts'
-import { conversationsValid } from '../../src/sim/laws/conversations-valid.ts'
+import { conversationsValid, conversationsValidAs } from '../../src/sim/laws/conversations-valid.ts'
 import { prefixHolds } from '../../src/sim/laws/prefix-holds.ts'
 import type { World } from '../../src/world/world.ts'
 import { underLaw, worldOf } from './law-under-test.ts'
@@ -112,6 +112,39 @@ describe('conversations-valid', () => {
     expect(lastOf(conversationsValid, put(isDone), step(2))).toBe(
       'the model of agent 1 is asked, and its own words are the last',
     )
+  })
+
+  describe('of what was cut while its model thought, or says nothing', () => {
+    const step = (messages: number) => (world: World) => {
+      const effect = world.spawn(ModelCall({ messages }), OwnedBy({ agent: 1 }))
+      world.emit({ type: 'model-called', agent: 1, effect, messages })
+    }
+    const thinking = { type: 'thinking', provider: 'scripted', text: 'Hm.' } as const
+    const thinks: Message = { role: 'assistant', content: [thinking] }
+    const asItIs = conversationsValidAs((message) => message)
+
+    it('is kept, since that is not sent', () => {
+      const cut: Message = { role: 'assistant', content: [{ type: 'text', text: 'Let me see.' }, thinking] }
+      const empty: Message = { role: 'assistant', content: [] }
+      expect(lastOf(conversationsValid, put(thinks, says('On')), step(3), put(cut, says(' ')), step(5))).toBeUndefined()
+      expect(lastOf(conversationsValid, put(empty), step(2))).toBeUndefined()
+    })
+
+    it('is broken by a provider that is sent thinking with nothing behind it', () => {
+      const what = 'the model of agent 1 is asked, and a message ends in thinking, with nothing behind it'
+      expect(lastOf(asItIs, put(thinks, says('On')), step(3))).toBe(what)
+    })
+
+    it('is broken by a provider that is sent an empty message', () => {
+      const what = "the model of agent 1 is asked, and a message of role 'user' is sent empty"
+      expect(lastOf(asItIs, put(says(' ')), step(2))).toBe(what)
+    })
+
+    it('is broken by a provider that is not sent what the user has said', () => {
+      const silent = conversationsValidAs(() => undefined)
+      const what = "the model of agent 1 is asked, and a message of role 'user' is left out"
+      expect(lastOf(silent, step(1))).toBe(what)
+    })
   })
 
   it('is broken by an edit far back', () => {

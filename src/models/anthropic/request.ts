@@ -1,6 +1,8 @@
-import type { FileBlock, Message, TextBlock } from '../../../components/message.ts'
+import type { AssistantMessage, FileBlock, Message, TextBlock } from '../../../components/message.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { acceptedMessage, type TakesBack } from '../accepted-message.ts'
 import type { ModelOptions, ModelRequest } from '../port.ts'
-import { cachedByMessage, resultsFirst, unsupportedFile } from '../wire-messages.ts'
+import { acceptedName, cachedByMessage, resultsFirst, unsupportedFile } from '../wire-messages.ts'
 import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
@@ -84,51 +86,87 @@ function conversation(request: ModelRequest): WireMessage[] {
     messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1),
   )
   for (const message of request.tail) join(messages, wireOf(message))
-  return messages
+  if (messages.length > 0) return messages
+  throw new EntiaError(
+    'invalid-argument',
+    'anthropic: the request must have at least one message, got none. Add a message of the user to the conversation.',
+  )
 }
 
 /** Adds a message; one of the same role as the last becomes part of it, as the API would have it. */
-function join(messages: WireMessage[], { role, content }: WireMessage): void {
-  if (content.length === 0) return
+function join(messages: WireMessage[], message: WireMessage | undefined): void {
+  if (message === undefined) return
+  const { role, content } = message
   const last = messages.at(-1)
   if (last?.role === role) messages[messages.length - 1] = { role, content: [...last.content, ...content] }
   else messages.push({ role, content })
 }
+
+/** What a breakpoint can stand on; blocks that the provider wrote go back unchanged. */
+const markable: readonly ContentBlockParam['type'][] = ['text', 'image', 'document', 'tool_use', 'tool_result']
 
 /** Puts a breakpoint behind a message, on a copy: the original is cached, and in later steps the mark is elsewhere. */
 function mark(messages: WireMessage[], index: number): void {
   const message = messages[index]
   const last = message?.content.at(-1)
   if (message === undefined || last === undefined) return
-  if (last.type === 'thinking' || last.type === 'redacted_thinking') return
+  if (!markable.includes(last.type)) return
   messages[index] = { role: message.role, content: [...message.content.slice(0, -1), { ...last, ...breakpoint }] }
 }
 
-const wireOf = cachedByMessage((message: Message): WireMessage => {
-  switch (message.role) {
+/** `undefined`: the API takes nothing of it. */
+const wireOf = cachedByMessage((message: Message): WireMessage | undefined => {
+  const accepted = acceptedMessage(message, takesBack(message))
+  switch (accepted?.role) {
     case 'assistant':
-      return { role: 'assistant', content: message.content.flatMap(assistantBlock) }
+      return { role: 'assistant', content: accepted.content.flatMap(assistantBlock) }
     case 'tool':
-      return { role: 'user', content: [toolResult(message)] }
+      return { role: 'user', content: [toolResult(accepted)] }
     case 'user':
     case 'system':
-      return { role: 'user', content: message.content.flatMap(userBlock) }
+      return { role: 'user', content: accepted.content.flatMap(userBlock) }
+    case undefined:
+      return undefined
   }
 })
 
-function assistantBlock(block: Extract<Message, { role: 'assistant' }>['content'][number]): ContentBlockParam[] {
+/**
+ * Thinking that was cut off before its signature came proves nothing, and the API refuses it. It refuses a call of its own
+ * tools without a result, too, which a cut reply may end with; only beside calls of ours its result comes in a later reply.
+ */
+function takesBack({ content }: Message): TakesBack {
+  const results = new Set<unknown>()
+  for (const block of content) if (block.type === 'provider') results.add(block.data['tool_use_id'])
+  const isPaused = content.some(({ type }) => type === 'tool-call')
+  return (block) => {
+    if (block.provider !== ANTHROPIC) return false
+    if (block.type === 'thinking') return block.redacted !== undefined || block.signature !== undefined
+    return isPaused || !isServerCall(block.data['type']) || results.has(block.data['id'])
+  }
+}
+
+/** Calls of tools that run at the provider. */
+export function isServerCall(type: unknown): boolean {
+  return type === 'server_tool_use' || type === 'mcp_tool_use'
+}
+
+function assistantBlock(block: AssistantMessage['content'][number]): ContentBlockParam[] {
   switch (block.type) {
     case 'text':
       return textParam(block)
     case 'tool-call':
-      return [{ type: 'tool_use', id: wireId(block.id), name: block.name, input: block.arguments }]
+      return [{ type: 'tool_use', id: wireId(block.id), name: acceptedName(block.name), input: block.arguments }]
     case 'thinking':
-      if (block.provider !== ANTHROPIC) return []
       if (block.redacted !== undefined) return [{ type: 'redacted_thinking', data: block.redacted }]
-      // Thinking that was cut off before its signature came proves nothing, and the API refuses it.
-      if (block.signature === undefined) return []
-      return [{ type: 'thinking', thinking: block.text, signature: block.signature }]
+      return [{ type: 'thinking', thinking: block.text, signature: block.signature ?? '' }]
+    case 'provider':
+      return [ownBlock(block.data)]
   }
+}
+
+/** The API wrote it, so it is of a form that it takes. */
+function ownBlock(data: object): ContentBlockParam {
+  return data as ContentBlockParam
 }
 
 function toolResult({ callId, content, isError }: Extract<Message, { role: 'tool' }>): ToolResultBlockParam {
@@ -173,7 +211,7 @@ function isImage(mediaType: string): mediaType is ImageType {
   return ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].includes(mediaType)
 }
 
-/** Ids of calls that another provider made may hold characters that this API refuses. */
+/** Ids of calls that another provider made may hold characters that this API refuses, or be empty. */
 function wireId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+  return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call'
 }

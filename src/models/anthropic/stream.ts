@@ -1,11 +1,11 @@
-import type { AssistantMessage } from '../../../components/message.ts'
+import type { AssistantMessage, ProviderBlock } from '../../../components/message.ts'
 import type { TokenUsage } from '../../../components/usage.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readArguments } from '../tool-arguments.ts'
 import type { RawMessageStreamEvent, StopReason } from './client.ts'
-import { ANTHROPIC } from './request.ts'
+import { ANTHROPIC, isServerCall } from './request.ts'
 
 type Event<Type> = Extract<RawMessageStreamEvent, { type: Type }>
 type Block = AssistantMessage['content'][number]
@@ -16,6 +16,7 @@ type Draft =
   | { type: 'thinking'; text: string; signature: string }
   | { type: 'redacted'; data: string }
   | { type: 'tool-call'; id: string; name: string; raw: string; input: unknown }
+  | { type: 'provider'; data: ProviderBlock['data']; raw: string }
 
 /** Reads the event stream of the Messages API. */
 export class MessageReader implements StreamReader<RawMessageStreamEvent> {
@@ -117,7 +118,8 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
         this.#onDelta({ type: 'tool-call', id: block.id, name: block.name })
         break
       default:
-      // Blocks of tools that run at the provider have no place in a conversation that goes to others, too.
+        // Nothing in it is a listener's business: it goes back as it came.
+        if (isServerBlock(block.type)) this.#drafts.set(index, { type: 'provider', data: copied(block), raw: '' })
     }
   }
 
@@ -134,6 +136,8 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
     } else if (delta.type === 'input_json_delta' && draft?.type === 'tool-call') {
       draft.raw += delta.partial_json
       this.#onDelta({ type: 'tool-arguments', id: draft.id, text: delta.partial_json })
+    } else if (delta.type === 'input_json_delta' && draft?.type === 'provider') {
+      draft.raw += delta.partial_json
     }
   }
 }
@@ -152,12 +156,26 @@ function blockOf(draft: Draft, isCut: boolean): Block {
       }
     case 'redacted':
       return { type: 'thinking', provider: ANTHROPIC, text: '', redacted: draft.data }
+    case 'provider': {
+      const data = draft.raw === '' ? draft.data : { ...draft.data, input: readArguments(draft.raw).arguments }
+      return { type: 'provider', provider: ANTHROPIC, data }
+    }
     case 'tool-call': {
       // Without deltas the arguments came whole, with the start of the block.
       const whole = isEmpty(draft.input) ? '' : JSON.stringify(draft.input)
       return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(draft.raw || whole, isCut) }
     }
   }
+}
+
+/** Calls of tools that run at the provider, and what came of them. Other blocks ask for something that nobody here does. */
+function isServerBlock(type: string): boolean {
+  return isServerCall(type) || type.endsWith('_tool_result') || type === 'container_upload'
+}
+
+/** What was read from JSON is JSON. */
+function copied(block: object): ProviderBlock['data'] {
+  return JSON.parse(JSON.stringify(block)) as ProviderBlock['data']
 }
 
 function isEmpty(input: unknown): boolean {

@@ -1,7 +1,8 @@
 import type { AssistantMessage, FileBlock, Message, TextBlock } from '../../../components/message.ts'
+import { acceptedMessage } from '../accepted-message.ts'
 import type { ModelRequest } from '../port.ts'
 import { writeArguments } from '../tool-arguments.ts'
-import { cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
+import { acceptedName, cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -19,6 +20,8 @@ interface WireMessage {
   readonly files: readonly ChatCompletionContentPart[]
 }
 
+const nothing: WireMessage = { message: undefined, files: [] }
+
 /**
  * Makes requests as servers of the Chat Completions API take them.
  *
@@ -28,7 +31,10 @@ export function chatBody(
   provider: string,
   thinkingField: ThinkingField,
 ): (request: ModelRequest) => ChatCompletionCreateParamsStreaming {
-  const wireOf = cachedByMessage((message) => toWire(message, provider, thinkingField))
+  const wireOf = cachedByMessage((message) => {
+    const accepted = acceptedMessage(message, (block) => block.type === 'thinking' && block.provider === provider)
+    return accepted === undefined ? nothing : toWire(accepted, provider, thinkingField)
+  })
   return (request) => {
     const { model, options, outputSchema } = request
     const effort = effortOf(options)
@@ -80,7 +86,7 @@ function conversation(request: ModelRequest, wireOf: (message: Message) => WireM
 function toWire(message: Message, provider: string, field: ThinkingField): WireMessage {
   switch (message.role) {
     case 'assistant':
-      return { message: assistantParam(message, provider, field), files: [] }
+      return { message: assistantParam(message, field), files: [] }
     case 'tool': {
       const texts = message.content.filter((block) => block.type === 'text').map(({ text }) => text)
       const files = message.content.filter((block) => block.type === 'file')
@@ -102,11 +108,10 @@ function userContent(content: readonly (TextBlock | FileBlock)[], provider: stri
   return content.map((block) => contentPart(block, provider))
 }
 
-function assistantParam({ content }: AssistantMessage, provider: string, field: ThinkingField) {
+function assistantParam({ content }: AssistantMessage, field: ThinkingField) {
   const texts = content.filter((block) => block.type === 'text')
   const calls = content.filter((block) => block.type === 'tool-call')
-  const thinking = content.filter((block) => block.type === 'thinking').filter((block) => block.provider === provider)
-  if (texts.length === 0 && calls.length === 0) return undefined
+  const thinking = content.filter((block) => block.type === 'thinking')
   const message: ChatCompletionAssistantMessageParam & { [field in ThinkingField]?: string } = {
     role: 'assistant',
     content: texts.length === 0 ? null : texts.map(({ text }) => text).join(''),
@@ -116,7 +121,7 @@ function assistantParam({ content }: AssistantMessage, provider: string, field: 
     message.tool_calls = calls.map((call) => ({
       id: call.id,
       type: 'function',
-      function: { name: call.name, arguments: writeArguments(call) },
+      function: { name: acceptedName(call.name), arguments: writeArguments(call) },
     }))
   }
   return message

@@ -1,7 +1,8 @@
 import type { AssistantMessage, FileBlock, Message, TextBlock, ThinkingBlock } from '../../../components/message.ts'
+import { acceptedMessage } from '../accepted-message.ts'
 import type { ModelRequest } from '../port.ts'
 import { writeArguments } from '../tool-arguments.ts'
-import { cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
+import { acceptedName, cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
 import type {
   EasyInputMessage,
   ResponseCreateParamsStreaming,
@@ -23,7 +24,12 @@ type ContentParam =
  * @param provider whose thinking goes back; that of all others is left out
  */
 export function responsesBody(provider: string): (request: ModelRequest) => ResponseCreateParamsStreaming {
-  const itemsOf = cachedByMessage((message) => toItems(message, provider))
+  const itemsOf = cachedByMessage((message) => {
+    const accepted = acceptedMessage(message, (block) => {
+      return block.provider === provider && (block.type === 'provider' || block.id !== undefined)
+    })
+    return accepted === undefined ? [] : toItems(accepted, provider)
+  })
   return (request) => {
     const { model, system, options, outputSchema } = request
     const effort = effortOf(options)
@@ -58,7 +64,7 @@ function tools(request: ModelRequest) {
 function toItems(message: Message, provider: string): ResponseInputItem[] {
   switch (message.role) {
     case 'assistant':
-      return assistantItems(message, provider)
+      return assistantItems(message)
     case 'tool':
       return [{ type: 'function_call_output', call_id: message.callId, output: outputOf(message.content, provider) }]
     case 'user':
@@ -67,15 +73,26 @@ function toItems(message: Message, provider: string): ResponseInputItem[] {
   }
 }
 
-function assistantItems({ content }: AssistantMessage, provider: string): ResponseInputItem[] {
+function assistantItems({ content }: AssistantMessage): ResponseInputItem[] {
   const items: ResponseInputItem[] = []
   for (const block of content) {
     if (block.type === 'text') items.push(assistantText(block))
     else if (block.type === 'tool-call') {
-      items.push({ type: 'function_call', call_id: block.id, name: block.name, arguments: writeArguments(block) })
-    } else if (block.provider === provider && block.id !== undefined) addReasoning(items, block, block.id)
+      items.push({
+        type: 'function_call',
+        call_id: block.id,
+        name: acceptedName(block.name),
+        arguments: writeArguments(block),
+      })
+    } else if (block.type === 'provider') items.push(ownItem(block.data))
+    else if (block.id !== undefined) addReasoning(items, block, block.id)
   }
   return items
+}
+
+/** The API wrote it, so it is of a form that it takes. */
+function ownItem(data: object): ResponseInputItem {
+  return data as ResponseInputItem
 }
 
 function assistantText({ text, phase }: TextBlock): EasyInputMessage {

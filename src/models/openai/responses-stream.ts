@@ -1,4 +1,4 @@
-import type { AssistantMessage, TextBlock } from '../../../components/message.ts'
+import type { AssistantMessage, ProviderBlock, TextBlock } from '../../../components/message.ts'
 import type { TokenUsage } from '../../../components/usage.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
@@ -100,7 +100,10 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   }
 
   #keep(item: ResponseOutputItem): void {
-    if (item.type === 'reasoning') this.#content.push(...this.#thinking(item))
+    if (hostedItems.includes(item.type)) {
+      const data = JSON.parse(JSON.stringify(item)) as ProviderBlock['data']
+      this.#content.push({ type: 'provider', provider: this.#provider, data })
+    } else if (item.type === 'reasoning') this.#content.push(...this.#thinking(item))
     else if (item.type === 'function_call') {
       const { call_id: id, name } = item
       this.#content.push({
@@ -132,6 +135,16 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     }))
   }
 }
+
+/** Items of tools that run at the provider. Others that this reader does not know ask for something that nobody here does. */
+const hostedItems: readonly string[] = [
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_list_tools',
+  'mcp_call',
+]
 
 /** A name that a later version of the API may add would not fit into a conversation, and is dropped. */
 function isPhase(phase: string | null | undefined): phase is NonNullable<TextBlock['phase']> {
