@@ -113,7 +113,7 @@ const messages: Protocol = {
 
 function refusalOfMessage(message: JsonBody, content: readonly JsonBody[]): string | undefined {
   if (content.length === 0) return 'all messages must have non-empty content'
-  if (message['role'] === 'assistant' && /thinking$/.test(String(content.at(-1)?.['type']))) {
+  if (message['role'] === 'assistant' && String(content.at(-1)?.['type']).endsWith('thinking')) {
     return 'The final block in an assistant message cannot be `thinking`.'
   }
   const results = new Set(content.map((block) => block['tool_use_id']))

@@ -103,14 +103,20 @@ function join(messages: WireMessage[], message: WireMessage | undefined): void {
 }
 
 /** What a breakpoint can stand on; blocks that the provider wrote go back unchanged. */
-const markable: readonly ContentBlockParam['type'][] = ['text', 'image', 'document', 'tool_use', 'tool_result']
+const markable: ReadonlySet<ContentBlockParam['type']> = new Set([
+  'text',
+  'image',
+  'document',
+  'tool_use',
+  'tool_result',
+])
 
 /** Puts a breakpoint behind a message, on a copy: the original is cached, and in later steps the mark is elsewhere. */
 function mark(messages: WireMessage[], index: number): void {
   const message = messages[index]
   const last = message?.content.at(-1)
   if (message === undefined || last === undefined) return
-  if (!markable.includes(last.type)) return
+  if (!markable.has(last.type)) return
   messages[index] = { role: message.role, content: [...message.content.slice(0, -1), { ...last, ...breakpoint }] }
 }
 

@@ -100,7 +100,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   }
 
   #keep(item: ResponseOutputItem): void {
-    if (hostedItems.includes(item.type)) {
+    if (hostedItems.has(item.type)) {
       const data = JSON.parse(JSON.stringify(item)) as ProviderBlock['data']
       this.#content.push({ type: 'provider', provider: this.#provider, data })
     } else if (item.type === 'reasoning') this.#content.push(...this.#thinking(item))
@@ -137,14 +137,14 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
 }
 
 /** Items of tools that run at the provider. Others that this reader does not know ask for something that nobody here does. */
-const hostedItems: readonly string[] = [
+const hostedItems: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
   'image_generation_call',
   'mcp_list_tools',
   'mcp_call',
-]
+])
 
 /** A name that a later version of the API may add would not fit into a conversation, and is dropped. */
 function isPhase(phase: string | null | undefined): phase is NonNullable<TextBlock['phase']> {
