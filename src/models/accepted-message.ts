@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message, ProviderBlock, ThinkingBlock } from '../../components/message.ts'
 
 /** Stands for a message of the user, or of the world, that says nothing. */
-export const EMPTY_MESSAGE = '(empty message)'
+const emptyMessage = '(empty message)'
 
 /** Does a provider take this block back? It takes none of another provider's, and not each of its own. */
 export type TakesBack = (block: ThinkingBlock | ProviderBlock) => boolean
@@ -18,7 +18,7 @@ export function acceptedMessage(message: Message, takesBack: TakesBack): Message
   if (message.role === 'tool') return message
   if (message.role === 'assistant') return acceptedReply(message, takesBack)
   const isBlank = message.content.every((block) => block.type === 'text' && block.text.trim() === '')
-  return isBlank ? { ...message, content: [{ type: 'text', text: EMPTY_MESSAGE }] } : message
+  return isBlank ? { ...message, content: [{ type: 'text', text: emptyMessage }] } : message
 }
 
 function acceptedReply(message: AssistantMessage, takesBack: TakesBack): AssistantMessage | undefined {
