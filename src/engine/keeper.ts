@@ -3,7 +3,8 @@ import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
 import { JournalCodec, type Step } from '../world/journal.ts'
-import { savedVersions } from '../world/restore.ts'
+import { readHead, savedVersions } from '../world/restore.ts'
+import { canonicalRead, parsedLine, shaped } from '../world/saved-shapes.ts'
 import type { SnapshotEnd, SnapshotHead } from '../world/snapshot.ts'
 import { type System, World } from '../world/world.ts'
 
@@ -56,7 +57,7 @@ export class Keeper {
   }): Promise<Found | undefined> {
     const stored = await this.#journal.load()
     if (stored === undefined) return undefined
-    const { lines, codec, events } = openSnapshot(stored)
+    const { lines, codec, events, head } = openSnapshot(stored)
     this.#codec = codec
     const steps: Step[] = stored.rows.map(({ tick, line }) => {
       this.#journalBytes += line.length
@@ -64,7 +65,6 @@ export class Keeper {
     })
     const deltas = steps.map((step) => step.delta)
     const world = World.restore(lines, { ...options, deltas })
-    const head = JSON.parse(lines[0] as string) as SnapshotHead
     // A value of an older version was migrated just now: the journal goes on from a snapshot of the new one.
     const saved = Object.entries(savedVersions(head, deltas))
     const isMigrated = saved.some(([name, version]) => world.core.token(name).version > version)
@@ -130,19 +130,19 @@ interface Joint {
   readonly events: readonly WorldEvent[]
 }
 
-/** A stored snapshot's lines, and the codec for the rows behind it. @throws `corrupt-snapshot` */
+/** A stored snapshot's lines, and the codec for the rows behind it. @throws `corrupt-snapshot`, `newer-version` */
 export function openSnapshot({ snapshot }: StoredWorld): {
   readonly codec: JournalCodec
+  readonly head: SnapshotHead
   readonly lines: readonly string[]
   readonly events: readonly WorldEvent[]
 } {
-  const [first, ...lines] = snapshot.lines
-  try {
-    const { chain, events } = JSON.parse(first as string) as Joint
-    const { header } = JSON.parse(lines[0] as string) as SnapshotHead
-    return { codec: new JournalCodec(chain, header), lines, events }
-  } catch (error) {
-    const what = 'The stored snapshot does not begin as one should. Restore the store from a copy.'
-    throw new EntiaError('corrupt-snapshot', what, {}, { cause: error })
-  }
+  const [first = '', ...lines] = snapshot.lines
+  const { chain, events } = shaped('joint', canonicalRead(parsedLine(first, corrupt), corrupt), corrupt)
+  const head = readHead(lines[0] ?? '')
+  return { codec: new JournalCodec(chain, head.header), events, head, lines }
+}
+
+function corrupt(problem: string): EntiaError {
+  return new EntiaError('corrupt-snapshot', `stored snapshot line 1: ${problem}. Restore the store from a copy.`)
 }

@@ -4,6 +4,9 @@ import type { Json } from './json.ts'
 /** Deepest nesting that a stored value may have. */
 export const maxDepth = 256
 
+/** How much deeper a value may lie in what was read: within inputs, lines of snapshots and journals. */
+const wrapping = 16
+
 /** Here cycles are looked for: round one until the greatest depth, all that hangs on it would be copied at each turn. */
 const cycleDepth = 8
 
@@ -46,10 +49,7 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
       return Number.isFinite(node) ? node + 0 : unfit
     case 'object':
       if (node === null) return null
-      // What is adopted whole comes from a text or is canonical: it has no cycle, and stands in what holds it.
-      if (depth >= cycleDepth && adopted !== Infinity) {
-        if (depth >= maxDepth || (depth === cycleDepth && hasCycle(node, new Set()))) return unfit
-      }
+      if (depth >= cycleDepth && isTooDeep(node, depth, adopted)) return unfit
       return Array.isArray(node) ? visitArray(node, depth + 1, adopted) : visitObject(node, depth + 1, adopted)
     default:
       return unfit
@@ -59,6 +59,12 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
 /** No text of a world has half a surrogate pair in it: no provider takes one, and no file keeps it as it was. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
+}
+
+/** What is adopted whole comes from a text or is canonical: it has no cycle, and stands in what holds it. */
+function isTooDeep(node: object, depth: number, adopted: number): boolean {
+  if (adopted === Infinity) return depth >= maxDepth + wrapping
+  return depth >= maxDepth || (depth === cycleDepth && hasCycle(node, new Set()))
 }
 
 function visitArray(items: readonly unknown[], depth: number, adopted: number): Visited {

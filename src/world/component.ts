@@ -171,6 +171,12 @@ export function invalidValue(whose: string, error: z.ZodError, code: EntiaErrorC
   })
 }
 
+/** What is wrong with a value for a component of its kind, whatever its schema says. */
+export function misfitOf({ kind, name }: Component, value: Json): string | undefined {
+  if (kind === 'log' ? Array.isArray(value) : kind !== 'tag' || value === true) return undefined
+  return `'${name}' is a ${kind} here, and was something else: give one of them another name`
+}
+
 function hasFrozenParts(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some((part) => {

@@ -114,7 +114,7 @@ export class Core {
     this.#watchedFrom = this.header
     if (written === undefined) return
     const { header, ...changes } = written as ChangeInput
-    this.apply(changes)
+    this.apply({ ...changes, next: header.next }, 'what was written between ticks')
     this.header = header
   }
 
@@ -211,8 +211,15 @@ export class Core {
     if (last !== undefined && token.marks.when(last)) this.put(entity, token.marks.tag, true)
   }
 
-  apply(changes: Changes): void {
-    this.state.apply(changes, (name) => this.token(name))
+  /**
+   * Makes changes again.
+   *
+   * @param changes with the number that the next entity got behind them, where that is known
+   * @param where names them in errors
+   */
+  apply(changes: Changes & { readonly next?: Entity }, where = 'changes'): void {
+    const { next = Infinity } = changes
+    this.state.apply(changes, (name) => this.token(name), { from: this.next, next, where })
   }
 
   /** @throws what the component has against this value in the place of that */

@@ -177,12 +177,12 @@ function tupleTest(items: readonly (Test | undefined)[]): Test | undefined {
 }
 
 function recordTest({ _zod: { def: key } }: Schema, test: Test | undefined): Test | undefined {
-  if (test === undefined || key.type !== 'string' || made({ _zod: { def: key } } as Schema) === undefined)
-    return undefined
+  const keyTest = key.type === 'string' ? made({ _zod: { def: key } } as Schema) : undefined
+  if (test === undefined || keyTest === undefined) return undefined
   return (value) => {
     if (!isObject(value)) return false
     // A key of that name is left out by zod.
-    for (const name in value) if (name === '__proto__' || !test(value[name])) return false
+    for (const name in value) if (name === '__proto__' || !keyTest(name) || !test(value[name])) return false
     return true
   }
 }

@@ -1,8 +1,9 @@
-import { assign, canonical } from './canonical.ts'
+import { assign } from './canonical.ts'
 import type { Delta, Header } from './changes.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Input, WorldEvent } from './input.ts'
+import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
 import { sha256 } from './sha256.ts'
 
 /** All that one tick was: what came in, what it changed, what it told, and who wrote what. */
@@ -79,12 +80,20 @@ export class JournalCodec {
       )
     }
     this.#chain = chain
-    const row = JSON.parse(text) as { i: Input[]; d: Json; e: WorldEvent[]; w?: Record<string, string> }
-    const inputs = canonical(row.i, () => where, Infinity) as readonly Input[]
-    const said = unpack(row.d, inputs) as JsonObject
-    const delta = canonical({ ...this.#header, ...said }, () => where, Infinity) as Delta
+    const corrupt = (problem: string): EntiaError => {
+      return new EntiaError('corrupt-journal', `${where}: ${problem}. Restore the store from a copy.`)
+    }
+    const {
+      i: inputs,
+      d,
+      e: events,
+      w: writers,
+    } = shaped('row', canonicalRead(parsedLine(text, corrupt), corrupt), corrupt)
+    const said = unpack(d, inputs, corrupt)
+    const isPart = typeof said === 'object' && said !== null && !Array.isArray(said)
+    const delta = checkedDelta(isPart ? { ...this.#header, ...(said as JsonObject) } : said, corrupt)
     this.#header = headerOf(delta)
-    return { inputs, delta, events: row.e, writers: row.w }
+    return { inputs, delta, events, writers }
   }
 }
 
@@ -163,29 +172,47 @@ function packObject(node: JsonObject, places: ReadonlyMap<object, Place>): JsonO
   return isLikePlace ? { $in: { is: packed } } : packed
 }
 
-/** Puts what stands in the inputs back into its places, in a value that was just read and is nobody else's. */
-function unpack(node: Json, inputs: readonly Input[]): Json {
+/** Puts what stands in the inputs back into its places. What has none of it is not copied. */
+function unpack(node: Json, inputs: readonly Input[], corrupt: Corrupt): Json {
   if (typeof node !== 'object' || node === null) return node
-  if (Array.isArray(node)) return unpackItems(node as Json[], inputs)
+  if (Array.isArray(node)) return unpackItems(node as readonly Json[], inputs, corrupt)
   const { $in } = node as JsonObject
-  if (Array.isArray($in)) {
-    let found: Json = inputs
-    for (const key of $in as (string | number)[]) found = (found as Record<string | number, Json>)[key] as Json
-    return found
+  if (Array.isArray($in)) return inputAt($in as readonly Json[], inputs, corrupt)
+  if ($in === undefined) return unpackFields(node as JsonObject, inputs, corrupt)
+  const wrapped = typeof $in === 'object' && $in !== null ? ($in as JsonObject)['is'] : undefined
+  const isWrapped = typeof wrapped === 'object' && wrapped !== null && !Array.isArray(wrapped)
+  if (!isWrapped) throw corrupt("a value has '$in', and neither a place nor what it stands for")
+  return unpackFields(wrapped as JsonObject, inputs, corrupt)
+}
+
+/** What stands at a place in the inputs. */
+function inputAt(path: readonly Json[], inputs: readonly Input[], corrupt: Corrupt): Json {
+  let found: Json = inputs
+  for (const key of path) {
+    const isKey = typeof key === 'string' || typeof key === 'number'
+    const isThere = isKey && typeof found === 'object' && found !== null && Object.hasOwn(found, key)
+    if (!isThere) throw corrupt(`its inputs have nothing at ${JSON.stringify(path)}`)
+    found = (found as Readonly<Record<string | number, Json>>)[key] as Json
   }
-  return unpackFields(($in === undefined ? node : ($in as JsonObject)['is']) as Record<string, Json>, inputs)
+  return found
 }
 
-function unpackItems(items: Json[], inputs: readonly Input[]): Json {
-  for (let index = 0; index < items.length; index++) items[index] = unpack(items[index] as Json, inputs)
-  return items
+function unpackItems(items: readonly Json[], inputs: readonly Input[], corrupt: Corrupt): Json {
+  let copy: Json[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Json
+    const unpacked = unpack(item, inputs, corrupt)
+    if (unpacked !== item) (copy ??= items.slice())[index] = unpacked
+  }
+  return copy ?? items
 }
 
-function unpackFields(fields: Record<string, Json>, inputs: readonly Input[]): Json {
+function unpackFields(fields: JsonObject, inputs: readonly Input[], corrupt: Corrupt): Json {
+  let copy: Record<string, Json> | undefined
   for (const key in fields) {
     const value = fields[key] as Json
-    const unpacked = unpack(value, inputs)
-    if (unpacked !== value) assign(fields, key, unpacked)
+    const unpacked = unpack(value, inputs, corrupt)
+    if (unpacked !== value) assign((copy ??= { ...fields } as Record<string, Json>), key, unpacked)
   }
-  return fields
+  return copy ?? fields
 }

@@ -1,12 +1,13 @@
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
-import { type Component, invalidValue, type Log, type Value } from './component.ts'
+import { type Component, type Entity, invalidValue, type Log, misfitOf, type Value } from './component.ts'
 import type { Core } from './core.ts'
 import type { Column } from './column.ts'
 import { EntiaError } from './entia-error.ts'
 import { problemWith } from './fits.ts'
 import { inspect } from './inspect.ts'
 import type { Json } from './json.ts'
+import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
 import { LinesHash } from './sha256.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
 
@@ -19,8 +20,8 @@ export interface Saved {
 }
 
 type EntityLine =
-  | { readonly entity: number; readonly has: Record<string, Json> }
-  | { readonly entity: number; readonly log: string; readonly more: readonly Json[] }
+  | { readonly entity: Entity; readonly has: Readonly<Record<string, Json>> }
+  | { readonly entity: Entity; readonly log: string; readonly more: readonly Json[] }
 
 /**
  * Reads the lines of a snapshot.
@@ -29,30 +30,84 @@ type EntityLine =
  */
 export function readSnapshot(lines: Iterable<string>): Saved {
   const hash = new LinesHash()
-  const content: Record<string, Json>[] = []
+  const read: unknown[] = []
   let end: Partial<SnapshotEnd['end']> | undefined
   for (const line of lines) {
-    const where = `snapshot line ${content.length + 1}`
+    const where = placeOf(read.length)
     if (line === '') continue
     if (end !== undefined) throw corrupt(where, 'there is more behind the end')
-    const parsed = parse(line, where)
+    const parsed = parsedLine(line, corruptAt(where))
     if ('end' in parsed) {
       end = { ...(parsed['end'] as Partial<SnapshotEnd['end']> | null) }
       continue
     }
-    if (content.length === 0) checkHead(parsed, where)
+    if (read.length === 0) checkFormat(parsed, where)
     hash.add(line)
-    content.push(parsed)
+    read.push(parsed)
   }
-  const count = content.length
+  const count = read.length
   if (count === 0) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
   if (end.lines !== count)
-    throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${end.lines}`)
+    throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${inspect(end.lines)}`)
   const sha256 = hash.end()
   if (end.sha256 !== sha256) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
-  const [head, ...rows] = canonical(content, () => 'snapshot', Infinity) as readonly [SnapshotHead, ...EntityLine[]]
-  return { head, content: rows, sha256 }
+  return { ...contentOf(read), sha256 }
+}
+
+/** What the lines say: a right checksum does not mean that they say what a snapshot can. */
+function contentOf([first, ...others]: readonly unknown[]): Omit<Saved, 'sha256'> {
+  const head = headIn(first, placeOf(0))
+  const content: EntityLine[] = []
+  for (const [index, read] of others.entries()) {
+    const where = placeOf(index + 1)
+    content.push(entityLine(canonicalRead(read, corruptAt(where)), head, content.at(-1), where))
+  }
+  return { head, content }
+}
+
+function placeOf(index: number): string {
+  return `snapshot line ${index + 1}`
+}
+
+/** The first line of a snapshot. @throws `corrupt-snapshot`, `newer-version` */
+export function readHead(line: string): SnapshotHead {
+  const where = placeOf(0)
+  const parsed = parsedLine(line, corruptAt(where))
+  checkFormat(parsed, where)
+  return headIn(parsed, where)
+}
+
+function checkFormat(parsed: Readonly<Record<string, unknown>>, where: string): void {
+  const format = parsed['entia']
+  if (typeof format !== 'number') throw corrupt(where, "it is no head of a snapshot (no field 'entia')")
+  if (format > snapshotFormat) {
+    throw new EntiaError(
+      'newer-version',
+      `${where}: the snapshot has format ${format}, this version reads up to ${snapshotFormat}. Update entia.`,
+    )
+  }
+}
+
+function headIn(read: unknown, where: string): SnapshotHead {
+  return shaped('head', canonicalRead(read, corruptAt(where)), corruptAt(where))
+}
+
+/** A line of an entity, which stands behind those of lower numbers; further items of a log, behind the entity's own. */
+function entityLine(parsed: Json, head: SnapshotHead, before: EntityLine | undefined, where: string): EntityLine {
+  const isFirst = typeof parsed === 'object' && parsed !== null && 'has' in parsed
+  const line = isFirst ? shaped('entity', parsed, corruptAt(where)) : shaped('items', parsed, corruptAt(where))
+  const { entity } = line
+  if (entity >= head.header.next) {
+    throw corrupt(where, `entity ${entity}: the snapshot has numbers below ${head.header.next} only`)
+  }
+  if (isFirst && before !== undefined && entity <= before.entity) {
+    throw corrupt(where, `entity ${entity} must stand before entity ${before.entity}, and once`)
+  }
+  if (!isFirst && entity !== before?.entity) {
+    throw corrupt(where, `entity ${entity}: further items must stand behind its own line`)
+  }
+  return line
 }
 
 /**
@@ -64,7 +119,7 @@ export function readSnapshot(lines: Iterable<string>): Saved {
 export function fill(core: Core, { head, content }: Saved, deltas: readonly Delta[]): void {
   const versions = savedVersions(head, deltas)
   checkVersions(head.name, versions, core.tokens)
-  content.forEach((line, index) => place(core, line, `snapshot line ${index + 2}`))
+  content.forEach((line, index) => place(core, line, placeOf(index + 1), head.components))
   core.header = head.header
   // What had arrived before the snapshot came in with the first tick after it.
   if (deltas.length === 0) for (const input of head.inbox) core.inbox.push(input)
@@ -73,13 +128,19 @@ export function fill(core: Core, { head, content }: Saved, deltas: readonly Delt
       const what = `Tick ${delta.tick} of world '${head.name}' does not follow tick ${core.tick}`
       throw new EntiaError('corrupt-journal', `${what}. Pass every tick since the snapshot, oldest first.`)
     }
-    for (const [name, rows] of Object.entries(delta.set ?? {})) {
-      for (const [, value] of rows) checkKind(core.token(name), value, `tick ${delta.tick}`)
-    }
-    core.apply(delta)
+    core.apply(delta, `tick ${delta.tick} of world '${head.name}'`)
     core.header = delta
   }
   for (const column of core.state.columns()) check(core, column, versions[column.token.name])
+}
+
+/** Ticks, oldest first, of the right shape. @throws `corrupt-journal` */
+export function checkedDeltas(deltas: Iterable<Delta>): Delta[] {
+  return Array.from(deltas, (delta, index) => {
+    return checkedDelta(delta, (problem) => {
+      return new EntiaError('corrupt-journal', `delta ${index}: ${problem}. Nothing was restored; use another copy.`)
+    })
+  })
 }
 
 /**
@@ -102,52 +163,35 @@ export function savedVersions(head: SnapshotHead, deltas: readonly Delta[]): Rea
   return versions
 }
 
-function place(core: Core, line: EntityLine, where: string): void {
+function place(core: Core, line: EntityLine, where: string, versions: Readonly<Record<string, number>>): void {
   const { entity } = line
+  const tokenOf = (name: string): Component => {
+    const token = core.token(name)
+    if (versions[name] !== undefined) return token
+    throw corrupt(where, `entity ${entity}, component ${name}: the first line must name its version in 'components'`)
+  }
   if ('has' in line) {
     core.state.spawn(entity)
     for (const [name, value] of Object.entries(line.has)) {
-      const token = core.token(name)
-      checkKind(token, value, where)
+      const token = tokenOf(name)
+      const misfit = misfitOf(token, value)
+      if (misfit !== undefined) throw corrupt(where, misfit)
       core.state.put(entity, token, value)
     }
     return
   }
-  const token = core.token(line.log)
+  const token = tokenOf(line.log)
   if (token.kind !== 'log') throw corrupt(where, `'${token.name}' was a log, and is a ${token.kind} here`)
+  if (core.state.get(entity, token) === undefined) {
+    throw corrupt(where, `entity ${entity} has no ${token.name} to which these items could belong`)
+  }
   core.state.append(entity, token, line.more)
-}
-
-function checkKind({ name, kind }: Component, value: Json, where: string): void {
-  if (kind === 'log' ? Array.isArray(value) : kind !== 'tag' || value === true) return
-  throw corrupt(where, `'${name}' is a ${kind} here, and was something else: give one of them another name`)
 }
 
 /** The components in a list, or in a module of them. */
 export function tokensOf(components: Iterable<Component> | Readonly<Record<string, unknown>>): Component[] {
   const all = Symbol.iterator in components ? [...(components as Iterable<unknown>)] : Object.values(components)
   return all.filter(isComponent)
-}
-
-function parse(line: string, where: string): Record<string, Json> {
-  try {
-    const parsed: unknown = JSON.parse(line)
-    if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, Json>
-  } catch (error) {
-    throw corrupt(where, `it is no JSON (${(error as Error).message})`)
-  }
-  throw corrupt(where, 'it is no JSON object')
-}
-
-function checkHead(parsed: Record<string, Json>, where: string): void {
-  const format = parsed['entia']
-  if (typeof format !== 'number') throw corrupt(where, "it is no head of a snapshot (no field 'entia')")
-  if (format > snapshotFormat) {
-    throw new EntiaError(
-      'newer-version',
-      `${where}: the snapshot has format ${format}, this version reads up to ${snapshotFormat}. Update entia.`,
-    )
-  }
 }
 
 function checkVersions(
@@ -208,6 +252,10 @@ function migrated(token: Log | Value, saved: Json, version: number, whose: strin
 
 function isComponent(value: unknown): value is Component {
   return typeof value === 'function' && 'kind' in value && 'version' in value
+}
+
+function corruptAt(where: string): Corrupt {
+  return (problem) => corrupt(where, problem)
 }
 
 function corrupt(where: string, what: string): EntiaError {

@@ -1,6 +1,6 @@
 import type { Changes, LogEdit } from './changes.ts'
 import { Column } from './column.ts'
-import type { Component, Entity, Log, Value } from './component.ts'
+import { type Component, type Entity, type Log, misfitOf, type Value } from './component.ts'
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
@@ -146,24 +146,70 @@ export class State {
     column.set(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)))
   }
 
-  /** Makes the changes of an earlier step again, in this world or in one restored from before it. */
-  apply(changes: Changes, token: (name: string) => Component): void {
-    for (const entity of changes.spawned ?? []) this.spawn(entity)
+  /**
+   * Makes the changes of an earlier step again, in this world or in one restored from before it.
+   *
+   * @param step `where` names it in errors; entities that it spawns have numbers from `from` to below `next`
+   * @throws `corrupt-journal` for changes that this world cannot have had
+   */
+  apply(
+    changes: Changes,
+    token: (name: string) => Component,
+    { from, next, where }: { readonly from: Entity; readonly next: Entity; readonly where: string },
+  ): void {
+    let least = from
+    for (const entity of changes.spawned ?? []) {
+      if (entity < least) throw misplaced(where, entity, `its number must be new: ${least} or more`)
+      least = entity + 1
+      this.spawn(entity)
+    }
+    if (next < least) throw misplaced(where, next, `the number of the next entity must be ${least} or more`)
     for (const [name, rows] of Object.entries(changes.set ?? {})) {
-      for (const [entity, value] of rows) this.put(entity, token(name), value)
+      for (const [entity, value] of rows) {
+        const misfit = misfitOf(token(name), value)
+        if (misfit !== undefined) throw new EntiaError('corrupt-snapshot', `${where}: entity ${entity}: ${misfit}.`)
+        this.#assertThere(entity, where, name)
+        this.put(entity, token(name), value)
+      }
     }
     for (const [name, rows] of Object.entries(changes.appended ?? {})) {
-      for (const [entity, items] of rows) this.append(entity, token(name) as Log, items)
+      for (const [entity, items] of rows) {
+        const log = token(name) as Log
+        this.#assertLog(entity, log, where)
+        this.append(entity, log, items)
+      }
     }
     for (const [name, rows] of Object.entries(changes.spliced ?? {})) {
       for (const [entity, edits] of rows) {
-        for (const edit of edits) this.splice(entity, token(name) as Log, edit)
+        const log = token(name) as Log
+        for (const edit of edits) {
+          this.#assertLog(entity, log, where, edit[0] + edit[1])
+          this.splice(entity, log, edit)
+        }
       }
     }
     for (const [name, rows] of Object.entries(changes.removed ?? {})) {
-      for (const entity of rows) this.take(entity, token(name))
+      for (const entity of rows) {
+        this.#assertThere(entity, where, name)
+        this.take(entity, token(name))
+      }
     }
-    for (const entity of changes.despawned ?? []) this.erase(entity)
+    for (const entity of changes.despawned ?? []) {
+      this.#assertThere(entity, where)
+      this.erase(entity)
+    }
+  }
+
+  #assertThere(entity: Entity, where: string, component?: string): void {
+    if (!this.entities.has(entity)) throw misplaced(where, entity, 'it does not exist', component)
+  }
+
+  /** @param end how many items it has at least */
+  #assertLog(entity: Entity, token: Component, where: string, end = 0): void {
+    const log = token.kind === 'log' ? this.get(entity, token) : undefined
+    if (log === undefined) throw misplaced(where, entity, 'there is no log that could change', token.name)
+    const { length } = log as readonly Json[]
+    if (end > length) throw misplaced(where, entity, `an edit reaches to item ${end} of ${length}`, token.name)
   }
 
   /** From here on writes are tracked, until `stop` or `undo`. */
@@ -248,6 +294,16 @@ export class State {
   }
 }
 
+/** What was saved may be of an older version, or broken, until it is checked. */
 function target(token: Value, value: Json): Entity {
-  return (value as Readonly<Record<string, Entity>>)[token.ref as string] as Entity
+  return (value as Readonly<Record<string, Entity>> | null)?.[token.ref as string] as Entity
+}
+
+function misplaced(where: string, entity: Entity, what: string, component?: string): EntiaError {
+  const whose = `entity ${entity}${component === undefined ? '' : `, component ${component}`}`
+  return new EntiaError(
+    'corrupt-journal',
+    `${where}: ${whose}: ${what}. Nothing was restored; use another copy.`,
+    component === undefined ? { entity } : { entity, component },
+  )
 }

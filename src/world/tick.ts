@@ -6,6 +6,7 @@ import type { Step } from './journal.ts'
 import type { Input } from './input.ts'
 import { inspect } from './inspect.ts'
 import { isThenable } from './is-thenable.ts'
+import { canonicalRead, shaped } from './saved-shapes.ts'
 import type { System, World } from './world.ts'
 
 /** What drives one tick. */
@@ -86,8 +87,10 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
     const input = { kind: 'change', ...core.state.changes(), header: core.header }
     underway.inputs = [canonical(input, () => 'a change', Infinity) as Input, ...underway.inputs]
   } else if (first?.kind === 'change') {
-    const { header, ...changes } = first as ChangeInput
-    core.apply(changes)
+    const refused = (problem: string) =>
+      new EntiaError('invalid-input', `Input 'change' of tick ${core.tick}: ${problem}.`)
+    const { header, kind: _, ...changes } = shaped('change', canonicalRead(first, refused), refused) as ChangeInput
+    core.apply({ ...changes, next: header.next }, `the change before tick ${core.tick}`)
     // Time does not go back to when it was written.
     const { next, ids, random } = header
     core.header = { ...core.header, next, ids, random }

@@ -8,7 +8,7 @@ import type { Input, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import { hashText, hex, mix } from './random.ts'
-import { fill, readSnapshot, tokensOf } from './restore.ts'
+import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 
 export interface WorldOptions {
@@ -73,7 +73,7 @@ export class World {
     const saved = readSnapshot(lines)
     const { seed } = saved.head
     const world = new World({ name: name ?? saved.head.name, seed, systems, components: tokensOf(components) })
-    fill(world.core, saved, [...deltas])
+    fill(world.core, saved, checkedDeltas(deltas))
     return world
   }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 
 /** How many cases each fuzzer tries: a few among the other tests, 10,000 in `npm run test:fuzz`. */
-const fuzzCases = Number(process.env['FUZZ_CASES'] ?? 40)
+const fuzzCases = Number(process.env['FUZZ_CASES'] ?? 20)
 /** Other cases: `FUZZ_SEED=7 npm run test:fuzz`. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1)
 

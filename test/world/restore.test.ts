@@ -167,6 +167,28 @@ describe('a snapshot', () => {
     expect(() => restore(forged(text, other))).toThrow(refusal(code, ...parts))
   })
 
+  it.for<[text: string, other: string, ...string[]]>([
+    ['"entity":2', '"entity":"2"', 'line 3', 'at entity', 'expected number'],
+    ['"entity":2', '"entity":null', 'line 3', 'at entity'],
+    ['"entity":2', '"entity":-1', 'line 3', 'at entity'],
+    ['"entity":2', '"entity":1.5', 'line 3', 'at entity'],
+    ['"entity":2', '"entity":1e300', 'line 3', 'at entity'],
+    ['"entity":2', '"entity":1', 'line 3', 'entity 1 must stand before entity 1, and once'],
+    ['"entity":2', '"entity":9', 'line 3', 'entity 9', 'below 3'],
+    ['"entity":2', '"entity":2,"shoe":1', 'line 3', 'shoe'],
+    ['"next":3', '"next":2', 'line 3', 'entity 2', 'below 2'],
+    ['"nowMs":0', '"nowMs":"0"', 'line 1', 'at header.nowMs'],
+    ['"kind":"hello"', '"kind":7', 'line 1', 'at inbox.0', 'kind'],
+    ['"Person":1', '"Person":1.5', 'line 1', 'at components.Person'],
+    [',"Person":1', '', 'line 2', 'component Person', "'components'"],
+    ['{"name":"Ada"}', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'line 2', 'levels'],
+  ])(
+    'with a right end that says what no snapshot can is refused: %s in another way (%#)',
+    ([text, other, ...parts]) => {
+      expect(() => restore(forged(text, other))).toThrow(refusal('corrupt-snapshot', ...parts, 'use another copy'))
+    },
+  )
+
   it('of a component that was of another kind is refused', () => {
     const withOther = (other: Component): Component[] => [...family.filter(({ name }) => name !== other.name), other]
     expect(() => World.restore(saved(), { components: withOther(defineLog('Person', z.unknown())) })).toThrow(
@@ -229,6 +251,24 @@ describe('the ticks since a snapshot', () => {
     )
     expect(restoring(other('"set":{', '"set":{"Diary":[[1,true]],'))).toThrow(
       refusal('corrupt-snapshot', "'Diary' is a log"),
+    )
+  })
+
+  it.for<[string, object, ...string[]]>([
+    ['appends to a log that is not there', { appended: { Diary: [[2, []]] } }, 'entity 2, component Diary', 'no log'],
+    ['edits behind the end of a log', { spliced: { Diary: [[1, [[2, 2, []]]]] } }, 'entity 1', 'item 4 of 3'],
+    ['writes to nobody', { set: { Person: [[99, { name: 'Eve' }]] } }, 'entity 99', 'does not exist'],
+    ['despawns nobody', { despawned: [99] }, 'entity 99', 'does not exist'],
+    ['gives a number twice', { spawned: [1] }, 'entity 1', 'must be new'],
+    ['leaves no new number', { next: 3 }, 'must be 4 or more'],
+    ['is no list', { spawned: 7 }, 'delta 0', 'at spawned'],
+    ['has an unknown field', { shoe: 7 }, 'delta 0', 'shoe'],
+    ['has no time', { nowMs: null }, 'delta 0', 'at nowMs'],
+  ])('are refused when one %s', ([, change, ...parts]) => {
+    const { lines, deltas } = ticked()
+    const wrong = { ...(deltas[0] as Delta), ...change }
+    expect(() => World.restore(lines, { components: family, deltas: [wrong] })).toThrow(
+      refusal('corrupt-journal', ...parts),
     )
   })
 })
