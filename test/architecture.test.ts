@@ -15,6 +15,7 @@ describe('the house', () => {
       rules.packagesStayHome,
     ],
     ['loads zod, bitecs and p-queue with a door, and all else when it is first used', rules.doorsLoadLittle],
+    ['lets laws call components and other laws alone, never the rules that they judge', rules.lawsAreWitnesses],
     ['has no circle of imports, not even of types', rules.noCircles],
     ['keeps clock, dice, waiting and the outside out of components and systems', rules.ticksArePure],
     ['lets examples, bench and stories import the package by its name only', rules.pathsStayInside],
@@ -138,6 +139,34 @@ describe('an import', () => {
   it('by name, or of a file beside it, is let through in an example', () => {
     const sources = { 'examples/chat.ts': "import { run } from 'entia'\nimport { tools } from './tools.ts'" }
     expect(offences(rules.pathsStayInside, sources)).toEqual([])
+  })
+})
+
+describe('a law', () => {
+  it.for([
+    ['../../subagents/grants.ts', 'import { leftOf }'],
+    ['../../context/spending.ts', 'import { spendingOf }'],
+    ['../../models/project.ts', 'import { project }'],
+    ['../../../systems/retry.ts', 'import { retry }'],
+    ['../../world/parsed-as.ts', 'import { parsedAs }'],
+    ['../../tools/thrown-message.ts', 'export { thrownMessage }'],
+    ['../option-shapes.ts', 'import { checkShapes }'],
+  ])('that calls %s is refused', ([target = '', words = '']) => {
+    const sources = { 'src/sim/laws/budget-kept.ts': `${words} from '${target}'` }
+    expect(offences(rules.lawsAreWitnesses, sources)).toEqual([
+      expect.stringMatching(/^src\/sim\/laws\/budget-kept\.ts:1 imports .+; a law calls components and other laws, /),
+    ])
+  })
+
+  it('may call components, other laws and a World, and know the types of all else', () => {
+    const text = `
+      import { Usage } from '../../../components/usage.ts'
+      import { World } from '../../world/world.ts'
+      import type { ModelRequest } from '../../models/port.ts'
+      import type { DrivenStep } from '../../engine/host-seams.ts'
+      import { look } from '../touched.ts'
+      import { holdersOf } from './holders-of.ts'`
+    expect(offences(rules.lawsAreWitnesses, { 'src/sim/laws/budget-kept.ts': text })).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 import type { RestartClass } from '../../components/tool-declaration.ts'
 import type { DrivenStep } from '../engine/host-seams.ts'
+import type { ModelRequest } from '../models/port.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
@@ -35,6 +36,8 @@ export interface WatchedCall {
   /** Of the tool, or of the model's provider. */
   readonly name: string
   readonly restart: RestartClass
+  /** What a model is asked, as its provider gets it. Absent: it is a tool that is called. */
+  readonly request?: ModelRequest
 }
 
 /** What happens in the pool from which sessions take their slots. A session is named by a key that no other has. */

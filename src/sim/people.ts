@@ -20,20 +20,25 @@ export interface PeopleParts {
   readonly clock: Clock
   /** Puts an input into the root world, once under an id. Resolves once it is committed. */
   readonly post: (input: StandardInput, id: string) => Promise<void>
+  /** Changes the root world. Resolves once that is committed, or the change has thrown. */
+  readonly change: (change: (world: World) => void) => Promise<void>
   readonly struck: (fault: Fault) => void
   /** Somebody used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
   /** A behaviour cannot be gone on with: it threw, or gave what is no act. */
   readonly broke: (message: string) => void
   /** Somebody does something, once. */
-  readonly acted: (person: string, input: StandardInput) => void
+  readonly acted: (person: string, deed: Deed) => void
 }
+
+/** What somebody does to the root world. */
+export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
 /** Simulated people, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
 export class People {
   readonly #parts: PeopleParts
   /** What was decided and is not committed yet, by the id under which it goes in. */
-  readonly #pending = new Map<string, StandardInput>()
+  readonly #pending = new Map<string, Deed>()
   /** Those of them whose time has come. */
   readonly #due = new Set<string>()
   #quiet: PromiseWithResolvers<void> | undefined
@@ -80,8 +85,8 @@ export class People {
       const acts = this.#asked(name, behaviour, event)
       for (const [index, act] of listOf(acts).entries()) {
         const id = `${name}: ${place}/${index}`
-        const input = inputOf(act, event)
-        if (input !== undefined) this.#plan(id, input, chance.within(reactionMs, id), name)
+        const deed = deedOf(act, event)
+        if (deed !== undefined) this.#plan(id, deed, chance.within(reactionMs, id), name)
       }
     }
   }
@@ -127,12 +132,12 @@ export class People {
     return undefined
   }
 
-  #plan(id: string, input: StandardInput, afterMs: number, person?: string): void {
+  #plan(id: string, deed: Deed, afterMs: number, person?: string): void {
     const { clock } = this.#parts
-    this.#pending.set(id, input)
+    this.#pending.set(id, deed)
     clock.at(clock.now() + afterMs, () => {
       this.#due.add(id)
-      if (person !== undefined) this.#parts.acted(person, input)
+      if (person !== undefined) this.#parts.acted(person, deed)
       if (this.#isUp) this.#send(id)
     })
   }
@@ -144,9 +149,9 @@ export class People {
 
   /** @param tries how often it was refused by the Runner that is up */
   #send(id: string, tries = 0): void {
-    const input = this.#pending.get(id)
-    if (input === undefined) return
-    const { clock, post } = this.#parts
+    const deed = this.#pending.get(id)
+    if (deed === undefined) return
+    const { change, clock, post } = this.#parts
     const life = this.#life
     const forget = (): void => {
       if (life !== this.#life) return
@@ -160,7 +165,8 @@ export class People {
       if (tries >= maxTries) forget()
       else clock.at(clock.now() + againMs, () => life === this.#life && this.#isUp && this.#send(id, tries + 1))
     }
-    post(input, id).then(forget, refused)
+    const entered = deed.kind === 'change' ? change(deed.change) : post(deed, id)
+    entered.then(forget, refused)
   }
 }
 
@@ -173,7 +179,8 @@ function listOf(acts: PersonAct | readonly PersonAct[] | undefined): readonly Pe
   return Array.isArray(acts) ? (acts as readonly PersonAct[]) : [acts as PersonAct]
 }
 
-function inputOf(act: PersonAct, event: RunnerEvent): StandardInput | undefined {
+function deedOf(act: PersonAct, event: RunnerEvent): Deed | undefined {
+  if ('change' in act) return { kind: 'change', change: act.change }
   const { agent, approval } = event as TickEvent & { readonly agent?: Entity; readonly approval?: string }
   if ('approve' in act) {
     const { approve: approved, reason } = act

@@ -1,5 +1,6 @@
 import type { RunnerEvent } from '../engine/events.ts'
 import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
@@ -19,6 +20,11 @@ export type PersonAct =
   | { readonly checkpoint: Entity; readonly note?: string }
   /** Lets an agent of the root world go on that has reached its cost ceiling, and raises the ceiling of its life. */
   | { readonly resetCostCeiling: Entity; readonly addSessionUsd?: number }
+  /**
+   * Changes the root world, as a program does with `runner.change`. What it throws changes nothing, and is not tried again.
+   * It may be made twice: if the process dies before anybody could be told that it was committed.
+   */
+  | { readonly change: (world: World) => void }
 
 /**
  * What a simulated person does: acts as a function of what is seen, which is every event of every world. Keep it free of
@@ -55,6 +61,7 @@ const actFields = {
   compact: 'number',
   checkpoint: 'number',
   resetCostCeiling: 'number',
+  change: 'function',
 } as const
 
 /** What is wrong with what a behaviour gives, which is often plain JavaScript; `undefined`: it is an act, or nothing. */

@@ -19,7 +19,7 @@ export function simulatedModel(
     ...inner,
     call(request, context) {
       const { attempt, key, sleep } = context
-      return work.call({ kind: 'model', name, key, attempt }, sleep, (call) => {
+      return work.call({ kind: 'model', name, key, attempt, request }, sleep, (call) => {
         const fault = work.strike('model', call.at, isDecidedBefore)
         if (fault?.what === 'model.hang') return call.does(calledOff, Infinity)
         if (fault !== undefined) {

@@ -1,5 +1,6 @@
 import type { EffectContext } from '../engine/effect-kind.ts'
 import type { Entity } from '../world/component.ts'
+import type { ModelRequest } from '../models/port.ts'
 import { isThenable } from '../world/is-thenable.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
@@ -16,6 +17,8 @@ export interface CallFacts {
   /** `<world>/<effect>`, as the Runner gives it. */
   readonly key: string
   readonly attempt: number
+  /** What a model is asked. Absent: it is a tool that is called. */
+  readonly request?: ModelRequest
 }
 
 /** A call that begins. */
@@ -128,11 +131,11 @@ export class SimulatedWork {
   call<T>(facts: CallFacts, sleep: Sleep, course: (call: SimulatedCall) => Promise<T>): Promise<T> {
     const { isDead, called, label } = this.#owner
     if (isDead()) return never()
-    const { key, kind, name, attempt } = facts
+    const { key } = facts
     const end = key.lastIndexOf('/')
     const world = label(key.slice(0, end))
     const call = new SimulatedCall(this.#owner, facts, world, this.#outer, sleep)
-    called({ kind, name, key, attempt, label: world, effect: Number(key.slice(end + 1)) })
+    called({ ...facts, label: world, effect: Number(key.slice(end + 1)) })
     return course(call)
   }
 

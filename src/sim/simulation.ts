@@ -70,6 +70,7 @@ export class Simulation {
       clock,
       plan: this.plan,
       post: (input, id) => this.#post(input, id),
+      change: (change) => this.#change(change),
       struck: (fault) => this.witness.struck(fault),
       acted: (person, input) => this.witness.acted(person, input),
       usedReal: (use) => this.#usedReal(use),
@@ -268,6 +269,20 @@ export class Simulation {
       witness.neverIdle('Nothing is at work, and nothing is due')
     }
     setImmediate(() => setImmediate(look))
+  }
+
+  async #change(change: (world: World) => void): Promise<void> {
+    const runner = this.#process?.runner
+    if (runner === undefined) await new Promise(() => undefined)
+    let hasThrown = false
+    const made = (world: World): void => {
+      hasThrown = true
+      change(world)
+      hasThrown = false
+    }
+    await runner?.change(made).catch((error: unknown) => {
+      if (!hasThrown) throw error
+    })
   }
 
   async #post(input: StandardInput, id: string): Promise<void> {

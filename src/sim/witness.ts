@@ -1,5 +1,4 @@
 import { Effect } from '../../components/effect.ts'
-import type { StandardInput } from '../../components/input.ts'
 import type { DrivenWorld } from '../engine/host-seams.ts'
 import { textOf } from '../models/text-of.ts'
 import type { Step } from '../world/journal.ts'
@@ -8,6 +7,7 @@ import type { Fault } from './fault.ts'
 import { Labels } from './labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
 import type { CheckedOptions } from './options.ts'
+import type { Deed } from './people.ts'
 import type { BegunCall } from './simulated-work.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { Trace } from './trace.ts'
@@ -75,13 +75,14 @@ export class Witness {
   }
 
   /** Work begins outside the worlds. */
-  called({ attempt, effect, kind, label, name }: BegunCall): void {
+  called({ attempt, effect, kind, label, name, request }: BegunCall): void {
     this.progress++
     const world = this.worlds.get(label)?.world
     if (world === undefined) return
     this.#write({ label, type: `${kind}-began`, facts: { effect, name, attempt } })
     const restart = world.get(effect, Effect)?.restart ?? 'pure'
-    this.ask('called', { kind, name, attempt, label, world, effect, restart })
+    const asked = request === undefined ? {} : { request }
+    this.ask('called', { kind, name, attempt, label, world, effect, restart, ...asked })
   }
 
   struck(fault: Fault): void {
@@ -89,7 +90,7 @@ export class Witness {
   }
 
   /** A simulated person does something. */
-  acted(person: string, input: StandardInput): void {
+  acted(person: string, input: Deed): void {
     const { kind } = input
     const said = input.kind === 'message' ? { text: textOf(input.message) } : {}
     const answered = input.kind === 'answer' ? { approval: input.approval, approved: input.approved } : {}

@@ -97,7 +97,7 @@ export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate
 }
 
 /** Money that a question has at least: it buys one call, as an agent's own may begin however little is left. */
-export const leastNanoUsd = 1
+const leastNanoUsd = 1
 
 /**
  * What a session may spend on a question, of what its asker has left: a quarter of the sessions and of the money. Tokens are

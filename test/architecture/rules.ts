@@ -187,6 +187,34 @@ export const importsRunOneWay: Rule = (files) =>
       .map((at) => `${file.at(at)} imports ${at.target}; ${nameOf(file.path, room)} may import only ${list(mayImport)}`)
   })
 
+/**
+ * What a law may call, besides other laws. Of all else it knows types alone: a law that asked the rule which it judges would
+ * make the rule's mistakes.
+ */
+const lawsMayCall = [
+  /^components\//,
+  /^src\/sim\/laws\//,
+  'src/sim/law.ts',
+  'src/sim/touched.ts',
+  // That a snapshot can be restored is what is judged.
+  'src/world/world.ts',
+]
+
+export const lawsAreWitnesses: Rule = (files) =>
+  files
+    .filter(({ path }) => path.startsWith('src/sim/laws/'))
+    .flatMap((file) =>
+      file.imports
+        .filter(({ loaded, target }) => loaded !== 'never' && !lawsMayCall.some((allowed) => isOf(allowed, target)))
+        .map(
+          (at) => `${file.at(at)} imports ${at.target}; a law calls components and other laws, never what it judges`,
+        ),
+    )
+
+function isOf(allowed: string | RegExp, target: string): boolean {
+  return typeof allowed === 'string' ? allowed === target : allowed.test(target)
+}
+
 export const packagesStayHome: Rule = (files) => {
   const house = files.filter(inTheHouse)
   const uses = house.flatMap((file) => file.imports.map((at) => ({ file, at })).filter(({ at }) => !isFile(at.target)))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   Ancestry,
+  Blueprint,
   Busy,
   Conversation,
   Delegated,
@@ -8,6 +9,7 @@ import {
   Effect,
   Limits,
   Llm,
+  MadeFrom,
   ModelCall,
   Notified,
   Outcome,
@@ -18,8 +20,10 @@ import {
   SubagentSession,
   SubagentWait,
   ToolCall,
+  Unread,
   UnreadBy,
 } from '../../components/index.ts'
+import type { BlueprintData } from '../../components/blueprint.ts'
 import { ActiveFor, type SubagentSessionData } from '../../components/subagent-session.ts'
 import type { PoolEvent } from '../../src/sim/index.ts'
 import { budgetKept } from '../../src/sim/laws/budget-kept.ts'
@@ -330,6 +334,50 @@ describe('budget-kept', () => {
     expect(lastOf(budgetKept, flat, launched)).toBe('agent 1 has launched a session, and may have none below it')
   })
 
+  describe('reckons a grant itself', () => {
+    const limits: Step = (world) => world.set(1, DelegationLimits, { costUsd: 1, sessions: 21, tokens: 1_000 })
+    const blueprint = ({ limits: named, registry }: Partial<BlueprintData>): Step => {
+      return (world) => {
+        const made = { hash: '', hostSkills: [], hostTools: [], llm: { model: 'm/x' }, maxSteps: 1, skills: [] }
+        const own = { ...(named && { limits: named }), ...(registry && { registry }) }
+        world.set(3, Blueprint, { ...made, template: '', tools: [], ...own })
+        world.set(2, MadeFrom, { blueprint: 3 })
+      }
+    }
+    const delegates = blueprint({ registry: { subagents: {} } })
+    const launches = (own: Step): Step => all(launched, (world) => world.spawn(), own)
+    /** What there is of it when it is admitted: its blueprint goes in the same tick. */
+    const granted = (sessions: number, tokens: number, nanoUsd: number): Step =>
+      all(
+        becomes({ status: 'running', grant: { costUsd: nanoUsd / 1e9, sessions, tokens } }),
+        counts({ launched: 1, reservedCostNanoUsd: nanoUsd, reservedSessions: sessions, reservedTokens: tokens }),
+        (world) => world.despawn(3),
+      )
+
+    it('and is kept by a quarter of what is left, and by what a config names', () => {
+      expect(lastOf(budgetKept, limits, launches(delegates), granted(5, 250, 250_000_000))).toBeUndefined()
+      const names = blueprint({ limits: { costUsd: 0.5, tokens: 700 } })
+      expect(lastOf(budgetKept, limits, launches(names), granted(0, 700, 500_000_000))).toBeUndefined()
+    })
+
+    it.for([
+      ['tokens', delegates, granted(5, 500, 250_000_000), '500 tokens, and a quarter of what was left is 250'],
+      ['sessions', delegates, granted(10, 250, 250_000_000), '10 sessions, and a quarter of what was left is 5'],
+      ['money', delegates, granted(5, 250, 5), '5 cost, and a quarter of what was left is 250000000'],
+      ['sessions to one without tools', blueprint({}), granted(5, 250, 250_000_000), '5 sessions, and cannot delegate'],
+      [
+        'not what its config names',
+        blueprint({ limits: { tokens: 70 } }),
+        granted(0, 250, 250_000_000),
+        '250 tokens, and its config names 70',
+      ],
+    ] as const)('and is broken by another one: %s', ([, own, admission, problem]) => {
+      expect(lastOf(budgetKept, limits, launches(own), admission)).toBe(
+        `agent 1 has granted session entity 2 ${problem}`,
+      )
+    })
+  })
+
   it('is broken by a step and by a tool call too many', () => {
     const bounded: Step = (world) => world.set(1, Limits, { maxSteps: 1, maxToolCalls: 1 })
     const step: Step = (world) => world.spawn(ModelCall({ messages: 1 }), OwnedBy({ agent: 1 }))
@@ -362,6 +410,21 @@ const waits: Step = (world) => {
 }
 
 describe('nothing-waits-in-vain', () => {
+  it('is broken at the end by a message that nobody has answered, whatever marks there are', () => {
+    const said = { role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello?' }] }
+    const world = team(
+      (each) => each.append(1, Conversation, said),
+      (each) => each.remove(1, Unread),
+    )
+    const law = underLaw(nothingWaitsInVain, world)
+    law.begin()
+    law.tick()
+    law.tick()
+    expect(law.watch.finished?.(new Map([['world', watched(world)]]))).toBe(
+      'all is over, and in world the conversation of agent 1 ends in what it has not answered',
+    )
+  })
+
   it('is broken by an effect that is neither under way nor settled', () => {
     const begins: Step = (world) => world.spawn(Effect({ attempt: 1, kind: 'model', restart: 'pure' }), Pending)
     expect(lastOf(nothingWaitsInVain, begins, (world) => world.remove(2, Pending))).toBe(

@@ -1,4 +1,4 @@
-import { agent, Conversation, defineTool, LastTurn, scripted, standardSystems, textOf, World } from 'entia'
+import { agent, Conversation, defineTool, LastTurn, Limits, scripted, standardSystems, textOf, World } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { person, service, simulate, type SimulateOptions } from '../../src/sim/index.ts'
@@ -85,6 +85,41 @@ describe('a simulated person', () => {
     )
     const { world } = await simulate({ ...payer, people: { bob: impatient } })
     expect(world.read(1, LastTurn).stop).toBe('cancelled')
+  })
+})
+
+describe('a simulated person who changes the world', () => {
+  const doubter = person((seen) => {
+    if (seen.type !== 'turn-ended') return undefined
+    return [
+      { change: (world) => world.set(1, Limits, { maxSteps: 7 }) },
+      {
+        change: (world) => {
+          world.set(1, Limits, { maxSteps: 9 })
+          throw new Error('On second thoughts, no.')
+        },
+      },
+    ]
+  })
+
+  it('changes it as a program does: all of it, or nothing if that throws', async () => {
+    const { violation, world, trace } = await simulate({ ...payer, people: { ann: careful, dan: doubter } })
+    expect(violation).toBeUndefined()
+    expect(world.read(1, Limits).maxSteps).toBe(7)
+    const changes = trace.entries.filter(({ facts, type }) => type === 'person-acted' && facts['kind'] === 'change')
+    expect(changes).toHaveLength(4)
+  })
+
+  it('does so after a crash as well', async () => {
+    let crashes = 0
+    for (let seed = 1; seed <= 20; seed++) {
+      const faults = { crash: { perTick: 0.15 } }
+      const result = await simulate({ ...payer, seed, people: { ann: careful, dan: doubter }, faults })
+      expect(result.violation, `seed ${seed}`).toBeUndefined()
+      expect(result.world.read(1, Limits).maxSteps, `seed ${seed}`).toBe(7)
+      crashes += result.crashes
+    }
+    expect(crashes).toBeGreaterThan(20)
   })
 })
 

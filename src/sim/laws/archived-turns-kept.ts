@@ -3,14 +3,13 @@ import { ArchiveJob, type ArchiveJobData } from '../../../components/archive-job
 import { Conversation } from '../../../components/conversation.ts'
 import type { Message } from '../../../components/message.ts'
 import { Ancestry } from '../../../components/ancestry.ts'
-import { countUpTo } from '../../context/places.ts'
-import { textOf } from '../../models/text-of.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
 import { look, touchedLogOf, touchedOf } from '../touched.ts'
-import { sameJson } from './same-json.ts'
 import { holdersOf } from './holders-of.ts'
+import { countUpTo } from './message-places.ts'
+import { sameJson } from './same-json.ts'
 
 const archives = touchedLogOf(Archive)
 const conversations = touchedLogOf(Conversation)
@@ -113,10 +112,14 @@ function misplaced(world: World, turn: OpenTurn, subagentId: string, held: reado
   if (!sameJson(opening, turn.messages[0]))
     return `the message that opened the turn of holder ${subagentId} has changed`
   const begin = `[archived turn]\nsubagent_id: ${subagentId}\n\n`
-  if (more.length > 0 || placeholder?.role !== 'assistant' || !textOf(placeholder).startsWith(begin)) {
+  if (more.length > 0 || placeholder?.role !== 'assistant' || !textIn(placeholder).startsWith(begin)) {
     return `what stays of the turn of holder ${subagentId} is not one text that names it`
   }
   return undefined
+}
+
+function textIn({ content }: Message): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
 
 /** A turn that is on its way stays whole. */

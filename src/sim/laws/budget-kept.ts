@@ -1,23 +1,19 @@
 import { Ancestry } from '../../../components/ancestry.ts'
+import { Blueprint, MadeFrom } from '../../../components/blueprint.ts'
 import { Delegated, defaultDelegation, DelegationLimits } from '../../../components/delegation-limits.ts'
 import type { InputOf } from '../../../components/input.ts'
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { SessionQuery, type SessionQueryData } from '../../../components/session-call.ts'
 import type { GrantLimits } from '../../../components/subagent-registry.ts'
-import { type SessionUsage, SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
-import { leftOf, nothingDelegated, spentBy } from '../../subagents/grants.ts'
-import { ownUsage } from '../../context/own-usage.ts'
-import { subtasksSpent } from '../../context/subtasks-spent.ts'
-import { toUsd } from '../../context/usd.ts'
-import { SettlingOutcome } from '../../subagents/holder-outcome.ts'
-import { QueryOutcome } from '../../subagents/session-outcome.ts'
+import { SessionUsage, SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
-import { parsedAs } from '../../world/parsed-as.ts'
 import { concerning, type Finding, type Law, type WatchedTick, type WatchedWorld } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
-import { add, type Amount, DelegationAccount } from './delegation-account.ts'
+import { add, type Amount, costOf, delegatedBy, nothing, ownUse, usedBySession, usedOf } from './amounts.ts'
+import { DelegationAccount } from './delegation-account.ts'
+import { GrantPlans } from './grant-plans.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
 import { holdersOf } from './holders-of.ts'
 
@@ -32,6 +28,7 @@ type Records = readonly (readonly [Entity, SubagentSessionData])[]
 /** The books of one world. */
 interface Books {
   readonly accounts: Map<Entity, DelegationAccount>
+  readonly plans: GrantPlans
   readonly turns: TurnCounts
 }
 
@@ -45,7 +42,16 @@ interface Granted {
 
 const concern = {
   ...turnCountsConcern,
-  set: [...turnCountsConcern.set, Delegated, DelegationLimits, ModelCall, SessionQuery, SubagentSession],
+  set: [
+    ...turnCountsConcern.set,
+    Blueprint,
+    Delegated,
+    DelegationLimits,
+    MadeFrom,
+    ModelCall,
+    SessionQuery,
+    SubagentSession,
+  ],
 }
 
 /**
@@ -74,7 +80,8 @@ export const budgetKept: Law = concerning(concern, {
     return {
       began(watched) {
         const { label, world } = watched
-        const books: Books = { accounts: new Map(), turns: new TurnCounts(world, worlds.get(label)?.turns) }
+        const turns = new TurnCounts(world, worlds.get(label)?.turns)
+        const books: Books = { accounts: new Map(), plans: new GrantPlans(world), turns }
         worlds.set(label, books)
         for (const query of holdersOf(world, SessionQuery)) noteQuestion(asked, world.read(query, SessionQuery))
         const records = holdersOf(world, SubagentSession).map(
@@ -92,6 +99,7 @@ export const budgetKept: Law = concerning(concern, {
         const books = worlds.get(tick.label)
         if (books === undefined) return undefined
         look(tick.step)
+        books.plans.enter(tick)
         let finding: Finding
         for (const [, question] of questions.set) {
           if (noteQuestion(asked, question))
@@ -101,7 +109,7 @@ export const budgetKept: Law = concerning(concern, {
           note(tick, launched.set)
           finding ??= delegating(tick, books, launched.set)
         }
-        if (modelCalls.set.length > 0) finding ??= asking(tick, books)
+        if (modelCalls.set.length > 0) finding ??= asking(tick, books, granted)
         if (limits.set.length > 0) finding ??= told(tick, granted) ?? toldOfQuestion(tick, asked)
         return finding ?? books.turns.enter(tick)
       },
@@ -118,18 +126,25 @@ function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
 function delegating(tick: WatchedTick, books: Books, records: Records): Finding {
   for (const agent of touchedIn(records)) {
     const own = records.filter(([, { parent }]) => parent === agent)
-    const finding = accountOf(books, agent).enter(tick.world, { records: own, questions: () => askedIn(tick) })
+    const finding = accountOf(books, agent).enter(tick.world, {
+      records: own,
+      questions: () => askedIn(tick),
+      hasAsked: questions.set.length > 0,
+      planOf: (session) => books.plans.of(session),
+    })
     if (finding !== undefined) return finding
   }
   return undefined
 }
 
-/** Sessions that ask their models have something left. */
-function asking(tick: WatchedTick, books: Books): Finding {
-  const { world } = tick
+/** Sessions that ask their models were told what they may spend, and have something left. */
+function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Granted>): Finding {
+  const { path, world } = tick
   for (const [effect] of modelCalls.set) {
     const agent = world.get(effect, OwnedBy)?.agent
     if (agent === undefined || !world.has(agent, Ancestry)) continue
+    if (granted.has(path.at(-1) ?? '') && !world.has(agent, DelegationLimits))
+      return `agent ${agent} calls its model, and was not told what it may spend`
     const finding = accountOf(books, agent).callsModel(world)
     if (finding !== undefined) return finding
   }
@@ -146,19 +161,17 @@ function touchedIn(records: Records): Iterable<Entity> {
 
 /** What questions have cost of which that came in with this tick, by replies or called off; and what was archived of them. */
 function askedIn({ step: { inputs } }: WatchedTick): Amount {
-  const cost: Amount = { sessions: 0, tokens: 0, cost: 0 }
+  const cost = nothing()
   for (const input of inputs) {
     const usage = input.kind === 'outcome' ? usageIn(input as InputOf<'outcome'>) : spentOnQuestion(input)
-    if (usage === undefined) continue
-    const { costNanoUsd, sessions, tokens } = spentBy(usage)
-    add(cost, { cost: costNanoUsd, sessions, tokens })
+    add(cost, usedBySession(usage))
   }
   return cost
 }
 
 function usageIn({ outcome }: InputOf<'outcome'>): SessionUsage | undefined {
-  const value = outcome.ok ? outcome.value : undefined
-  return (parsedAs(QueryOutcome(), value) ?? parsedAs(SettlingOutcome(), value))?.usage
+  if (!outcome.ok || typeof outcome.value !== 'object' || outcome.value === null) return undefined
+  return SessionUsage().safeParse(Reflect.get(outcome.value, 'usage')).data
 }
 
 function spentOnQuestion(input: Input): SessionUsage | undefined {
@@ -182,14 +195,13 @@ function toldOfQuestion({ step, world }: WatchedTick, asked: ReadonlyMap<string,
   const [agent, limitsNow] = row
   const grant = asked.get(input.question)
   if (grant === undefined) return `agent ${agent} is told of a grant for a question, and nothing was set aside for it`
-  const { costNanoUsd: own = 0 } = ownUsage(world, agent)
-  const { costNanoUsd: subtasks = 0 } = subtasksSpent(world, agent) ?? {}
-  const used = { costNanoUsd: own + subtasks, tokens: 0 }
-  const left = leftOf(limitsNow, world.get(agent, Delegated) ?? nothingDelegated, used)
+  // Tokens are not set aside for questions: what it reads again is its own.
+  const used = usedOf(delegatedBy(world, agent), { ...ownUse(world, agent), tokens: 0 })
+  const { costUsd, sessions = defaultDelegation.sessions, tokens } = limitsNow
   const may = JSON.stringify({
-    costUsd: limitsNow.costUsd && toUsd(left.costNanoUsd ?? 0),
-    sessions: left.sessions,
-    tokens: left.tokens,
+    costUsd: costUsd && Math.max(0, costOf(costUsd) - used.cost) / costOf(1),
+    sessions: Math.max(0, sessions - used.sessions),
+    tokens: tokens && Math.max(0, tokens - used.tokens),
   })
   const set = JSON.stringify({ costUsd: grant.costUsd, sessions: grant.sessions ?? 0, tokens: grant.tokens })
   return may === set ? undefined : `agent ${agent} may spend ${may} on a question, and ${set} was set aside for it`

@@ -1,4 +1,4 @@
-import { Ceilings } from '../../../components/ceilings.ts'
+import { Ceilings, type CeilingsData } from '../../../components/ceilings.ts'
 import { CostCeiling } from '../../../components/cost-ceiling.ts'
 import { Delegated } from '../../../components/delegation-limits.ts'
 import { Effect } from '../../../components/effect.ts'
@@ -12,14 +12,13 @@ import { SessionQuery } from '../../../components/session-call.ts'
 import { SideCall } from '../../../components/side-call.ts'
 import { SubagentSession } from '../../../components/subagent-session.ts'
 import { SubtaskCount } from '../../../components/subtask-account.ts'
+import { Turn } from '../../../components/turn.ts'
 import { Usage } from '../../../components/usage.ts'
-import { ceilingReached } from '../../context/ceiling-decision.ts'
-import { ceilingMessage } from '../../context/ceiling-message.ts'
-import { spendingOf } from '../../context/spending.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
+import { costOf } from './amounts.ts'
 import { holdersOf } from './holders-of.ts'
 
 const latches = touchedOf(CostCeiling)
@@ -68,7 +67,8 @@ function beginning(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
       const agent = payerOf(world, effect)
       if (agent === undefined || !before.has(agent) || !world.has(agent, CostCeiling)) continue
       const kind = world.get(effect, Effect)?.kind
-      return `a ${kind} effect of agent ${agent} begins: ${ceilingMessage(world.read(agent, CostCeiling))}`
+      const { bound, limitUsd, spentUsd } = world.read(agent, CostCeiling)
+      return `a ${kind} effect of agent ${agent} begins, which has spent $${spentUsd} of $${limitUsd} a ${bound}`
     }
   }
   return undefined
@@ -87,16 +87,29 @@ function booked(tick: WatchedTick, inexact: Inexact): Finding {
   for (const [agent, ledger] of ledgers.set) {
     const ceilings = world.get(agent, Ceilings)
     if (ceilings === undefined) continue
-    const reached = ceilingReached(ceilings, spendingOf(world, agent))
-    if (reached !== undefined && !world.has(agent, CostCeiling)) {
-      return `agent ${agent} goes on: ${ceilingMessage(reached)}`
-    }
+    const reached = reachedBy(ceilings, ledger, world.has(agent, Turn))
+    if (reached !== undefined && !world.has(agent, CostCeiling))
+      return `agent ${agent} goes on, and has spent ${reached}`
     const known = (world.get(agent, Usage)?.costNanoUsd ?? 0) + (world.get(agent, Delegated)?.spentCostNanoUsd ?? 0)
     const isExact = !inexact.has(agent) && isWhole(world, agent, ledger)
     if (ledger.sessionNanoUsd >= known && (!isExact || ledger.sessionNanoUsd === known)) continue
     return `the ledger of agent ${agent} has ${ledger.sessionNanoUsd}, and its calls, sessions and questions have cost ${known}`
   }
   return undefined
+}
+
+/** The ceiling that an agent has reached: whoever has spent nothing has reached none. A turn counts as long as it is open. */
+function reachedBy(
+  { maxSessionCostUsd, maxTurnCostUsd }: CeilingsData,
+  { sessionNanoUsd, turnNanoUsd }: LedgerData,
+  isInTurn: boolean,
+): string | undefined {
+  if (isInTurn && isReached(turnNanoUsd, maxTurnCostUsd)) return `${turnNanoUsd} of $${maxTurnCostUsd} a turn`
+  return isReached(sessionNanoUsd, maxSessionCostUsd) ? `${sessionNanoUsd} of $${maxSessionCostUsd} in all` : undefined
+}
+
+function isReached(spentNanoUsd: number, maxUsd: number | undefined): boolean {
+  return maxUsd !== undefined && spentNanoUsd > 0 && spentNanoUsd >= costOf(maxUsd)
 }
 
 /** Is all that the ledger holds known elsewhere too? */

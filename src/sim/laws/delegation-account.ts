@@ -1,30 +1,32 @@
-import { Ancestry } from '../../../components/ancestry.ts'
-import {
-  defaultDelegation,
-  Delegated,
-  type DelegatedData,
-  DelegationLimits,
-  type DelegationLimitsData,
-} from '../../../components/delegation-limits.ts'
+import { Ceilings } from '../../../components/ceilings.ts'
+import { defaultDelegation, type DelegatedData, DelegationLimits } from '../../../components/delegation-limits.ts'
 import type { SubagentSessionData } from '../../../components/subagent-session.ts'
-import { Usage } from '../../../components/usage.ts'
-import { toNanoUsd } from '../../context/usd.ts'
-import { leastNanoUsd, nothingDelegated, spentBy, tokensOf } from '../../subagents/grants.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'
-
-/** An amount of everything that is granted; money in billionths of a US dollar. */
-export interface Amount {
-  sessions: number
-  tokens: number
-  cost: number
-}
-
-type Good = keyof Amount
-const goods: readonly Good[] = ['sessions', 'tokens', 'cost']
+import {
+  add,
+  type Amount,
+  amountOf,
+  askedWith,
+  delegatedBy,
+  goods,
+  limitsOf,
+  nothing,
+  nothingDelegated,
+  ownUse,
+  reservedBy,
+  spentOf,
+  stepsUse,
+  usedBySession,
+  usedOf,
+} from './amounts.ts'
+import { type GrantPlan, unlikePlan } from './grant-plans.ts'
 
 type Grant = NonNullable<SubagentSessionData['grant']>
+
+/** Money that a question has at least: one call may always be made. */
+const leastCost = 1
 
 /** What came of one agent's sessions in a tick. */
 export interface AccountNews {
@@ -32,16 +34,20 @@ export interface AccountNews {
   readonly records: readonly (readonly [Entity, SubagentSessionData])[]
   /** What questions to ended sessions may have cost. */
   readonly questions: () => Amount
+  /** Was one put in this tick? */
+  readonly hasAsked: boolean
+  /** What a session was to be granted, if that is known. */
+  readonly planOf: (session: Entity) => GrantPlan | undefined
 }
 
 /** The books of one agent's delegation, kept from deltas alone. */
 export class DelegationAccount {
   readonly #agent: Entity
   readonly #grants = new Map<Entity, Grant>()
-  readonly #reserved: Amount = { sessions: 0, tokens: 0, cost: 0 }
+  readonly #reserved = nothing()
   #delegated: DelegatedData = nothingDelegated
   /** Its own use as of the newest entry: what came since can only have made it more. */
-  #own: Amount = { sessions: 0, tokens: 0, cost: 0 }
+  #own = nothing()
 
   constructor(agent: Entity) {
     this.#agent = agent
@@ -50,28 +56,33 @@ export class DelegationAccount {
   /** Takes the books over as they stand. */
   open(world: World, records: AccountNews['records']): Finding {
     for (const [session, { grant }] of records) if (grant !== undefined) this.#reserve(session, grant)
-    this.#delegated = world.get(this.#agent, Delegated) ?? nothingDelegated
-    this.#own = ownUse(world, this.#agent)
+    this.#delegated = delegatedBy(world, this.#agent)
+    this.#own = stepsUse(world, this.#agent)
     return this.#unlikeReserved(this.#delegated)
   }
 
   /** Enters what a tick has done. */
-  enter(world: World, { records, questions }: AccountNews): Finding {
+  enter(world: World, { hasAsked, planOf, records, questions }: AccountNews): Finding {
     const before = this.#delegated
-    const now = world.get(this.#agent, Delegated) ?? nothingDelegated
+    const now = delegatedBy(world, this.#agent)
     const used = usedOf(before, this.#own)
-    const promised: Amount = { sessions: 0, tokens: 0, cost: 0 }
-    const settled: Amount = { sessions: 0, tokens: 0, cost: 0 }
+    const own = this.#own
+    const promised = nothing()
+    const settled = nothing()
+    const admitted: [session: Entity, grant: Grant][] = []
     let launched = 0
+    let hasReturned = false
     for (const [session, { grant, kind, sequence, sessionId, usage }] of records) {
       // Nobody has launched a holder.
       if (kind !== 'holder' && sequence > before.launched + (before.holders ?? 0)) launched++
       const known = this.#grants.get(session)
-      if (known === undefined && grant !== undefined) add(promised, this.#reserve(session, grant))
-      else if (known !== undefined && grant === undefined) {
+      if (known === undefined && grant !== undefined) {
+        add(promised, this.#reserve(session, grant))
+        admitted.push([session, grant])
+      } else if (known !== undefined && grant === undefined) {
         const given = this.#release(session, known)
-        const { tokens, costNanoUsd: cost, sessions } = spentBy(usage)
-        const spent = { sessions, tokens, cost }
+        hasReturned = true
+        const spent = usedBySession(usage)
         add(settled, spent)
         // Whatever came back may have come back before something else was granted.
         for (const good of goods) used[good] -= Math.max(0, given[good] - spent[good])
@@ -80,11 +91,15 @@ export class DelegationAccount {
       }
     }
     this.#delegated = now
-    this.#own = ownUse(world, this.#agent)
+    this.#own = stepsUse(world, this.#agent)
+    // Of several in a tick, or beside something else, nobody knows what was left for which.
+    const [alone, ...others] = admitted
+    const isAlone = others.length === 0 && !hasAsked && !hasReturned && !unlike(spentOf(before), spentOf(now))
     return (
       this.#miscounted(before, now, launched) ??
       this.#unlikeReserved(now) ??
       this.#misspent(before, now, settled, questions) ??
+      (alone && isAlone ? this.#misgranted(world, { alone, before, now, own, planOf }) : undefined) ??
       this.#overGranted(world, used, promised, launched)
     )
   }
@@ -94,7 +109,7 @@ export class DelegationAccount {
     const data = world.get(this.#agent, DelegationLimits)
     if (data?.tokens === undefined && data?.costUsd === undefined) return undefined
     const limits = limitsOf(data)
-    const used = usedOf(this.#delegated, ownUse(world, this.#agent))
+    const used = usedOf(this.#delegated, stepsUse(world, this.#agent))
     const spent = (['tokens', 'cost'] as const).find((good) => used[good] >= limits[good])
     if (spent === undefined) return undefined
     return `agent ${this.#agent} calls its model, and has no ${spent} left: ${used[spent]} of ${limits[spent]} are used or reserved`
@@ -104,10 +119,9 @@ export class DelegationAccount {
   asks(world: World, grant: Grant): Finding {
     const limits = limitsOf(world.get(this.#agent, DelegationLimits))
     const before = usedOf(this.#delegated, this.#own)
-    const now = usedOf(world.get(this.#agent, Delegated) ?? nothingDelegated, ownUse(world, this.#agent))
+    const now = usedOf(delegatedBy(world, this.#agent), stepsUse(world, this.#agent))
     const set = amountOf(grant)
-    // One call may always be made.
-    set.cost -= leastNanoUsd
+    set.cost -= leastCost
     const good = goods.find((each) => Math.min(before[each], now[each]) + set[each] > limits[each] && set[each] > 0)
     if (good === undefined) return undefined
     return `agent ${this.#agent} has set ${set[good]} ${good} aside for a question, and has used ${now[good]} of ${limits[good]}`
@@ -153,6 +167,36 @@ export class DelegationAccount {
     return undefined
   }
 
+  /** @param own its own use before the tick, at least */
+  #misgranted(
+    world: World,
+    {
+      alone: [session, grant],
+      before,
+      now,
+      own,
+      planOf,
+    }: {
+      readonly alone: readonly [Entity, Grant]
+      readonly before: DelegatedData
+      readonly now: DelegatedData
+      readonly own: Amount
+      readonly planOf: AccountNews['planOf']
+    },
+  ): Finding {
+    const plan = planOf(session)
+    if (plan === undefined) return undefined
+    const data = world.get(this.#agent, DelegationLimits)
+    const limits = limitsOf(data)
+    const most = minus(limits, usedOf(before, own))
+    const used = usedOf({ ...before, launched: now.launched }, ownUse(world, this.#agent))
+    add(used, askedWith(world, this.#agent))
+    const depth = data?.depth ?? defaultDelegation.depth
+    const isCostKnown = !world.has(this.#agent, Ceilings)
+    const problem = unlikePlan(plan, grant, { depth, isCostKnown, left: { least: minus(limits, used), most } })
+    return problem && `agent ${this.#agent} has granted session entity ${session} ${problem}`
+  }
+
   /** @param used as it was at most of what has come back in the tick had come back before anything was granted */
   #overGranted(world: World, used: Amount, promised: Amount, launched: number): Finding {
     if (launched === 0 && promised.sessions === 0 && promised.tokens === 0 && promised.cost === 0) return undefined
@@ -171,45 +215,11 @@ export class DelegationAccount {
   }
 }
 
-export function add(to: Amount, more: Amount): void {
-  to.sessions += more.sessions
-  to.tokens += more.tokens
-  to.cost += more.cost
-}
-
-function amountOf({ sessions = 0, tokens = 0, costUsd = 0 }: Grant): Amount {
-  return { sessions, tokens, cost: toNanoUsd(costUsd) }
-}
-
-function limitsOf(limits: DelegationLimitsData | undefined): Amount {
-  const { sessions = defaultDelegation.sessions, tokens = Infinity, costUsd = Infinity } = limits ?? {}
-  return { sessions, tokens, cost: toNanoUsd(costUsd) }
-}
-
-function reservedBy({ reservedSessions, reservedTokens, reservedCostNanoUsd }: DelegatedData): Amount {
-  return { sessions: reservedSessions, tokens: reservedTokens, cost: reservedCostNanoUsd }
-}
-
-function spentOf({ spentSessions, spentTokens, spentCostNanoUsd }: DelegatedData): Amount {
-  return { sessions: spentSessions, tokens: spentTokens, cost: spentCostNanoUsd }
-}
-
-/** What is not left any more. */
-function usedOf(delegated: DelegatedData, own: Amount): Amount {
-  const used = spentOf(delegated)
-  add(used, reservedBy(delegated))
-  add(used, own)
-  used.sessions += delegated.launched - (delegated.launchedBefore ?? 0)
-  return used
-}
-
-/** In a session its own use counts as well. */
-function ownUse(world: World, agent: Entity): Amount {
-  const usage = world.has(agent, Ancestry) ? world.get(agent, Usage) : undefined
-  if (usage === undefined) return { sessions: 0, tokens: 0, cost: 0 }
-  return { sessions: 0, tokens: tokensOf(usage), cost: usage.costNanoUsd ?? 0 }
-}
-
 function unlike(one: Amount, other: Amount): boolean {
   return goods.some((good) => one[good] !== other[good])
+}
+
+function minus(limits: Amount, used: Amount): Amount {
+  const { sessions, tokens, cost } = limits
+  return { sessions: sessions - used.sessions, tokens: tokens - used.tokens, cost: cost - used.cost }
 }

@@ -1,7 +1,6 @@
 import { ModelCall } from '../../../components/model-call.ts'
 import { OwnedBy } from '../../../components/owned-by.ts'
 import { Seed } from '../../../components/holder.ts'
-import { project } from '../../models/project.ts'
 import type { Law } from '../law.ts'
 
 /** A holder knows, and does nothing. */
@@ -9,10 +8,10 @@ export const holdersWithoutTools: Law = {
   name: 'holders-without-tools',
   meaning: "No holder's request declares a tool, or has a call in it.",
   watch: () => ({
-    called({ effect, kind, label, world }) {
-      const agent = kind === 'model' && world.has(effect, ModelCall) ? world.read(effect, OwnedBy).agent : undefined
-      if (agent === undefined || !world.has(agent, Seed)) return undefined
-      const { messages, options, tools } = project(world, agent)
+    called({ effect, label, request, world }) {
+      if (request === undefined || !world.has(effect, ModelCall)) return undefined
+      if (!world.has(world.read(effect, OwnedBy).agent, Seed)) return undefined
+      const { messages, options, tools } = request
       if (tools.length > 0 || options.extra?.['tools'] !== undefined) return `the holder ${label} declares tools`
       const hasCalls = messages.some(
         ({ content, role }) => role === 'tool' || content.some(({ type }) => type === 'tool-call'),

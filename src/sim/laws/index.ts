@@ -9,6 +9,7 @@ import { effectsSettleOnce } from './effects-settle-once.ts'
 import { fifoKept } from './fifo-kept.ts'
 import { holdersAccounted } from './holders-accounted.ts'
 import { holdersWithoutTools } from './holders-without-tools.ts'
+import { inputsTakenOnce } from './inputs-taken-once.ts'
 import { journalEqualsWorld } from './journal-equals-world.ts'
 import { nothingWaitsInVain } from './nothing-waits-in-vain.ts'
 import { notifiedOnce } from './notified-once.ts'
@@ -17,11 +18,14 @@ import { prefixHolds } from './prefix-holds.ts'
 import { restoredEqualsSaved } from './restored-equals-saved.ts'
 import { sessionTransitionsLegal } from './session-transitions-legal.ts'
 import { textsWellFormed } from './texts-well-formed.ts'
+import { triesCounted } from './tries-counted.ts'
 import { writtenAhead } from './written-ahead.ts'
 
 /** What holds in every world, whatever its agents do and whatever befalls it. */
 export const standardLaws: readonly Law[] = [
   effectsSettleOnce,
+  triesCounted,
+  inputsTakenOnce,
   callsAnsweredOnce,
   conversationsValid,
   writtenAhead,

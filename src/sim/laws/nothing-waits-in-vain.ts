@@ -21,6 +21,7 @@ import type { Finding, Law, WatchedTick } from '../law.ts'
 import { concernOf, look, type Touched, touchedOf } from '../touched.ts'
 import {
   stuckAgent,
+  stuckConversation,
   stuckEffect,
   stuckQuestions,
   stuckSession,
@@ -222,7 +223,7 @@ function stillOpen(world: World): Finding {
   const [busy] = holdersOf(world, Busy)
   if (busy !== undefined) return `agent ${busy} is busy`
   for (const agent of holdersOf(world, Llm)) {
-    const finding = stuckAgent(world, agent) ?? stuckUnread(world, agent)
+    const finding = stuckAgent(world, agent) ?? stuckUnread(world, agent) ?? stuckConversation(world, agent)
     if (finding !== undefined) return finding
   }
   return undefined

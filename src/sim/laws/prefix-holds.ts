@@ -2,16 +2,16 @@ import { Boundary, type BoundaryEntry } from '../../../components/boundary.ts'
 import { Conversation } from '../../../components/conversation.ts'
 import { Llm, type LlmData } from '../../../components/llm.ts'
 import type { Message } from '../../../components/message.ts'
+import { RenderedPrompt } from '../../../components/rendered-prompt.ts'
 import { SystemPrompt } from '../../../components/system-prompt.ts'
 import { ToolRegistry } from '../../../components/tool-registry.ts'
-import { coveredBy } from '../../context/boundary-message.ts'
 import type { ModelRequest } from '../../models/port.ts'
-import { systemText } from '../../models/project.ts'
 import type { Entity } from '../../world/component.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'
+import { coveredBy } from './message-places.ts'
 import { sameJson } from './same-json.ts'
 
 const conversations = touchedOf(Conversation)
@@ -109,7 +109,8 @@ function askedNow(world: World, agent: Entity, count: number): Asked | undefined
   const tools = world.get(agent, ToolRegistry)?.tools ?? none
   const boundary = world.get(agent, Boundary)?.at(-1)
   const from = boundary === undefined ? 0 : coveredBy(world, agent, boundary)
-  return { boundary, count, editedFrom: count, from, llm, messages, system: systemText(world, agent), tools }
+  const system = world.get(agent, RenderedPrompt)?.text ?? world.get(agent, SystemPrompt)?.template ?? ''
+  return { boundary, count, editedFrom: count, from, llm, messages, system, tools }
 }
 
 /** What has changed, by the component that it is of. */

@@ -1,4 +1,3 @@
-import { thrownMessage } from '../../tools/thrown-message.ts'
 import { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 import { ShadowWorld } from './shadow-world.ts'
@@ -43,7 +42,7 @@ function restoredDiffers(world: World): Finding {
   try {
     again = World.restore(world.snapshot(), { components: world.core.tokens.values() })
   } catch (error) {
-    return `it cannot be: ${thrownMessage(error)}`
+    return `it cannot be: ${error instanceof Error ? error.message : String(error)}`
   }
   if (again.name !== world.name || again.seed !== world.seed) {
     return `it is '${again.name}' of seed ${again.seed}, and was '${world.name}' of seed ${world.seed}`

@@ -5,7 +5,6 @@ import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import { allTouched } from '../touched.ts'
 import { sameJson } from './same-json.ts'
-import { cutText } from '../../tools/cut-text.ts'
 
 /** What one entity has: by name, in the order in which it came. So few are found faster than by a Map, and weigh less. */
 class ShadowRow {
@@ -248,5 +247,5 @@ function unlike(entity: Entity, what: string, wanted: Json | undefined, came: Js
 
 function shown(value: Json | undefined): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value)
-  return cutText(text, maxShownChars, '…')
+  return text.length <= maxShownChars ? text : `${text.slice(0, maxShownChars).toWellFormed()}…`
 }

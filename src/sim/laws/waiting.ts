@@ -165,6 +165,14 @@ export function stuckUnread(world: World, agent: Entity): Finding {
   return `agent ${agent} has something to answer, and takes no step`
 }
 
+/** An agent whose conversation ends in what nobody has answered, at rest: whatever marks there are, or are not. */
+export function stuckConversation(world: World, agent: Entity): Finding {
+  if ([Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
+  const role = world.get(agent, Conversation)?.at(-1)?.role
+  if (role !== 'user' && role !== 'tool') return undefined
+  return `the conversation of agent ${agent} ends in what it has not answered`
+}
+
 function isSatisfied(
   world: World,
   agent: Entity,

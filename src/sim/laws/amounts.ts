@@ -1,0 +1,128 @@
+import { Ancestry } from '../../../components/ancestry.ts'
+import {
+  defaultDelegation,
+  Delegated,
+  type DelegatedData,
+  type DelegationLimitsData,
+} from '../../../components/delegation-limits.ts'
+import { SessionQuery } from '../../../components/session-call.ts'
+import { Pending } from '../../../components/pending.ts'
+import type { GrantLimits } from '../../../components/subagent-registry.ts'
+import type { SessionUsage } from '../../../components/subagent-session.ts'
+import { SubtaskAccount, SubtaskCount } from '../../../components/subtask-account.ts'
+import { type TokenUsage, Usage } from '../../../components/usage.ts'
+import { UsageBeside } from '../../../components/usage-beside.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import { holdersOf } from './holders-of.ts'
+
+/** An amount of everything that is granted; money in billionths of a US dollar. `Infinity`: without limit. */
+export interface Amount {
+  sessions: number
+  tokens: number
+  cost: number
+}
+
+export const goods: readonly (keyof Amount)[] = ['sessions', 'tokens', 'cost']
+
+const nanoUsd = 1_000_000_000
+/** Four million US dollars: what is more counts as so much. */
+const maxCost = 4_000_000 * nanoUsd
+
+export function nothing(): Amount {
+  return { sessions: 0, tokens: 0, cost: 0 }
+}
+
+export function add(to: Amount, more: Amount): void {
+  for (const good of goods) to[good] += more[good]
+}
+
+/** Billionths of a US dollar. */
+export function costOf(usd: number): number {
+  return Math.min(maxCost, Math.round(usd * nanoUsd))
+}
+
+/** What a grant gives. What it does not name is not counted. */
+export function amountOf({ sessions = 0, tokens = 0, costUsd = 0 }: GrantLimits): Amount {
+  return { sessions, tokens, cost: costOf(costUsd) }
+}
+
+/** What an agent may use in all its life. */
+export function limitsOf(limits: DelegationLimitsData | undefined): Amount {
+  const { sessions = defaultDelegation.sessions, tokens = Infinity, costUsd } = limits ?? {}
+  return { sessions, tokens, cost: costUsd === undefined ? Infinity : costOf(costUsd) }
+}
+
+/** What a session has used of its grant. */
+export function usedBySession(usage: SessionUsage | undefined): Amount {
+  if (usage === undefined) return nothing()
+  const tokens = tokensOf(usage) + (usage.delegatedTokens ?? 0)
+  return { sessions: usage.sessions, tokens, cost: usage.costNanoUsd ?? 0 }
+}
+
+export const nothingDelegated: DelegatedData = {
+  finished: 0,
+  launched: 0,
+  reservedCostNanoUsd: 0,
+  reservedSessions: 0,
+  reservedTokens: 0,
+  spentCostNanoUsd: 0,
+  spentSessions: 0,
+  spentTokens: 0,
+}
+
+export function delegatedBy(world: World, agent: Entity): DelegatedData {
+  return world.get(agent, Delegated) ?? nothingDelegated
+}
+
+export function reservedBy({ reservedSessions, reservedTokens, reservedCostNanoUsd }: DelegatedData): Amount {
+  return { sessions: reservedSessions, tokens: reservedTokens, cost: reservedCostNanoUsd }
+}
+
+export function spentOf({ spentSessions, spentTokens, spentCostNanoUsd }: DelegatedData): Amount {
+  return { sessions: spentSessions, tokens: spentTokens, cost: spentCostNanoUsd }
+}
+
+/** What is not left any more: reserved, spent, launched, and used by the agent itself. */
+export function usedOf(delegated: DelegatedData, own: Amount): Amount {
+  const used = spentOf(delegated)
+  add(used, reservedBy(delegated))
+  add(used, own)
+  used.sessions += delegated.launched - (delegated.launchedBefore ?? 0)
+  return used
+}
+
+/** What the replies to an agent's steps have used. It counts in a session alone. */
+export function stepsUse(world: World, agent: Entity): Amount {
+  const usage = world.has(agent, Ancestry) ? world.get(agent, Usage) : undefined
+  return usage === undefined ? nothing() : { sessions: 0, tokens: tokensOf(usage), cost: usage.costNanoUsd ?? 0 }
+}
+
+/** All that the agent of a session has used itself: its steps, calls beside them, and subtasks. */
+export function ownUse(world: World, agent: Entity): Amount {
+  const own = stepsUse(world, agent)
+  if (!world.has(agent, Ancestry)) return own
+  const beside = world.get(agent, UsageBeside)
+  if (beside !== undefined) add(own, { sessions: 0, tokens: tokensOf(beside), cost: beside.costNanoUsd ?? 0 })
+  const { costNanoUsd: cost = 0, inputTokens = 0, outputTokens = 0 } = world.get(agent, SubtaskCount) ?? {}
+  add(own, { sessions: 0, tokens: inputTokens + outputTokens, cost })
+  for (const account of world.referrers(SubtaskAccount, agent)) {
+    const { spent } = world.read(account, SubtaskAccount)
+    add(own, { sessions: 0, tokens: tokensOf(spent), cost: spent.costNanoUsd ?? 0 })
+  }
+  return own
+}
+
+/** What an agent has set aside for questions that are not answered yet. */
+export function askedWith(world: World, agent: Entity): Amount {
+  const aside = nothing()
+  for (const query of holdersOf(world, SessionQuery)) {
+    const { agent: asker, grant } = world.read(query, SessionQuery)
+    if (asker === agent && grant !== undefined && world.has(query, Pending)) add(aside, amountOf(grant))
+  }
+  return aside
+}
+
+function tokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: TokenUsage): number {
+  return input + cacheRead + cacheWrite + output
+}

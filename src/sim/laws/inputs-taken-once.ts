@@ -1,0 +1,28 @@
+import { minSeenInputs } from '../../../components/seen-inputs.ts'
+import type { Law } from '../law.ts'
+
+/** What somebody posts again because nobody has told them that it was committed is taken once, over all crashes. */
+export const inputsTakenOnce: Law = {
+  name: 'inputs-taken-once',
+  meaning: 'What is posted under an id comes into its world once, however often it is posted.',
+  watch() {
+    /** The newest ids of each world; one that is older than those that it remembers may come again. */
+    const worlds = new Map<string, Set<string>>()
+    return {
+      began({ world }) {
+        // One that begins anew under its name has taken nothing in.
+        if (world.tick === 0 || !worlds.has(world.name)) worlds.set(world.name, new Set())
+      },
+      ticked({ step: { inputs }, world }) {
+        for (const { id, kind } of inputs) {
+          if (typeof id !== 'string') continue
+          const taken = worlds.get(world.name)
+          if (taken?.has(id) === true) return `the ${kind} input '${id}' is taken a second time`
+          taken?.add(id)
+          if (taken !== undefined && taken.size > minSeenInputs) taken.delete(taken.values().next().value as string)
+        }
+        return undefined
+      },
+    }
+  },
+}

@@ -1,0 +1,25 @@
+import { Archive } from '../../../components/archive.ts'
+import type { BoundaryEntry } from '../../../components/boundary.ts'
+import { Conversation } from '../../../components/conversation.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+
+/**
+ * How many messages of a conversation have a `seq` up to this one. The first message has `seq` 1, and none is used twice. An
+ * archived turn leaves its first message and a placeholder, which has the `seq` of its last.
+ */
+export function countUpTo(world: World, agent: Entity, seq: number): number {
+  let count = seq
+  for (const { fromSeq, status, toSeq } of world.get(agent, Archive) ?? []) {
+    if (status === 'archived') count -= Math.max(0, Math.min(seq, toSeq - 1) - fromSeq)
+  }
+  return Math.max(0, count)
+}
+
+/** How many messages a boundary covers. One between a call and its result covers neither of them. */
+export function coveredBy(world: World, agent: Entity, { seq }: Pick<BoundaryEntry, 'seq'>): number {
+  const conversation = world.get(agent, Conversation) ?? []
+  let count = countUpTo(world, agent, seq)
+  while (count > 0 && conversation[count]?.role === 'tool') count--
+  return count
+}

@@ -1,0 +1,160 @@
+import { Effect } from '../../../components/effect.ts'
+import { HostFacts } from '../../../components/host-facts.ts'
+import { Llm } from '../../../components/llm.ts'
+import { ModelCall } from '../../../components/model-call.ts'
+import { OwnedBy } from '../../../components/owned-by.ts'
+import { Pending } from '../../../components/pending.ts'
+import { type RetryPolicy, standardRetry } from '../../../components/retry-policy.ts'
+import { Running } from '../../../components/running.ts'
+import { SideCall } from '../../../components/side-call.ts'
+import type { InputOf } from '../../../components/input.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+import { look, touchedOf } from '../touched.ts'
+import { holdersOf } from './holders-of.ts'
+
+const effects = touchedOf(Effect)
+const pending = touchedOf(Pending)
+const sideCalls = touchedOf(SideCall)
+
+/** An effect as of the last tick. */
+interface Tries {
+  attempt: number
+  /** The try that it was to begin with last. */
+  asked: number
+  /** Tries that were made of another question, and count for no policy. */
+  others: number
+}
+
+/** The tries of one world's effects. */
+interface WorldTries {
+  readonly byEffect: Map<Entity, Tries>
+  /** The newest try that has begun since the world was taken up. */
+  readonly begun: Map<Entity, number>
+}
+
+/**
+ * Whatever is tried again is counted: the next try has the next number, begins once, and what comes for one before it settles
+ * nothing. A model call is tried again only for what its policy names, and only as often.
+ */
+export const triesCounted: Law = {
+  name: 'tries-counted',
+  meaning: 'Each try has the next number and begins once, only the newest is settled, and none is beyond the policy.',
+  watch() {
+    const worlds = new Map<string, WorldTries>()
+    return {
+      began({ label, world }) {
+        const byEffect = new Map<Entity, Tries>()
+        const before = worlds.get(label)?.byEffect
+        for (const effect of holdersOf(world, Effect)) {
+          const { attempt } = world.read(effect, Effect)
+          const asked = isAsked(world, effect) ? attempt : 0
+          byEffect.set(effect, { attempt, asked, others: before?.get(effect)?.others ?? 0 })
+        }
+        worlds.set(label, { byEffect, begun: new Map() })
+      },
+      ticked(tick) {
+        const tries = worlds.get(tick.label)?.byEffect
+        if (tries === undefined) return undefined
+        look(tick.step)
+        const finding = stale(tick, tries) ?? numbers(tick, tries) ?? begins(tick, tries)
+        for (const entity of tick.step.delta.despawned ?? []) tries.delete(entity)
+        return finding
+      },
+      called({ attempt, effect, label, name }) {
+        const begun = worlds.get(label)?.begun
+        const before = begun?.get(effect) ?? 0
+        begun?.set(effect, attempt)
+        if (attempt > before) return undefined
+        return `'${name}' begins for effect ${effect}, try ${attempt}, and try ${before} has begun before`
+      },
+    }
+  },
+}
+
+function isAsked(world: World, effect: Entity): boolean {
+  return world.has(effect, Pending) || world.has(effect, Running)
+}
+
+/** What comes for an earlier try is dropped. */
+function stale({ step: { events, inputs } }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
+  let counts: Map<Entity, number> | undefined
+  for (const input of inputs) {
+    if (input.kind !== 'outcome' && input.kind !== 'due') continue
+    const { attempt, effect } = input as InputOf<'due'>
+    if (attempt >= (tries.get(effect)?.attempt ?? 0)) continue
+    counts ??= new Map()
+    counts.set(effect, (counts.get(effect) ?? 0) + 1)
+  }
+  for (const [effect, count] of counts ?? []) {
+    const dropped = events.filter(({ effect: of, type }) => type === 'input-dropped' && of === effect).length
+    if (dropped < count) return `what came for an earlier try of effect ${effect} was not dropped`
+  }
+  return undefined
+}
+
+/** The numbers that effects have after a tick. */
+function numbers(tick: WatchedTick, tries: Map<Entity, Tries>): Finding {
+  for (const [effect, { attempt, kind }] of effects.set) {
+    const known = tries.get(effect)
+    const before = known?.attempt ?? 0
+    // An entity that is given another effect goes on behind the number of the tick.
+    const isNext = attempt === before + 1
+    if (attempt !== before && !isNext && !(attempt > before && attempt === tick.world.tick + 1)) {
+      return `the ${kind} effect ${effect} goes from try ${before} to try ${attempt}`
+    }
+    if (known === undefined) {
+      tries.set(effect, { attempt, asked: 0, others: 0 })
+      continue
+    }
+    const isAnother = isNext && sideCalls.set.some(([asked]) => asked === effect)
+    if (isAnother) known.others++
+    const problem = isNext && !isAnother && kind === 'model' ? beyond(tick, effect, known) : undefined
+    if (problem !== undefined) return problem
+    known.attempt = attempt
+  }
+  return undefined
+}
+
+/** A model call that is tried again, and should not be. */
+function beyond({ step, world }: WatchedTick, effect: Entity, { attempt, others }: Tries): Finding {
+  const policy = policyOf(world, effect)
+  if (policy === undefined) return undefined
+  const next = attempt + 1
+  if (policy === false) return `model call ${effect} is tried again, and its policy is to try it once`
+  if (next - others > policy.maxAttempts)
+    return `model call ${effect} is at try ${next}, and may have ${policy.maxAttempts}`
+  const isWorthIt = step.inputs.some((input) => {
+    if (input['effect'] !== effect || input['attempt'] !== attempt) return false
+    if (input.kind === 'due') return policy.kinds.includes('timed-out')
+    const { outcome } = input as InputOf<'outcome'>
+    return input.kind === 'outcome' && !outcome.ok && policy.kinds.includes(outcome.failure.kind)
+  })
+  return isWorthIt ? undefined : `model call ${effect} is tried again for nothing that its policy names`
+}
+
+/** The agent's own policy, or its provider's, or the standard one. */
+function policyOf(world: World, effect: Entity): RetryPolicy | false | undefined {
+  const side = world.get(effect, SideCall)
+  const agent = side?.agent ?? (world.has(effect, ModelCall) ? world.get(effect, OwnedBy)?.agent : undefined)
+  const llm = agent === undefined ? undefined : world.get(agent, Llm)
+  if (llm === undefined) return undefined
+  if (llm.retry !== undefined) return llm.retry
+  const [provider = ''] = (side?.model ?? llm.model).split('/')
+  const [host] = holdersOf(world, HostFacts)
+  return (host === undefined ? undefined : world.read(host, HostFacts).retry[provider]) ?? standardRetry
+}
+
+/** An effect that is to begin is at a try that has not begun. */
+function begins({ world }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
+  for (const [effect] of pending.set) {
+    const known = tries.get(effect)
+    if (known === undefined) continue
+    if (known.asked === known.attempt) {
+      return `the ${world.get(effect, Effect)?.kind} effect ${effect} begins again, and is at try ${known.attempt} still`
+    }
+    known.asked = known.attempt
+  }
+  return undefined
+}
