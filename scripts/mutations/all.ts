@@ -1,0 +1,6 @@
+import { engineMutations } from './engine.ts'
+import type { Mutation } from './mutation.ts'
+import { systemMutations } from './systems.ts'
+
+/** Every bug that a sweep of the stories has to find. */
+export const mutations: readonly Mutation[] = [...systemMutations, ...engineMutations]

@@ -1,0 +1,11 @@
+/** A bug that is planted in a copy of the sources, as a change of their text. */
+export interface Mutation {
+  readonly name: string
+  /** What goes wrong with it, in one line. */
+  readonly bug: string
+  /** From the project's root. */
+  readonly file: string
+  /** Stands in the file exactly once. */
+  readonly before: string
+  readonly after: string
+}
