@@ -23,6 +23,9 @@ export type SweepNews =
  *
  *     sweep-stories.ts FIRST LAST [STORY]
  */
+/** A busy machine is no bug. */
+const bounds = { maxStallMs: 30_000 }
+
 const [first = '1', last = first, only] = process.argv.slice(2)
 const stories = await loadStories(only)
 await tell({ type: 'loaded', stories: [...stories.keys()] })
@@ -32,7 +35,7 @@ process.exit()
 async function firstBroken(from: number, to: number): Promise<SweepNews | undefined> {
   for (let seed = from; seed <= to; seed++) {
     for (const [story, options] of stories) {
-      const { violation } = await simulate({ ...options, seed, onTrace: () => undefined })
+      const { violation } = await simulate({ ...options, bounds, seed, onTrace: () => undefined })
       if (violation !== undefined)
         return { type: 'broken', story, seed, law: violation.law, message: violation.message }
     }

@@ -24,12 +24,12 @@ import { writtenAhead } from './written-ahead.ts'
 /** What holds in every world, whatever its agents do and whatever befalls it. */
 export const standardLaws: readonly Law[] = [
   effectsSettleOnce,
-  triesCounted,
-  inputsTakenOnce,
   callsAnsweredOnce,
   conversationsValid,
   writtenAhead,
   onceRanOnce,
+  triesCounted,
+  inputsTakenOnce,
   prefixHolds,
   sessionTransitionsLegal,
   capKept,
