@@ -182,6 +182,16 @@ export const triesUnseen = (): System[] =>
     retry.run(world)
   })
 
+/** Makes every try under the number of the first. */
+export const countsNoTry = (): System[] =>
+  replaced('retry', (world) => {
+    retry.run(world)
+    for (const effect of world.query(Due)) world.patch(effect, Effect, { attempt: 1 })
+  })
+
+/** Knows no input by its id after a restart. */
+export const forgetsInputs = (): System[] => replaced('receipts', () => undefined)
+
 /** Makes an early message shorter, and lets the hashes of the prefix believe that nothing was changed. */
 export const rewritesSilently = (): System[] =>
   besides(-1, (world) => {
