@@ -196,8 +196,9 @@ const lawsMayCall = [
   /^src\/sim\/laws\//,
   'src/sim/law.ts',
   'src/sim/touched.ts',
-  // That a snapshot can be restored is what is judged.
+  // These are not asked what is right: what they make is what is judged, restored worlds and messages as they are sent.
   'src/world/world.ts',
+  'src/models/accepted-message.ts',
 ]
 
 export const lawsAreWitnesses: Rule = (files) =>
