@@ -7,6 +7,8 @@ export const ToolCall = defineComponent('ToolCall', () =>
   z.strictObject({
     arguments: z.record(z.string(), json()),
     callId: z.string(),
+    /** The model's reply was cut at the token limit in the midst of it. */
+    isCut: z.literal(true).optional(),
     /** What the model wrote instead of a JSON object. */
     malformed: z.string().optional(),
     name: z.string(),

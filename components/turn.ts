@@ -4,6 +4,8 @@ import { defineComponent } from '../src/world/component.ts'
 /** An agent's turn under way: from a message to it to its final text. */
 export const Turn = defineComponent('Turn', () =>
   z.strictObject({
+    /** Replies in a row, up to the newest one, that the token limit cut in the midst of a tool call. */
+    cutReplies: z.number().int().positive().optional(),
     /** Replies in a row, up to the newest one, that had neither text nor calls. */
     emptyReplies: z.number().int().positive().optional(),
     /** The `seq` of the message that opened it, where the agent has a `Context` or may be archived. */

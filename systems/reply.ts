@@ -19,6 +19,7 @@ import { withAdded } from '../src/context/with-added.ts'
 import { withDistinctCallIds } from '../src/models/distinct-call-ids.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
+import { cutProblem } from './cut-problem.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { chargeCall } from './money/charge-call.ts'
@@ -29,6 +30,10 @@ import { setMade } from './set-made.ts'
 import { settled } from './settled.ts'
 import { takeOverflow } from './summaries/overflow.ts'
 import { tell } from './tell.ts'
+import { refuseCall } from './text-outcome.ts'
+
+/** Replies in a row that the token limit may cut in the midst of a tool call; the turn ends with the last of them. */
+const maxCutReplies = 2
 
 /**
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
@@ -81,6 +86,8 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   world.despawn(call)
   noteSilence(world, agent, isSilent)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
+  const isCut = stop === 'max-tokens' && calls.some(({ malformed }) => malformed !== undefined)
+  noteCut(world, agent, isCut)
   if (calls.length === 0) {
     const truncated = stop === 'max-tokens' ? true : undefined
     if (world.read(agent, Turn).truncated !== truncated) world.patch(agent, Turn, { truncated })
@@ -89,10 +96,31 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
     return undefined
   }
   for (const { id, name, arguments: input, malformed } of calls) {
-    const asked = { arguments: input, callId: id, ...(malformed !== undefined && { malformed }), name }
-    world.spawn(ToolCall(asked), OwnedBy({ agent }), Requested)
+    const written = malformed === undefined ? {} : { ...(isCut && { isCut }), malformed }
+    world.spawn(ToolCall({ arguments: input, callId: id, ...written, name }), OwnedBy({ agent }), Requested)
   }
+  const { cutReplies = 0 } = world.read(agent, Turn)
+  if (cutReplies >= maxCutReplies) endCut(world, agent)
   return undefined
+}
+
+/** Counts replies in a row that the token limit cut in the midst of a call. */
+function noteCut(world: World, agent: Entity, isCut: boolean): void {
+  const { cutReplies } = world.read(agent, Turn)
+  if (isCut) world.patch(agent, Turn, { cutReplies: (cutReplies ?? 0) + 1 })
+  else if (cutReplies !== undefined) world.patch(agent, Turn, { cutReplies: undefined })
+}
+
+/** The model was told that its call was cut, and wrote as much again: it would do so until its last step. */
+function endCut(world: World, agent: Entity): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (world.get(call, ToolCall)?.isCut !== true) continue
+    refuseCall(world, call, cutProblem(world, agent, world.read(call, ToolCall).name))
+  }
+  const message =
+    `${maxCutReplies} replies in a row were cut at the token limit in the midst of a tool call. ` +
+    'Raise maxOutputTokens, or ask for less at once.'
+  endTurn(world, agent, { stop: 'failed', failure: { kind: 'truncated', message } })
 }
 
 /** Has a reply neither text nor calls, nor anything else but thoughts? What is malformed is for the conversation to refuse. */

@@ -14,6 +14,7 @@ import { awaitApproval, renewApprovals, takeApproval } from './approvals.ts'
 import { permittedTool } from './permitted-tool.ts'
 import { requestedCalls } from './requested-calls.ts'
 import { settled } from './settled.ts'
+import { cutProblem } from './cut-problem.ts'
 import { refuseCall, textOutcome } from './text-outcome.ts'
 import { collectResults } from './tool-results.ts'
 import type { WorldTool } from './world-tools/world-tool.ts'
@@ -94,11 +95,12 @@ function problemOf(
   call: Entity,
   { name, inputSchema, world: isWorldTool }: ToolDeclaration,
 ): string | undefined {
-  const { arguments: input, malformed } = world.read(call, ToolCall)
+  const { arguments: input, isCut, malformed } = world.read(call, ToolCall)
   const maxToolCalls = world.get(agent, Limits)?.maxToolCalls ?? defaultLimits.maxToolCalls
   if (world.read(agent, Turn).toolCalls > maxToolCalls) {
     return `the limit of ${maxToolCalls} tool calls a turn is reached; answer with what you have.`
   }
+  if (isCut === true) return cutProblem(world, agent, name)
   if (malformed !== undefined) return `Invalid arguments for '${name}': what came is no JSON object.`
   // A world tool checks its own: it takes more than its schema says.
   const wrong = isWorldTool === true ? undefined : checkJson(inputSchema, input)

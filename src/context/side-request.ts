@@ -24,6 +24,7 @@ export function sideRequest(world: World, effect: Entity): ModelRequest {
     messages: LogView.of(asked),
     tail: [],
     options: { maxOutputTokens: call.maxOutputTokens },
+    isOneShot: true,
   }
 }
 

@@ -10,7 +10,8 @@ export type { AnthropicOptions } from './anthropic/client.ts'
  * Claude, by the Messages API. The SDK is loaded at the first call.
  *
  * `options.thinking` as a number is a token budget, for models that think on a budget; as a name it is an effort with
- * adaptive thinking, for all newer ones.
+ * adaptive thinking, for all newer ones. The API takes budgets of 1,024 tokens or more and below `maxOutputTokens`: a smaller
+ * one is raised, and one that leaves no room for an answer becomes half of `maxOutputTokens`.
  */
 export function anthropic(options: AnthropicOptions = {}): ModelProvider {
   refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch'])

@@ -29,6 +29,8 @@ export interface ModelRequest {
   /** Messages behind the last cache breakpoint, made anew for each call and outside the shared prefix. */
   readonly tail: readonly Message[]
   readonly options: ModelOptions
+  /** No later request begins with this one, so a cache entry of it would be paid for and never read. @default false */
+  readonly isOneShot?: boolean | undefined
   /** JSON Schema that the final text has to follow. */
   readonly outputSchema?: JsonObject | undefined
 }

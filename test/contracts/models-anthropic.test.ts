@@ -183,6 +183,43 @@ describe('a request to Anthropic', () => {
     })
   })
 
+  it.each([
+    ['too small for the API', 500, undefined, 1_024, DEFAULT_MAX_OUTPUT_TOKENS + 1_024],
+    ['as large as the limit', 4_000, 4_000, 2_000, 4_000],
+    ['larger than a small limit', 4_000, 1_500, 1_024, 1_500],
+    ['within its bounds', 3_999, 4_000, 3_999, 4_000],
+  ])('brings a thinking budget that is %s to what the API takes', async (_, thinking, limit, budget, maxTokens) => {
+    const body = await bodyOf(requestOf(undefined, { options: { thinking, maxOutputTokens: limit } }))
+    expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: budget }, max_tokens: maxTokens })
+  })
+
+  it('whose limit has no room for a thinking budget is refused in a sentence, and not sent', async () => {
+    server = await startAnthropicServer(() => ({ text: 'Fine.' }))
+    const request = requestOf(undefined, { options: { thinking: 2_000, maxOutputTokens: 1_024 } })
+    expect(await failureOf(anthropic({ baseURL: server.url, apiKey: 'key' }), request)).toMatchObject({
+      kind: 'invalid-request',
+      message: expect.stringContaining('maxOutputTokens must be above 1024 for thinking with a budget, got 1024'),
+    })
+    expect(server.requests).toHaveLength(0)
+  })
+
+  it.each([
+    ['claude-sonnet-4-5', undefined],
+    ['claude-opus-4-6', 2_000],
+  ])('for %s, of which its SDK warns, writes nothing to the console', async (model, thinking) => {
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    await sent(requestOf(undefined, { model, options: { thinking } }))
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
+  })
+
+  it('that no other begins with has no cache breakpoint', async () => {
+    const messages = [userSays('Add.'), callsAdd('call_1'), resultOf('call_1', '5')]
+    const over = { system: 'Be brief.', tools: [add], isOneShot: true }
+    const bodies = await sent(requestOf(messages, over), requestOf(messages, { ...over, system: '' }))
+    for (const { text } of bodies) expect(text).not.toContain('cache_control')
+  })
+
   it('names its output schema in the form that the API takes', async () => {
     const outputSchema = { type: 'object', properties: { sum: { type: 'integer', minimum: 0 } }, required: ['sum'] }
     const body = await bodyOf(requestOf(undefined, { outputSchema }))

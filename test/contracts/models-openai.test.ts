@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import type { Message, ThinkingBlock } from '../../components/message.ts'
 import { openai } from '../../src/models/openai.ts'
+import { jsonSchemaOf } from '../../src/tools/json-schema-of.ts'
 import { ResponseReader } from '../../src/models/openai/responses-stream.ts'
 import type { ModelProvider, ModelRequest } from '../../src/models/port.ts'
 import { inTurn, type Handler, type LoopbackServer, type Received } from '../servers/loopback.ts'
@@ -79,12 +81,68 @@ describe('a request to the Responses API', () => {
     expect(closed['text']).toEqual({ format: { ...format, schema: closedSchema, strict: true } })
     const open = await bodyOf(requestOf(undefined, { outputSchema: openSchema }))
     expect(open['text']).toEqual({ format: { ...format, schema: openSchema, strict: false } })
-    const { additionalProperties: _, ...unclosed } = closedSchema
-    const loose = await bodyOf(requestOf(undefined, { outputSchema: unclosed }))
-    expect(loose['text']).toMatchObject({ format: { strict: false } })
     const nested = { ...closedSchema, properties: { sum: { type: 'array', items: openSchema } } }
     const inside = await bodyOf(requestOf(undefined, { outputSchema: nested }))
     expect(inside['text']).toMatchObject({ format: { strict: false } })
+  })
+
+  it('closes the objects of an output schema of zod, so that it is enforced', async () => {
+    const answer = z.object({
+      city: z.string().describe('Where.'),
+      days: z.array(z.object({ date: z.iso.date(), high: z.number().int().min(-90) })).max(7),
+      wind: z.object({ kph: z.number() }).nullable(),
+      sky: z.enum(['clear', 'cloudy']),
+      rain: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('none') }),
+        z.object({ kind: z.literal('some') }),
+      ]),
+    })
+    const body = await bodyOf(requestOf(undefined, { outputSchema: jsonSchemaOf(answer, 'test') }))
+    const closed = { additionalProperties: false }
+    expect(body['text']).toMatchObject({
+      format: {
+        strict: true,
+        schema: {
+          ...closed,
+          properties: {
+            days: { type: 'array', maxItems: 7, items: { ...closed, properties: { date: { format: 'date' } } } },
+            rain: { anyOf: [closed, closed] },
+            wind: { anyOf: [{ ...closed, properties: { kph: { type: 'number' } } }, { type: 'null' }] },
+          },
+          required: ['city', 'days', 'wind', 'sky', 'rain'],
+        },
+      },
+    })
+  })
+
+  it.each([
+    ['what may be left out', z.object({ sum: z.number().optional() })],
+    ['further properties', z.looseObject({ sum: z.number() })],
+    ['further properties of a kind', z.object({ sums: z.record(z.string(), z.number()) })],
+    ['anything', z.object({ sum: z.unknown() })],
+    ['a length', z.object({ name: z.string().max(7) })],
+    ['a default', z.object({ name: z.string().prefault('Ann') })],
+    ['a format that strict mode does not know', z.object({ at: z.url() })],
+    ['a pattern that looks around', z.object({ at: z.string().regex(/^(?!a)b/) })],
+    ['a tuple', z.object({ pair: z.tuple([z.number(), z.number()]) })],
+    ['both of two', z.object({ id: z.string().and(z.enum(['a'])) })],
+    ['no object at its root', z.union([z.object({ a: z.number() }), z.object({ b: z.number() })])],
+    ['eleven levels', Array.from({ length: 10 }).reduce<z.ZodType>((inner) => z.object({ inner }), z.number())],
+  ])('leaves an output schema with %s as it is, for a guide', async (_, schema) => {
+    const outputSchema = jsonSchemaOf(schema, 'test')
+    const body = await bodyOf(requestOf(undefined, { outputSchema }))
+    expect(body['text']).toMatchObject({ format: { strict: false, schema: outputSchema } })
+  })
+
+  it('takes an output schema that refers to itself', async () => {
+    const tree = z.object({
+      name: z.string(),
+      get children() {
+        return z.array(tree)
+      },
+    })
+    const body = await bodyOf(requestOf(undefined, { outputSchema: jsonSchemaOf(tree, 'test') }))
+    expect(body['text']).toMatchObject({ format: { strict: true } })
   })
 
   it('puts results before anything else that was said meanwhile, and sends malformed arguments as they came', async () => {

@@ -55,6 +55,15 @@ describe('a compaction that a program asks for', () => {
     expect([second, third]).toEqual([first, first])
   })
 
+  it('has its summary asked for in one shot: no later request begins with it, so it is worth no cache entry', async () => {
+    const { agent, runner, steps, summaries } = await living({})
+    await runner.compact(agent)
+    await runner.message(agent, 'Go on')
+    await runner.idle()
+    expect(summaries.map(({ isOneShot }) => isOneShot)).toEqual([true])
+    expect(steps.map(({ isOneShot }) => isOneShot)).not.toContain(true)
+  })
+
   it('waits for one that has begun, and then finds nothing more to do', async () => {
     const open = gate()
     const { agent, runner, summaries } = await living({

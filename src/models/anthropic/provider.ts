@@ -1,6 +1,6 @@
 import type { ModelProvider, ModelRequest } from '../port.ts'
 import { connectOnce, streamedCall } from '../streamed-call.ts'
-import { type AnthropicClient, type AnthropicOptions, openAnthropic } from './client.ts'
+import { type AnthropicClient, type AnthropicOptions, openAnthropic, type RawMessageStreamEvent } from './client.ts'
 import { ANTHROPIC, messagesBody } from './request.ts'
 import { MessageReader } from './stream.ts'
 
@@ -33,7 +33,10 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
 function send({ sdk, outputSchema }: AnthropicClient, request: ModelRequest, signal: AbortSignal) {
   const schema = request.outputSchema === undefined ? undefined : outputSchema(request.outputSchema)
   const old = request.options.temperature !== undefined
-  return sdk.messages.create(messagesBody(request, schema), {
+  // Not `messages.create`, which writes to stderr what it thinks of a model.
+  return sdk.post<AsyncIterable<RawMessageStreamEvent>>('/v1/messages', {
+    body: messagesBody(request, schema),
+    stream: true,
     signal,
     ...(old && { headers: { 'anthropic-version': VERSION_WITH_TEMPERATURE } }),
   })

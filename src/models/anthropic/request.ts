@@ -14,6 +14,9 @@ import type {
 /** Sent when a request sets no limit, since the API wants one. All current models can write as much. */
 export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000
 
+/** The smallest thinking budget that the API takes. */
+const MIN_THINKING_TOKENS = 1_024
+
 /** The name under which thinking of this provider is kept, so that it goes back to no other. */
 export const ANTHROPIC = 'anthropic'
 
@@ -29,7 +32,8 @@ const breakpoint = { cache_control: { type: 'ephemeral' } } as const
 /**
  * A request as the Messages API takes it. There are three cache breakpoints at most: behind tools and system prompt,
  * behind the last message before the tail, and where that one stood in the request before. The last is needed because
- * the API looks back no further than 20 blocks for an entry, and one step of parallel calls can be longer.
+ * the API looks back no further than 20 blocks for an entry, and one step of parallel calls can be longer. A request that no
+ * other begins with has none: writing to the cache is dearer than reading the input once.
  */
 export function messagesBody(
   request: ModelRequest,
@@ -45,7 +49,7 @@ export function messagesBody(
     model,
     max_tokens: maxTokens(options),
     ...(request.tools.length > 0 && { tools: tools(request) }),
-    ...(system !== '' && { system: [{ type: 'text' as const, text: system, ...breakpoint }] }),
+    ...(system !== '' && { system: [{ type: 'text' as const, text: system, ...(!request.isOneShot && breakpoint) }] }),
     messages: conversation(request),
     ...thinkingConfig(options),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
@@ -57,18 +61,32 @@ export function messagesBody(
 
 /** Thinking counts towards the limit, so a budget comes on top of what is left for the answer. */
 function maxTokens({ maxOutputTokens, thinking }: ModelOptions): number {
-  return maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS + (typeof thinking === 'number' ? thinking : 0)
+  const budget = typeof thinking === 'number' ? Math.max(MIN_THINKING_TOKENS, thinking) : 0
+  return maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS + budget
 }
 
-function thinkingConfig({ thinking }: ModelOptions): Pick<MessageCreateParamsStreaming, 'thinking'> {
+function thinkingConfig(options: ModelOptions): Pick<MessageCreateParamsStreaming, 'thinking'> {
+  const { thinking } = options
   if (thinking === undefined) return {}
-  return {
-    thinking: typeof thinking === 'number' ? { type: 'enabled', budget_tokens: thinking } : { type: 'adaptive' },
+  if (typeof thinking === 'string') return { thinking: { type: 'adaptive' } }
+  return { thinking: { type: 'enabled', budget_tokens: budgetWithin(maxTokens(options), thinking) } }
+}
+
+/** A thinking budget as the API takes it: a smaller one is raised, one that leaves no room for an answer is lowered. */
+function budgetWithin(limit: number, wanted: number): number {
+  if (limit <= MIN_THINKING_TOKENS) {
+    throw new EntiaError(
+      'invalid-argument',
+      `anthropic: maxOutputTokens must be above ${MIN_THINKING_TOKENS} for thinking with a budget, got ${limit}. ` +
+        'Raise it, or leave thinking out.',
+    )
   }
+  const budget = Math.max(MIN_THINKING_TOKENS, wanted)
+  return budget < limit ? budget : Math.max(MIN_THINKING_TOKENS, Math.floor(limit / 2))
 }
 
 function tools(request: ModelRequest): Tool[] {
-  const lastMarked = request.system === '' ? request.tools.length - 1 : -1
+  const lastMarked = request.system === '' && !request.isOneShot ? request.tools.length - 1 : -1
   return request.tools.map(({ name, description, inputSchema }, index) => ({
     name,
     description,
@@ -80,11 +98,13 @@ function tools(request: ModelRequest): Tool[] {
 function conversation(request: ModelRequest): WireMessage[] {
   const messages: WireMessage[] = []
   for (const message of resultsFirst(request.messages)) join(messages, wireOf(message))
-  mark(messages, messages.length - 1)
-  mark(
-    messages,
-    messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1),
-  )
+  if (!request.isOneShot) {
+    mark(messages, messages.length - 1)
+    mark(
+      messages,
+      messages.findLastIndex(({ role }, index) => role === 'user' && index < messages.length - 1),
+    )
+  }
   for (const message of request.tail) join(messages, wireOf(message))
   if (messages.length > 0) return messages
   throw new EntiaError(

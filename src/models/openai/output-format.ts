@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../world/json.ts'
 import type { ModelOptions } from '../port.ts'
+import { strictSchema } from './strict-schema.ts'
 
 /** The name that OpenAI's protocols want for an output schema; models hardly see it. */
 const NAME = 'output'
@@ -11,25 +12,13 @@ export interface OutputFormat {
   strict: boolean
 }
 
-/** A schema is enforced where it keeps to what strict mode can enforce; other schemas are a guide for the model. */
+/**
+ * A schema is enforced where strict mode can do that; other schemas are a guide for the model. Objects that say nothing of
+ * further properties, as those of `z.object`, are closed then.
+ */
 export function outputFormat(schema: JsonObject): OutputFormat {
-  return { name: NAME, schema: { ...schema }, strict: isStrict(schema) }
-}
-
-/** Strict mode takes only objects that are closed and whose properties are all required. */
-function isStrict(schema: Json | undefined): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict)
-  if (!isObject(schema)) return true
-  const { properties, required, additionalProperties } = schema
-  if (isObject(properties)) {
-    const names = Array.isArray(required) ? required : []
-    if (additionalProperties !== false || !Object.keys(properties).every((name) => names.includes(name))) return false
-  } else if (schema['type'] === 'object') return false
-  return Object.values(schema).every(isStrict)
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  const strict = strictSchema(schema)
+  return { name: NAME, schema: { ...(strict ?? schema) }, strict: strict !== undefined }
 }
 
 /** Token budgets up to these count as low and as medium effort: OpenAI's protocols know efforts only. */

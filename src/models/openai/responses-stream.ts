@@ -17,6 +17,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   readonly #content: Block[] = []
   /** The ids under which calls are answered, by the ids of their items. */
   readonly #callIds = new Map<string, string>()
+  #newestCall: { readonly at: number; readonly raw: string } | undefined
   #refusal: string | undefined
   #final: Response | undefined
   /** What the last event says of the whole answer; its `status` may say otherwise. */
@@ -83,6 +84,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     if (!isIncomplete && ending !== 'completed') {
       return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status "${ending}"` })
     }
+    if (isIncomplete) this.#markCut()
     const called = this.#content.some(({ type }) => type === 'tool-call')
     return {
       ok: true,
@@ -92,6 +94,13 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         usage: usageOf(usage),
       },
     }
+  }
+
+  /** Of a reply that was cut the newest call may have lost all its arguments. */
+  #markCut(): void {
+    const { at = -1, raw = '' } = this.#newestCall ?? {}
+    const call = this.#content[at]
+    if (call?.type === 'tool-call') this.#content[at] = { ...call, ...readArguments(raw, true) }
   }
 
   #end(ending: 'completed' | 'incomplete' | 'failed', response: Response): void {
@@ -106,11 +115,12 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     } else if (item.type === 'reasoning') this.#content.push(...this.#thinking(item))
     else if (item.type === 'function_call') {
       const { call_id: id, name } = item
+      this.#newestCall = { at: this.#content.length, raw: item.arguments }
       this.#content.push({
         type: 'tool-call',
         id,
         name,
-        ...readArguments(item.arguments, item.status === 'incomplete'),
+        ...readArguments(item.arguments),
       })
     } else if (item.type === 'message') {
       const { phase } = item
