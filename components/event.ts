@@ -1,8 +1,10 @@
 import type { Entity } from '../src/world/component.ts'
+import type { JsonObject } from '../src/world/json.ts'
 import type { ArchivePhase, ArchiveReason, SummaryStatus } from './archive.ts'
 import type { BoundaryEntry } from './boundary.ts'
 import type { Failure } from './failure.ts'
 import type { Stop } from './last-turn.ts'
+import type { FileBlock, TextBlock } from './message.ts'
 import type { RewriteKind } from './rewrite.ts'
 import type { SessionStatus } from './session-status.ts'
 import type { SessionKind } from './subagent-session.ts'
@@ -39,13 +41,21 @@ export interface StandardEvents {
     readonly atMs: number
     readonly failure: Failure
   }
-  'tool-called': { readonly agent: Entity; readonly effect: Entity; readonly callId: string; readonly tool: string }
+  'tool-called': {
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly callId: string
+    readonly tool: string
+    readonly arguments: JsonObject
+  }
   /** The result stands in the conversation. */
   'tool-answered': {
     readonly agent: Entity
     readonly callId: string
     readonly tool: string
     readonly isError: boolean
+    /** What the model reads of it. */
+    readonly result: readonly (TextBlock | FileBlock)[]
   }
   'approval-requested': { readonly agent: Entity; readonly approval: string; readonly tool: string }
   'approval-answered': {

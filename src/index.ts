@@ -74,7 +74,15 @@ export type { CheckpointOptions, CompactOptions } from './engine/context-calls.t
 export { type Clock, realClock } from './engine/clock.ts'
 export type { CostCeilingReset } from './engine/cost-ceiling-reset.ts'
 export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
-export type { EventPlace, EventsByType, RunnerEvent, RunnerEvents, StreamEvent, TickEvent } from './engine/events.ts'
+export type {
+  EventPlace,
+  EventsByType,
+  EventTime,
+  RunnerEvent,
+  RunnerEvents,
+  StreamEvent,
+  TickEvent,
+} from './engine/events.ts'
 export { type Countable, estimateTokens, type EstimateOptions } from './context/estimate-tokens.ts'
 export { Host } from './engine/host.ts'
 export { hostDefaults, type HostOptions } from './engine/host-options.ts'
@@ -94,6 +102,7 @@ export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.t
 export type { LaunchOptions } from './engine/launch-options.ts'
 export type { SessionRef } from './engine/session-ref.ts'
 export type { SessionInfo } from './engine/session-info.ts'
+export type { TextSoFar } from './engine/texts-so-far.ts'
 export { Subagents, type WaitOptions } from './engine/subagents.ts'
 export type { Transcript } from './engine/child-run.ts'
 export { VirtualClock, type VirtualClockOptions } from './engine/virtual-clock.ts'

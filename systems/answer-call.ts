@@ -17,18 +17,24 @@ export type CallResult =
 /** Puts the result of a call where it belongs, behind the message that asked and the results before it, and ends the call. */
 export function answerCall(world: World, agent: Entity, call: Entity, result: CallResult): void {
   const { callId, name } = world.read(call, ToolCall)
-  const problem = refusalOf(() => insert(world, agent, call, result))
+  let answer = result
+  const problem = refusalOf(() => insert(world, agent, call, answer))
   if (problem !== undefined) {
-    insert(world, agent, call, { text: `Error: The result of '${name}' is malformed: ${problem}`, isError: true })
+    answer = { text: `Error: The result of '${name}' is malformed: ${problem}`, isError: true }
+    insert(world, agent, call, answer)
   }
   world.despawn(call)
-  const isError = problem !== undefined || result.isError
-  tell(world, 'tool-answered', { agent, callId, tool: name, isError })
+  const { isError } = answer
+  tell(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
+}
+
+function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {
+  return 'content' in result ? result.content : [{ type: 'text', text: result.text }]
 }
 
 function insert(world: World, agent: Entity, call: Entity, result: CallResult): void {
   const { callId, name } = world.read(call, ToolCall)
-  const content = 'content' in result ? result.content : [{ type: 'text' as const, text: result.text }]
+  const content = contentOf(result)
   const message = { callId, content, ...(result.isError && { isError: true }), name, role: 'tool' as const }
   insertMessage(world, agent, placeOfResults(world, agent), message)
 }

@@ -82,7 +82,7 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
 function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined): void {
   const { agent } = world.read(call, OwnedBy)
   const { arguments: input, callId, name } = world.read(call, ToolCall)
-  tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
+  tell(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
   if (tool === undefined) return refuseCall(world, call, `no system has the tool '${name}'.`)
   const answer = tool(world, { agent, arguments: input, call, callId })
   if (typeof answer === 'string') world.add(call, textOutcome({ text: answer, isError: false }))
@@ -109,8 +109,8 @@ function problemOf(
 
 function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeoutMs }: ToolDeclaration): void {
   const { agent } = world.read(call, OwnedBy)
-  const { callId, name } = world.read(call, ToolCall)
+  const { arguments: input, callId, name } = world.read(call, ToolCall)
   world.add(call, Effect({ attempt: 1, kind: 'tool', restart, timeoutMs }))
   world.add(call, Pending)
-  tell(world, 'tool-called', { agent, effect: call, callId, tool: name })
+  tell(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
 }

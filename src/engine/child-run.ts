@@ -15,6 +15,7 @@ import type { World } from '../world/world.ts'
 import type { MayCall } from './allowance-effect.ts'
 import type { Lineage } from './lineage.ts'
 import type { SessionSlot } from './session-slot.ts'
+import type { TextSoFar } from './texts-so-far.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import type { Input } from '../world/input.ts'
 
@@ -30,6 +31,7 @@ export interface ChildRunner {
   answer(input: AnswerInput): Promise<boolean>
   end(last?: Input): Promise<void>
   usageOf(agent: Entity): SessionUsage
+  textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined
 }
 
 /** What a session's agent is told that it may spend. */
@@ -166,6 +168,11 @@ export class ChildRun {
 
   get usage(): SessionUsage {
     return this.#runner.usageOf(this.#agent)
+  }
+
+  /** What the model of an agent has written so far, in this World or in that of a session below. */
+  textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined {
+    return this.#runner.textSoFar(agent, path)
   }
 
   get transcript(): Transcript {

@@ -1,4 +1,5 @@
 import type { StandardInput } from '../../components/input.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import { canonical } from '../world/canonical.ts'
@@ -11,7 +12,7 @@ import { hasAsked, isPassedOn } from './asked-approvals.ts'
 import type { AnswerInput } from './child-run.ts'
 import type { MakeRunner } from './child-worlds.ts'
 import type { EffectKind } from './effect-kind.ts'
-import type { EventPlace } from './events.ts'
+import type { EventPlace, EventTime, StreamEvent } from './events.ts'
 import type { Host } from './host.ts'
 import type { DrivenWorld } from './host-seams.ts'
 import { hasUntold } from './has-untold.ts'
@@ -30,6 +31,7 @@ import { usageOf } from '../subagents/session-usage.ts'
 import { Sessions } from './sessions.ts'
 import { beginKeeping, loadedTokenizer } from './stored-world.ts'
 import { synchronous } from './synchronous.ts'
+import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
 
 /** What holds a world already that is to be driven, and what ties it to a parent. */
@@ -45,6 +47,7 @@ export class Drive {
   readonly host: Host
   readonly #options: RunnerOptions
   readonly listeners: Listeners
+  readonly #texts = new TextsSoFar()
   readonly #inbox: Inbox
   readonly #pump: Pump
   #news: SessionNews | undefined
@@ -66,11 +69,16 @@ export class Drive {
     this.#keeper = ties.keeper
     this.#told = ties.told ?? []
     this.host = hostOf(options)
-    this.listeners = new Listeners(world.name, ties.lineage)
+    this.listeners = new Listeners(world.name, () => this.#time, ties.lineage)
     this.#inbox = new Inbox(options.maxInputsPerTick ?? defaultMaxInputsPerTick)
     const owner = {
       post: (input: StandardInput) => this.#deliver(input),
-      tell: (event: Parameters<Listeners['tell']>[0]) => this.listeners.tell(event),
+      tell: (event: StreamEvent) => {
+        if (event.type === 'model-delta') this.#texts.hear(event)
+        else if (event.type === 'model-discarded') this.#texts.discard(event)
+        this.listeners.tell(event)
+      },
+      gone: (effect: Entity) => this.#texts.forget(effect),
       dropped: () => void this.#dropped++,
     }
     const kindOf = (name: string): EffectKind =>
@@ -180,6 +188,17 @@ export class Drive {
     return usageOf(this.world, agent, this.#sessions?.live ?? [])
   }
 
+  /** What an agent's model has written so far, in this world or in that of a session below. */
+  textSoFar(agent: Entity, [sessionId, ...path]: readonly string[]): TextSoFar | undefined {
+    if (sessionId !== undefined) return this.#sessions?.driven(sessionId)?.textSoFar(agent, path)
+    if (!this.world.exists(agent)) return undefined
+    for (const effect of this.world.referrers(OwnedBy, agent)) {
+      const text = this.#texts.get(effect)
+      if (text !== undefined) return text
+    }
+    return undefined
+  }
+
   /** What is told of the world's sessions. */
   get news(): SessionNews {
     return (this.#news ??= new SessionNews(this.listeners))
@@ -212,6 +231,10 @@ export class Drive {
     if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
     this.world.core.drive(undefined)
     this.world.core.watch()
+  }
+
+  get #time(): EventTime {
+    return { nowMs: this.#loop?.nowMs ?? this.world.nowMs, dateMs: this.host.clock.date() }
   }
 
   get #driven(): DrivenWorld {
@@ -247,8 +270,8 @@ export class Drive {
 
   /** What the newest committed tick told may not have been heard before the last process ended. */
   #tellAgain(): void {
-    const { name, tick } = this.world
-    this.#told.forEach((event, index) => this.listeners.tell({ ...event, world: name, tick, index }))
+    const { dateMs, name, nowMs, tick } = this.world
+    this.#told.forEach((event, index) => this.listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs }))
   }
 
   #running(): TickLoop {

@@ -4,8 +4,16 @@ import type { Entity } from '../world/component.ts'
 import type { EntiaError, EntiaErrorCode } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
 
-/** Where an event stands in a world's history. What a restart tells again has the same place. */
-export interface EventPlace {
+/** When something happened. Of an event of a tick, that is when it ticked. */
+export interface EventTime {
+  /** World time, in milliseconds. */
+  readonly nowMs: number
+  /** Milliseconds since 1970 by the Runner's clock. */
+  readonly dateMs: number
+}
+
+/** Where and when an event stands in a world's history. What a restart tells again has the same place and time. */
+export interface EventPlace extends EventTime {
   readonly world: string
   readonly tick: number
   readonly index: number
@@ -58,11 +66,12 @@ export interface RunnerEvents {
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
 }
 
-/** One of them. */
+/** One of them, before its time is noted. */
 export type StreamEvent = { [K in keyof RunnerEvents]: { readonly type: K } & RunnerEvents[K] }[keyof RunnerEvents]
 
 type CommittedEvents = { readonly [K in keyof StandardEvents]: StandardEvents[K] & EventPlace }
-export type EventsByType = CommittedEvents & RunnerEvents
+type StreamedEvents = { readonly [K in keyof RunnerEvents]: RunnerEvents[K] & EventTime }
+export type EventsByType = CommittedEvents & StreamedEvents
 
 /** Any event that a listener can be told. */
 export type RunnerEvent =

@@ -7,6 +7,7 @@ import { readHead, savedVersions } from '../world/restore.ts'
 import { canonicalRead, parsedLine, shaped } from '../world/saved-shapes.ts'
 import type { SnapshotEnd, SnapshotHead } from '../world/snapshot.ts'
 import { type System, World } from '../world/world.ts'
+import { withContent, withoutContent } from './event-content.ts'
 
 /** The journal grows to so much more than the newest snapshot before a new one takes its place. */
 const minCompactionBytes = 1_000_000
@@ -71,7 +72,7 @@ export class Keeper {
     this.#hasBase = !isMigrated
     this.#writtenTick = world.tick
     this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
-    return { world, told: steps.at(-1)?.events ?? events }
+    return { world, told: withContent(world, steps.at(-1)?.events ?? events) }
   }
 
   /** Is there a world of this name already? */
@@ -89,14 +90,16 @@ export class Keeper {
   /** Makes a tick durable. Costs what the tick changed. */
   async commit(world: World, step: Step): Promise<void> {
     const codec = this.#codec.fork()
-    const line = codec.encode(this.#record ? { ...step, writers: world.core.writers.record() } : step)
+    const events = withoutContent(step.events)
+    const writers = this.#record ? { writers: world.core.writers.record() } : {}
+    const line = codec.encode({ ...step, events, ...writers })
     const rows = [{ tick: step.delta.tick, line }]
     const isLong =
       this.#journalBytes + line.length > Math.max(minCompactionBytes, compactionFactor * this.#snapshotBytes)
     const before = this.#codec
     this.#codec = codec
     try {
-      await this.#journal.commit(isLong ? { rows, ...this.#snapshot(world, step.events) } : { rows })
+      await this.#journal.commit(isLong ? { rows, ...this.#snapshot(world, events) } : { rows })
     } catch (error) {
       this.#codec = before
       throw error

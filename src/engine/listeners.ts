@@ -1,5 +1,5 @@
 import { thrownMessage } from '../tools/thrown-message.ts'
-import type { StreamEvent, TickEvent } from './events.ts'
+import type { EventTime, StreamEvent, TickEvent } from './events.ts'
 
 type Listener = (event: never) => unknown
 
@@ -13,12 +13,17 @@ interface Above {
 /** Those who want to be told. What a listener throws, or rejects with, is told to the others and changes nothing. */
 export class Listeners {
   readonly #world: string
+  readonly #time: () => EventTime
   readonly #above: Above | undefined
   readonly #byType = new Map<string, Set<Listener>>()
 
-  /** @param above those who are told everything as well, with the path to this world */
-  constructor(world: string, above?: Above) {
+  /**
+   * @param time what is noted with events that are told as they happen
+   * @param above those who are told everything as well, with the path to this world
+   */
+  constructor(world: string, time: () => EventTime, above?: Above) {
     this.#world = world
+    this.#time = time
     this.#above = above
   }
 
@@ -38,7 +43,10 @@ export class Listeners {
     return isHeard || this.#above?.listeners.has(type) === true
   }
 
-  tell(event: StreamEvent | TickEvent): void {
+  /** Tells an event of a tick, or one as it happens. What nobody hears is not made. */
+  tell(happened: StreamEvent | TickEvent): void {
+    if (!this.has(happened.type)) return
+    const event = 'nowMs' in happened ? happened : { ...happened, ...this.#time() }
     this.#tellThose(event.type, event)
     this.#tellThose('*', event)
     if (this.#above?.listeners.has(event.type) !== true) return

@@ -28,6 +28,8 @@ interface Order {
 export interface PumpOwner {
   post(input: StandardInput): void
   tell(event: StreamEvent): void
+  /** The world has done with an effect, or the try of it that was at work. */
+  gone(effect: Entity): void
   /** An outcome came for work that was called off. */
   dropped(): void
 }
@@ -198,6 +200,7 @@ export class Pump {
     if (job?.isOver === true) this.#finished--
     this.#jobs.delete(effect)
     job?.whenGone?.()
+    if (job !== undefined) this.#owner.gone(effect)
     return job
   }
 

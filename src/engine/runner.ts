@@ -20,6 +20,7 @@ import type { OpenRunnerOptions, RunnerOptions } from './runner-options.ts'
 import type { RunnerStats } from './runner-stats.ts'
 import { openStored, type StoredWorldHeld } from './stored-world.ts'
 import { Subagents } from './subagents.ts'
+import type { TextSoFar } from './texts-so-far.ts'
 import { runSubtask, type SubtaskOptions } from './run-subtask.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
@@ -174,6 +175,17 @@ export class Runner {
   get #contextCalls(): ContextCallParts {
     const { news, world } = this.#drive
     return { news, world, post: (input) => this.post(input) }
+  }
+
+  /**
+   * What an agent's model has written so far in a call that is in flight; `undefined` if it has written nothing, or no call
+   * is. For a program that begins to listen in the midst of an answer: the `model-delta` events of this effect and attempt
+   * go on from `deltas`.
+   *
+   * @param path of a session's agent, as its events have it. @default the agent is of this world
+   */
+  textSoFar(agent: Entity, path: readonly string[] = []): TextSoFar | undefined {
+    return this.#drive.textSoFar(agent, path)
   }
 
   /** An agent's sessions, for programs. */

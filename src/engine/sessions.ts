@@ -222,11 +222,11 @@ export class Sessions {
   /** What a session's agent was last asked with; `undefined` if its World is nowhere. */
   async transcript(sessionId: string): Promise<Transcript | undefined> {
     for (let held = this.#closing.get(sessionId); held !== undefined; held = this.#closing.get(sessionId)) {
-      if (this.#driven(sessionId) !== undefined) break
+      if (this.driven(sessionId) !== undefined) break
       await Promise.race([held.promise, this.#arrival(sessionId)])
     }
     this.#arrivals.delete(sessionId)
-    const run = this.#driven(sessionId)
+    const run = this.driven(sessionId)
     if (run !== undefined) return run.transcript
     const release = this.#hold(sessionId)
     try {
@@ -237,7 +237,8 @@ export class Sessions {
     }
   }
 
-  #driven(sessionId: string): ChildRun | undefined {
+  /** The run of a session whose World is driven, or that is asked a question. */
+  driven(sessionId: string): ChildRun | undefined {
     return this.#live.get(sessionId) ?? this.#asked.get(sessionId)
   }
 

@@ -1,7 +1,7 @@
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Step } from '../world/journal.ts'
-import type { Input } from '../world/input.ts'
+import type { Input, WorldEvent } from '../world/input.ts'
 import { deltaOf, runTick, type Ticked } from '../world/tick.ts'
 import type { World } from '../world/world.ts'
 import type { Clock } from './clock.ts'
@@ -32,7 +32,7 @@ export interface TickLoopParts {
 
 /**
  * Ticks whenever something has come in, one tick a turn of the event loop unless the clock has it otherwise: tick → commit
- * → start effects → tell. Sleeps when nothing is there; a failure ends it for good.
+ * → tell → start effects. Sleeps when nothing is there; a failure ends it for good.
  */
 export class TickLoop {
   readonly #parts: TickLoopParts
@@ -63,7 +63,7 @@ export class TickLoop {
   }
 
   /** World time. Instants are made of sums that may fall short of a whole millisecond by a rounding error. */
-  get #nowMs(): number {
+  get nowMs(): number {
     return Math.floor(this.#parts.clock.now() - this.offsetMs + 1e-6)
   }
 
@@ -102,7 +102,7 @@ export class TickLoop {
     // Who stops it may be whom the clock waits for: there is no time for a wait between two tries.
     this.#cutWait?.()
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
-    const isLate = isUnderWay && this.#nowMs > this.#parts.world.nowMs
+    const isLate = isUnderWay && this.nowMs > this.#parts.world.nowMs
     if ((last.length > 0 || isLate) && this.failure === undefined) {
       this.#rise()
       await this.#take({ change: undefined, entries: last.map((input) => ({ input })) })
@@ -159,7 +159,7 @@ export class TickLoop {
       return runTick(
         world,
         entries.map((entry) => entry.input),
-        { nowMs: this.#nowMs, change: change?.make, driver: world.core.driver },
+        { nowMs: this.nowMs, change: change?.make, driver: world.core.driver },
       )
     } catch (error) {
       if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
@@ -198,17 +198,24 @@ export class TickLoop {
   }
 
   #after({ events, again }: Ticked, { change, entries }: Intake): void {
-    const { pump, listeners, world } = this.#parts
+    const { pump, world } = this.#parts
     this.ticks++
     this.#wantsTick = again
-    if (!this.#isStopped) pump.follow()
-    world.core.state.forget()
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
-    events.forEach((event, index) => {
-      if (listeners.has(event.type)) listeners.tell({ ...event, world: world.name, tick: world.tick, index })
-    })
+    if (events.length > 0) this.#tell(events)
+    // What begins may be heard of at once, and then its tick was told already.
+    if (!this.#isStopped) pump.follow()
+    world.core.state.forget()
     this.#parts.committed?.()
+  }
+
+  #tell(events: readonly WorldEvent[]): void {
+    const { listeners, world } = this.#parts
+    const { dateMs, name, nowMs, tick } = world
+    events.forEach((event, index) => {
+      if (listeners.has(event.type)) listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs })
+    })
   }
 
   #fail(error: EntiaError, { change, entries }: Intake): void {

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { withoutContentOf } from '../engine/event-content.ts'
 import { cutText } from '../tools/cut-text.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
@@ -117,7 +118,7 @@ interface Told {
 function entryOf(kept: TraceEntry | Told): TraceEntry {
   if (!('event' in kept)) return kept
   const { atMs, label, tick, event } = kept
-  const { type, ...facts } = event
+  const { type, ...facts } = withoutContentOf(event)
   return { atMs, label, tick, type, facts }
 }
 

@@ -86,7 +86,7 @@ describe('a provider that asks to be left alone', () => {
       '4.1',
     ])
     expect(agents.map((agent) => world.read(agent, LastTurn).stop)).toEqual(Array(5).fill('done'))
-    expect(told('provider-held')).toEqual([
+    expect(told('provider-held')).toMatchObject([
       { type: 'provider-held', world: 'world', provider: 'scripted', untilMs: 9_010 },
     ])
   })

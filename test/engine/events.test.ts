@@ -77,7 +77,8 @@ describe('the events of a tick', () => {
     runner.on('greeted', (event) => heard.push(event))
     await runner.start()
     await runner.idle()
-    expect(heard).toEqual([{ type: 'greeted', times: 1, world: 'world', tick: 1, index: 0 }])
+    const place = { world: 'world', tick: 1, index: 0, nowMs: 0, dateMs: 0 }
+    expect(heard).toEqual([{ type: 'greeted', times: 1, ...place }])
   })
 })
 
@@ -131,7 +132,9 @@ describe('a listener', () => {
     await runner.idle()
     await turns()
     expect(heard).toHaveLength(1)
-    expect(told('listener-failed')).toEqual([{ type: 'listener-failed', world: 'world', event: 'turn-ended', message }])
+    expect(told('listener-failed')).toMatchObject([
+      { type: 'listener-failed', world: 'world', event: 'turn-ended', message },
+    ])
     await runner.message(agent, 'Still there?')
     await runner.idle()
     expect(told('turn-ended')).toHaveLength(2)

@@ -46,6 +46,6 @@ function rooted(store: Store, root: string): Store {
 }
 
 /** What tells an event from all others, and is the same when it is told again. */
-export function placeOf({ world, tick, index }: EventPlace): string {
+export function placeOf({ world, tick, index }: Pick<EventPlace, 'world' | 'tick' | 'index'>): string {
   return `${world} ${tick} ${index}`
 }

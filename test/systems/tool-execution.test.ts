@@ -50,7 +50,9 @@ describe('a tool call', () => {
     expect(world.read(calls[0], Effect)).toEqual({ kind: 'tool', restart: 'once', attempt: 1, timeoutMs: 70 })
     expect([world.has(calls[0], Pending), world.has(calls[0], Requested)]).toEqual([true, false])
     expect(world.read(agent, Turn).toolCalls).toBe(1)
-    expect(events).toEqual([{ type: 'tool-called', agent, effect: calls[0], callId: 'call-0', tool: 'a' }])
+    expect(events).toEqual([
+      { type: 'tool-called', agent, effect: calls[0], callId: 'call-0', tool: 'a', arguments: { n: 1 } },
+    ])
     expect(again).toBe(false)
   })
 
@@ -212,7 +214,7 @@ describe('a call that a person has to agree to', () => {
     expect(world.exists(asked)).toBe(false)
     expect(events).toEqual([
       { type: 'approval-answered', agent, approval, tool: 'send', approved: true },
-      { type: 'tool-called', agent, effect: calls[0], callId: 'call-0', tool: 'send' },
+      { type: 'tool-called', agent, effect: calls[0], callId: 'call-0', tool: 'send', arguments: { n: 1 } },
     ])
   })
 

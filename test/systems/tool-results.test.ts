@@ -23,8 +23,8 @@ describe('results of tools', () => {
     const { events } = tickAt(world, 0)
     expect(transcript(world, agent).slice(2)).toEqual(['tool call-0: A', 'tool call-1: B', 'tool call-2: C'])
     expect(events).toEqual([
-      { type: 'tool-answered', agent, callId: 'call-1', tool: 'b', isError: false },
-      { type: 'tool-answered', agent, callId: 'call-2', tool: 'c', isError: false },
+      { type: 'tool-answered', agent, callId: 'call-1', tool: 'b', isError: false, result: said('B').value.content },
+      { type: 'tool-answered', agent, callId: 'call-2', tool: 'c', isError: false, result: said('C').value.content },
     ])
     expect([world.has(agent, Busy), world.has(agent, Unread)]).toEqual([false, true])
     expect(world.query(ToolCall)).toEqual([])
