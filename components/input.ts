@@ -19,6 +19,8 @@ const kinds = lazily(() => ({
     dateMs: z.number(),
     /** What is to be known of the Host, if that is something new. */
     host: HostFacts.schema.optional(),
+    /** `keyed` tool calls that may have begun before, and run again. */
+    reruns: z.array(entity()).readonly().optional(),
   }),
   /** A person speaks to an agent. */
   message: z.strictObject({ id: id(), kind: z.literal('message'), agent: entity(), message: UserMessage() }),

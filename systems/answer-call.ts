@@ -1,4 +1,5 @@
 import { Conversation } from '../components/conversation.ts'
+import { Effect } from '../components/effect.ts'
 import type { FileBlock, TextBlock } from '../components/message.ts'
 import type { OutcomeData } from '../components/outcome.ts'
 import { ToolCall } from '../components/tool-call.ts'
@@ -20,7 +21,8 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
   let answer = result
   const problem = refusalOf(() => insert(world, agent, call, answer))
   if (problem !== undefined) {
-    answer = { text: `Error: The result of '${name}' is malformed: ${problem}`, isError: true }
+    const text = `Error: The result of '${name}' is malformed: ${problem}`
+    answer = withDoubt({ text, isError: true }, doubtOf(world, call))
     insert(world, agent, call, answer)
   }
   world.despawn(call)
@@ -39,8 +41,33 @@ function insert(world: World, agent: Entity, call: Entity, result: CallResult): 
   insertMessage(world, agent, placeOfResults(world, agent), message)
 }
 
-/** A settled call's result. */
-export function outcomeText(outcome: OutcomeData): CallResult {
+/** A settled call's result. A failure says so if the work may be done all the same. */
+export function resultOf(world: World, call: Entity, outcome: OutcomeData): CallResult {
+  const result = outcomeText(outcome)
+  return result.isError ? withDoubt(result, doubtOf(world, call, outcome)) : result
+}
+
+function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
+  const content = contentOf(result)
+  // What is malformed is refused by the conversation.
+  if (doubt === undefined || !Array.isArray(content)) return result
+  return { content: [...content, { type: 'text', text: doubt }], isError: true }
+}
+
+/** Why a call that has failed may have done its work. */
+function doubtOf(world: World, call: Entity, outcome?: OutcomeData): string | undefined {
+  const { attempt, restart } = world.get(call, Effect) ?? {}
+  if (restart === 'keyed' && attempt !== undefined && attempt > 1) return ranBefore
+  const mayHaveRun = restart === 'keyed' || restart === 'once'
+  return mayHaveRun && outcome?.ok === false && outcome.failure.kind === 'timed-out' ? ranTooLong : undefined
+}
+
+const ranBefore =
+  '[The process ended while an earlier run of this call was under way: it may have happened, or not, or in part.]'
+
+const ranTooLong = '[It was under way until then: it may have happened, or not, or in part.]'
+
+function outcomeText(outcome: OutcomeData): CallResult {
   if (!outcome.ok) return { text: failureText(outcome.failure), isError: true }
   const { content, isError } = (outcome.value ?? {}) as ToolOutput
   return { content, isError: isError === true }

@@ -24,7 +24,7 @@ import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { Json } from '../src/world/json.ts'
 import type { World } from '../src/world/world.ts'
 import { isWorthJudging } from './archival/is-worth-judging.ts'
-import { answerCall, outcomeText } from './answer-call.ts'
+import { answerCall, resultOf } from './answer-call.ts'
 import { chargeCall } from './money/charge-call.ts'
 import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
 import { holdStep } from './hold-step.ts'
@@ -106,14 +106,15 @@ function answerOpenCalls(world: World, agent: Entity, stop: Stop): void {
   for (const call of world.referrers(OwnedBy, agent)) {
     if (!world.has(call, ToolCall)) continue
     const outcome = world.get(call, Outcome)
-    if (outcome !== undefined) answerCall(world, agent, call, outcomeText(outcome))
+    if (outcome !== undefined) answerCall(world, agent, call, resultOf(world, call, outcome))
     else answerCall(world, agent, call, { text: openCallText(world, call, stop), isError: true })
   }
 }
 
 function openCallText(world: World, call: Entity, stop: Stop): string {
   if (stop !== 'cancelled') return '[not run: the turn was stopped]'
-  const mayHaveRun = world.has(call, Running) && world.read(call, Effect).restart === 'once'
+  const restart = world.get(call, Effect)?.restart
+  const mayHaveRun = world.has(call, Running) ? restart === 'once' : world.has(call, Pending) && restart === 'keyed'
   return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
 }
 

@@ -2,6 +2,7 @@ import { Effect } from '../components/effect.ts'
 import { HostFacts } from '../components/host-facts.ts'
 import type { InputOf } from '../components/input.ts'
 import { Outcome, type OutcomeData } from '../components/outcome.ts'
+import { Pending } from '../components/pending.ts'
 import { Running } from '../components/running.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
@@ -17,9 +18,10 @@ export const interrupted: OutcomeData = {
 
 /**
  * Takes the world up again where a Runner left it: a `once` effect that had begun is settled as `interrupted`, since
- * it may have happened. Sessions go on from their own journals; all others are still pending and begin again by themselves.
+ * it may have happened. A `keyed` tool call that may have begun has another try. Sessions go on from their own journals; all
+ * others are still pending and begin again by themselves.
  *
- * Query: Running. Writes: Outcome, HostFacts.
+ * Query: Running. Writes: Outcome, Effect, HostFacts.
  */
 export const restart = {
   name: 'restart',
@@ -30,6 +32,10 @@ export const restart = {
         if (world.read(effect, Effect).restart === 'resumable') continue
         world.remove(effect, Running)
         world.add(effect, Outcome(interrupted))
+      }
+      for (const effect of input.reruns ?? []) {
+        // Its handler can tell, and so can the model if it fails now.
+        if (world.has(effect, Pending)) world.patch(effect, Effect, { attempt: world.read(effect, Effect).attempt + 1 })
       }
       noteHost(world, input.host)
     }

@@ -5,7 +5,7 @@ import { OwnedBy } from '../components/owned-by.ts'
 import { ToolCall } from '../components/tool-call.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { answerCall, outcomeText } from './answer-call.ts'
+import { answerCall, resultOf } from './answer-call.ts'
 import { settled } from './settled.ts'
 
 /**
@@ -31,7 +31,7 @@ export function collectResults(world: World, agent: Entity): void {
   for (const call of calls) {
     const outcome = world.get(call, Outcome)
     if (outcome === undefined || isForOthers(world, call)) return
-    answerCall(world, agent, call, outcomeText(outcome))
+    answerCall(world, agent, call, resultOf(world, call, outcome))
   }
   world.remove(agent, Busy)
 }

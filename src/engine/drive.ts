@@ -7,6 +7,7 @@ import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input, WorldEvent } from '../world/input.ts'
 import type { World } from '../world/world.ts'
+import { begunBefore } from './begun-before.ts'
 import { checkParts } from './check-parts.ts'
 import { hasAsked, isPassedOn } from './asked-approvals.ts'
 import type { AnswerInput } from './child-run.ts'
@@ -135,10 +136,12 @@ export class Drive {
     this.listeners.on('input-dropped', ({ path }: EventPlace) => void (this.#dropped += path === undefined ? 1 : 0))
     if (written !== undefined) this.#inbox.push(written)
     const facts = newFacts(world, host.facts(this.#options.store !== undefined))
-    this.#enter({ kind: 'started', dateMs: clock.date(), ...(facts && { host: facts }) })
+    const reruns = begunBefore(world)
+    const found = { ...(facts && { host: facts }), ...(reruns.length > 0 && { reruns }) }
+    this.#enter({ kind: 'started', dateMs: clock.date(), ...found })
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
-    this.#pump.takeUp(this.#loop.offsetMs)
+    this.#pump.takeUp(this.#loop.offsetMs, reruns)
     if (hasUntold(world)) this.sessions.tellUntold()
   }
 

@@ -51,6 +51,8 @@ export class Pump {
   readonly #timers = new Map<Entity, () => void>()
   /** World time is this much behind the clock. */
   #offsetMs = 0
+  /** What begins after the first tick. */
+  readonly #heldBack: Entity[] = []
 
   /** @param kindOf finds how effects of a kind are done */
   constructor(world: World, host: Host, owner: PumpOwner, kindOf: (name: string) => EffectKind) {
@@ -75,14 +77,20 @@ export class Pump {
     return this.#jobs.size - this.#finished
   }
 
-  /** Takes up everything that the world waits for, at a start. */
-  takeUp(offsetMs: number): void {
+  /**
+   * Takes up everything that the world waits for, at a start.
+   *
+   * @param reruns pending effects that begin only when the tick of the start has given them another try
+   */
+  takeUp(offsetMs: number, reruns: readonly Entity[]): void {
     this.#offsetMs = offsetMs
+    this.#heldBack.push(...reruns)
     const { state } = this.#world.core
     // Straight from the columns: bitECS is not to follow these components for one look at the start.
     // What ran only once does not begin again; what goes on from a journal goes on ahead of what waits.
     const goingOn = state.holders(Running).filter((effect) => this.#isResumable(effect))
-    for (const effect of [...state.holders(Due), ...goingOn, ...state.holders(Pending)]) this.#follow(effect)
+    const pending = reruns.length === 0 ? state.holders(Pending) : withoutAny(state.holders(Pending), reruns)
+    for (const effect of [...state.holders(Due), ...goingOn, ...pending]) this.#follow(effect)
   }
 
   /** Follows the tick that has just been committed. */
@@ -90,6 +98,7 @@ export class Pump {
     const { state } = this.#world.core
     for (const effect of state.despawned) this.#callOff(effect)
     for (const effect of state.written(followed)) this.#follow(effect)
+    for (const effect of this.#heldBack.splice(0)) if (this.#world.exists(effect)) this.#follow(effect)
   }
 
   /** Does for an effect what its components call for by now. */
@@ -225,4 +234,10 @@ export class Pump {
   #fire(effect: Entity, attempt: number): void {
     this.#owner.post({ attempt, effect, kind: 'due' })
   }
+}
+
+function withoutAny(effects: readonly Entity[], others: readonly Entity[]): readonly Entity[] {
+  const left = new Set(effects)
+  for (const other of others) left.delete(other)
+  return [...left]
 }

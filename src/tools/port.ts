@@ -8,7 +8,10 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** The same over restarts: hand it to services that take an idempotency key. */
   readonly key: string
-  /** 1 for the first try. */
+  /**
+   * 1 for the first run. Of a `keyed` tool, each restart that finds the call unfinished adds 1: an earlier run may have done
+   * its work, in whole or in part. It survives crashes.
+   */
   readonly attempt: number
   /** Tells listeners how far the work is; shown, never stored. */
   readonly progress: (message: string, fraction?: number) => void

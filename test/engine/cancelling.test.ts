@@ -54,7 +54,7 @@ describe('an agent that is cancelled', () => {
     await runner.idle()
     expect(transcript(world, agent).slice(2)).toEqual([
       'tool call-1-0!: [cancelled by the user]',
-      'tool call-1-1!: [cancelled by the user]',
+      'tool call-1-1!: [cancelled by the user; it may have taken effect]',
       'tool call-1-2!: [cancelled by the user; it may have taken effect]',
       'assistant: [turn cancelled]',
       'user: Never mind',

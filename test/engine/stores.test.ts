@@ -1,4 +1,14 @@
-import { Conversation, LastTurn, memoryStore, Runner, sqliteStore, standardSystems } from 'entia'
+import {
+  Conversation,
+  LastTurn,
+  memoryStore,
+  Runner,
+  sqliteStore,
+  standardSystems,
+  textOf,
+  type ToolContext,
+  VirtualClock,
+} from 'entia'
 import * as components from 'entia/components'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -130,6 +140,61 @@ describe('an effect', () => {
     expect(keys).toHaveLength(2)
     expect(new Set(keys).size).toBe(1)
     expect(transcript(second.world, agent).at(-1)).toBe('assistant: Done.')
+  })
+
+  it.each([
+    ['throws then', () => Promise.reject(new Error('taken already')), 'Error: taken already'],
+    ['reports an error then', () => ({ content: [{ type: 'text', text: 'taken' }], isError: true }), 'taken'],
+  ])('that is keyed knows of each run before it, and if it %s, the model does too', async (_, last, said) => {
+    const kept = memoryStore()
+    const attempts: number[] = []
+    const { models } = behaving(calling({ name: 'book' }))
+    for (const life of [1, 2, 3]) {
+      const { store, die } = life < 3 ? mortalStore(kept) : { store: kept, die: () => undefined }
+      const begun = gate()
+      const run = ({ attempt }: ToolContext): unknown => {
+        attempts.push(attempt)
+        if (life === 3) return last()
+        die()
+        begun.resolve()
+        return 'booked'
+      }
+      const book = tool('book', run, { restart: 'keyed' })
+      const parts = { models, tools: [book] }
+      // Nobody stops what has died.
+      const found = { ...parts, clock: new VirtualClock(), name: 'world', systems: standardSystems(), components }
+      const create = () => worldWith({ tools: [book] }).world
+      const runner = await Runner.open({ ...found, store, create })
+      const { world } = runner
+      await runner.start()
+      if (life < 3) await begun.promise
+      else await runner.idle()
+      await turns()
+      if (life < 3) continue
+      await runner.stop()
+      const doubt = 'The process ended while an earlier run of this call was under way: it may have happened'
+      expect(transcript(world, 1)[2]).toContain(`tool call-1-0!: ${said}`)
+      expect(textOf(world.read(1, Conversation)[2])).toContain(doubt)
+      expectValid(world, 1)
+    }
+    expect(attempts).toEqual([1, 2, 3])
+  })
+
+  it('that is pure is at its first try again', async () => {
+    const kept = memoryStore()
+    const attempts: number[] = []
+    const { store, die } = mortalStore(kept)
+    const begun = gate()
+    const look = tool('look', ({ attempt }) => (die(), begun.resolve(), attempts.push(attempt)))
+    const { models } = behaving(calling({ name: 'look' }))
+    const first = mortal(worldWith({ tools: [look] }).world, { models, tools: [look], store })
+    await first.runner.start()
+    await begun.promise
+    await turns()
+    const second = await reopened(kept, { models, tools: [look] })
+    await second.runner.start()
+    await second.runner.idle()
+    expect(attempts).toEqual([1, 1])
   })
 })
 

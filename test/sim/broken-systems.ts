@@ -22,7 +22,7 @@ import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
 import type { System, World } from '../../src/world/world.ts'
-import { answerCall, outcomeText } from '../../systems/answer-call.ts'
+import { answerCall, resultOf } from '../../systems/answer-call.ts'
 import {
   cancellation,
   reasoning,
@@ -131,7 +131,7 @@ export const leavesCallsOpen = (): System[] =>
 /** Results enter a conversation as they come. */
 export const answersAsTheyCome = (): System[] =>
   replaced('tool-results', (world) => {
-    answer(world, (agent, call) => answerCall(world, agent, call, outcomeText(world.read(call, Outcome))))
+    answer(world, (agent, call) => answerCall(world, agent, call, resultOf(world, call, world.read(call, Outcome))))
   })
 
 /** Results go to the end of a conversation, whatever was said meanwhile. */
@@ -168,6 +168,15 @@ export const runsOnceAgain = (): System[] =>
       world.add(effect, Pending)
     }
     restart.run(world)
+  })
+
+/** Calls that run again are at their first try. */
+export const forgetsReruns = (): System[] =>
+  replaced('restart', (world) => {
+    restart.run(world)
+    for (const effect of world.query(ToolCall, Pending)) {
+      if (world.read(effect, Effect).attempt > 1) world.patch(effect, Effect, { attempt: 1 })
+    }
   })
 
 /** A next try begins, and the journal does not know of it. */

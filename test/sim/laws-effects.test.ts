@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Effect, ModelCall, Outcome, OwnedBy, Pending, Running } from '../../components/index.ts'
+import { Effect, ModelCall, Outcome, OwnedBy, Pending, Running, ToolCall } from '../../components/index.ts'
 import { effectsSettleOnce } from '../../src/sim/laws/effects-settle-once.ts'
 import { onceRanOnce } from '../../src/sim/laws/once-ran-once.ts'
+import { rerunsKnown } from '../../src/sim/laws/reruns-known.ts'
 import { writtenAhead } from '../../src/sim/laws/written-ahead.ts'
 import type { World } from '../../src/world/world.ts'
 import { underLaw, watched, worldOf } from './law-under-test.ts'
@@ -202,5 +203,46 @@ describe('once-ran-once', () => {
   it('lets others run again', () => {
     const { watch } = underLaw(onceRanOnce, world)
     for (let time = 0; time < 2; time++) expect(watch.called?.({ ...call, restart: 'keyed' })).toBeUndefined()
+  })
+})
+
+describe('reruns-known', () => {
+  const ask = (world: World): void => {
+    const lead = world.spawn()
+    world.spawn(ToolCall({ arguments: {}, callId: 'a', name: 'store' }), OwnedBy({ agent: lead }))
+  }
+  const answer = (text: string, isError: boolean) => (world: World) =>
+    world.emit({ type: 'tool-answered', agent: 1, callId: 'a', isError, result: [{ type: 'text', text }] })
+
+  /** A call that has begun before a crash. */
+  function crashedOnce(...steps: readonly ((world: World) => unknown)[]) {
+    const world = worldOf(ask, ...steps)
+    const law = underLaw(rerunsKnown, world)
+    law.begin()
+    law.tick()
+    const call = { kind: 'tool', name: 'store', restart: 'keyed', effect: 2, label: 'team', world } as const
+    expect(law.watch.called?.({ ...call, attempt: 1 })).toBeUndefined()
+    law.watch.crashed?.()
+    law.begin()
+    return { ...law, again: (attempt: number) => law.watch.called?.({ ...call, attempt }) }
+  }
+
+  it('is broken by a handler that is called again without a word', () => {
+    expect(crashedOnce().again(1)).toBe(`'store' runs again for effect 2 of team, and is told try 1`)
+  })
+
+  it('is broken by a failure that says nothing of the run before it', () => {
+    const law = crashedOnce(answer('Error: boom', true))
+    expect(law.again(2)).toBeUndefined()
+    expect(law.tick()).toContain('the model does not read that it may have happened')
+  })
+
+  it.each([
+    ['a failure that says it', 'Error: boom [it may have happened]', true],
+    ['a result', 'put away', false],
+  ])('has nothing to say of %s', (_, text, isError) => {
+    const law = crashedOnce(answer(text, isError))
+    expect(law.again(2)).toBeUndefined()
+    expect(law.tick()).toBeUndefined()
   })
 })

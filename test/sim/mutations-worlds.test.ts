@@ -81,6 +81,12 @@ const mutations: readonly Mutation[] = [
     faults: { crash: { perTick: 0.1 } },
   },
   {
+    what: "a 'keyed' tool that runs again as if for the first time",
+    law: 'reruns-known',
+    systems: broken.forgetsReruns,
+    faults: { crash: { perTick: 0.1 } },
+  },
+  {
     what: 'a try that begins before it is written down',
     law: 'written-ahead',
     systems: broken.triesUnseen,

@@ -53,7 +53,7 @@ describe('an agent that is cancelled', () => {
     expect(transcript(world, agent).slice(2)).toEqual([
       'tool call-0!: [cancelled by the user]',
       'tool call-1!: [cancelled by the user]',
-      'tool call-2!: [cancelled by the user]',
+      'tool call-2!: [cancelled by the user; it may have taken effect]',
       'tool call-3!: [cancelled by the user]',
       'tool call-4!: [cancelled by the user; it may have taken effect]',
       'tool call-5: 42',

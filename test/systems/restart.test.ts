@@ -20,6 +20,17 @@ describe('a world that is taken up', () => {
     expect(world.has(waiting, Outcome)).toBe(false)
   })
 
+  it('gives the tool calls that may have begun before another try', () => {
+    const world = worldOf(restart)
+    const call = world.spawn(Effect({ kind: 'tool', restart: 'keyed', attempt: 1 }), Pending)
+    const other = world.spawn(Effect({ kind: 'tool', restart: 'keyed', attempt: 1 }), Pending)
+    const gone = world.spawn()
+    tickAt(world, 0, { ...started(), reruns: [call, gone] })
+    expect([world.read(call, Effect).attempt, world.read(other, Effect).attempt]).toEqual([2, 1])
+    tickAt(world, 0, started())
+    expect(world.read(call, Effect).attempt).toBe(2)
+  })
+
   it('interrupts nothing in any other tick', () => {
     const world = worldOf(restart)
     const begun = world.spawn(Effect({ kind: 'tool', restart: 'once', attempt: 1 }), Running({ sinceMs: 0 }))

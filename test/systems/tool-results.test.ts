@@ -1,5 +1,5 @@
 import { Conversation, type FileBlock, user } from 'entia'
-import { Busy, Outcome, ToolCall, Unread } from 'entia/components'
+import { Busy, Effect, Outcome, ToolCall, Unread } from 'entia/components'
 import { toolResults } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { expectValid, transcript } from '../transcript.ts'
@@ -73,6 +73,36 @@ describe('what a model reads of a call', () => {
     settleWith(world, calls[0], outcome)
     tickAt(world, 0)
     expect(transcript(world, agent).at(-1)).toBe(line)
+  })
+
+  const again =
+    '[The process ended while an earlier run of this call was under way: it may have happened, or not, or in part.]'
+  const late = '[It was under way until then: it may have happened, or not, or in part.]'
+
+  it.each([
+    ['it threw', failed('tool-threw', 'boom'), 'keyed', 2, ['Error: boom', again]],
+    ['it could not do it', said('full', true), 'keyed', 3, ['full', again]],
+    [
+      'it gave what is malformed',
+      { ok: true, value: { text: 1 } },
+      'keyed',
+      2,
+      [expect.stringContaining('malformed'), again],
+    ],
+    ['it took too long', failed('timed-out', 'slow'), 'keyed', 1, ['Error: slow', late]],
+    ['it took too long', failed('timed-out', 'slow'), 'once', 1, ['Error: slow', late]],
+    ['it took too long', failed('timed-out', 'slow'), 'pure', 1, ['Error: slow']],
+    ['it threw', failed('tool-threw', 'boom'), 'keyed', 1, ['Error: boom']],
+    ['it did it', said('42'), 'keyed', 2, ['42']],
+  ] as const)('that %s say if it may be done all the same: %j, %s, try %i', (_, outcome, restart, attempt, texts) => {
+    const world = worldOf(toolResults)
+    const { agent, calls } = caller(world, [{ name: 'a' }])
+    begin(world, calls[0], restart)
+    world.patch(calls[0], Effect, { attempt })
+    settleWith(world, calls[0], outcome)
+    tickAt(world, 0)
+    const content = world.read(agent, Conversation).at(-1)?.content ?? []
+    expect(content.map((block) => 'text' in block && block.text)).toEqual(texts)
   })
 
   it('are its files as well', () => {

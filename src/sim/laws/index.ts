@@ -15,6 +15,7 @@ import { nothingWaitsInVain } from './nothing-waits-in-vain.ts'
 import { notifiedOnce } from './notified-once.ts'
 import { onceRanOnce } from './once-ran-once.ts'
 import { prefixHolds } from './prefix-holds.ts'
+import { rerunsKnown } from './reruns-known.ts'
 import { restoredEqualsSaved } from './restored-equals-saved.ts'
 import { sessionTransitionsLegal } from './session-transitions-legal.ts'
 import { textsWellFormed } from './texts-well-formed.ts'
@@ -30,6 +31,7 @@ export const standardLaws: readonly Law[] = [
   onceRanOnce,
   triesCounted,
   inputsTakenOnce,
+  rerunsKnown,
   prefixHolds,
   sessionTransitionsLegal,
   capKept,
