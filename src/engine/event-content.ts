@@ -42,7 +42,7 @@ function argumentsOf(world: World, { agent, callId, effect }: WorldEvent): Json 
 
 function resultOf(world: World, { agent, callId }: WorldEvent): Json {
   for (const message of newestFirst(world, agent as Entity)) {
-    if (message.role === 'tool' && message.callId === callId) return message.content as Json
+    if (message.role === 'tool' && message.callId === callId) return message.content
   }
   return []
 }

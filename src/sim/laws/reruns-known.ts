@@ -38,7 +38,7 @@ export const rerunsKnown: Law = concerning(
         ticked({ world, label, step }) {
           for (const event of step.events) {
             if (event.type !== 'tool-answered') continue
-            const key = `${world.name} ${String(event['agent'])} ${String(event['callId'])}`
+            const key = keyOf(world, event['agent'] as Entity, event['callId'] as string)
             const name = again.get(key)
             if (name === undefined) continue
             again.delete(key)
@@ -55,5 +55,9 @@ export const rerunsKnown: Law = concerning(
 function callOf(world: World, effect: Entity): string | undefined {
   const call = world.get(effect, ToolCall)
   const agent = world.get(effect, OwnedBy)?.agent
-  return call === undefined || agent === undefined ? undefined : `${world.name} ${agent} ${call.callId}`
+  return call === undefined || agent === undefined ? undefined : keyOf(world, agent, call.callId)
+}
+
+function keyOf(world: World, agent: Entity, callId: string): string {
+  return `${world.name} ${agent} ${callId}`
 }
