@@ -11,6 +11,7 @@ import { Boundary } from '../../components/boundary.ts'
 import { projectionStart } from '../context/boundary-message.ts'
 import type { Entity } from '../world/component.ts'
 import { fingerprint } from '../world/random.ts'
+import { itemsOf } from '../world/read-only-log.ts'
 import type { World } from '../world/world.ts'
 import { knownHost } from './known-host.ts'
 import { parseModel } from './model-name.ts'
@@ -79,7 +80,7 @@ interface Part {
 }
 
 function partOf(world: World, agent: Entity, count: number): Part {
-  const messages = world.get(agent, Conversation) ?? []
+  const messages = itemsOf(world.get(agent, Conversation) ?? [])
   const start = world.has(agent, Boundary) ? projectionStart(world, agent) : undefined
   if (start === undefined) return { messages, from: 0, count, boundary: undefined }
   return { messages, from: Math.min(start.from, count), count, boundary: textDigest(JSON.stringify(start.message)) }
@@ -99,7 +100,8 @@ function prefixOf(world: World, agent: Entity, last: PrefixData | undefined, par
 }
 
 /** Lets a log that was made of another, and begins with the same so many messages, know of them what is known already. */
-export function keepPrefix(from: readonly Message[], to: readonly Message[], count: number): void {
+export function keepPrefix(before: readonly Message[], after: readonly Message[], count: number): void {
+  const [from, to] = [itemsOf(before), itemsOf(after)]
   const own = asked.get(from)
   if (own !== undefined && own <= count) asked.set(to, own)
   const known = links.get(from)?.filter((link) => link.count <= count) ?? []
@@ -112,7 +114,8 @@ export function keepPrefix(from: readonly Message[], to: readonly Message[], cou
  *
  * @param start how many of them a boundary covers
  */
-export function adoptPrefix(from: readonly Message[], to: readonly Message[], count: number, start = 0): void {
+export function adoptPrefix(other: readonly Message[], own: readonly Message[], count: number, start = 0): void {
+  const [from, to] = [itemsOf(other), itemsOf(own)]
   if (from.length < count) return
   for (let index = 0; index < count; index++) if (from[index] !== to[index]) return
   const hash = chainOver({ messages: from, from: start, count })

@@ -1,26 +1,47 @@
+import { isIndex } from './canonical.ts'
+import { itemsOf } from './read-only-log.ts'
+
+/** What `view[7]` is, is found here, behind all that a view has by name: so the rest stays as fast as in any class. */
+const byIndex = new Proxy(
+  {},
+  {
+    get(target, key, view: LogView<unknown>) {
+      if (typeof key === 'string' && isIndex(key)) return view.at(Number(key))
+      return Reflect.get(target, key, view) as unknown
+    },
+  },
+)
+
 /**
  * A window on a log as it was when the window was made: later appends do not show in it, and making one costs the same
- * for 10 and for 10,000 items. Reads like an array; `[...view]` copies it into one.
+ * for 10 and for 10,000 items. Reads like an array, `view[0]` included; `[...view]` copies it into one.
  */
 export class LogView<T> implements Iterable<T> {
+  static {
+    Object.setPrototypeOf(LogView.prototype, byIndex)
+  }
+
+  readonly [index: number]: T
   readonly #parts: readonly Part<T>[]
   readonly length: number
 
   private constructor(parts: readonly Part<T>[]) {
     this.#parts = parts
     this.length = parts.reduce((sum, part) => sum + part.to - part.from, 0)
+    Object.freeze(this)
   }
 
   /** The items of an append-only array from index `from` up to, not including, `to`. */
-  static of<T>(items: readonly T[], from = 0, to = items.length): LogView<T> {
+  static of<T>(log: readonly T[], from = 0, to = Infinity): LogView<T> {
+    const items = itemsOf(log)
     const start = Math.min(Math.max(0, from), items.length)
     return new LogView([{ items, from: start, to: Math.max(start, Math.min(to, items.length)) }])
   }
 
   /** This view and, behind it, the items of another. */
   concat(other: LogView<T> | readonly T[]): LogView<T> {
-    const behind = other instanceof LogView ? other.#parts : [{ items: other, from: 0, to: other.length }]
-    return new LogView([...this.#parts, ...behind])
+    const behind = other instanceof LogView ? other : LogView.of(other)
+    return new LogView([...this.#parts, ...behind.#parts])
   }
 
   /** The item at an index; negative indices count from the end. */
@@ -62,12 +83,33 @@ export class LogView<T> implements Iterable<T> {
     return false
   }
 
-  findLast(test: (item: T) => boolean): T | undefined {
-    for (let index = this.length - 1; index >= 0; index--) {
-      const item = this.at(index) as T
-      if (test(item)) return item
-    }
+  find<U extends T>(test: (item: T, index: number) => item is U): U | undefined
+  find(test: (item: T, index: number) => boolean): T | undefined
+  find(test: (item: T, index: number) => boolean): T | undefined {
+    let index = 0
+    for (const item of this) if (test(item, index++)) return item
     return undefined
+  }
+
+  findLast<U extends T>(test: (item: T, index: number) => item is U): U | undefined
+  findLast(test: (item: T, index: number) => boolean): T | undefined
+  findLast(test: (item: T, index: number) => boolean): T | undefined {
+    const index = this.findLastIndex(test)
+    return index < 0 ? undefined : this.at(index)
+  }
+
+  /** The index of the last item that passes; -1 if none does. */
+  findLastIndex(test: (item: T, index: number) => boolean): number {
+    for (let index = this.length - 1; index >= 0; index--) if (test(this.at(index) as T, index)) return index
+    return -1
+  }
+
+  /** Without a first value, the first item is it. @throws `TypeError` if there is none either, as for an array */
+  reduce(combine: (sum: T, item: T, index: number) => T): T
+  reduce<U>(combine: (sum: U, item: T, index: number) => U, first: U): U
+  reduce(combine: (sum: T, item: T, index: number) => T, ...first: readonly T[]): T {
+    const items = [...this]
+    return first.length === 0 ? items.reduce(combine) : items.reduce(combine, first[0] as T)
   }
 
   toJSON(): T[] {

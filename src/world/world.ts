@@ -7,7 +7,9 @@ import type { QueryTerm } from './entities.ts'
 import type { Input, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
 import { refuseUnknownOptions } from './known-options.ts'
+import type { Json } from './json.ts'
 import { hashText, hex, mix } from './random.ts'
+import { itemsOf, readOnly } from './read-only-log.ts'
 import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 
@@ -149,12 +151,15 @@ export class World {
     return this.core.state.get(entity, token) !== undefined
   }
 
-  /** A component's value; a log's items, in an array that later appends show in. `undefined` when absent. */
+  /**
+   * A component's value; a log's items, in an array that shows later appends and cannot be written to. `undefined` when
+   * absent.
+   */
   get<T>(entity: Entity, token: Value<T>): DeepReadonly<T> | undefined
   get<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[] | undefined
   get(entity: Entity, token: Tag): true | undefined
   get(entity: Entity, token: Component): unknown {
-    return this.core.state.get(entity, token)
+    return given(token, this.core.state.get(entity, token))
   }
 
   /** Like `get`. @throws `missing-component` when absent */
@@ -162,7 +167,7 @@ export class World {
   read<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[]
   read(entity: Entity, token: Component): unknown {
     const value = this.core.state.get(entity, token)
-    if (value !== undefined) return value
+    if (value !== undefined) return given(token, value)
     this.core.state.row(entity)
     throw new EntiaError(
       'missing-component',
@@ -237,7 +242,7 @@ export class World {
    * @throws `missing-component`; `invalid-argument` for a count outside the log, or for logs of different schemas
    */
   share<T>(from: Entity, source: Log<T>, to: Entity, target: Log<T>, count: number): void {
-    this.core.share(to, target, this.read(from, source), count, source)
+    this.core.share(to, target, itemsOf(this.read(from, source)), count, source)
   }
 
   /** Entities that have all of these components and none of the `not(…)` ones, ascending. */
@@ -296,4 +301,9 @@ export class World {
   hash(options: HashOptions = {}): string {
     return hashWorld(this.core, options)
   }
+}
+
+/** A component's value as it may be given out: a log's array goes on growing, and is the world's alone to write. */
+function given({ kind }: Component, value: Json | undefined): unknown {
+  return kind === 'log' && value !== undefined ? readOnly(value as readonly Json[]) : value
 }

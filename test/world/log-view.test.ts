@@ -44,9 +44,25 @@ describe('a view of a log', () => {
           expect(view.some(isOdd)).toBe(array.some(isOdd))
           expect(view.some((_, index) => index === array.length - 1)).toBe(array.length > 0)
           expect(view.findLast(isOdd)).toBe(array.findLast(isOdd))
+          expect(view.findLastIndex(isOdd)).toBe(array.findLastIndex(isOdd))
+          expect(view.find(isOdd)).toBe(array.find(isOdd))
+          expect(view.find((_, index) => index === 1)).toBe(array[1])
+          expect([view[0], view[array.length], view[start]]).toEqual([array[0], undefined, array[start]])
+          const sum = (total: number, item: number, index: number): number => total + item * index
+          expect(view.reduce(sum, 3)).toBe(array.reduce(sum, 3))
+          expect(view.concat([1]).reduce(sum)).toBe([...array, 1].reduce(sum))
           expect(JSON.stringify({ view })).toBe(JSON.stringify({ view: array }))
         },
       ),
     )
+  })
+
+  it('cannot be written to by a cast', () => {
+    const log = ['a', 'b']
+    const view = LogView.of(log) as unknown as string[]
+    expect(() => (view[0] = 'c')).toThrow(TypeError)
+    expect(() => (view.length = 0)).toThrow(TypeError)
+    expect(() => Object.defineProperty(view, 0, { value: 'c' })).toThrow(TypeError)
+    expect([view[0], view.length, log]).toEqual(['a', 2, ['a', 'b']])
   })
 })

@@ -304,3 +304,45 @@ describe('a log that shares the items of another', () => {
     expect(world.componentsOf(two)).toEqual([])
   })
 })
+
+describe("a log's items, once read,", () => {
+  it.for<[string, (log: { text: string }[]) => unknown]>([
+    ['pushed to', (log) => log.push(entry('c'))],
+    ['set by index', (log) => (log[0] = entry('c'))],
+    ['cut', (log) => (log.length = 0)],
+    ['spliced', (log) => log.splice(0, 1)],
+    ['sorted', (log) => log.sort(() => 1)],
+    ['deleted', (log) => Reflect.deleteProperty(log, 0) || log.pop()],
+    ['defined anew', (log) => Object.defineProperty(log, 0, { value: entry('c') })],
+    ['frozen', (log) => Object.freeze(log)],
+    ['changed by who visits them', (log) => log.forEach((_, __, all) => all.push(entry('c')))],
+  ])('cannot be %s by a cast', ([, change]) => {
+    const { world, one } = writer('a', 'b')
+    const before = world.hash()
+    const refused = refusal('invalid-argument', 'cannot be changed in place', 'world.append')
+    expect(() => change(world.read(one, Diary) as { text: string }[])).toThrow(refused)
+    expect(() => change(world.get(one, Diary) as { text: string }[])).toThrow(refused)
+    expect(world.hash()).toBe(before)
+    world.append(one, Diary, entry('d'))
+    expect(texts(world, one)).toEqual(['a', 'b', 'd'])
+  })
+
+  it('read as an array does, and are the same array until a splice', () => {
+    const { world, one } = writer('a', 'b', 'c')
+    const log = world.read(one, Diary)
+    const same = [entry('a'), entry('b'), entry('c')]
+    expect([Array.isArray(log), log, [...log], log.slice(1), log[1], log.at(-1)]).toEqual([
+      true,
+      same,
+      same,
+      same.slice(1),
+      same[1],
+      same[2],
+    ])
+    expect(JSON.stringify(log)).toBe(JSON.stringify(same))
+    expect(log.reduce((sum, { text }) => sum + text, '')).toBe('abc')
+    expect(log.concat(log)).toEqual([...same, ...same])
+    expect(log.map(({ text }, index, all) => `${text}${index}${all === log}`)).toEqual(['a0true', 'b1true', 'c2true'])
+    expect(world.read(one, Diary)).toBe(log)
+  })
+})
