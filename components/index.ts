@@ -31,6 +31,7 @@ export {
   Unsettled,
 } from './holder.ts'
 export { HostFacts } from './host-facts.ts'
+export { InstalledTools } from './installed-tools.ts'
 export { LastCall } from './last-call.ts'
 export { LastStep } from './last-step.ts'
 export { LastTurn } from './last-turn.ts'

@@ -21,6 +21,8 @@ export const ToolDeclaration = lazily(() =>
     approvalTimeoutMs: z.number().positive().optional(),
     /** Longest run, in milliseconds of world time. */
     timeoutMs: z.number().positive().optional(),
+    /** The same call may come again and again: it polls, and the watchdog does not count it. */
+    repeatable: z.boolean().optional(),
     /** It changes the world itself, in the tick of its call; the systems have its handler, not the Host. */
     world: z.literal(true).optional(),
   }),

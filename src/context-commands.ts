@@ -1,9 +1,11 @@
 import type { BoundaryEntry } from '../components/boundary.ts'
 import { Ceilings } from '../components/ceilings.ts'
 import { CostCeiling } from '../components/cost-ceiling.ts'
+import { LastTurn } from '../components/last-turn.ts'
 import type { SummaryResult } from '../components/summary-result.ts'
+import { Turn } from '../components/turn.ts'
 import { WatchdogLatch } from '../components/watchdog-state.ts'
-import { contextReport } from './context/context-report.ts'
+import { contextReport, statsReport } from './context/context-report.ts'
 import { contextStats } from './context/context-stats.ts'
 import { hasCheckpointer, hasCompactor } from './context/has-compactor.ts'
 import { formatUsd, toNanoUsd } from './context/usd.ts'
@@ -59,6 +61,17 @@ const commands: readonly KnownCommand[] = [
     isThere: () => true,
     // Asked for in a tick: between ticks the world does not know what time it is.
     run: (runner, agent) => runner.change((world) => contextReport(contextStats(world, agent), world.nowMs)),
+  },
+  {
+    name: '/stats',
+    aliases: [],
+    argument: '',
+    help: 'Shows steps, calls, tokens and cost.',
+    isThere: () => true,
+    run: (runner, agent) =>
+      runner.change((world) => {
+        return statsReport(contextStats(world, agent), world.get(agent, Turn) ?? world.get(agent, LastTurn))
+      }),
   },
   {
     name: '/resume-after-cost-ceiling',

@@ -18,7 +18,7 @@ import { latchOf } from './latched.ts'
 import { readyAgents } from './ready-agents.ts'
 import { askShorter } from './summaries/ask-shorter.ts'
 import { answerRequests, answerUnstarted } from './summaries/answer-requests.ts'
-import { whyNever } from './summaries/compact-as-asked.ts'
+import { switchedOff, whyNever } from './summaries/compact-as-asked.ts'
 import { settledSummaries, settleSummary } from './summaries/settle-summary.ts'
 import { startSummary } from './summaries/start-summary.ts'
 import { tell } from './tell.ts'
@@ -44,7 +44,7 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
     run(world: World): void {
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
       if (inputsOf(world, 'started').length > 0) markAsked(world)
-      if (!anybodyHas(world, Context, SideCall)) return
+      if (!anybodyHas(world, Context, SideCall, CheckpointAsked)) return
       takeRecords(world)
       if (anybodyHas(world, CheckpointAsked)) {
         for (const agent of world.query(CheckpointAsked, CheckpointPending, not(Busy)))
@@ -97,7 +97,7 @@ function takeRecord(world: World, effect: Entity): void {
 /** Programs that ask do not wait for the agent's next step: any quiet point will do. */
 function writeAsAsked(world: World, agent: Entity, checkpointer: Checkpointer): void {
   const { by, requests } = world.read(agent, CheckpointPending)
-  const failure = latchOf(world, agent)?.failure
+  const failure = latchOf(world, agent)?.failure ?? (hasCheckpointer(world, agent) ? undefined : switchedOff)
   if (failure === undefined) return world.has(agent, StepHeld) ? undefined : write(world, agent, checkpointer)
   world.remove(agent, CheckpointAsked)
   if (by === 'manual') world.remove(agent, CheckpointPending)

@@ -45,7 +45,7 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     priority: -2.6,
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) askForCompaction(world, input)
-      if (!anybodyHas(world, Context, SideCall)) return
+      if (!anybodyHas(world, Context, SideCall, CompactionAsked)) return
       takeSummaries(world)
       tellRewrites(world)
       judgeCompactions(world, compactor)

@@ -1,10 +1,12 @@
 import { Archival, type ArchivalData } from '../components/archival.ts'
 import { Context, type ContextData } from '../components/context.ts'
 import { HolderOf } from '../components/holder.ts'
+import { InstalledTools } from '../components/installed-tools.ts'
 import { SubagentRegistry } from '../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
 import { contextToolNames, contextTools as toolsFor } from '../src/context/context-tools.ts'
+import { querySubagentDeclaration, spawnSubagentDeclaration } from '../src/subagents/declarations.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { anybodyHas } from './anybody-has.ts'
@@ -20,30 +22,34 @@ interface Source {
   readonly mayDelegate: boolean
 }
 
+/** The package exports their declarations. */
+const givenNames: ReadonlySet<string> = new Set([querySubagentDeclaration.name, spawnSubagentDeclaration.name])
+
 /** By the list that came of it: worked out anew after a restore. */
 const madeFrom = new WeakMap<readonly ToolDeclaration[], Source>()
 
 /**
  * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
- * so that they cost no more of the prompt cache than they must.
+ * so that they cost no more of the prompt cache than they must. Tools go with the configuration that brought them.
  *
- * Query: the agents that reasoning will start. Writes: ToolRegistry.
+ * Query: the agents that reasoning will start. Writes: ToolRegistry, InstalledTools.
  */
 export function contextTools(maxStartsPerTick: number) {
   return {
     name: 'context-tools',
     priority: -3.5,
     run(world: World): void {
-      if (!anybodyHas(world, Context, Archival)) return
-      for (const agent of soonReady(world, maxStartsPerTick)) declareTools(world, agent)
+      if (!anybodyHas(world, Context, Archival, InstalledTools)) return
+      for (const agent of soonReady(world, maxStartsPerTick)) refreshContextTools(world, agent)
     },
   }
 }
 
-function declareTools(world: World, agent: Entity): void {
+/** Brings an agent's tools into line with its configuration as it is now. */
+export function refreshContextTools(world: World, agent: Entity): void {
   const archival = world.get(agent, Archival)
   const context = world.get(agent, Context)
-  if (archival === undefined && context === undefined) return
+  if (archival === undefined && context === undefined && !world.has(agent, InstalledTools)) return
   const mayDelegate = world.has(agent, SubagentRegistry)
   const hasHolders = archival?.enabled === false && world.isReferred(HolderOf, agent)
   const tools = world.get(agent, ToolRegistry)?.tools ?? noTools
@@ -57,10 +63,26 @@ function declareTools(world: World, agent: Entity): void {
 function install(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
   const own = tools.filter((tool) => !isInstalled(tool))
   const declared = toolsFor(world, agent, own).filter(({ name }) => !own.some((tool) => tool.name === name))
+  noteInstalled(world, agent, tools, declared)
   if (isSame(tools.filter(isInstalled), declared)) return
   const place = tools.findIndex(isInstalled)
   const before = place === -1 ? own.length : place
   world.set(agent, ToolRegistry, { tools: [...own.slice(0, before), ...declared, ...own.slice(before)] })
+}
+
+/** A tool that was there before its like was brought along is the program's own, if a program can have given it. */
+function noteInstalled(
+  world: World,
+  agent: Entity,
+  tools: readonly ToolDeclaration[],
+  declared: readonly ToolDeclaration[],
+): void {
+  const before = world.get(agent, InstalledTools)?.names
+  const isGiven = (name: string): boolean =>
+    before?.includes(name) !== true && givenNames.has(name) && tools.some((tool) => tool.name === name)
+  const names = declared.map(({ name }) => name).filter((name) => !isGiven(name))
+  if (names.length === 0) world.remove(agent, InstalledTools)
+  else if (JSON.stringify(names) !== JSON.stringify(before)) world.set(agent, InstalledTools, { names })
 }
 
 function isInstalled({ name, world: isWorldTool }: ToolDeclaration): boolean {

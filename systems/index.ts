@@ -48,7 +48,7 @@ export interface StandardSystemsOptions {
   readonly compactor?: Partial<Compactor>
   /** The same for the records of tasks that are done. @default whenever it was said that one is */
   readonly checkpointer?: Partial<Checkpointer>
-  /** Signals of the watchdog besides the built-in one. */
+  /** Signals of the watchdog besides the built-in one; one named `repeated-tool-call` takes its place. */
   readonly watchdog?: readonly WatchdogSignal[]
 }
 

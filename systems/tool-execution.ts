@@ -7,11 +7,13 @@ import { Pending } from '../components/pending.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { Turn } from '../components/turn.ts'
+import { contextToolNames } from '../src/context/context-tools.ts'
 import { checkJson } from '../src/tools/check-json.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { awaitApproval, renewApprovals, takeApproval } from './approvals.ts'
 import { permittedTool } from './permitted-tool.ts'
+import { refreshContextTools } from './context-tools.ts'
 import { requestedCalls } from './requested-calls.ts'
 import { settled } from './settled.ts'
 import { cutProblem } from './cut-problem.ts'
@@ -69,6 +71,8 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
+  // What was switched off while the model was thinking is not there any more.
+  if (contextToolNames.has(name)) refreshContextTools(world, agent)
   const found = permittedTool(world, agent, name)
   if ('problem' in found) return refuseCall(world, call, found.problem)
   const problem = problemOf(world, agent, call, found.declaration)

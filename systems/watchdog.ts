@@ -4,6 +4,7 @@ import { Conversation } from '../components/conversation.ts'
 import { Outcome } from '../components/outcome.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Requested, ToolCall } from '../components/tool-call.ts'
+import { ToolRegistry } from '../components/tool-registry.ts'
 import { Turn } from '../components/turn.ts'
 import { Cautioned, WatchdogLatch, WatchdogState } from '../components/watchdog-state.ts'
 import { type CallRun, noRun, repeatedAlert, repeatedToolCall } from '../src/context/call-run.ts'
@@ -24,7 +25,7 @@ import { type Seen, seenBy } from './watchdog/seen-by.ts'
 
 export interface WatchdogOptions {
   readonly maxStartsPerTick: number
-  /** Signals besides the built-in one. */
+  /** Signals besides the built-in one; one named `repeated-tool-call` takes its place. */
   readonly signals: readonly WatchdogSignal[]
 }
 
@@ -33,6 +34,7 @@ type Noticed = Seen['alerts'][number]
 
 /** Most notes that wait; the oldest is dropped. */
 const maxNotes = 4
+const waitingTools: ReadonlySet<string> = new Set(['subagent_result', 'subagent_status', 'subagent_wait'])
 const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
 const nothingSeen: Seen = { states: {}, alerts: [], problems: [] }
 
@@ -105,12 +107,13 @@ function watch(world: World, agent: Entity, calls: readonly Entity[], further: r
   const known = world.get(agent, WatchdogState)
   const before = known ?? unwatched
   const remembered = rememberedRun(before.signals)
+  const isReplaced = further.some(({ name }) => name === repeatedToolCall)
   const noticed: Noticed[] = []
   let run = remembered
   let states: State['signals'] = before.signals
   let last: Entity | undefined
   for (const [index, call] of calls.entries()) {
-    run = runWith(world, agent, call, { before: run, last })
+    run = isReplaced ? undefined : runWith(world, agent, call, { before: run, last })
     const own = repeated(world, agent, call, run)
     const seen = further.length === 0 ? nothingSeen : seenBy(further, states, world.read(call, ToolCall))
     for (const problem of seen.problems) tell(world, 'warning', { agent, message: problem })
@@ -132,8 +135,15 @@ function watch(world: World, agent: Entity, calls: readonly Entity[], further: r
 /** What the watchdog itself notices at a call that is the newest of a run. */
 function repeated(world: World, agent: Entity, call: Entity, run: CallRun | undefined): Noticed | undefined {
   const { threshold } = world.read(agent, Context).watchdog
-  if (run?.run !== threshold) return undefined
+  if (run?.run !== threshold || mayRepeat(world, agent, call)) return undefined
   return { alert: repeatedAlert(world.read(call, ToolCall).name, threshold), signal: repeatedToolCall }
+}
+
+/** The framework's own tools that wait or look how sessions stand, and tools that declare it. */
+function mayRepeat(world: World, agent: Entity, call: Entity): boolean {
+  const { name } = world.read(call, ToolCall)
+  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
+  return declaration?.repeatable ?? (declaration?.world === true && waitingTools.has(name))
 }
 
 function remember(world: World, agent: Entity, noticed: readonly Noticed[], state: State): void {

@@ -137,6 +137,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'HolderDraft',
     'HolderOf',
     'HostFacts',
+    'InstalledTools',
     'LastCall',
     'LastQuestion',
     'LastStep',

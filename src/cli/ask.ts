@@ -5,6 +5,7 @@ import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
 import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
 import { adviceOn, assertKey, chooseModel } from './choose-model.ts'
+import { smallTierGuard } from './config/small-tier-guard.ts'
 import { followRun } from './follow-run.ts'
 import { foundTree } from './found-agents.ts'
 import { Folder } from './lead.ts'
@@ -17,12 +18,18 @@ export interface AskOptions extends AskArguments {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Stops the run, so that it can be resumed. */
   readonly signal: AbortSignal
+  /** A person sees what it shows. */
+  readonly isInteractive: boolean
+  /** Takes what a person should know before the run begins. */
+  readonly notices: { write(text: string): unknown }
   /** What a person types to resume it. */
   readonly resumeBy: string
 }
 
-/** How it ended: with an answer, by being told to, or without an answer, and why. */
-export type AskEnd = { readonly how: 'answered' | 'stopped' } | { readonly how: 'failed'; readonly message: string }
+/** How it ended: with an answer, by being told to, not begun for a small model, or without an answer, and why. */
+export type AskEnd =
+  | { readonly how: 'answered' | 'stopped' | 'refused' }
+  | { readonly how: 'failed'; readonly message: string }
 
 /** Asks a lead and its researchers about a folder, or goes on with that, and shows it. */
 export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
@@ -38,6 +45,9 @@ export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
 async function begin(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
   const model = chooseModel(options.model, options.environment, options.config)
   assertKey(model, options.environment)
+  const { config, isInteractive, notices } = options
+  const session = { model, config, yolo: config.approvalMode === 'allow', oneShot: false, interactive: isInteractive }
+  if (smallTierGuard(session, notices) !== undefined) return { how: 'refused' }
   const isNewPlace = !existsSync(options.data)
   const run = await newRun({ ...questionOf(options), model }, runOptions)
   // What is kept of runs is nothing to commit, nor to search.

@@ -77,7 +77,11 @@ async function askCommand(words: readonly string[]): Promise<number> {
   const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
   const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb })
   try {
-    const end = await ask({ ...args, config, environment, signal, resumeBy }, view)
+    const end = await ask(
+      { ...args, config, environment, signal, resumeBy, isInteractive: stdout.isTTY, notices: stderr },
+      view,
+    )
+    if (end.how === 'refused') return 2
     if (end.how !== 'failed') return end.how === 'answered' ? 0 : exitCode()
     stderr.write(`entia: ${end.message}\n`)
     return 1

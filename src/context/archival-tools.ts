@@ -2,6 +2,7 @@ import { Ancestry } from '../../components/ancestry.ts'
 import { Archival } from '../../components/archival.ts'
 import { Context } from '../../components/context.ts'
 import { HolderOf, Seed } from '../../components/holder.ts'
+import { InstalledTools } from '../../components/installed-tools.ts'
 import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
@@ -50,6 +51,7 @@ function canRecall(world: World, agent: Entity): boolean {
 
 /** A program may have given these tools to an agent that is never archived. */
 function hasItself(world: World, agent: Entity, name: string): boolean {
+  if (world.get(agent, InstalledTools)?.names.includes(name) === true) return false
   return world.get(agent, ToolRegistry)?.tools.some((tool) => tool.world === true && tool.name === name) === true
 }
 

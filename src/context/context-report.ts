@@ -19,12 +19,46 @@ export function contextReport(stats: ContextStats, nowMs: number): string {
     ...(stats.totalSummaryChars > 0 ? [`Summarized: ${stats.totalSummaryChars} chars across all boundaries`] : []),
     `Subtasks: ${subtasks(stats)}`,
     ...(archive.archived + archive.waiting + archive.failed > 0
-      ? [`Archived: ${archive.archived} turns (${archive.waiting} waiting, ${archive.failed} failed)`]
+      ? [`Archived: ${counted(archive.archived, 'turn')} (${archive.waiting} waiting, ${archive.failed} failed)`]
       : []),
     `Window: ${windowText(stats.window)}`,
+    ...(stats.stopped === undefined ? [] : [`Stopped: ${stopText(stats.stopped)}`]),
     ...modelLines(stats.modelBreakdown),
   ]
   return ['Context-management activity:', ...rows.map((row) => `  ${row}`)].join('\n')
+}
+
+/**
+ * What `/stats` prints: what an agent has done and spent.
+ *
+ * @param turn of the turn that is open, or that was open last
+ */
+export function statsReport(stats: ContextStats, turn: TurnCount | undefined): string {
+  const { cost, models } = stats
+  const sum = (of: (row: ModelRow) => number): number => models.reduce((total, row) => total + of(row), 0)
+  const calls = sum((row) => row.calls)
+  const estimated = cost.estimatedCalls === 0 ? '' : `, ${counted(cost.estimatedCalls, 'call')} estimated`
+  const unpriced = models.filter((row) => row.unpriced > 0).map(({ model }) => model)
+  const rows = [
+    `Turn: ${turn === undefined ? 'none yet' : `${counted(turn.steps, 'step')}, ${counted(turn.toolCalls, 'tool call')}, ${money(cost.turnUsd, cost.unpricedCalls)}`}`,
+    `Session: ${counted(calls, 'model call')}, ${money(cost.sessionUsd, cost.unpricedCalls)}${estimated}`,
+    `Tokens: ${sum((row) => row.inputTokens)} in (${sum((row) => row.cacheReadTokens)} cache read, ${sum((row) => row.cacheWriteTokens)} cache write) / ${sum((row) => row.outputTokens)} out`,
+    ...(cost.reservedUsd > 0 ? [`Reserved: ${spentText(cost.reservedUsd, 0)} for calls and sessions in flight`] : []),
+    ...modelLines(models),
+    ...(unpriced.length === 0 ? [] : [`No price: ${unpriced.join(', ')}`]),
+    ...(stats.stopped === undefined ? [] : [`Stopped: ${stopText(stats.stopped)}`]),
+  ]
+  return ['Usage:', ...rows.map((row) => `  ${row}`)].join('\n')
+}
+
+/** How much was done in a turn. */
+export interface TurnCount {
+  readonly steps: number
+  readonly toolCalls: number
+}
+
+function money(costUsd: number, unpricedCalls: number): string {
+  return costUsd === 0 && unpricedCalls > 0 ? 'no price' : spentText(costUsd, unpricedCalls)
 }
 
 function count(
@@ -55,6 +89,7 @@ const whyNot = {
   'unknown-window': 'its window is not known',
   'unknown-usage': 'the provider does not say what it reads',
   'no-own-call': 'no call yet',
+  rewritten: 'no call since the conversation was rewritten',
   'back-off': 'waiting after a failure',
 } as const
 
@@ -69,7 +104,8 @@ function windowText({
   tokens,
 }: ContextStats['window']): string {
   const name = model === undefined ? 'no model' : parseModel(model).model
-  if (reason === 'unknown-window' || (tokens === undefined && reason !== 'no-own-call')) {
+  const isWaiting = reason === 'no-own-call' || reason === 'rewritten'
+  if (reason === 'unknown-window' || (tokens === undefined && !isWaiting)) {
     return `unknown for ${name}, no automatic compaction`
   }
   const used =
@@ -79,9 +115,15 @@ function windowText({
         ? `${tokens} tokens`
         : `${promptTokens} of ${tokens} tokens (${percent(fullness ?? 0)})`
   if (automatic) return `${used}, compacts at ${percent(threshold)} (${source})`
-  return reason === 'no-own-call'
+  return isWaiting
     ? `${used}, compacts at ${percent(threshold)} (${source}), ${whyNot[reason]}`
     : `${used}, no automatic compaction (${reason === undefined ? 'switched off' : whyNot[reason]})`
+}
+
+const resumeBy = { 'cost-ceiling': '/resume-after-cost-ceiling', watchdog: '/resume-after-watchdog' } as const
+
+function stopText({ by, message }: NonNullable<ContextStats['stopped']>): string {
+  return `${message} ${resumeBy[by]} continues.`
 }
 
 function modelLines(rows: readonly ModelRow[] | undefined): readonly string[] {
@@ -91,7 +133,12 @@ function modelLines(rows: readonly ModelRow[] | undefined): readonly string[] {
 /** A row of the models. */
 function modelText({ model, calls, inputTokens, outputTokens, costUsd, unpriced }: ModelRow): string {
   const cost = costUsd === undefined ? 'no price' : spentText(costUsd, unpriced)
-  return `${parseModel(model).model} (${calls} calls, ${inputTokens} in / ${outputTokens} out, ${cost})`
+  return `${parseModel(model).model} (${counted(calls, 'call')}, ${inputTokens} in / ${outputTokens} out, ${cost})`
+}
+
+/** `1 turn`, `2 turns`. */
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
 /** How long ago that was: `51s`, `4m12s`, `2h05m`. */

@@ -3,14 +3,16 @@ import { Archive } from '../../components/archive.ts'
 import { Boundary } from '../../components/boundary.ts'
 import { CompactionState } from '../../components/compaction-state.ts'
 import { Context } from '../../components/context.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { Ledger, type LedgerRow } from '../../components/ledger.ts'
 import { Llm } from '../../components/llm.ts'
-import { RewriteTotal } from '../../components/rewrite.ts'
+import { Rewrite, RewriteTotal } from '../../components/rewrite.ts'
 import { SubtaskCount } from '../../components/subtask-account.ts'
 import type { Tier } from '../../components/tier.ts'
-import { WatchdogState } from '../../components/watchdog-state.ts'
+import { WatchdogLatch, WatchdogState } from '../../components/watchdog-state.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { ceilingMessage } from './ceiling-message.ts'
 import { type CompactionThreshold, compactionThreshold } from './compaction-threshold.ts'
 import { lastCallOf } from './last-call-of.ts'
 import { modelTier } from './model-tiers.ts'
@@ -19,8 +21,8 @@ import { type CostStats, costStats } from './spending.ts'
 import { tokenizerName } from './tokenizer.ts'
 import { toUsd } from './usd.ts'
 
-/** Why nothing is compacted of its own accord. */
-export type NotAutomatic = 'off' | 'unknown-window' | 'unknown-usage' | 'no-own-call' | 'back-off'
+/** Why nothing is compacted automatically. `rewritten`: the agent made no call since its projection was rewritten. */
+export type NotAutomatic = 'off' | 'unknown-window' | 'unknown-usage' | 'no-own-call' | 'rewritten' | 'back-off'
 
 /** What an agent has spent on one model. */
 export interface ModelRow {
@@ -29,6 +31,9 @@ export interface ModelRow {
   readonly calls: number
   /** Input, cache read and cache write. */
   readonly inputTokens: number
+  /** Of `inputTokens`: read from the provider's cache, and written to it. */
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
   readonly outputTokens: number
   /** Absent: none of its calls has a price. */
   readonly costUsd?: number
@@ -83,10 +88,14 @@ export interface ContextStats {
     readonly reason?: NotAutomatic
   }
   readonly cost: CostStats
+  /** What has stopped the agent until a program or a person resets it. */
+  readonly stopped?: { readonly by: 'cost-ceiling' | 'watchdog'; readonly message: string }
   readonly watchdog: { readonly mode: 'off' | 'warn' | 'feedback' | 'enforce'; readonly alerts: number }
   /** What counts tokens. */
   readonly estimator: 'o200k' | 'chars/4'
-  /** Where more than one model was used: dearest first, then by name. */
+  /** What each model has used: dearest first, then by name. */
+  readonly models: readonly ModelRow[]
+  /** The same, where more than one model was used. */
   readonly modelBreakdown?: readonly ModelRow[]
 }
 
@@ -100,11 +109,13 @@ export function contextStats(world: World, agent: Entity): ContextStats {
     archive: archiveStats(world, agent),
     window: windowStats(world, agent),
     cost: costStats(world, agent),
+    ...stopStats(world, agent),
     watchdog: {
       mode: world.get(agent, Context)?.watchdog.mode ?? 'off',
       alerts: world.get(agent, WatchdogState)?.alerts ?? 0,
     },
     estimator: tokenizerName(),
+    models: rows,
     ...(rows.length > 1 && { modelBreakdown: rows }),
   }
 }
@@ -155,6 +166,13 @@ function archiveStats(world: World, agent: Entity): ContextStats['archive'] {
   return { archived, waiting, failed: entries.length - archived }
 }
 
+function stopStats(world: World, agent: Entity): Pick<ContextStats, 'stopped'> {
+  const ceiling = world.get(agent, CostCeiling)
+  if (ceiling !== undefined) return { stopped: { by: 'cost-ceiling', message: ceilingMessage(ceiling) } }
+  const dog = world.get(agent, WatchdogLatch)
+  return dog === undefined ? {} : { stopped: { by: 'watchdog', message: dog.message } }
+}
+
 function windowStats(world: World, agent: Entity): ContextStats['window'] {
   const context = world.get(agent, Context)
   const last = lastCallOf(world, agent)
@@ -165,7 +183,7 @@ function windowStats(world: World, agent: Entity): ContextStats['window'] {
     taskClass: context?.taskClass,
     config: context?.compaction,
   })
-  const { contextWindow: tokens, promptTokens } = last ?? {}
+  const { contextWindow: tokens = world.get(agent, Rewrite)?.contextWindow, promptTokens } = last ?? {}
   const fullness = tokens === undefined || promptTokens === undefined ? undefined : promptTokens / tokens
   const reason = whyNotAutomatic(world, agent)
   return {
@@ -184,7 +202,8 @@ function windowStats(world: World, agent: Entity): ContextStats['window'] {
 function whyNotAutomatic(world: World, agent: Entity): NotAutomatic | undefined {
   const last = lastCallOf(world, agent)
   if (world.get(agent, Context)?.compaction.enabled !== true) return 'off'
-  if (last === undefined) return 'no-own-call'
+  // A rewrite drops what the last call has read; that there was one is in the ledger.
+  if (last === undefined) return world.has(agent, Ledger) ? 'rewritten' : 'no-own-call'
   if (last.contextWindow === undefined) return 'unknown-window'
   if (last.promptTokens === undefined) return 'unknown-usage'
   return (world.get(agent, CompactionState)?.turnsToWait ?? 0) > 0 ? 'back-off' : undefined
@@ -196,11 +215,13 @@ function modelRows(models: Readonly<Record<string, LedgerRow>>): readonly ModelR
 }
 
 function modelRow(model: string, row: LedgerRow): ModelRow {
-  const { calls, costNanoUsd, output = 0, unpriced = 0 } = row
+  const { cacheRead = 0, cacheWrite = 0, calls, costNanoUsd, output = 0, unpriced = 0 } = row
   return {
     model,
     calls,
     inputTokens: promptTokensOf({ input: 0, ...row }) ?? 0,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
     outputTokens: output,
     ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
     unpriced,

@@ -1,5 +1,3 @@
-import { Archival } from '../../components/archival.ts'
-import { Context } from '../../components/context.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -22,6 +20,5 @@ export const contextToolNames: ReadonlySet<string> = new Set(groups.flatMap(({ n
 
 /** The tools that an agent has by its configuration as it is now. */
 export function contextTools(world: World, agent: Entity, own: readonly ToolDeclaration[]): readonly ToolDeclaration[] {
-  if (!world.has(agent, Context) && !world.has(agent, Archival)) return []
   return groups.flatMap((group) => group.declare(world, agent, own))
 }

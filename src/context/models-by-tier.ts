@@ -6,6 +6,7 @@ const gemini = { frontier: 'gemini-3.5-pro', mid: 'gemini-2.5-pro', small: 'gemi
 const builtInModels: ModelsByTier = {
   anthropic: { frontier: 'claude-opus-4-7', mid: 'claude-sonnet-4-6', small: 'claude-haiku-4-5' },
   gemini,
+  openai: { small: 'gpt-6-luna' },
   vertex: gemini,
 }
 

@@ -2,7 +2,7 @@ import { Conversation } from '../../components/conversation.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SideCall } from '../../components/side-call.ts'
-import { TokenFactors } from '../../components/token-factors.ts'
+import { type CountedCalls, TokenFactors, UncountedCalls } from '../../components/token-factors.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { systemText } from '../models/project.ts'
@@ -13,7 +13,7 @@ import { maxTokensOf, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 import { liveTail } from './live-tail.ts'
 import { type CountedRequest, mostTokensOfRequest, rawTokensOfRequest } from './running-count.ts'
 import { sideRequest } from './side-request.ts'
-import { factorOf } from './token-factor.ts'
+import { factorOf, noteCall } from './token-factor.ts'
 
 /** The tokens of what a model call asks, before any factor. A step costs what is new in its conversation. */
 export function rawTokensOfCall(world: World, effect: Entity): number {
@@ -47,7 +47,17 @@ export function mostTokensOfStep(world: World, agent: Entity, messages: number):
 
 /** How many tokens a model of an agent is likely to find where so many are counted here. */
 export function estimated(world: World, agent: Entity, model: string, raw: number): number {
-  return Math.ceil(raw * factorOf(model, world.get(agent, TokenFactors)?.models[model]))
+  return Math.ceil(raw * factorOf(model, countedCalls(world, agent).get(model)))
+}
+
+/** What an agent's own calls say of its models, those included that were not counted yet. */
+export function countedCalls(world: World, agent: Entity): ReadonlyMap<string, CountedCalls> {
+  const models = new Map(Object.entries(world.get(agent, TokenFactors)?.models ?? {}))
+  for (const { messages, model, promptTokens } of world.get(agent, UncountedCalls) ?? []) {
+    const noted = noteCall(models.get(model), promptTokens, rawTokensOfStep(world, agent, messages))
+    if (noted !== undefined) models.set(model, noted)
+  }
+  return models
 }
 
 function countedRequest(world: World, agent: Entity, messages: number): CountedRequest {

@@ -29,6 +29,8 @@ export interface ToolOptions<Schema extends z.core.$ZodType> {
   readonly approvalTimeoutMs?: number | undefined
   /** Longest run, in milliseconds of world time. Absent: as long as it takes. */
   readonly timeoutMs?: number | undefined
+  /** Calling it again with the same arguments is no sign of a loop, as for a tool that polls. @default false */
+  readonly repeatable?: boolean | undefined
   /** Most characters of text that a model gets of one result. @default 50,000 */
   readonly maxResultChars?: number | undefined
   /**
@@ -47,6 +49,7 @@ const optionsSchema = lazily(() =>
     approval: ToolDeclaration().shape.approval,
     approvalTimeoutMs: ToolDeclaration().shape.approvalTimeoutMs,
     timeoutMs: ToolDeclaration().shape.timeoutMs,
+    repeatable: ToolDeclaration().shape.repeatable,
     maxResultChars: z.int().positive().optional(),
     run: z.custom((value) => typeof value === 'function', 'expected a function'),
   }),

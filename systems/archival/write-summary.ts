@@ -16,6 +16,7 @@ import {
   summaryPrompt,
   unparsed,
 } from '../../src/context/archival-summary.ts'
+import { transcriptOf } from '../../src/context/side-request.ts'
 import { cutSummary, maxSummaryChars } from '../../src/context/summary-length.ts'
 import { added, withAdded } from '../../src/context/with-added.ts'
 import type { ModelReply } from '../../src/models/port.ts'
@@ -27,10 +28,14 @@ import { beginEffect, clearEffect } from '../begin-effect.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
 import { chargeCall } from '../money/charge-call.ts'
 import { spentGrant } from '../sessions/spent-grant.ts'
+import { askShorter } from '../summaries/ask-shorter.ts'
 import { tell } from '../tell.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
 const tryTimeoutMs = 600_000
+
+/** The five keys of a structured summary want so many characters, however short the turn was. */
+const leastSummaryChars = 400
 
 type Repair = { readonly problem: string; readonly reply: string }
 
@@ -43,6 +48,11 @@ export function askForSummary(world: World, job: Entity): TurnSummary | undefine
   beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
   call(world, job)
   return undefined
+}
+
+/** Asks once more about less of a turn that is longer than the window of the model that sums it up. False: it is not. */
+export function asksShorter(world: World, effect: Entity, job: Entity): boolean {
+  return mayGoOn(world, job) && askShorter(world, effect)
 }
 
 /** Takes a model's reply. Gives the summary, or `undefined` if the model is asked once more. */
@@ -63,7 +73,7 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
   const spent = parsedAs(TokenUsage(), usage) ?? {}
   note(world, job, spent, costNanoUsd)
   const whole = textOf(message).trim()
-  const maxChars = maxSummaryChars(world.read(job, ArchiveJob).summaryBy.maxOutputTokens)
+  const maxChars = mostChars(world, effect, job)
   const isStopped = stop === 'max-tokens'
   const parsed = parseSummary(styleOf(world, job), whole, maxChars)
   if ('text' in parsed) {
@@ -74,12 +84,18 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
       truncated: isStopped || text !== parsed.text,
     })
   }
-  const reply = cutSummary(whole, maxChars)
+  const reply = cutSummary(whole, maxChars - unparsed('').length)
   if (reply !== '') world.patch(job, ArchiveJob, { reply, replyTruncated: isStopped || reply !== whole })
   const mayRepair = !isLast && styleOf(world, job) === 'structured' && mayGoOn(world, job)
   if (!mayRepair) return withoutReply(world, job)
   call(world, job, { problem: repairText(parsed.problem), reply: reply === '' ? emptyReply : reply })
   return undefined
+}
+
+/** Longest summary, in characters: what stands for a turn is no longer than the turn. */
+function mostChars(world: World, effect: Entity, job: Entity): number {
+  const most = maxSummaryChars(world.read(job, ArchiveJob).summaryBy.maxOutputTokens)
+  return Math.min(most, Math.max(leastSummaryChars, transcriptOf(world, effect).length))
 }
 
 /** What stays behind when there is no further reply: the last one with a text, if there was one. */

@@ -3,8 +3,8 @@ import { Ceilings } from '../../components/ceilings.ts'
 import { LastCall } from '../../components/last-call.ts'
 import { TokenFactors, UncountedCalls } from '../../components/token-factors.ts'
 import { lastCallOf } from '../../src/context/last-call-of.ts'
-import { rawTokensOfStep } from '../../src/context/request-tokens.ts'
-import { maxCountedCalls, noteCall } from '../../src/context/token-factor.ts'
+import { countedCalls } from '../../src/context/request-tokens.ts'
+import { maxCountedCalls } from '../../src/context/token-factor.ts'
 import type { DataOf, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 
@@ -32,13 +32,8 @@ export function dropOwnCalls(world: World, agent: Entity): void {
 
 /** Counts what the own calls of an agent asked that were not counted yet: its tokens are about to be estimated. */
 export function countCalls(world: World, agent: Entity): void {
-  const calls = world.get(agent, UncountedCalls)
-  if (calls === undefined) return
-  const models = new Map(Object.entries(world.get(agent, TokenFactors)?.models ?? {}))
-  for (const { messages, model, promptTokens } of calls) {
-    const noted = noteCall(models.get(model), promptTokens, rawTokensOfStep(world, agent, messages))
-    if (noted !== undefined) models.set(model, noted)
-  }
+  if (!world.has(agent, UncountedCalls)) return
+  const models = countedCalls(world, agent)
   dropOwnCalls(world, agent)
   if (models.size > 0) world.set(agent, TokenFactors, { models: Object.fromEntries(models) })
 }

@@ -1,4 +1,5 @@
 import { CompactionAsked } from '../../components/compaction-state.ts'
+import type { Failure } from '../../components/failure.ts'
 import type { InputOf } from '../../components/input.ts'
 import { Llm } from '../../components/llm.ts'
 import { StepHeld } from '../../components/step-held.ts'
@@ -13,6 +14,12 @@ import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../latched.ts'
 import { answerRequests, answerUnstarted } from './answer-requests.ts'
 import { startSummary } from './start-summary.ts'
+
+/** What programs hear that wait for a text, and the configuration is taken away meanwhile. */
+export const switchedOff: Failure = {
+  kind: 'cancelled',
+  message: 'The Context of the agent was taken away, or this was switched off in it.',
+}
 
 /** Takes what a program asks for. It joins what was asked for before and has not begun; the newest focus counts. */
 export function askForCompaction(world: World, { agent, focus, ifNeeded, request }: InputOf<'compact'>): void {
@@ -39,7 +46,7 @@ export function whyNever(world: World, agent: Entity): string | undefined {
 /** Compacts the conversation of an agent at a quiet point, as programs have asked for it. */
 export function compactAsAsked(world: World, agent: Entity, compactor: Compactor): void {
   const { focus, ifNeeded, requests } = world.read(agent, CompactionAsked)
-  const failure = latchOf(world, agent)?.failure
+  const failure = latchOf(world, agent)?.failure ?? (hasCompactor(world, agent) ? undefined : switchedOff)
   // Another text is being written, or something has to be known first.
   if (failure === undefined && world.has(agent, StepHeld)) return
   world.remove(agent, CompactionAsked)

@@ -28,7 +28,7 @@ interface Overflow {
 export function takeOverflow(world: World, agent: Entity, call: Entity, { contextWindow, failure }: Overflow): void {
   const isWindowKnown = (contextWindow ?? lastWindow(world, agent)) !== undefined
   const isTriedAgain = world.has(agent, Overflowed)
-  if (isTriedAgain || !isWindowKnown || !world.read(agent, Context).compaction.enabled) {
+  if (isTriedAgain || !isWindowKnown || world.get(agent, Context)?.compaction.enabled !== true) {
     return endOverflowed(world, agent, failure)
   }
   world.despawn(call)

@@ -1,3 +1,4 @@
+import { repeatedToolCall } from '../../src/context/call-run.ts'
 import type { ObservedCall, WatchdogAlert, WatchdogSignal } from '../../src/context/watchdog-signal.ts'
 import { thrownMessage } from '../../src/tools/thrown-message.ts'
 import { canonicalOrNone } from '../../src/world/canonical.ts'
@@ -22,13 +23,19 @@ export function seenBy(
   const problems: string[] = []
   for (const signal of signals) {
     const { name } = signal
-    const last = before[name] ?? signal.initial
+    const key = keyOf(name)
+    const last = before[key] ?? signal.initial
     const answer = answerOf(() => signal.observe(last, call))
-    states[name] = 'problem' in answer ? last : answer.state
+    states[key] = 'problem' in answer ? last : answer.state
     if ('problem' in answer) problems.push(`The watchdog signal '${name}' is passed over: ${answer.problem}`)
     else if (answer.alert !== undefined) alerts.push({ signal: name, alert: answer.alert })
   }
   return { states, alerts, problems }
+}
+
+/** What takes the place of the built-in signal keeps a state of its own: the built-in one's has another shape. */
+function keyOf(name: string): string {
+  return name === repeatedToolCall ? `${name} (replaced)` : name
 }
 
 type Answer = ReturnType<WatchdogSignal['observe']>

@@ -10,7 +10,13 @@ export async function asking(
 ): Promise<{ readonly events: AskEvent[]; readonly end: AskEnd }> {
   const events: AskEvent[] = []
   const view = { tell: (event: AskEvent) => void events.push(event), close: () => undefined }
-  const outside = { environment: {}, signal: new AbortController().signal, resumeBy: 'entia --resume' }
+  const outside = {
+    environment: {},
+    signal: new AbortController().signal,
+    resumeBy: 'entia --resume',
+    isInteractive: false,
+    notices: { write: () => true },
+  }
   const args = askArguments([...words, '--fast'])
   const end = await ask({ ...args, config: readConfig(args.flags), ...outside }, view)
   return { events, end }

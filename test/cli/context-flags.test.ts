@@ -200,7 +200,7 @@ describe('an agent of a run', () => {
     const [without, usual] = [await living({ config: flags('--no-checkpoint') }), await living()]
     await without.say('One')
     await usual.say('One')
-    const others = ['/context', '/resume-after-cost-ceiling', '/resume-after-watchdog']
+    const others = ['/context', '/stats', '/resume-after-cost-ceiling', '/resume-after-watchdog']
     expect(names(usual)).toEqual({ tools: ['mark_task_done'], commands: ['/compact', '/done', ...others] })
     expect(names(without)).toEqual({ tools: [], commands: ['/compact', ...others] })
     for (const line of ['/done', '/done with it', '/checkpoint']) {

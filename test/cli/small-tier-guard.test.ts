@@ -1,7 +1,25 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
 import { smallTierGuard } from '../../src/cli/config/small-tier-guard.ts'
 import { readConfig } from '../../src/index.ts'
+import { tempFolder } from '../tools/temp-folder.ts'
+import { run } from './program.ts'
+
+/** A terminal, as far as a program asks. */
+const terminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' }
+
+describe('entia on a terminal', () => {
+  it('does not begin with a small model where that is refused, and says why', async () => {
+    const words = ['.', '--model', 'anthropic/claude-haiku-4-5', '--small-tier-parent=refuse']
+    const folder = await tempFolder({ 'a.md': 'A' })
+    const env = { ANTHROPIC_API_KEY: 'none', ...terminal }
+    const { code, stderr } = await run(words, { in: folder, env })
+    expect([code, stderr.split('\n')[0]]).toEqual([2, 'entia: small-tier parent: anthropic/claude-haiku-4-5'])
+    expect(existsSync(join(folder, '.entia'))).toBe(false)
+  })
+})
 
 describe('a session whose own model is small', () => {
   const session = { model: 'anthropic/claude-haiku-4-5', yolo: false, oneShot: false, interactive: true }

@@ -1,8 +1,20 @@
-import { agent, Context, contextReport, type ContextStats, contextStats, standardSystems, World } from 'entia'
+import {
+  agent,
+  Ceilings,
+  Context,
+  contextReport,
+  type ContextStats,
+  contextStats,
+  Conversation,
+  standardSystems,
+  user,
+  World,
+} from 'entia'
 import * as components from 'entia/components'
-import { Archive, Boundary, LastCall, Ledger } from 'entia/components'
+import { Archive, Boundary, LastCall, Ledger, ModelCall, ModelRates, OwnedBy, UncountedCalls } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { ageText } from '../../src/context/context-report.ts'
+import { countCalls } from '../../systems/money/count-calls.ts'
 
 const usd = 1e9
 const boundary = { missingHeadings: [], truncated: false, usage: {}, by: 'auto' as const }
@@ -56,7 +68,7 @@ describe('the report of an agent', () => {
   Checkpoints: 1 (last 51s ago, note: surveyed the message kinds)
   Summarized: 8420 chars across all boundaries
   Subtasks: none yet
-  Archived: 1 turns (0 waiting, 0 failed)
+  Archived: 1 turn (0 waiting, 0 failed)
   Window: 412000 of 1000000 tokens (41%), compacts at 85% (tier)
   Models: gemini-2.5-pro (5 calls, 30822 in / 558 out, $0.0683)
         + gemini-2.5-flash (2 calls, 16520 in / 206 out, $0.0055)`,
@@ -96,7 +108,22 @@ describe('the report of an agent', () => {
     world.add(worker, Ledger({ models, sessionNanoUsd: usd, turnNanoUsd: 0 }))
     const report = contextReport(contextStats(world, worker), 0)
     expect(report).toContain('Models: b (2 calls, 0 in / 0 out, at least $1.0000)')
-    expect(report).toContain('        + c (1 calls, 0 in / 0 out, no price)')
+    expect(report).toContain('        + c (1 call, 0 in / 0 out, no price)')
+  })
+
+  it('counts what calls in flight reserve as their ceilings do: by all calls that the agent has made', () => {
+    const { world, worker } = fresh()
+    const model = 'google/gemini-2.5-pro'
+    const rates = { isPriced: true as const, inputNanoUsdPerMillion: 1e9, outputNanoUsdPerMillion: 1e9 }
+    world.spawn(ModelRates({ models: { [model]: rates } }))
+    world.add(worker, Ceilings({ maxSessionCostUsd: 9 }))
+    world.append(worker, Conversation, user('word '.repeat(2_000)))
+    world.spawn(ModelCall({ messages: 1 }), OwnedBy({ agent: worker }))
+    world.add(worker, UncountedCalls([{ messages: 1, model, promptTokens: 6_000 }]))
+    const shown = contextStats(world, worker).cost.reservedUsd
+    countCalls(world, worker)
+    expect(world.has(worker, UncountedCalls)).toBe(false)
+    expect(contextStats(world, worker).cost.reservedUsd).toBe(shown)
   })
 
   it('cuts long notes', () => {

@@ -60,6 +60,7 @@ describe('the model of a tier', () => {
     expect(modelOfTier('anthropic', 'small', models)).toBe('claude-haiku-5')
     expect(modelOfTier('anthropic', 'mid', models)).toBe('claude-sonnet-4-6')
     expect(modelOfTier('gemini', 'small')).toBe('gemini-2.5-flash')
-    expect(modelOfTier('openai', 'small')).toBeUndefined()
+    expect(modelOfTier('openai', 'small')).toBe('gpt-6-luna')
+    expect(['openai', 'ollama'].map((provider) => modelOfTier(provider, 'frontier'))).toEqual([undefined, undefined])
   })
 })

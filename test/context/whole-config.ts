@@ -27,6 +27,7 @@ export const defaults: Config = {
     tiers: {},
     modelsByTier: {
       gemini: { frontier: 'gemini-3.5-pro', mid: 'gemini-2.5-pro', small: 'gemini-2.5-flash' },
+      openai: { small: 'gpt-6-luna' },
       vertex: { frontier: 'gemini-3.5-pro', mid: 'gemini-2.5-pro', small: 'gemini-2.5-flash' },
       anthropic: { frontier: 'claude-opus-4-7', mid: 'claude-sonnet-4-6', small: 'claude-haiku-4-5' },
     },

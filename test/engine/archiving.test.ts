@@ -3,6 +3,7 @@ import {
   configured,
   EntiaError,
   fail,
+  textOf,
   memoryStore,
   readConfig,
   recordingOf,
@@ -288,7 +289,7 @@ describe('a summary', () => {
     const long = JSON.stringify({ ...(JSON.parse(validSummary) as object), outcome: 'x'.repeat(100_000) })
     const made = archiving({ summary: () => long })
     await made.runner.start()
-    await made.say('first')
+    await made.say('first '.repeat(2_000))
     expect(made.archive()).toMatchObject([{ summary: 'unparsed', truncated: true }])
     expect(made.texts()[1]).toMatch(/\n\n\[unparsed\] \{"outcome":"x+\n\[summary truncated\]$/)
     expect(made.texts()[1]?.length).toBeLessThan(8_400)
@@ -299,10 +300,42 @@ describe('a summary', () => {
   it('that is a paragraph far longer than it may be is cut', async () => {
     const made = archiving({ archival: { summary: { style: 'paragraph' } }, summary: () => 'It was. '.repeat(50_000) })
     await made.runner.start()
-    await made.say('first')
+    await made.say('first '.repeat(2_000))
     expect(made.archive()).toMatchObject([{ summary: 'ok', truncated: true }])
     expect(made.texts()[1]?.length).toBeLessThan(8_400)
     expect(made.asked('summary')).toHaveLength(1)
+  })
+
+  it('is no longer than the turn that it stands for', async () => {
+    const made = archiving({ archival: { summary: { style: 'paragraph' } }, summary: () => 'It was. '.repeat(500) })
+    await made.runner.start()
+    await made.say('first')
+    const [summed] = made.asked('summary')
+    const turn = textOf([...(summed?.request.messages ?? [])].at(-1))
+    expect(made.archive()).toMatchObject([{ summary: 'ok', truncated: true }])
+    const stays = made.texts()[1]?.split('\n\n').slice(1).join('\n\n') ?? ''
+    expect(stays.endsWith('[summary truncated]')).toBe(true)
+    expect(stays.length).toBeLessThanOrEqual(turn.length)
+  })
+
+  it('of a turn that is longer than the window of its model is asked for with less of the middle', async () => {
+    const lengths: number[] = []
+    const made = archiving({
+      summary: ({ messages }) => {
+        lengths.push(textOf([...messages].at(-1)).length)
+        return lengths.length < 3 ? fail('context-overflow') : validSummary
+      },
+    })
+    await made.runner.start()
+    await made.say('first '.repeat(2_000))
+    expect(made.archive()).toMatchObject([{ status: 'archived', summary: 'ok' }])
+    expect(made.texts()[1]).toContain(validSummary)
+    const [whole = 0, half = 0, quarter = 0] = lengths
+    expect([half / whole, quarter / whole]).toEqual([expect.closeTo(0.5, 1), expect.closeTo(0.25, 1)])
+    expect(made.told('warning').map(({ message }) => message)).toEqual([
+      expect.stringContaining("longer than the model's window"),
+      expect.stringContaining("longer than the model's window"),
+    ])
   })
 
   it('that calls a tool, and says nothing, is not there; one that says something besides is', async () => {

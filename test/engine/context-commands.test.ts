@@ -31,6 +31,7 @@ describe('the commands of an agent', () => {
       ['/compact', '[focus]', '/summarize'],
       ['/done', '[note]', '/checkpoint'],
       ['/context', '', '/boundaries'],
+      ['/stats', ''],
       ['/resume-after-cost-ceiling', '[usd]'],
       ['/resume-after-watchdog', ''],
     ])
@@ -53,7 +54,7 @@ describe('the commands of an agent', () => {
     expect(contextCommands(world, bare).map(({ name }) => name)).not.toContain('/compact')
   })
 
-  it.for(['compact', 'Well, /compact', '//compact', '/compacts', '/Compact', '/', '', '/stats', '/tmp/done'])(
+  it.for(['compact', 'Well, /compact', '//compact', '/compacts', '/Compact', '/', '', '/stat', '/tmp/done'])(
     'are not meant by %j',
     async (line) => {
       const { agent, runner, summaries } = await living()
@@ -129,6 +130,48 @@ describe('/context', () => {
     ])
     await spent({ 'a/cheap': row(0.01) })
     expect(await typed(life, '/context')).not.toContain('Models')
+  })
+})
+
+describe('/stats', () => {
+  it('shows what the turn and the session came to, and what each model has used', async () => {
+    const life = await living({ usage: () => ({ input: 100, cacheRead: 800, cacheWrite: 100, output: 10 }) })
+    await life.say('One')
+    await life.runner.change((world) => {
+      const row = { calls: 2, input: 200, cacheRead: 1_600, cacheWrite: 200, output: 20, costNanoUsd: 0.02 * usd }
+      const models = { [frontier]: row, 'a/unpriced': { calls: 1, input: 5, output: 1, unpriced: 1 } }
+      world.set(life.agent, Ledger, { models, sessionNanoUsd: 0.02 * usd, turnNanoUsd: 0.01 * usd })
+    })
+    expect((await typed(life, '/stats')).split('\n')).toEqual([
+      'Usage:',
+      '  Turn: 1 step, 0 tool calls, at least $0.0100',
+      '  Session: 3 model calls, at least $0.0200',
+      '  Tokens: 2005 in (1600 cache read, 200 cache write) / 21 out',
+      '  Models: claude-opus-x (2 calls, 2000 in / 20 out, $0.0200)',
+      '        + unpriced (1 call, 5 in / 1 out, no price)',
+      '  No price: a/unpriced',
+    ])
+  })
+
+  it('says of an agent that has done nothing that there was none', async () => {
+    const life = await living()
+    expect(await typed(life, '/stats')).toBe(
+      'Usage:\n  Turn: none yet\n  Session: 0 model calls, $0.0000\n  Tokens: 0 in (0 cache read, 0 cache write) / 0 out',
+    )
+  })
+})
+
+describe('an agent that was stopped', () => {
+  it('is said to be by /context and /stats, with what lets it continue', async () => {
+    const life = await spender(12, { maxSessionCostUsd: 10 })
+    await life.say('One')
+    const line =
+      '  Stopped: cost ceiling: this session has spent $12.0000 of $10.0000. /resume-after-cost-ceiling continues.'
+    expect(await typed(life, '/context')).toContain(line)
+    expect(await typed(life, '/stats')).toContain(line)
+    expect(contextStats(life.world, life.agent).stopped?.by).toBe('cost-ceiling')
+    await typed(life, '/resume-after-cost-ceiling 5')
+    expect(await typed(life, '/context')).not.toContain('Stopped')
   })
 })
 

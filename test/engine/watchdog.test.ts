@@ -7,7 +7,9 @@ import {
   Runner,
   type ScriptedBehaviour,
   standardSystems,
+  SubagentRegistry,
   textOf,
+  type Tool,
   VirtualClock,
   type WatchdogSignal,
   World,
@@ -100,6 +102,63 @@ describe('an agent that goes in circles', () => {
     const made = await ran(looking(...times(9, 'a')), 'off')
     expect(alerts(made)).toBe(0)
     expect(made.world.has(made.agent, WatchdogState)).toBe(false)
+  })
+})
+
+describe('a tool that may be called again and again', () => {
+  /** Calls one tool with the same arguments in each of its first steps. */
+  const repeating =
+    (name: string, input: object = {}): ScriptedBehaviour =>
+    ({ messages }) =>
+      messages.filter(({ role }) => role === 'assistant').length === 7
+        ? 'Done.'
+        : { toolCalls: [{ name, arguments: input as never }] }
+
+  it('is one that says so: it polls', async () => {
+    const poll = (repeatable: boolean) =>
+      defineTool({
+        ...{ name: 'poll', description: 'Asks whether it is there.', input: z.object({}), restart: 'pure' },
+        ...{ repeatable, run: () => 'Not yet.' },
+      })
+    const alertsOf = async (tool: Tool): Promise<number> => {
+      const world = new World({ systems: standardSystems() })
+      const parts = agent({ model: 'scripted/x', tools: [tool], messages: 'Go' })
+      world.spawn(...parts, Context({ watchdog: { mode: 'enforce' } }))
+      const made = driven(world, { models: behaving(repeating('poll')).models, tools: [tool] })
+      await made.runner.start()
+      await made.runner.idle()
+      return alerts(made)
+    }
+    expect([await alertsOf(poll(true)), await alertsOf(poll(false))]).toEqual([0, 1])
+  })
+
+  it.each(['subagent_wait', 'subagent_status'])('is %s, by which an agent looks after its sessions', async (name) => {
+    const world = new World({ systems: standardSystems() })
+    const lead = world.spawn(
+      ...agent({ model: 'scripted/x', messages: 'Go' }),
+      Context({ watchdog: { mode: 'enforce' } }),
+      SubagentRegistry({ subagents: {} }),
+    )
+    const made = driven(world, { models: behaving(repeating(name)).models })
+    await made.runner.start()
+    await made.runner.idle()
+    expect(alerts(made)).toBe(0)
+    expect(world.read(lead, LastTurn)).toMatchObject({ stop: 'done', toolCalls: 7 })
+  })
+})
+
+describe('a signal of a program', () => {
+  it("takes the built-in one's place by its name", async () => {
+    const patient: WatchdogSignal = {
+      name: 'repeated-tool-call',
+      initial: 0,
+      observe: (count) => {
+        const seen = Number(count) + 1
+        return { state: seen, ...(seen === 8 && { alert: { severity: 'warning', message: 'Eight calls.' } }) }
+      },
+    }
+    const made = await ran(looking(...times(10, 'a')), 'warn', [patient])
+    expect(made.told('watchdog-alerted')).toMatchObject([{ signal: 'repeated-tool-call', message: 'Eight calls.' }])
   })
 })
 
