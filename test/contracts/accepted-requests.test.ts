@@ -98,6 +98,25 @@ describe.each(adapters)('a request to $name is accepted', ({ name, listen, make,
     expect(JSON.stringify(await sentOf(message))).toContain('(empty message)')
   })
 
+  it('after an error of a tool that says nothing', async () => {
+    const call = { type: 'tool-call', id: 'a', name: 'add', arguments: {} } as const
+    const result: Message = { role: 'tool', callId: 'a', name: 'add', content: [text(' ')], isError: true }
+    await expect(sentOf(userSays('Go.'), replies(call), result)).resolves.toBeDefined()
+  })
+
+  it('under a system prompt that is blank', async () => {
+    const { provider, server } = await answering({ text: 'Fine.' })
+    await replyOf(provider, requestOf(undefined, { system: ' \n' }))
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('after thoughts of which nothing came, not even encrypted', async () => {
+    const empty: ThinkingBlock = { type: 'thinking', provider: name, text: '', id: 'rs_2' }
+    const sent = JSON.stringify(await sentOf(userSays('Add.'), replies(empty, text('Five.')), userSays('Go on.')))
+    expect(sent).toContain('Five.')
+    expect(sent).not.toContain('rs_2')
+  })
+
   it('after a call of a tool whose name no tool could have', async () => {
     const call = { type: 'tool-call', id: 'a', name: 'rm -rf /', arguments: {} } as const
     const sent = await sentOf(

@@ -87,6 +87,7 @@ const messages: Protocol = {
   refusalOf(body) {
     const messages = listOf(body['messages'])
     if (messages.length === 0) return 'messages: at least one message is required'
+    if (listOf(body['system']).some(({ text }) => isBlank(text))) return 'system: text content blocks must be non-empty'
     const { thinking, max_tokens: maxTokens } = body as { thinking?: { budget_tokens?: number }; max_tokens: number }
     const budget = thinking?.budget_tokens
     if (budget !== undefined && budget < 1_024) {
@@ -115,6 +116,9 @@ function refusalOfMessage(message: JsonBody, content: readonly JsonBody[]): stri
   if (content.length === 0) return 'all messages must have non-empty content'
   if (message['role'] === 'assistant' && String(content.at(-1)?.['type']).endsWith('thinking')) {
     return 'The final block in an assistant message cannot be `thinking`.'
+  }
+  if (content.some((block) => block['is_error'] === true && listOf(block['content']).length === 0)) {
+    return 'tool_result: content cannot be empty if `is_error` is true'
   }
   const results = new Set(content.map((block) => block['tool_use_id']))
   for (const block of content) {

@@ -61,6 +61,10 @@ const responses: Protocol = {
       if (item['type'] === 'reasoning' && !follows) {
         return `Item '${String(item['id'])}' of type 'reasoning' was provided without its required following item.`
       }
+      const said = listOf(item['content']).some(({ text }) => text !== '')
+      if (item['type'] === 'reasoning' && item['encrypted_content'] === undefined && !said) {
+        return `Item with id '${String(item['id'])}' not found. Items are not persisted when \`store\` is set to false.`
+      }
       if (item['role'] === 'user' && listOf(item['content']).length === 0) {
         return `Invalid 'input[${index}].content': empty array`
       }

@@ -1,4 +1,4 @@
-import type { AssistantMessage, FileBlock, Message, TextBlock } from '../../../components/message.ts'
+import type { AssistantMessage, FileBlock, Message, TextBlock, ToolMessage } from '../../../components/message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { acceptedMessage, type TakesBack } from '../accepted-message.ts'
 import type { ModelOptions, ModelRequest } from '../port.ts'
@@ -49,7 +49,9 @@ export function messagesBody(
     model,
     max_tokens: maxTokens(options),
     ...(request.tools.length > 0 && { tools: tools(request) }),
-    ...(system !== '' && { system: [{ type: 'text' as const, text: system, ...(!request.isOneShot && breakpoint) }] }),
+    ...(!isBlank(system) && {
+      system: [{ type: 'text' as const, text: system, ...(!request.isOneShot && breakpoint) }],
+    }),
     messages: conversation(request),
     ...thinkingConfig(options),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
@@ -86,7 +88,7 @@ function budgetWithin(limit: number, wanted: number): number {
 }
 
 function tools(request: ModelRequest): Tool[] {
-  const lastMarked = request.system === '' && !request.isOneShot ? request.tools.length - 1 : -1
+  const lastMarked = isBlank(request.system) && !request.isOneShot ? request.tools.length - 1 : -1
   return request.tools.map(({ name, description, inputSchema }, index) => ({
     name,
     description,
@@ -195,11 +197,13 @@ function ownBlock(data: object): ContentBlockParam {
   return data as ContentBlockParam
 }
 
-function toolResult({ callId, content, isError }: Extract<Message, { role: 'tool' }>): ToolResultBlockParam {
+/** An error may be empty in a conversation; the API wants it to say something. */
+function toolResult({ callId, content, isError }: ToolMessage): ToolResultBlockParam {
+  const blocks = content.flatMap(userBlock)
   return {
     type: 'tool_result',
     tool_use_id: wireId(callId),
-    content: content.flatMap(userBlock),
+    content: blocks.length === 0 && isError === true ? [{ type: 'text', text: '(no message)' }] : blocks,
     ...(isError === true && { is_error: true }),
   }
 }
@@ -210,7 +214,11 @@ function userBlock(block: TextBlock | FileBlock): (TextBlockParam | FileParam)[]
 
 /** The API refuses text blocks that hold nothing but white space. */
 function textParam({ text }: TextBlock): TextBlockParam[] {
-  return text.trim() === '' ? [] : [{ type: 'text', text }]
+  return isBlank(text) ? [] : [{ type: 'text', text }]
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === ''
 }
 
 function fileParam(file: FileBlock): FileParam {

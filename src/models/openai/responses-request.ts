@@ -26,7 +26,10 @@ type ContentParam =
 export function responsesBody(provider: string): (request: ModelRequest) => ResponseCreateParamsStreaming {
   const itemsOf = cachedByMessage((message) => {
     const accepted = acceptedMessage(message, (block) => {
-      return block.provider === provider && (block.type === 'provider' || block.id !== undefined)
+      if (block.provider !== provider) return false
+      if (block.type === 'provider') return true
+      // Nothing is stored at the provider, so an id alone names nothing there.
+      return block.id !== undefined && (block.redacted !== undefined || block.text !== '')
     })
     return accepted === undefined ? [] : toItems(accepted, provider)
   })
