@@ -145,6 +145,7 @@ export { memoryStore } from './stores/memory.ts'
 export type {
   Batch,
   JournalRow,
+  LostTicks,
   OpenOptions,
   Store,
   StoredWorld,

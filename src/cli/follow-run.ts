@@ -148,6 +148,7 @@ function followTroubles(runner: Runner, tell: Tell): void {
     const text = `Tick ${tick} could not be written down (try ${attempt}): ${message}`
     tell({ type: 'warning', ...at(pathOf(event)), message: text })
   })
+  runner.on('ticks-lost', (event) => tell({ type: 'warning', ...at(pathOf(event)), message: event.message }))
   runner.on('listener-failed', ({ event, message }) => {
     tell({ type: 'warning', message: `An event '${event}' could not be shown: ${message}` })
   })

@@ -22,6 +22,7 @@ import { type Enter, Inbox, type Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
 import type { Lineage } from './lineage.ts'
 import { Listeners } from './listeners.ts'
+import { tellLostTicks } from './lost-ticks.ts'
 import { postedInput, takeEarly } from './posted-input.ts'
 import { Pump } from './pump.ts'
 import { defaultMaxInputsPerTick, hostOf, type RunnerOptions } from './runner-options.ts'
@@ -133,6 +134,7 @@ export class Drive {
     })
     this.#inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
     this.#tellAgain()
+    tellLostTicks(world.name, this.#keeper?.lost, this.listeners)
     this.listeners.on('input-dropped', ({ path }: EventPlace) => void (this.#dropped += path === undefined ? 1 : 0))
     if (written !== undefined) this.#inbox.push(written)
     const facts = newFacts(world, host.facts(this.#options.store !== undefined))

@@ -62,6 +62,17 @@ export interface RunnerEvents {
     readonly message: string
     readonly error: EntiaError
   }
+  /**
+   * The store once had newer ticks of this world: its log or its newest rows were deleted, a backup was put in its place,
+   * or a power cut took commits that were not synced. The world goes on from what is there. `foundTick`: the
+   * newest tick that is there, absent if there is none. If no listener hears it, it is a process warning.
+   */
+  'ticks-lost': {
+    readonly world: string
+    readonly foundTick?: number | undefined
+    readonly newestTick: number
+    readonly message: string
+  }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
 }

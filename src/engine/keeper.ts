@@ -1,4 +1,6 @@
-import type { Batch, Store, StoredWorld, WorldJournal } from '../stores/port.ts'
+import { Effect } from '../../components/effect.ts'
+import { Unread } from '../../components/unread.ts'
+import type { Batch, LostTicks, Store, StoredWorld, WorldJournal } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
@@ -75,6 +77,11 @@ export class Keeper {
     return { world, told: withContent(world, steps.at(-1)?.events ?? events) }
   }
 
+  /** What was committed once and is not in the store any more. */
+  get lost(): LostTicks | undefined {
+    return this.#journal.lost
+  }
+
   /** Is there a world of this name already? */
   async isTaken(): Promise<boolean> {
     return (await this.#journal.load()) !== undefined
@@ -83,7 +90,7 @@ export class Keeper {
   /** Writes the world down as it is, unless the store has it so. */
   async begin(world: World): Promise<void> {
     if (this.#hasBase && this.#writtenTick === world.tick) return
-    await this.#journal.commit(this.#snapshot(world, []))
+    await this.#journal.commit({ ...this.#snapshot(world, []), isBusy: isBusy(world) })
     this.#writtenTick = world.tick
   }
 
@@ -99,7 +106,7 @@ export class Keeper {
     const before = this.#codec
     this.#codec = codec
     try {
-      await this.#journal.commit(isLong ? { rows, ...this.#snapshot(world, events) } : { rows })
+      await this.#journal.commit({ rows, ...(isLong && this.#snapshot(world, events)), isBusy: isBusy(world) })
     } catch (error) {
       this.#codec = before
       throw error
@@ -125,6 +132,13 @@ export class Keeper {
     const joint: Joint = { chain: this.#codec.chain, events }
     return { snapshot: { tick: world.tick, lines: [JSON.stringify(joint), ...lines] } }
   }
+}
+
+/** Does it go on when a Runner takes it up, without anything that comes from outside? */
+function isBusy({ core }: World): boolean {
+  const { inbox, state, tick } = core
+  const isNew = tick === 0 && state.count(Unread) > 0
+  return isNew || inbox.length > 0 || state.count(Effect) > 0
 }
 
 /** First line of a stored snapshot: where the journal goes on behind it. */

@@ -4,6 +4,9 @@ import type { JournalHead, Write } from './medium.ts'
 
 const loadHint = 'If an earlier commit of it was refused, load the world again and go on from there.'
 
+/** What a store has room for beside the id of a world. At a thousand ticks a second it is reached after 34 years. */
+const maxTick = 2 ** 40 - 1
+
 /**
  * The head of a world once a write is done: the one place that says which ticks may follow which.
  *
@@ -25,6 +28,7 @@ export function advance(head: JournalHead | undefined, write: Write): JournalHea
     }
     tick = row.tick
   }
+  if (Math.max(tick, snapshot?.tick ?? 0) > maxTick) throw refused(write, `a tick must be at most ${maxTick}`)
   if (!snapshot) return { ...start, tick }
   if (record && snapshot.tick > tick) {
     const hole = `it keeps a recording that ends at tick ${tick}, and a snapshot of tick ${snapshot.tick} came`

@@ -1,4 +1,4 @@
-import type { JournalRow, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
+import type { JournalRow, LostTicks, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
 import type { Holder } from './holder.ts'
 
 /** A batch as a copy, with what a database has to know to write it. */
@@ -8,6 +8,7 @@ export interface Write {
   readonly snapshot: StoredWorld['snapshot'] | undefined
   /** Whether the rows and the oldest snapshot stay when a snapshot comes. */
   readonly record: boolean
+  readonly isBusy: boolean | undefined
 }
 
 /** A text that is kept beside the worlds of a root. */
@@ -50,6 +51,8 @@ export interface Database {
   readonly transcripts: Transcripts
   /** `undefined` for a world that has never been written. */
   head(world: string): JournalHead | undefined
+  /** What of a world was committed once and is not there any more. */
+  lostTicks(world: string): LostTicks | undefined
   /** Writes all or, if it throws, nothing. */
   write(writes: readonly Write[], texts: readonly KeptText[]): void
   /** The world from its newest or its oldest snapshot on. */

@@ -12,6 +12,8 @@ interface Kept {
   /** In order of their ticks; never empty. */
   readonly snapshots: readonly StoredWorld['snapshot'][]
   readonly rows: JournalRow[]
+  /** After the newest tick. */
+  readonly isBusy: boolean | undefined
 }
 
 class MemoryMedium implements Medium {
@@ -62,9 +64,11 @@ class MemoryDatabase implements Database {
     return { oldestSnapshot: oldest.tick, newestSnapshot: newest.tick, tick }
   }
 
+  lostTicks(): undefined {}
+
   write(writes: readonly Write[], texts: readonly KeptText[]): void {
-    for (const { world, rows, snapshot, record } of writes) {
-      const kept = this.#worlds.get(world) ?? { snapshots: [], rows: [] }
+    for (const { world, rows, snapshot, record, isBusy } of writes) {
+      const kept: Kept = { ...(this.#worlds.get(world) ?? { snapshots: [], rows: [] }), isBusy }
       for (const row of rows) kept.rows.push(row)
       this.#worlds.set(world, snapshot ? replaced(kept, snapshot, record) : kept)
     }
@@ -86,12 +90,13 @@ class MemoryDatabase implements Database {
   }
 
   list(): readonly WorldInfo[] {
-    return [...this.#worlds].map(([name, { snapshots, rows }]) => {
+    return [...this.#worlds].map(([name, { snapshots, rows, isBusy }]) => {
       const lines = [...snapshots.flatMap((snapshot) => snapshot.lines), ...rows.map((row) => row.line)]
       return {
         name,
         root: name === this.#root ? undefined : this.#root,
         tick: this.head(name)?.tick,
+        isBusy,
         sizeBytes: lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0),
       }
     })
@@ -105,5 +110,6 @@ function replaced(kept: Kept, snapshot: StoredWorld['snapshot'], record: boolean
   return {
     snapshots: record && oldest && oldest.tick < snapshot.tick ? [oldest, snapshot] : [snapshot],
     rows: record ? kept.rows : kept.rows.filter((row) => row.tick > snapshot.tick),
+    isBusy: kept.isBusy,
   }
 }

@@ -1,5 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
-import type { Batch, StoredWorld, WorldJournal } from './port.ts'
+import type { Batch, LostTicks, StoredWorld, WorldJournal } from './port.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Holder } from './holder.ts'
 import { assertContiguous } from './journal-order.ts'
@@ -21,12 +21,14 @@ export interface OpenWorldParts {
 export class OpenWorld implements WorldJournal {
   readonly name: string
   readonly holder: Holder
+  readonly lost: LostTicks | undefined
   readonly #parts: OpenWorldParts
   #closing: Promise<void> | undefined
 
   constructor(parts: OpenWorldParts) {
     this.name = parts.name
     this.holder = parts.holder
+    this.lost = lostTicks(parts)
     this.#parts = parts
   }
 
@@ -84,5 +86,15 @@ function copyOf(batch: Batch, world: string, record: boolean): Write {
       },
     )
   }
-  return { world, rows, snapshot, record }
+  return { world, rows, snapshot, record, isBusy: batch.isBusy }
+}
+
+/** Whoever loads a damaged world is told of it then. */
+function lostTicks({ database, name }: OpenWorldParts): LostTicks | undefined {
+  try {
+    return database.lostTicks(name)
+  } catch (error) {
+    if (error instanceof EntiaError) return undefined
+    throw error
+  }
 }

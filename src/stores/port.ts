@@ -18,6 +18,16 @@ export interface Batch {
    * batch of a world needs a snapshot.
    */
   readonly snapshot?: { readonly tick: number; readonly lines: Iterable<string> } | undefined
+  /** Whether the world has work in flight after its newest tick, for `list()`. @default undefined: not known */
+  readonly isBusy?: boolean | undefined
+}
+
+/** What of a world was committed once, and is not in its store any more. */
+export interface LostTicks {
+  /** The newest tick that is there; `undefined`: nothing is. */
+  readonly tick: number | undefined
+  /** The newest tick that was committed, as far as is known. */
+  readonly newestTick: number
 }
 
 /** A world as it lies in a store: the newest snapshot and the rows behind it, in order of their ticks. */
@@ -32,6 +42,12 @@ export interface WorldInfo {
   readonly root?: string | undefined
   /** Tick of the newest snapshot or row. `undefined` where it cannot be read. */
   readonly tick: number | undefined
+  /**
+   * Whether it had work in flight after its newest tick: effects that are pending, running or due, such as model calls,
+   * tool calls, approvals and sessions. Such a world goes on when a Runner opens it; the others wait for a message.
+   * `undefined` where it is not known: in worlds that cannot be read, or that an older version has written.
+   */
+  readonly isBusy?: boolean | undefined
   /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. */
   readonly sizeBytes: number
   /**
@@ -44,6 +60,11 @@ export interface WorldInfo {
 /** One world, opened for writing. Only one holder at a time has it, on all processes together. */
 export interface WorldJournal {
   readonly name: string
+  /**
+   * Set where the store knows of newer ticks than there are: its log or its newest rows were deleted, a backup was put
+   * in its place, or a power cut took commits that were not synced. The world can be used all the same.
+   */
+  readonly lost?: LostTicks | undefined
   /**
    * The world with all that was committed before the call; `undefined` if it has never been written. Rejects with
    * `corrupt-journal` if rows are missing in the middle, with `corrupt-snapshot` if lines of the snapshot are.

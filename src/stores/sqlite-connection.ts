@@ -1,10 +1,11 @@
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName } from './file-name.ts'
 import { lockedError } from './holder.ts'
 import { readLockFile } from './lock-file.ts'
 import { createPrivately } from './private-file.ts'
-import { applicationId, schemaSteps } from './sqlite-schema.ts'
+import { applicationId, newPageSizeBytes, newSchema, schemaSteps, schemaVersion } from './sqlite-schema.ts'
 
 /** What a connection is made with. */
 export interface ConnectionOptions {
@@ -16,12 +17,10 @@ export interface ConnectionOptions {
   readonly maxSizeBytes: number | undefined
 }
 
-const pageSizeBytes = 4096
-/** To this the write-ahead log is cut back after a snapshot has made it longer. */
+/** The write-ahead log is copied into the database when it is this long, and cut back to it when a snapshot made it longer. */
 const maxIdleLogBytes = 4 * 1024 * 1024
 /** Long enough for a process that only lists the store to be done, short enough not to count as waiting. */
 const lockTimeoutMs = 50
-const schemaVersion = schemaSteps.length
 
 /**
  * Opens a root world's database and takes its lock, which the operating system frees when this process ends.
@@ -35,13 +34,18 @@ export function connect(options: ConnectionOptions): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     createPrivately(file)
+    const isNew = statSync(file).size === 0
     db = new DatabaseSync(file)
-    // The lock is taken before anything is read or changed, so that a file which is not ours stays as it is.
-    db.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`)
+    db.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = normal`)
+    if (isNew) beginNew(db)
+    // The lock is taken before anything else is read or changed, so that a file which is not ours stays as it is.
+    db.exec('BEGIN EXCLUSIVE')
     prepareSchema(db, file, root)
     db.exec('COMMIT')
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`)
-    db.exec(`PRAGMA journal_size_limit = ${maxIdleLogBytes}`)
+    if (!isNew) db.exec('PRAGMA journal_mode = WAL')
+    const pageSizeBytes = pragma(db, 'page_size')
+    db.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${maxIdleLogBytes}`)
+    db.exec(`PRAGMA wal_autocheckpoint = ${Math.ceil(maxIdleLogBytes / pageSizeBytes)}`)
     if (maxSizeBytes !== undefined) db.exec(`PRAGMA max_page_count = ${Math.ceil(maxSizeBytes / pageSizeBytes)}`)
     return db
   } catch (error) {
@@ -77,9 +81,18 @@ function errorNumber(error: unknown): number | undefined {
   return error.errcode & 0xff
 }
 
+/**
+ * Has a new database logged ahead from its first byte: its tables would otherwise be written twice, and synced each time.
+ * Its header is synced here, and the rest with the first commit.
+ */
+function beginNew(db: DatabaseSync): void {
+  db.exec(`PRAGMA page_size = ${newPageSizeBytes}; PRAGMA journal_mode = MEMORY`)
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = off')
+}
+
 function prepareSchema(db: DatabaseSync, file: string, root: string): void {
   if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined && pragma(db, 'user_version') === 0) {
-    buildSchema(db, 0)
+    db.exec(`${newSchema}; PRAGMA user_version = ${schemaVersion}`)
     db.prepare('INSERT INTO worlds VALUES (0, ?)').run(encodeName(root))
     return
   }
@@ -102,15 +115,12 @@ function prepareSchema(db: DatabaseSync, file: string, root: string): void {
   if (version < 1) throw damaged(file, `its schema version is ${version}, which there never was`)
   const name = decodeName(String(db.prepare('SELECT name FROM worlds WHERE id = 0').get()?.['name']))
   if (name !== root) throw damaged(file, `it holds the world '${name}' and not '${root}'; was it renamed?`)
-  if (version < schemaVersion) buildSchema(db, version)
-}
-
-function buildSchema(db: DatabaseSync, from: number): void {
-  for (const step of schemaSteps.slice(from)) db.exec(step)
+  if (version === schemaVersion) return
+  for (const step of schemaSteps.slice(version - 1)) db.exec(step)
   db.exec(`PRAGMA user_version = ${schemaVersion}`)
 }
 
-function pragma(db: DatabaseSync, name: 'application_id' | 'user_version'): number {
+function pragma(db: DatabaseSync, name: 'application_id' | 'page_size' | 'user_version'): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
 }
 

@@ -1,9 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { lazily } from '../world/lazily.ts'
-import type { JournalRow, StoredWorld, WorldInfo } from './port.ts'
+import type { JournalRow, LostTicks, StoredWorld, WorldInfo } from './port.ts'
 import { decodeName, encodeName } from './file-name.ts'
+import { FileIdentity } from './file-identity.ts'
 import type { Database, JournalHead, KeptText, Transcripts, Write } from './medium.ts'
+import { NewestTicks } from './newest-ticks.ts'
 import { damaged, explained } from './sqlite-connection.ts'
 import { inTransaction } from './sqlite-transaction.ts'
 import { TranscriptFolder } from './transcript-folder.ts'
@@ -13,6 +15,8 @@ import { TranscriptIndex } from './transcript-index.ts'
 export interface DatabasePlace {
   readonly root: string
   readonly file: string
+  /** Of the newest ticks. */
+  readonly newest: string
   /** Of its transcripts; absolute. */
   readonly transcripts: string
 }
@@ -25,14 +29,23 @@ export class SqliteDatabase implements Database {
   readonly #db: DatabaseSync
   readonly #statements: ReturnType<typeof prepare>
   readonly #onClosing: () => void
+  readonly #file: FileIdentity
+  readonly #log: FileIdentity
+  #commits = 0
+  readonly #newest: NewestTicks
+  /** Why nothing more can be written. */
+  #gone: EntiaError | undefined
 
-  constructor(db: DatabaseSync, { root, file, transcripts }: DatabasePlace, onClosing: () => void) {
+  constructor(db: DatabaseSync, { root, file, newest, transcripts }: DatabasePlace, onClosing: () => void) {
     this.place = file
     // Most databases are opened by somebody who wants no transcript.
     const index = lazily(() => new TranscriptIndex(db, file))
     this.transcripts = new TranscriptFolder(transcripts, index)
     this.#root = root
     this.#db = db
+    this.#file = new FileIdentity(file)
+    this.#log = new FileIdentity(`${file}-wal`)
+    this.#newest = new NewestTicks(newest)
     this.#onClosing = onClosing
     try {
       this.#statements = prepare(db)
@@ -43,14 +56,27 @@ export class SqliteDatabase implements Database {
   }
 
   head(world: string): JournalHead | undefined {
+    if (this.#gone !== undefined) throw this.#gone
     return this.#explain(() => this.#find(world).head)
   }
 
+  lostTicks(world: string): LostTicks | undefined {
+    const newestTick = this.#newest.of(world)
+    const tick = newestTick === undefined ? undefined : this.head(world)?.tick
+    return newestTick === undefined || (tick ?? -1) >= newestTick ? undefined : { tick, newestTick }
+  }
+
   write(writes: readonly Write[], texts: readonly KeptText[]): void {
+    if (this.#gone !== undefined) throw this.#gone
     this.#transaction(() => {
       for (const write of writes) this.#write(write)
       for (const { key, text } of texts) this.#statements.putText.run(key, text)
     })
+    // After the commit: what was written to a file that had gone by then is not durable.
+    this.#assertInPlace()
+    for (const { world, rows, snapshot } of writes) {
+      this.#newest.note(world, Math.max(rows.at(-1)?.tick ?? 0, snapshot?.tick ?? 0))
+    }
   }
 
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined {
@@ -80,10 +106,11 @@ export class SqliteDatabase implements Database {
       const { id } = this.#find(world)
       if (id === undefined) return false
       this.#transaction(() => {
-        this.#statements.dropRows.run(id, Number.MAX_SAFE_INTEGER)
+        this.#statements.dropRows.run(id, 2 ** 40 - 1)
         this.#statements.dropSnapshots.run(id, -1, Number.MAX_SAFE_INTEGER)
         this.#statements.dropWorld.run(id)
       })
+      this.#newest.forget(world)
       return true
     })
   }
@@ -94,31 +121,56 @@ export class SqliteDatabase implements Database {
         const name = decodeName(row['name'] as string) ?? ''
         const head = this.#headOf(name, row)
         const root = name === this.#root ? undefined : this.#root
-        return head ? [{ name, root, tick: head.tick, sizeBytes: row['size'] as number }] : []
+        if (!head) return []
+        const busy = this.#statements.busy.get(row['id'] as number)?.['busy']
+        const isBusy = typeof busy === 'number' ? busy === 1 : undefined
+        return [{ name, root, tick: head.tick, isBusy, sizeBytes: row['size'] as number }]
       }),
     )
   }
 
   close(): void {
     this.#onClosing()
+    this.#newest.close(this.#gone === undefined)
     this.#explain(() => this.#db.close())
   }
 
   /** Rows and snapshots that fall away go first, so that even a full disk has their room for what comes. */
-  #write({ world, rows, snapshot, record }: Write): void {
+  #write({ world, rows, snapshot, record, isBusy }: Write): void {
     const found = this.#find(world)
-    const id = found.id ?? this.#statements.addWorld.run(encodeName(world)).lastInsertRowid
+    const id = found.id ?? this.#addWorld(world)
+    const busy = isBusy === undefined ? null : Number(isBusy)
     if (snapshot) {
       const kept = record && found.head ? Math.min(found.head.oldestSnapshot, snapshot.tick - 1) : -1
       this.#statements.dropSnapshots.run(id, kept, snapshot.tick)
       if (!record) this.#statements.dropRows.run(id, snapshot.tick)
       for (const [seq, line] of snapshot.lines.entries()) {
-        this.#statements.addSnapshotLine.run(id, snapshot.tick, seq, line)
+        this.#statements.addSnapshotLine.run(id, snapshot.tick, seq, line, busy)
       }
     }
     for (const { tick, line } of rows) {
-      if (record || !snapshot || tick > snapshot.tick) this.#statements.addRow.run(id, tick, line)
+      if (record || !snapshot || tick > snapshot.tick) this.#statements.addRow.run(id, tick, line, busy)
     }
+  }
+
+  #addWorld(world: string): number {
+    const id = Number(this.#statements.addWorld.run(encodeName(world)).lastInsertRowid)
+    if (id < maxWorlds) return id
+    const what = `${this.place} has ${maxWorlds} worlds, which is as many as one database holds`
+    throw new EntiaError('store-failed', `${what}. Delete worlds of it with store.delete().`, { file: this.place })
+  }
+
+  #assertInPlace(): void {
+    const looked = this.#commits++ % commitsPerLogCheck === 0 ? [this.#file, this.#log] : [this.#file]
+    const moved = looked.find((file) => !file.isInPlace)
+    if (moved === undefined) return
+    this.#gone = new EntiaError(
+      'store-failed',
+      `${moved.path} was removed or replaced while this process had it open. What is written now would be lost, so nothing ` +
+        'more is written. Stop this process; then put the file back, or open what is there now.',
+      { file: moved.path },
+    )
+    throw this.#gone
   }
 
   #transaction(act: () => void): void {
@@ -158,11 +210,20 @@ export class SqliteDatabase implements Database {
   }
 }
 
+/**
+ * Each look at a file costs a commit about a quarter of a percent. What is in a log whose name is gone still reaches the
+ * database when that is closed, so the log is looked at less often.
+ */
+const commitsPerLogCheck = 4
+
+/** What the place of a row has room for beside the tick. */
+const maxWorlds = 2 ** 23
+
 const heads = `
   id, name,
   (SELECT min(tick) FROM snapshots WHERE world = id) AS oldest,
   (SELECT max(tick) FROM snapshots WHERE world = id) AS newest,
-  (SELECT max(tick) FROM rows WHERE world = id) AS last
+  (SELECT max(place) & 0xffffffffff FROM rows WHERE place BETWEEN id << 40 AND id << 40 | 0xffffffffff) AS last
 `
 
 function prepare(db: DatabaseSync) {
@@ -171,18 +232,33 @@ function prepare(db: DatabaseSync) {
     list: db.prepare(`
       SELECT ${heads},
         (SELECT coalesce(sum(octet_length(line)), 0) FROM snapshots WHERE world = id) +
-        (SELECT coalesce(sum(octet_length(line)), 0) FROM rows WHERE world = id) AS size
+        (SELECT coalesce(sum(octet_length(line)), 0) FROM rows
+          WHERE place BETWEEN id << 40 AND id << 40 | 0xffffffffff) AS size
       FROM worlds
     `),
+    // Of the newest tick: a row's, or, where a snapshot has taken its place, the snapshot's.
+    busy: db.prepare(`
+      SELECT busy FROM (
+        SELECT tick, busy FROM rows WHERE place = (
+          SELECT max(place) FROM rows WHERE place BETWEEN ?1 << 40 AND ?1 << 40 | 0xffffffffff
+        )
+        UNION ALL
+        SELECT tick, busy FROM snapshots
+          WHERE world = ?1 AND seq = 0 AND tick = (SELECT max(tick) FROM snapshots WHERE world = ?1)
+      ) ORDER BY tick DESC LIMIT 1
+    `),
     snapshotLines: db.prepare('SELECT seq, line FROM snapshots WHERE world = ? AND tick = ? ORDER BY seq'),
-    rowsBehind: db.prepare('SELECT tick, line FROM rows WHERE world = ? AND tick > ? ORDER BY tick'),
+    rowsBehind: db.prepare(`
+      SELECT tick, line FROM rows
+        WHERE place > (?1 << 40 | ?2) AND place <= (?1 << 40 | 0xffffffffff) ORDER BY place
+    `),
     addWorld: db.prepare('INSERT INTO worlds (name) VALUES (?)'),
-    addRow: db.prepare('INSERT INTO rows VALUES (?, ?, ?)'),
-    addSnapshotLine: db.prepare('INSERT INTO snapshots VALUES (?, ?, ?, ?)'),
+    addRow: db.prepare('INSERT INTO rows (place, line, busy) VALUES (?1 << 40 | ?2, ?3, ?4)'),
+    addSnapshotLine: db.prepare('INSERT INTO snapshots (world, tick, seq, line, busy) VALUES (?, ?, ?, ?, ?)'),
     text: db.prepare('SELECT text FROM texts WHERE key = ?'),
     putText: db.prepare('INSERT INTO texts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET text = excluded.text'),
     dropWorld: db.prepare('DELETE FROM worlds WHERE id = ?'),
-    dropRows: db.prepare('DELETE FROM rows WHERE world = ? AND tick <= ?'),
+    dropRows: db.prepare('DELETE FROM rows WHERE place BETWEEN ?1 << 40 AND (?1 << 40 | ?2)'),
     dropSnapshots: db.prepare('DELETE FROM snapshots WHERE world = ? AND tick > ? AND tick <= ?'),
   }
 }

@@ -21,7 +21,7 @@ export interface SqliteMediumOptions {
 }
 
 /**
- * A root world's files are `.sqlite`, `.sqlite-wal`, `.lock` and, where the name had to be shortened, `.name`. In the
+ * A root world's files are `.sqlite`, `.sqlite-wal`, `.newest`, `.lock` and, where the name had to be shortened, `.name`. In the
  * folder `.files` lie its transcripts, each under its key, so that those of two roots are never taken for each other.
  */
 export class SqliteMedium implements Medium {
@@ -52,7 +52,7 @@ export class SqliteMedium implements Medium {
       makeFolder(resolve(this.#options.folder))
       if (isShortened(root)) writePrivately(`${path}.name`, encodeName(root))
     })
-    const place = { root, file: `${path}.sqlite`, transcripts: this.#transcripts(root) }
+    const place = { root, file: `${path}.sqlite`, newest: `${path}.newest`, transcripts: this.#transcripts(root) }
     const database = new SqliteDatabase(this.#connect(root), place, () => {
       if (holder) removeLockFile(`${path}.lock`)
     })
@@ -102,7 +102,7 @@ export class SqliteMedium implements Medium {
     this.#explain(path, () => {
       // As long as the database is there, what a crash has left can still be removed.
       rmSync(this.#transcripts(root), { recursive: true, force: true })
-      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-journal', '.lock', '.name']) {
+      for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-journal', '.newest', '.lock', '.name']) {
         rmSync(path + suffix, { force: true })
       }
     })

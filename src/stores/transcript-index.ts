@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import { EntiaError } from '../world/entia-error.ts'
 import { damaged, explained } from './sqlite-connection.ts'
-import { transcriptTables } from './sqlite-schema.ts'
+import { transcriptTables, waitingWordsTable, wordsTable } from './sqlite-schema.ts'
 import { indexedWords } from './search-words.ts'
 import { inTransaction } from './sqlite-transaction.ts'
 
@@ -22,18 +23,26 @@ export interface IndexedLine {
 /** A line that was found, by its place. */
 export type FoundLine = Omit<IndexedLine, 'searchable'> & { readonly key: string }
 
-/** The full-text index of a root's transcripts. Every call is synchronous; those that write do it all or not at all. */
+/**
+ * The full-text index of a root's transcripts, whose tables are made when it is first needed. Every call is synchronous;
+ * those that write do it all or not at all. Where SQLite has no full-text search, as in Node 22.13 to 22.15 and 23.6, words
+ * are kept until it has, and a search is refused.
+ */
 export class TranscriptIndex {
   readonly #db: DatabaseSync
   readonly #place: string
   readonly #statements: ReturnType<typeof prepare>
 
-  /** @param place where it lies, for error messages */
-  constructor(db: DatabaseSync, place: string) {
+  /**
+   * @param place where it lies, for error messages
+   * @param hasFullText whether this SQLite has full-text search
+   */
+  constructor(db: DatabaseSync, place: string, hasFullText = hasFts5(db)) {
     this.#db = db
     this.#place = place
+    this.#transaction(() => makeTables(db, hasFullText))
     try {
-      this.#statements = prepare(db)
+      this.#statements = prepare(db, hasFullText)
     } catch (error) {
       throw damaged(place, 'its tables are not those of its schema version', { cause: error })
     }
@@ -74,9 +83,11 @@ export class TranscriptIndex {
 
   /** Best first. @param words one or more */
   search(keys: readonly string[], words: readonly string[], limit: number): readonly FoundLine[] {
+    const { search } = this.#statements
+    if (search === undefined) throw noFullText(this.#place)
     // In quotes nothing is an operator.
     const match = words.map((word) => `"${word}"`).join(' OR ')
-    const rows = this.#explain(() => this.#statements.search.all(match, JSON.stringify(keys), limit))
+    const rows = this.#explain(() => search.all(match, JSON.stringify(keys), limit))
     return rows.map((row) => ({
       key: String(row['key']),
       line: Number(row['line']),
@@ -106,11 +117,43 @@ export class TranscriptIndex {
 /** An index that lies in memory. */
 export function memoryTranscriptIndex(): TranscriptIndex {
   const db = new DatabaseSync(':memory:')
-  db.exec(transcriptTables)
   return new TranscriptIndex(db, 'memory')
 }
 
-function prepare(db: DatabaseSync) {
+function hasFts5(db: DatabaseSync): boolean {
+  return db.prepare("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS used").get()?.['used'] === 1
+}
+
+function noFullText(place: string): EntiaError {
+  return new EntiaError(
+    'store-failed',
+    `Transcripts in ${place} cannot be searched: the SQLite of Node ${process.versions.node} has no full-text search ` +
+      '(FTS5). Use Node 22.16 or newer, or 24; what is written until then is found there.',
+    { node: process.versions.node },
+  )
+}
+
+/** What is there in part was damaged, and is not made again. */
+function makeTables(db: DatabaseSync, hasFullText: boolean): void {
+  const has = (table: string): boolean =>
+    db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) !== undefined
+  const isNew = !has('transcripts')
+  const isWaiting = has('waiting_words')
+  if (isNew) db.exec(transcriptTables)
+  if (!hasFullText) {
+    if (!isWaiting) db.exec(waitingWordsTable)
+    return
+  }
+  if (isNew || (isWaiting && !has('transcript_words'))) db.exec(wordsTable)
+  if (!isWaiting) return
+  db.exec(`
+    INSERT OR REPLACE INTO transcript_words (rowid, searchable) SELECT id, searchable FROM waiting_words;
+    DROP TABLE waiting_words;
+  `)
+}
+
+function prepare(db: DatabaseSync, hasFullText: boolean) {
+  const [words, id] = hasFullText ? ['transcript_words', 'rowid'] : ['waiting_words', 'id']
   return {
     find: db.prepare('SELECT id, lines, bytes FROM transcripts WHERE key = ?'),
     put: db.prepare(`
@@ -121,13 +164,14 @@ function prepare(db: DatabaseSync) {
     addLine: db.prepare(`
       INSERT INTO transcript_lines (transcript, line, start_byte, size_bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
     `),
-    addWords: db.prepare('INSERT INTO transcript_words (rowid, searchable) VALUES (?, ?)'),
+    addWords: db.prepare(`INSERT OR REPLACE INTO ${words} (${id}, searchable) VALUES (?, ?)`),
     dropWords: db.prepare(`
-      DELETE FROM transcript_words
-      WHERE rowid IN (SELECT id FROM transcript_lines WHERE transcript = ? AND line >= ?)
+      DELETE FROM ${words}
+      WHERE ${id} IN (SELECT id FROM transcript_lines WHERE transcript = ? AND line >= ?)
     `),
     dropLines: db.prepare('DELETE FROM transcript_lines WHERE transcript = ? AND line >= ?'),
-    search: db.prepare(`
+    search: hasFullText
+      ? db.prepare(`
       SELECT key, line, start_byte, size_bytes
       FROM transcript_words
         JOIN transcript_lines ON transcript_lines.id = transcript_words.rowid
@@ -135,6 +179,7 @@ function prepare(db: DatabaseSync) {
       WHERE transcript_words MATCH ? AND key IN (SELECT value FROM json_each(?))
       ORDER BY bm25(transcript_words), key, line
       LIMIT ?
-    `),
+    `)
+      : undefined,
   }
 }

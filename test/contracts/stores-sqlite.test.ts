@@ -18,6 +18,7 @@ import {
   type WorldJournal,
 } from 'entia'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { asBeforeSchema4 } from './old-schema.ts'
 
 type Program = ChildProcessByStdio<Writable, Readable, null>
 
@@ -125,7 +126,9 @@ describe('a process that is killed while it commits', () => {
       const lines = await killedAt(start('store-writer.ts'), 1 + ((round * 7) % 23))
       acknowledged = Number(lines.at(-1))
       const store = storeHere()
-      const root = await (await store.open('root')).load()
+      const opened = await store.open('root')
+      expect(opened.lost).toBeUndefined()
+      const root = await opened.load()
       const child = await (await store.open('child', { root: 'root' })).load()
       expect(lastTick(root)).toBeGreaterThanOrEqual(acknowledged)
       expect(lastTick(child)).toBe(lastTick(root))
@@ -191,7 +194,7 @@ describe('a lock on a file', () => {
     await root.close()
     await expect(storeHere().open('a')).rejects.toMatchObject({ code: 'world-locked' })
     await child.close()
-    expect(readdirSync(folder)).toEqual(['a.sqlite'])
+    expect(readdirSync(folder)).toEqual(['a.newest', 'a.sqlite'])
     await storeHere().open('a')
   })
 })
@@ -233,7 +236,7 @@ describe('a commit to a file', () => {
     await journal.commit({ rows: rows(1, 100, 3000) })
     const tooMuch = await Promise.allSettled([
       child.commit({ rows: rows(1, 1) }),
-      journal.commit({ rows: rows(101, 200, 3000) }),
+      journal.commit({ rows: rows(101, 300, 3000) }),
     ])
     for (const outcome of tooMuch) {
       expect(outcome).toMatchObject({
@@ -364,8 +367,7 @@ describe('a text in a file', () => {
   it('can be put into a database of the first schema, whose worlds stay as they are', async () => {
     await writeWorld()
     await writeWorld('child', { root: 'a' })
-    tamper('DROP TABLE texts; DROP TABLE transcripts; DROP TABLE transcript_lines; DROP TABLE transcript_words')
-    tamper('PRAGMA user_version = 1')
+    tamper(`${asBeforeSchema4}; DROP TABLE texts; PRAGMA user_version = 1`)
     const store = storeHere()
     const journal = await store.open('a')
     expect(lastTick(await journal.load())).toBe(100)
@@ -423,11 +425,11 @@ describe('a damaged file', () => {
 
   it('of a newer schema is refused as such', async () => {
     await writeWorld()
-    tamper('PRAGMA user_version = 4')
+    tamper('PRAGMA user_version = 5')
     await expect(storeHere().open('a')).rejects.toMatchObject({
       code: 'newer-version',
       message: expect.stringContaining('Update entia'),
-      details: { version: 4 },
+      details: { version: 5 },
     })
   })
 
@@ -462,7 +464,7 @@ describe('a damaged file', () => {
       { name: 'good', tick: 100 },
     ])
     await store.delete('bad')
-    expect(readdirSync(folder)).toEqual(['good.sqlite'])
+    expect(readdirSync(folder)).toEqual(['good.newest', 'good.sqlite'])
   })
 })
 
@@ -486,11 +488,29 @@ describe('a folder of worlds', () => {
     },
   )
 
+  it('has databases with small pages and no tables of transcripts, until there is one', async () => {
+    const store = storeHere()
+    await (await store.open('a')).close()
+    const read = () => {
+      const db = new DatabaseSync(file('a.sqlite'))
+      const pageSize = db.prepare('PRAGMA page_size').get()?.['page_size']
+      const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+      db.close()
+      return { pageSize, tables: tables.map(({ name }) => name).filter((name) => !String(name).includes('_words_')) }
+    }
+    expect(read()).toEqual({ pageSize: 1024, tables: ['rows', 'snapshots', 'texts', 'worlds'] })
+    await store.appendTranscript('a', 'b.jsonl', [{ text: '{}', searchable: 'oak' }], { from: 0 })
+    await store.close()
+    const transcripts = ['transcript_lines', 'transcript_words', 'transcripts']
+    expect(read().tables).toEqual(['rows', 'snapshots', 'texts', ...transcripts, 'worlds'])
+  })
+
   it('has one database a root world, under its name', async () => {
     await writeWorld('research')
     await writeWorld('session', { root: 'research' })
     await writeWorld('Shop')
-    expect(readdirSync(folder)).toEqual(['%0053hop.sqlite', 'research.sqlite'])
+    const files = ['%0053hop.newest', '%0053hop.sqlite', 'research.newest', 'research.sqlite']
+    expect(readdirSync(folder)).toEqual(files)
   })
 
   it('that cannot be made fails with its path and the cause', async () => {

@@ -22,6 +22,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { sqliteStore, type SqliteStoreOptions, type Store, type TranscriptLine } from 'entia'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { asBeforeSchema4 } from './old-schema.ts'
 import { writtenKey, writtenLine } from '../programs/written-line.ts'
 
 const writer = join(dirname(fileURLToPath(import.meta.url)), '../programs/transcript-writer.ts')
@@ -178,8 +179,7 @@ describe('a transcript in a file', () => {
     await store.putText('root', 'key', 'text')
     await store.close()
     const db = new DatabaseSync(join(folder, 'root.sqlite'))
-    for (const table of ['transcripts', 'transcript_lines', 'transcript_words']) db.exec(`DROP TABLE ${table}`)
-    db.exec('PRAGMA user_version = 2')
+    db.exec(`${asBeforeSchema4}; PRAGMA user_version = 2`)
     db.close()
     const next = storeHere()
     await next.appendTranscript('root', key, lines(0, 1), { from: 0 })

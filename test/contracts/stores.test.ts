@@ -140,6 +140,23 @@ describe.each(stores)('a store in $name', ({ make }) => {
     })
   })
 
+  describe('a world in the list', () => {
+    it('says whether it had work in flight after its newest tick, as far as that was said', async () => {
+      const listed = async () => (await store.list()).map(({ isBusy }) => isBusy)
+      const journal = await openWritten('a')
+      expect(await listed()).toEqual([undefined])
+      await journal.commit({ rows: rows(4, 4), isBusy: true })
+      expect(await listed()).toEqual([true])
+      await journal.commit({ rows: rows(5, 5), isBusy: false })
+      expect(await listed()).toEqual([false])
+      await journal.commit({ snapshot: snapshot(5), isBusy: true })
+      expect(await listed()).toEqual([true])
+      await journal.commit({ rows: rows(6, 7), snapshot: snapshot(7), isBusy: false })
+      await journal.close()
+      expect(await listed()).toEqual([false])
+    })
+  })
+
   describe('a world that keeps a recording', () => {
     it('has its first snapshot and all rows after later snapshots, and loads from the newest', async () => {
       const journal = await openWritten('a', { record: true })
