@@ -57,6 +57,16 @@ export interface StandardEvents {
     /** What the model reads of it. */
     readonly result: readonly (TextBlock | FileBlock)[]
   }
+  /**
+   * A world was taken up by a Host that declares a tool of an agent otherwise than before, or has it no more; or the program
+   * has given the agent a tool. `kept`: the agent goes on with what it had, and calls of a tool that is gone fail.
+   */
+  'tool-changed': {
+    readonly agent: Entity
+    readonly tool: string
+    readonly change: 'added' | 'changed' | 'removed'
+    readonly kept?: true
+  }
   'approval-requested': { readonly agent: Entity; readonly approval: string; readonly tool: string }
   'approval-answered': {
     readonly agent: Entity

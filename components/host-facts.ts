@@ -5,6 +5,8 @@ import { RetryPolicy } from './retry-policy.ts'
 /** What a world has to know of the Host that drives it, as of the last start. One entity a world, if there is anything to know. */
 export const HostFacts = defineComponent('HostFacts', () =>
   z.strictObject({
+    /** Hashes of declarations that agents keep from earlier Hosts, by tool. */
+    keptTools: z.record(z.string(), z.array(z.number())).optional(),
     /** Sessions' worlds are kept in a store, so that one can go on from where it ended. */
     keepsSessions: z.literal(true).optional(),
     /** Retry policies of the providers that have one of their own; `false`: none. */

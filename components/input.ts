@@ -7,6 +7,7 @@ import { UserMessage } from './message.ts'
 import { outcomeSchema } from './outcome.ts'
 import { sessionInputs } from './session-input.ts'
 import { subtaskInputs } from './subtask-input.ts'
+import { ToolChanges } from './tool-changes.ts'
 
 /** Under an id an input is taken once; the same id again is dropped. */
 const id = lazily(() => z.string().min(1).optional())
@@ -19,6 +20,8 @@ const kinds = lazily(() => ({
     dateMs: z.number(),
     /** What is to be known of the Host, if that is something new. */
     host: HostFacts.schema.optional(),
+    /** What is different about the Host's tools, if anything is. */
+    tools: ToolChanges().optional(),
     /** `keyed` tool calls that may have begun before, and run again. */
     reruns: z.array(entity()).readonly().optional(),
   }),

@@ -85,7 +85,7 @@ export type {
 } from './engine/events.ts'
 export { type Countable, estimateTokens, type EstimateOptions } from './context/estimate-tokens.ts'
 export { Host } from './engine/host.ts'
-export { hostDefaults, type HostOptions } from './engine/host-options.ts'
+export { hostDefaults, type HostOptions, type ToolChangePolicy } from './engine/host-options.ts'
 export {
   type Difference,
   type Recording,

@@ -1,11 +1,12 @@
 import { Effect } from '../components/effect.ts'
-import { HostFacts } from '../components/host-facts.ts'
+import { HostFacts, type HostFactsData } from '../components/host-facts.ts'
 import type { InputOf } from '../components/input.ts'
 import { Outcome, type OutcomeData } from '../components/outcome.ts'
 import { Pending } from '../components/pending.ts'
 import { Running } from '../components/running.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
+import { applyToolChanges } from './tool-changes.ts'
 
 /** How a `once` effect ends that was running when the process ended. */
 export const interrupted: OutcomeData = {
@@ -19,9 +20,9 @@ export const interrupted: OutcomeData = {
 /**
  * Takes the world up again where a Runner left it: a `once` effect that had begun is settled as `interrupted`, since
  * it may have happened. A `keyed` tool call that may have begun has another try. Sessions go on from their own journals; all
- * others are still pending and begin again by themselves.
+ * others are still pending and begin again by themselves. Tools that the Host declares otherwise than before are renewed.
  *
- * Query: Running. Writes: Outcome, Effect, HostFacts.
+ * Query: Running; ToolRegistry. Writes: Outcome, Effect, Pending, ToolRegistry, HostFacts.
  */
 export const restart = {
   name: 'restart',
@@ -37,14 +38,15 @@ export const restart = {
         // Its handler can tell, and so can the model if it fails now.
         if (world.has(effect, Pending)) world.patch(effect, Effect, { attempt: world.read(effect, Effect).attempt + 1 })
       }
-      noteHost(world, input.host)
+      const kept = input.tools && applyToolChanges(world, input.tools)
+      noteHost(world, input.host, kept)
     }
   },
 }
 
-function noteHost(world: World, host: InputOf<'started'>['host']): void {
+function noteHost(world: World, host: InputOf<'started'>['host'], keptTools: HostFactsData['keptTools']): void {
   if (host === undefined) return
-  const facts = HostFacts(host)
+  const facts = HostFacts({ ...host, ...(keptTools !== undefined && { keptTools }) })
   const [known] = world.query(HostFacts)
   if (known === undefined) world.spawn(facts)
   else if (JSON.stringify(world.read(known, HostFacts)) !== JSON.stringify(facts.initial)) world.add(known, facts)

@@ -16,9 +16,10 @@ const smallModelPath = 'context.agentic.small_model'
 /**
  * Refuses a world that needs what the Host lacks, before it ticks.
  *
+ * @param gone tools that an earlier Host had: what becomes of those is another question
  * @throws `unknown-provider`, `config-invalid` for a small model whose provider is unknown, `missing-handler`, `tool-conflict`
  */
-export function checkParts(world: World, host: Host): void {
+export function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
   // Straight from the columns: bitECS is not to follow these components for one look at the start.
   const { state } = world.core
   for (const agent of state.holders(Llm)) {
@@ -40,7 +41,9 @@ export function checkParts(world: World, host: Host): void {
     if (seen.has(tools)) continue
     seen.add(tools)
     assertNoConflict(world, agent, tools)
-    const missing = tools.find(({ name, world: isWorldTool }) => isWorldTool !== true && host.tool(name) === undefined)
+    const missing = tools.find(({ name, world: isWorldTool }) => {
+      return isWorldTool !== true && host.tool(name) === undefined && !gone.has(name)
+    })
     if (missing === undefined) continue
     throw new EntiaError(
       'missing-handler',

@@ -35,6 +35,7 @@ import { beginKeeping, loadedTokenizer } from './stored-world.ts'
 import { synchronous } from './synchronous.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
+import { callsOf, goneTools, type ToolAddition, toolChanges } from './tool-changes.ts'
 
 /** What holds a world already that is to be driven, and what ties it to a parent. */
 export interface DriveTies {
@@ -50,6 +51,8 @@ export class Drive {
   readonly #options: RunnerOptions
   readonly listeners: Listeners
   readonly #texts = new TextsSoFar()
+  /** Tools that the program gives to agents with the start. */
+  readonly #additions: ToolAddition[] = []
   readonly #inbox: Inbox
   readonly #pump: Pump
   #news: SessionNews | undefined
@@ -97,7 +100,10 @@ export class Drive {
     if (this.#loop !== undefined || this.#isStopped) {
       throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${this.world.name}'.`)
     }
-    checkParts(this.world, this.host)
+    const gone = goneTools(this.world, this.host)
+    checkParts(this.world, this.host, gone)
+    const facts = newFacts(this.world, this.host.facts(this.#options.store !== undefined))
+    const tools = toolChanges(this.world, this.host, facts, this.#additions)
     const { core } = this.world
     // Kept out of the store's snapshot, which would bring them in again after a crash.
     const early = takeEarly(this.world)
@@ -137,14 +143,20 @@ export class Drive {
     tellLostTicks(world.name, this.#keeper?.lost, this.listeners)
     this.listeners.on('input-dropped', ({ path }: EventPlace) => void (this.#dropped += path === undefined ? 1 : 0))
     if (written !== undefined) this.#inbox.push(written)
-    const facts = newFacts(world, host.facts(this.#options.store !== undefined))
     const reruns = begunBefore(world)
-    const found = { ...(facts && { host: facts }), ...(reruns.length > 0 && { reruns }) }
+    const found = { ...(facts && { host: facts }), ...(tools && { tools }), ...(reruns.length > 0 && { reruns }) }
     this.#enter({ kind: 'started', dateMs: clock.date(), ...found })
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
-    this.#pump.takeUp(this.#loop.offsetMs, reruns)
+    this.#pump.takeUp(this.#loop.offsetMs, [...reruns, ...callsOf(world, gone)])
     if (hasUntold(world)) this.sessions.tellUntold()
+  }
+
+  /** Gives an agent a tool of the Host with the first tick. */
+  addTool(agent: Entity, tool: string): void {
+    if (this.#loop === undefined && !this.#isStopped) return void this.#additions.push({ agent, tool })
+    const advice = 'Call addTool before start(); later, write its ToolRegistry with runner.change(…).'
+    throw new EntiaError('world-driven', `World '${this.world.name}' has been started. ${advice}`)
   }
 
   /** Resolves once nothing is in flight and nothing is due. @throws as `Runner.idle` */

@@ -7,10 +7,21 @@ import type { Approve } from './approval-effect.ts'
 import type { Clock } from './clock.ts'
 import type { EffectKind } from './effect-kind.ts'
 
+/** What a Host does about tools that have changed since agents were saved. */
+export type ToolChangePolicy = 'keep' | 'refresh' | 'refuse'
+
 export interface HostOptions {
   /** Providers by name, the part of a model's name before the slash. The built-in ones are there besides. */
   readonly models?: Readonly<Record<string, ModelProvider>>
   readonly tools?: readonly Tool[]
+  /**
+   * What becomes of the tools of saved agents that this Host declares otherwise than the last one, or has no more. `refresh`:
+   * changed declarations are replaced, vanished ones dropped and their open calls answered. `keep`: they stay; calls of a
+   * vanished tool fail. `refuse`: the start throws `tool-changed`. No tool is ever added by itself: see `runner.addTool`.
+   *
+   * @default 'refresh'
+   */
+  readonly onToolChange?: ToolChangePolicy
   /** The catalogue that subagents get skills from. @default none */
   readonly skills?: readonly SkillDefinition[]
   /** Asks a person; `by-input`: answers are posted as inputs. Absent: nobody is there, and no tool that needs approval runs. */
@@ -40,6 +51,7 @@ export interface HostOptions {
 export const hostOptionNames: readonly (keyof HostOptions)[] = [
   'models',
   'tools',
+  'onToolChange',
   'skills',
   'approve',
   'effects',
@@ -52,4 +64,4 @@ export const hostOptionNames: readonly (keyof HostOptions)[] = [
   'prices',
 ]
 
-export const hostDefaults = { maxInFlight: 1_024 } as const
+export const hostDefaults = { maxInFlight: 1_024, onToolChange: 'refresh' } as const

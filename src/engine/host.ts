@@ -9,11 +9,12 @@ import type { SessionPool } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { inspect } from '../world/inspect.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { approvalEffect } from './approval-effect.ts'
 import { type Clock, realClock } from './clock.ts'
 import { factsOf } from './host-facts.ts'
-import { hostDefaults, type HostOptions, hostOptionNames } from './host-options.ts'
+import { hostDefaults, type HostOptions, hostOptionNames, type ToolChangePolicy } from './host-options.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { HostPools } from './host-pools.ts'
 import type { HostSeams } from './host-seams.ts'
@@ -29,6 +30,7 @@ export class Host {
   readonly clock: Clock
   readonly seams: HostSeams
   readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
+  readonly onToolChange: ToolChangePolicy
   /** Folder in which the results of sessions are kept, if there is one. */
   readonly artifacts: string | undefined
   readonly #providers: Readonly<Record<string, ModelProvider>>
@@ -50,6 +52,7 @@ export class Host {
     this.seams = seams
     refuseUnknownOptions('Host', options, hostOptionNames)
     this.clock = options.clock ?? realClock
+    this.onToolChange = policyOf(options.onToolChange)
     this.#providers = { ...builtInProviders(), ...options.models }
     for (const tool of options.tools ?? []) this.#addTool(tool)
     for (const skill of options.skills ?? []) this.#addSkill(skill)
@@ -243,4 +246,10 @@ export class Host {
 function limit(name: string, value: number): number {
   if (value === Infinity || (Number.isInteger(value) && value >= 1)) return value
   throw new EntiaError('invalid-argument', `Host: ${name} is a whole number of 1 or more, or Infinity; came ${value}.`)
+}
+
+function policyOf(policy: ToolChangePolicy = hostDefaults.onToolChange): ToolChangePolicy {
+  if (['keep', 'refresh', 'refuse'].includes(policy)) return policy
+  const message = `Host: onToolChange must be 'refresh', 'keep' or 'refuse', got ${inspect(policy)}.`
+  throw new EntiaError('invalid-argument', message)
 }

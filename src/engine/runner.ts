@@ -74,9 +74,19 @@ export class Runner {
   }
 
   /**
+   * Gives an agent a tool of the Host, with the first tick: a tool that is new since the agent was saved is not shown to it
+   * otherwise. Nothing changes if the agent has a tool of that name. To be called before `start()`.
+   *
+   * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
+   */
+  addTool(agent: Entity, tool: string): void {
+    this.#drive.addTool(agent, tool)
+  }
+
+  /**
    * Takes the world up. From here on it is driven: it ticks whenever something comes in.
    *
-   * @throws before anything has run: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-conflict`,
+   * @throws before anything has run: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-changed`, `tool-conflict`,
    * `world-driven`, `world-exists`, `world-locked`
    */
   async start(): Promise<void> {

@@ -28,6 +28,7 @@ export type EntiaErrorCode =
   | 'store-closed'
   | 'store-failed'
   | 'system-failed'
+  | 'tool-changed'
   | 'tool-conflict'
   | 'unknown-component'
   | 'unknown-entity'

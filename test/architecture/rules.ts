@@ -112,6 +112,7 @@ export const pureParts = [
   'src/tools/check-json.ts',
   'src/tools/cut-text.ts',
   'src/tools/declaration-hash.ts',
+  'src/tools/known-declarations.ts',
   'src/tools/schema-issues.ts',
   'src/tools/thrown-message.ts',
   'src/tools/value-path.ts',
