@@ -100,7 +100,10 @@ const messages: Protocol = {
       return 'This model does not support assistant message prefill. The conversation must end with a user message.'
     }
     for (const [index, message] of messages.entries()) {
-      const problem = refusalOfMessage(message, listOf(message['content']))
+      const { content } = message
+      // A text stands for one block of it.
+      const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+      const problem = refusalOfMessage(message, blocks)
       if (problem !== undefined) return `messages.${index}: ${problem}`
     }
     return undefined

@@ -116,6 +116,9 @@ export function isBlank(text: unknown): boolean {
   return typeof text !== 'string' || text.trim() === ''
 }
 
+/** So many clients may connect at once: as many as the system has room for. */
+const maxWaitingConnections = 4_096
+
 /** Starts a server on a free port of the loopback interface. */
 export async function startLoopback(protocol: Protocol, handler: Handler): Promise<LoopbackServer> {
   const requests: Received[] = []
@@ -171,7 +174,13 @@ export async function startLoopback(protocol: Protocol, handler: Handler): Promi
     else if (ends !== 'silent') response.end()
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A client that is busy for longer than a server keeps idle sockets sends its next request into one that is closed.
+  server.keepAliveTimeout = 0
+  // On a busy machine requests take as long as they take.
+  server.headersTimeout = 0
+  server.requestTimeout = 0
+  const place = { port: 0, host: '127.0.0.1', backlog: maxWaitingConnections }
+  await new Promise<void>((resolve) => server.listen(place, resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}${protocol.basePath}`,
