@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AssistantMessage } from '../../components/message.ts'
 import { openaiCompatible } from '../../src/models/openai.ts'
+import { ChatCalls } from '../../src/models/openai/chat-calls.ts'
 import { startChatServer } from '../servers/chat-server.ts'
 import { type LoopbackServer, sse } from '../servers/loopback.ts'
 import { type Call, call } from './model-calls.ts'
@@ -160,3 +162,42 @@ describe('chunks of a compatible server', () => {
     expect(outcome).toMatchObject({ value: { message: { content: [{ text: 'Hi.' }] }, stop: 'end' } })
   })
 })
+
+describe('calls that come in any pieces', () => {
+  const style = fc.record({
+    index: fc.constantFrom('own' as const, 'zero' as const, 'none' as const),
+    ids: fc.boolean(),
+    isRepeated: fc.boolean(),
+    isObject: fc.boolean(),
+  })
+  const calls = fc.array(
+    fc.record({ name: fc.constantFrom('add', 'say'), text: fc.string(), cuts: fc.array(fc.nat(40), { maxLength: 4 }) }),
+    { minLength: 1, maxLength: 5 },
+  )
+
+  it('are the same calls in every style of a server', () => {
+    fc.assert(
+      fc.property(style, calls, ({ index, ids, isRepeated, isObject }, made) => {
+        const reader = new ChatCalls(4, () => undefined)
+        for (const [at, { name, text, cuts }] of made.entries()) {
+          const place = index === 'none' ? {} : { index: index === 'own' ? at : 0 }
+          const whole = JSON.stringify({ text })
+          const parts = isObject ? [{ text }] : partsOf(whole, cuts)
+          for (const [part, written] of parts.entries()) {
+            const isTold = part === 0 || isRepeated
+            const id = ids && isTold ? { id: `call-${at}` } : {}
+            reader.take({ ...place, ...id, function: { ...(isTold && { name }), arguments: written } })
+          }
+        }
+        const read = reader.blocks(false).map(({ name, arguments: input }) => [name, input['text']])
+        expect(read).toEqual(made.map(({ name, text }) => [name, text]))
+      }),
+    )
+  })
+})
+
+/** A text cut at these places. The first piece has something: it is what tells a call from the one before it. */
+function partsOf(text: string, cuts: readonly number[]): string[] {
+  const places = [...new Set(cuts.map((cut) => 1 + (cut % text.length)))].toSorted((a, b) => a - b)
+  return [0, ...places].map((from, place) => text.slice(from, places[place])).filter((part) => part !== '')
+}
