@@ -19,6 +19,8 @@ export type KnownHolder = DataOf<typeof KnownHolder>
 /** A holder that is being made. It outlasts its job, so that what was made of it can be removed. */
 export const HolderDraft = defineComponent('HolderDraft', () =>
   z.strictObject({
+    /** Its transcript was written. Only then may the file under its key be removed: it is not another run's. */
+    isWritten: z.literal(true).optional(),
     sessionId: z.string(),
     /** Of its removal. */
     tries: z.number().int().nonnegative(),

@@ -57,11 +57,16 @@ export function transcriptEffect(sessions: Sessions): EffectKind {
   }
 }
 
-/** Removes the World and the transcript of a holder that is not to be. Tells what of them is left. */
+/**
+ * Removes the World and the transcript of a holder that is not to be. Tells what of them is left. A transcript that this
+ * world has not written stays: ids repeat where a database was restored from a backup, or where two stores share a folder
+ * of transcripts.
+ */
 export function holderRemovalEffect(sessions: Sessions): EffectKind {
   return {
     prepare(world, effect) {
-      const { sessionId } = world.read(effect, HolderDraft)
+      const { isWritten, sessionId } = world.read(effect, HolderDraft)
+      const key = sessionKey(sessionId)
       const remove = async (): Promise<OutcomeData> => {
         const left: string[] = []
         let message: string | undefined
@@ -74,7 +79,9 @@ export function holderRemovalEffect(sessions: Sessions): EffectKind {
           }
         }
         await tryTo('world', () => sessions.worlds.remove(sessionId))
-        await tryTo('transcript', () => sessions.transcripts.remove(sessionKey(sessionId)))
+        if (isWritten === true || sessions.transcripts.hasWritten(key)) {
+          await tryTo('transcript', () => sessions.transcripts.remove(key))
+        }
         return done({ left, ...(message !== undefined && { message }) })
       }
       return (context) => claimed(world, sessionId, context, remove)

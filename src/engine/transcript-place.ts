@@ -17,6 +17,8 @@ interface LinesBehind {
 export class TranscriptPlace {
   readonly #store: Store
   readonly #root: string
+  /** Keys that lines were appended under since the world was taken up, until they are removed. */
+  readonly #written = new Set<string>()
 
   constructor(world: World, store: Store | undefined, root: string) {
     this.#store = store ?? treeOf(world).transcripts
@@ -26,6 +28,12 @@ export class TranscriptPlace {
   /** Appends lines; what is there already is not written again. */
   async append(key: string, lines: readonly TranscriptLine[], from: number): Promise<void> {
     await this.#store.appendTranscript(this.#root, key, lines, { from })
+    this.#written.add(key)
+  }
+
+  /** Whether lines were appended under a key since the world was taken up. */
+  hasWritten(key: string): boolean {
+    return this.#written.has(key)
   }
 
   /**
@@ -49,6 +57,7 @@ export class TranscriptPlace {
 
   async remove(key: string): Promise<void> {
     await this.#store.deleteTranscript(this.#root, key)
+    this.#written.delete(key)
   }
 
   async search(key: string, query: string, limit: number): Promise<readonly TranscriptHit[]> {

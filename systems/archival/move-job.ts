@@ -2,6 +2,7 @@ import { ArchiveJob } from '../../components/archive-job.ts'
 import { TranscriptWrite } from '../../components/agent-transcript.ts'
 import type { TurnSummary } from '../../components/archive-job.ts'
 import type { Failure } from '../../components/failure.ts'
+import { DraftOf, HolderDraft } from '../../components/holder.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { HolderFailure } from '../../src/subagents/holder-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -24,6 +25,7 @@ export function moveJob(world: World, job: Entity): void {
       world.patch(job, ArchiveJob, { step: 'entries', tries: 1 })
       return beginEffect(world, job, { kind: 'transcript', restart: 'keyed' })
     case 'entries': {
+      for (const draft of world.referrers(DraftOf, job)) world.patch(draft, HolderDraft, { isWritten: true })
       world.patch(job, ArchiveJob, { step: 'summary', tries: 1 })
       const summary = askForSummary(world, job)
       return summary && takeSummary(world, job, summary)

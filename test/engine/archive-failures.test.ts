@@ -1,6 +1,6 @@
 import { memoryStore, Runner, sqliteStore, type Store, VirtualClock } from 'entia'
 import { ArchiveJob, HolderDraft } from 'entia/components'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { tempFolder } from '../tools/temp-folder.ts'
@@ -132,6 +132,30 @@ describe('a turn whose archiving fails', () => {
     expect(made.messages()).toHaveLength(12)
     expect((await inner.list()).map(({ name }) => name)).toEqual(['world'])
     expect(made.asked('summary')).toHaveLength(1)
+  })
+
+  it('because another run has a transcript under its id leaves that as it is', async () => {
+    const folder = await tempFolder()
+    const transcripts = join(folder, 'transcripts')
+    const open = (name: string): Store => {
+      const store = sqliteStore({ folder: join(folder, name), synchronous: 'normal', transcripts })
+      onTestFinished(() => store.close())
+      return store
+    }
+    const first = archiving({ runner: { store: open('one') } })
+    await first.runner.start()
+    await first.say('first')
+    const id = first.archive()[0]?.subagentId ?? ''
+    const key = `agents/subagent-${id}/sessions/${id}.jsonl`
+    await first.runner.stop()
+    const file = join(transcripts, 'world.files', key)
+    const before = readFileSync(file, 'utf8')
+    const second = archiving({ runner: { store: open('two') } })
+    await second.runner.start()
+    await second.say('second')
+    expect(second.archive()).toMatchObject([{ phase: 'disk', status: 'failed', subagentId: id }])
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    expect(second.told('archive-cleanup-failed')).toEqual([])
   })
 
   it('tells what is left of its holder if that cannot be removed', async () => {
