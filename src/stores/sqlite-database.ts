@@ -90,7 +90,7 @@ export class SqliteDatabase implements Database {
         lines.push(line as string)
       }
       const rows: JournalRow[] = []
-      for (const row of this.#statements.rowsBehind.iterate(id, tick)) {
+      for (const row of this.#statements.rowsBehind.iterate(id, tick, id)) {
         rows.push({ tick: row['tick'] as number, line: row['line'] as string })
       }
       return { snapshot: { tick, lines }, rows }
@@ -106,7 +106,7 @@ export class SqliteDatabase implements Database {
       const { id } = this.#find(world)
       if (id === undefined) return false
       this.#transaction(() => {
-        this.#statements.dropRows.run(id, 2 ** 40 - 1)
+        this.#statements.dropRows.run(id, id, 2 ** 40 - 1)
         this.#statements.dropSnapshots.run(id, -1, Number.MAX_SAFE_INTEGER)
         this.#statements.dropWorld.run(id)
       })
@@ -122,7 +122,8 @@ export class SqliteDatabase implements Database {
         const head = this.#headOf(name, row)
         const root = name === this.#root ? undefined : this.#root
         if (!head) return []
-        const busy = this.#statements.busy.get(row['id'] as number)?.['busy']
+        const id = row['id'] as number
+        const busy = this.#statements.busy.get(id, id, id, id)?.['busy']
         const isBusy = typeof busy === 'number' ? busy === 1 : undefined
         return [{ name, root, tick: head.tick, isBusy, sizeBytes: row['size'] as number }]
       }),
@@ -143,7 +144,7 @@ export class SqliteDatabase implements Database {
     if (snapshot) {
       const kept = record && found.head ? Math.min(found.head.oldestSnapshot, snapshot.tick - 1) : -1
       this.#statements.dropSnapshots.run(id, kept, snapshot.tick)
-      if (!record) this.#statements.dropRows.run(id, snapshot.tick)
+      if (!record) this.#statements.dropRows.run(id, id, snapshot.tick)
       for (const [seq, line] of snapshot.lines.entries()) {
         this.#statements.addSnapshotLine.run(id, snapshot.tick, seq, line, busy)
       }
@@ -226,6 +227,7 @@ const heads = `
   (SELECT max(place) & 0xffffffffff FROM rows WHERE place BETWEEN id << 40 AND id << 40 | 0xffffffffff) AS last
 `
 
+/** Parameters are not numbered: Node 22.13 binds those by name alone. */
 function prepare(db: DatabaseSync) {
   return {
     find: db.prepare(`SELECT ${heads} FROM worlds WHERE name = ?`),
@@ -240,25 +242,25 @@ function prepare(db: DatabaseSync) {
     busy: db.prepare(`
       SELECT busy FROM (
         SELECT tick, busy FROM rows WHERE place = (
-          SELECT max(place) FROM rows WHERE place BETWEEN ?1 << 40 AND ?1 << 40 | 0xffffffffff
+          SELECT max(place) FROM rows WHERE place BETWEEN ? << 40 AND ? << 40 | 0xffffffffff
         )
         UNION ALL
         SELECT tick, busy FROM snapshots
-          WHERE world = ?1 AND seq = 0 AND tick = (SELECT max(tick) FROM snapshots WHERE world = ?1)
+          WHERE world = ? AND seq = 0 AND tick = (SELECT max(tick) FROM snapshots WHERE world = ?)
       ) ORDER BY tick DESC LIMIT 1
     `),
     snapshotLines: db.prepare('SELECT seq, line FROM snapshots WHERE world = ? AND tick = ? ORDER BY seq'),
     rowsBehind: db.prepare(`
       SELECT tick, line FROM rows
-        WHERE place > (?1 << 40 | ?2) AND place <= (?1 << 40 | 0xffffffffff) ORDER BY place
+        WHERE place > (? << 40 | ?) AND place <= (? << 40 | 0xffffffffff) ORDER BY place
     `),
     addWorld: db.prepare('INSERT INTO worlds (name) VALUES (?)'),
-    addRow: db.prepare('INSERT INTO rows (place, line, busy) VALUES (?1 << 40 | ?2, ?3, ?4)'),
+    addRow: db.prepare('INSERT INTO rows (place, line, busy) VALUES (? << 40 | ?, ?, ?)'),
     addSnapshotLine: db.prepare('INSERT INTO snapshots (world, tick, seq, line, busy) VALUES (?, ?, ?, ?, ?)'),
     text: db.prepare('SELECT text FROM texts WHERE key = ?'),
     putText: db.prepare('INSERT INTO texts VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET text = excluded.text'),
     dropWorld: db.prepare('DELETE FROM worlds WHERE id = ?'),
-    dropRows: db.prepare('DELETE FROM rows WHERE place BETWEEN ?1 << 40 AND (?1 << 40 | ?2)'),
+    dropRows: db.prepare('DELETE FROM rows WHERE place BETWEEN ? << 40 AND (? << 40 | ?)'),
     dropSnapshots: db.prepare('DELETE FROM snapshots WHERE world = ? AND tick > ? AND tick <= ?'),
   }
 }
