@@ -12,9 +12,10 @@ import { root } from './printed.ts'
  * seed until a law says that something is wrong. A bug that no seed shows is a hole in the laws or in the stories, and
  * makes the exit code 1.
  */
-const usage = `Usage: npm run test:mutations -- [--only NAME]... [--seeds N] [--json]
+const usage = `Usage: npm run test:mutations -- [--only NAME]... [--story NAME] [--seeds N] [--json]
 
   --only NAME  plants this one; may be given several times
+  --story NAME tells this story of test/stories/told alone
   --seeds N    most seeds of each story (default: 2000)
   --json       prints the table as JSON`
 
@@ -30,7 +31,7 @@ interface Row {
   readonly seconds: number
 }
 
-const { only, seeds, json } = options()
+const { only, seeds, story, json } = options()
 const copy = await SourcesCopy.of(root)
 const rows: Row[] = []
 try {
@@ -51,16 +52,18 @@ async function tried(mutation: Mutation, label: string): Promise<Row> {
   const { bug, name } = mutation
   const beganMs = performance.now()
   const takeOut = await copy.plant(mutation)
-  const end = await swept([1, seeds], label)
+  const end = await swept([1, seeds, ...(story === undefined ? [] : [story])], label)
   await takeOut()
   const seconds = (performance.now() - beganMs) / 1_000
   if (end.type !== 'broken') return { name, bug, seconds }
-  const { law, message, seed, story } = end
-  const without = story === '' ? { type: 'kept' } : await swept([seed, seed, story], `${label}, taken out`)
+  const { law, message, seed } = end
+  const without = end.story === '' ? { type: 'kept' } : await swept([seed, seed, end.story], `${label}, taken out`)
   if (without.type === 'broken') {
-    throw new Error(`Story ${story} breaks a law under seed ${seed} without any mutation: run npm run test:sim first.`)
+    throw new Error(
+      `Story ${end.story} breaks a law under seed ${seed} without any mutation: run npm run test:sim first.`,
+    )
   }
-  return { name, bug, found: { story, seed, law, message }, seconds }
+  return { name, bug, found: { story: end.story, seed, law, message }, seconds }
 }
 
 /** Sweeps the stories of the copy in a process of its own. One that dies or says nothing for long has shown the bug. */
@@ -101,6 +104,7 @@ function options() {
     const { values } = parseArgs({
       options: {
         only: { type: 'string', multiple: true },
+        story: { type: 'string' },
         seeds: { type: 'string', default: '2000' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -110,7 +114,7 @@ function options() {
       console.log(usage)
       process.exit(0)
     }
-    return { json: values.json, only: chosen(values.only), seeds: countOf(values.seeds) }
+    return { json: values.json, only: chosen(values.only), seeds: countOf(values.seeds), story: values.story }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usage}`)
     process.exit(2)

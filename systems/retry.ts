@@ -31,8 +31,9 @@ export const retry = {
   name: 'retry',
   priority: -85,
   run(world: World): void {
-    for (const { effect } of inputsOf(world, 'due')) {
-      if (!world.has(effect, Due)) continue
+    for (const { attempt, effect } of inputsOf(world, 'due')) {
+      // A deadline of the try before it may have passed while that was settled.
+      if (!world.has(effect, Due) || world.read(effect, Effect).attempt !== attempt) continue
       world.remove(effect, Due)
       const failure = whyNot(world, effect)
       if (failure === undefined) world.add(effect, Pending)

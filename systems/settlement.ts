@@ -71,7 +71,7 @@ function takeAnswer(world: World, { approval, approved, reason }: InputOf<'answe
 
 function expire(world: World, { effect, attempt }: InputOf<'due'>): void {
   // The end of a wait between two tries is the retry system's.
-  if (world.has(effect, Due)) return
+  if (world.has(effect, Due) && world.get(effect, Effect)?.attempt === attempt) return
   const reason = whyNot(world, effect, attempt)
   if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'due', effect, reason })
   const { kind, timeoutMs, deadlineMs } = world.read(effect, Effect)

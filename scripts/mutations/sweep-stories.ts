@@ -28,6 +28,7 @@ const bounds = { maxStallMs: 30_000 }
 
 const [first = '1', last = first, only] = process.argv.slice(2)
 const stories = await loadStories(only)
+if (stories.size === 0) throw new Error(`There is no story ${only} in test/stories/told.`)
 await tell({ type: 'loaded', stories: [...stories.keys()] })
 await tell((await firstBroken(Number(first), Number(last))) ?? { type: 'kept' })
 process.exit()

@@ -86,6 +86,14 @@ describe('a model call that failed for a passing reason', () => {
     expect(world.has(call, Due)).toBe(false)
     expect(world.has(call, Pending)).toBe(true)
   })
+
+  it('waits on when the time of the try before it is said to be over', () => {
+    const { world, call } = failed()
+    tickAt(world, 0)
+    tickAt(world, 900, { kind: 'due', effect: call, attempt: 1 })
+    expect(world.has(call, Due)).toBe(true)
+    expect(world.has(call, Pending)).toBe(false)
+  })
 })
 
 describe('a model call that is not tried again', () => {

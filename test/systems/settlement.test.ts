@@ -96,6 +96,16 @@ describe('an effect', () => {
     expect(result.events).toEqual([{ type: 'input-dropped', kind: 'outcome', effect: entity, reason: 'settled' }])
   })
 
+  it('that waits for its next try is not reached by a deadline of the one before it', () => {
+    const world = worldOf(settlement)
+    const entity = world.spawn(Effect({ kind: 'model', restart: 'pure', attempt: 2 }), Due({ atMs: 90 }))
+    const result = tickAt(world, 80, { kind: 'due', effect: entity, attempt: 1 })
+    expect(world.has(entity, Due)).toBe(true)
+    expect(result.events).toEqual([
+      { type: 'input-dropped', kind: 'due', effect: entity, reason: 'at try 2, this was for try 1' },
+    ])
+  })
+
   it('whose outcome is none fails, and the tick does not', () => {
     const world = worldOf(settlement)
     const entity = effect(world)
