@@ -148,8 +148,8 @@ function line({ bug, found, name, seconds }: Row): string {
 
 function table(all: readonly Row[]): string {
   const lines = all.map(({ bug, found, name, seconds }) => {
-    const [story, seed, law] = found === undefined ? ['-', `> ${seeds}`, '-'] : [found.story, found.seed, found.law]
-    return `| ${name} | ${bug} | ${story} | ${law} | ${seed} | ${seconds.toFixed(1)} s |`
+    const [by, seed, law] = found === undefined ? ['-', `> ${seeds}`, '-'] : [found.story, found.seed, found.law]
+    return `| ${name} | ${bug} | ${by} | ${law} | ${seed} | ${seconds.toFixed(1)} s |`
   })
   const head = ['| Mutation | Bug | Found by story | Law | Seeds | Time |', '|---|---|---|---|---|---|']
   return [...head, ...lines, '', `${all.length - missed.length} of ${all.length} found within ${seeds} seeds.`].join(
