@@ -29,12 +29,16 @@ export const Blueprint = defineComponent('Blueprint', () =>
     boundary: BoundaryEntry().optional(),
     ceiling: ToolCeiling.schema.optional(),
     context: Context.schema.optional(),
+    /** A session that goes on with one made from it is made from it as well, so it is kept while one could be resumed. */
+    captured: z.literal(true).optional(),
     /** Literal text at the end of the system prompt. */
     ending: z.string().optional(),
     /** Of the rest, by which equal ones are found. */
     hash: z.string(),
     /** Skills of the Host's catalogue, by name, to be installed behind `skills`. */
     hostSkills: z.array(z.string()),
+    /** Of some of these, the only tools that come with them; of the others, all do. */
+    hostSkillTools: z.array(z.strictObject({ skill: z.string(), tools: z.array(z.string()) })).optional(),
     /** Tools of the Host, by name; they stand before `tools`. */
     hostTools: z.array(z.string()),
     /** Of a fork: the holders that its parent knew. */

@@ -40,7 +40,7 @@ export const SubagentConfig = lazily(() =>
     skills: z.array(z.string().min(1)).optional(),
     /** A template, as in `SystemPrompt`. @default '' */
     systemPrompt: z.string().optional(),
-    /** Tools of the Host, by name. @default none */
+    /** Tools of the Host, by name. It may run them, also where they are denied to its parent. @default none */
     tools: z.array(z.string().min(1)).optional(),
   }),
 )
@@ -99,6 +99,12 @@ export const SubagentRegistry = defineComponent(
       defaultCategory: z.string().optional(),
       fork: ForkSettings().optional(),
       freeForm: FreeForm().optional(),
+      /**
+       * Skills whose tools come along when a model names the skill in `load_skills`, whatever the agent itself may run; what
+       * is denied stays denied. Of other skills such a subagent gets the prompt, and the tools that the agent may run. Skills
+       * that a config or a program names bring all their tools. @default none
+       */
+      loadableSkills: z.array(z.string().min(1)).optional(),
       subagents: subagentConfigs(),
       /** A session that ends wakes the agent when its turn is over. @default true */
       wakeIdle: z.boolean().optional(),

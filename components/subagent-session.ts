@@ -41,6 +41,8 @@ export const SubagentSession = defineComponent(
       correlationId: z.string(),
       createdAtMs: timeMs(),
       deadlineMs: timeMs().optional(),
+      /** Tools that were denied above it when it was launched; a session that goes on with it is denied them as well. */
+      denied: z.array(z.string()).optional(),
       error: text(),
       finishedAtMs: timeMs().optional(),
       /** Its place among the ended sessions of its parent, from 1. */
@@ -51,6 +53,8 @@ export const SubagentSession = defineComponent(
       inlineContent: text(),
       kind: z.enum(sessionKinds),
       loadSkills: z.array(z.string()).optional(),
+      /** Who named `loadSkills`; absent: a model. */
+      loadedBy: z.literal('program').optional(),
       /** `provider/model`. */
       model: z.string(),
       mode: z.enum(['sync', 'background']),

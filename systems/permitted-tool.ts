@@ -2,6 +2,7 @@ import { Ancestry, ToolCeiling } from '../components/ancestry.ts'
 import { Permissions } from '../components/permissions.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { ToolRegistry } from '../components/tool-registry.ts'
+import { isPermitted } from '../src/tools/is-permitted.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 
@@ -13,10 +14,8 @@ export function permittedTool(
 ): { readonly declaration: ToolDeclaration } | { readonly problem: string } {
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
   if (declaration === undefined) return { problem: `there is no tool named ${name}.` }
-  const { allowed, denied } = world.get(agent, Permissions) ?? {}
   const ceiling = world.get(agent, ToolCeiling)?.allowed
-  const isPermitted = denied?.includes(name) !== true && allowed?.includes(name) !== false
-  if (isPermitted && ceiling?.includes(name) !== false) return { declaration }
+  if (isPermitted(name, world.get(agent, Permissions), ceiling)) return { declaration }
   const isFork = world.get(agent, Ancestry)?.sessions.at(-1)?.kind === 'fork'
   return { problem: isFork ? `tool '${name}' is not allowed in this fork` : `tool '${name}' is not permitted.` }
 }

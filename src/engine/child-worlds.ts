@@ -49,7 +49,9 @@ export interface ChildWorldsParts {
 
 /** What a session is begun from. */
 export interface Beginning {
-  readonly session: Pick<SubagentSessionData, 'prompt' | 'resumedFrom' | 'sessionId'> & { readonly kind: WorldKind }
+  readonly session: Pick<SubagentSessionData, 'denied' | 'prompt' | 'resumedFrom' | 'sessionId'> & {
+    readonly kind: WorldKind
+  }
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
   readonly payer?: Payer | undefined
@@ -174,7 +176,7 @@ export class ChildWorlds {
     const { session, above, blueprint, components } = beginning
     try {
       const world = await this.#stored(from, components, session.sessionId)
-      if (world !== undefined) reviveSession(world, session, above, blueprint.ending)
+      if (world !== undefined) reviveSession(world, session, above, blueprint)
       return world && { world }
     } catch {
       // A journal that cannot be read is as good as none: the session starts over.

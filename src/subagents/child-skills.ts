@@ -8,11 +8,23 @@ export interface FoundSkills {
   readonly ofHost: readonly string[]
   /** Names of those that are nowhere to be had. */
   readonly missing: readonly string[]
+  /** Names of those of whose tools only the ones come that the parent may run. */
+  readonly limited: ReadonlySet<string>
+}
+
+/** The skills that are asked for, by name. */
+export interface AskedSkills {
+  /** Of the config. */
+  readonly own: readonly string[]
+  /** Of the launch. */
+  readonly loaded: readonly string[]
+  /** A program launches, or the names of those that a model may load with their tools. */
+  readonly loadable: 'all' | readonly string[]
 }
 
 /** Looks skills up: with the parent first, then in the Host's catalogue. */
 export function findSkills(
-  names: readonly string[],
+  { own, loaded, loadable }: AskedSkills,
   parentSkills: readonly Skill[],
   facts: HostFactsData | undefined,
 ): FoundSkills {
@@ -20,13 +32,14 @@ export function findSkills(
   const ofParent: Skill[] = []
   const ofHost: string[] = []
   const missing: string[] = []
-  for (const name of new Set(names)) {
+  const limited = loadable === 'all' ? [] : loaded.filter((name) => !own.includes(name) && !loadable.includes(name))
+  for (const name of new Set([...own, ...loaded])) {
     const skill = parentSkills.find((each) => each.name === name)
     if (skill !== undefined) ofParent.push(skill)
     else if (Object.hasOwn(catalogue, name)) ofHost.push(name)
     else missing.push(name)
   }
-  return { ofParent, ofHost, missing }
+  return { ofParent, ofHost, missing, limited: new Set(limited) }
 }
 
 /**

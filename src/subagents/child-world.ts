@@ -25,6 +25,7 @@ import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
 import { type System, World } from '../world/world.ts'
 import { type Payer, payFor } from './payer.ts'
+import { deniedBesides } from './denied-tools.ts'
 import { forkDirective } from './fork-directive.ts'
 import { recordHolder } from './record-holder.ts'
 import { installedParts } from './installed-parts.ts'
@@ -32,7 +33,7 @@ import type { Catalogue } from './port.ts'
 
 /** What the World of a session is made from. */
 export interface ChildParts {
-  readonly session: Pick<SubagentSessionData, 'prompt' | 'sessionId'> & { readonly kind: WorldKind }
+  readonly session: Pick<SubagentSessionData, 'denied' | 'prompt' | 'sessionId'> & { readonly kind: WorldKind }
   /** The sessions above, outermost first. */
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
@@ -66,7 +67,8 @@ export function childWorld(
   if (template !== '' || ending !== undefined) put(SystemPrompt, fresh({ ending, template }))
   if (installed.tools.length > 0) put(ToolRegistry, fresh({ tools: installed.tools }))
   if (installed.skills.length > 0) put(Skills, fresh({ installed: installed.skills }))
-  put(Permissions, blueprint.permissions)
+  const permissions = deniedBesides(blueprint.permissions, session.denied)
+  if (permissions !== undefined) put(Permissions, fresh(permissions))
   put(SubagentRegistry, blueprint.registry)
   put(ToolCeiling, blueprint.ceiling)
   put(Archival, blueprint.archival)

@@ -11,6 +11,8 @@ export interface ToolSource {
   readonly skills: readonly Skill[]
   /** It can delegate, and pass that on. */
   readonly delegates: boolean
+  /** Names of tools that it may run. */
+  readonly mayRun: (name: string) => boolean
 }
 
 /** Tools of the parent's that a subagent is to inherit, each once, in the order of asking. */
@@ -36,7 +38,9 @@ export function findTools(
   const missingSkills: string[] = []
   const leftOut: [string, string][] = []
   const isDelegating = parent.delegates && listed.includes('subagent')
-  for (const name of new Set([...listed, ...skills.ofParent.flatMap(({ tools }) => tools ?? [])])) {
+  const { names, withheld } = toolsOfSkills(parent, skills)
+  for (const name of withheld) if (!listed.includes(name)) leftOut.push([name, 'the parent may not run it'])
+  for (const name of new Set([...listed, ...names])) {
     const declaration = parent.tools.find((tool) => tool.name === name)
     if (isOfDelegation(name)) {
       if (!isDelegating) leftOut.push([name, reasonAgainst(name)])
@@ -49,6 +53,36 @@ export function findTools(
     else found.push(declaration)
   }
   return { found, missingSkills, leftOut }
+}
+
+/** Of the skills that come from the parent. A model that names one gets nothing that the parent may not run. */
+function toolsOfSkills({ mayRun }: ToolSource, { limited, ofParent }: FoundSkills) {
+  const names = new Set<string>()
+  const withheld = new Set<string>()
+  for (const { name: skill, tools = [] } of ofParent) {
+    for (const name of tools) (limited.has(skill) && !mayRun(name) ? withheld : names).add(name)
+  }
+  return { names, withheld: [...withheld].filter((name) => !names.has(name)) }
+}
+
+/**
+ * Of each of the Host's skills that a model has named, the tools that the parent has as well and may run; and those that
+ * are left out, each with the reason.
+ */
+export function limitSkills({ ofHost, limited }: FoundSkills, parent: ToolSource, facts: HostFactsData | undefined) {
+  const leftOut: [string, string][] = []
+  const kept = ofHost.flatMap((skill) => {
+    const theirs = Object.entries(facts?.skills?.[skill] ?? {})
+    if (!limited.has(skill) || theirs.length === 0) return []
+    const tools = theirs.filter(([name, hash]) => {
+      const own = parent.tools.find((tool) => tool.name === name)
+      const mayRun = own !== undefined && declarationHash(own) === hash && parent.mayRun(name)
+      if (!mayRun) leftOut.push([name, `the parent may not run it, and the skill '${skill}' is not in loadableSkills`])
+      return mayRun
+    })
+    return [{ skill, tools: tools.map(([name]) => name) }]
+  })
+  return { kept, leftOut }
 }
 
 function isOfDelegation(name: string): boolean {

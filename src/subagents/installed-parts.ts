@@ -27,7 +27,9 @@ export function installedParts(
   for (const name of blueprint.hostSkills) {
     const skill = catalogue.skill(name)
     if (skill === undefined) return { problem: `Unknown skill '${name}'` }
-    const { tools: own = [], ...rest } = skill
+    const { tools: all = [], ...rest } = skill
+    const only = blueprint.hostSkillTools?.find((limited) => limited.skill === name)?.tools
+    const own = all.filter(({ declaration }) => only?.includes(declaration.name) !== false)
     for (const { declaration } of own) if (!tools.has(declaration.name)) tools.set(declaration.name, declaration)
     skills.push({ ...rest, ...(own.length > 0 && { tools: own.map((tool) => tool.declaration.name) }) })
   }

@@ -6,11 +6,12 @@ import type { PermissionsData } from '../../components/permissions.ts'
 import type { Skill } from '../../components/skills.ts'
 import { type SubagentConfig, subagentDefaults, type SubagentRegistryData } from '../../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import { isPermitted } from '../tools/is-permitted.ts'
 import type { DeepReadonly } from '../world/component.ts'
 import { findSkills, inheritedSkills } from './child-skills.ts'
 import { childTemplate } from './child-template.ts'
 import { envelopeInstruction } from './envelope.ts'
-import { findTools, type FoundTools } from './find-tools.ts'
+import { findTools, type FoundTools, limitSkills } from './find-tools.ts'
 import { settleTools } from './settle-tools.ts'
 
 /** What there is to inherit: an agent's components. */
@@ -36,6 +37,10 @@ export interface ChildRequest {
   readonly config: SubagentConfig
   /** Names of skills to install behind those of the config. */
   readonly loadSkills: readonly string[]
+  /** Who names them: a model's bring only the tools that its agent may run, or that `loadableSkills` let it have. @default a model */
+  readonly loadedBy?: 'program' | undefined
+  /** Names of tools that are denied above it. @default those that the parent's permissions deny */
+  readonly denied?: readonly string[] | undefined
   readonly isBackground: boolean
 }
 
@@ -59,9 +64,12 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
   const policy = wholePolicy(config.inheritancePolicy)
   const { template, tools, skills, permissions, registry } = policy.enabled ? parent : bare
   const listed = policy.enabled ? policy.inheritTools : []
-  const asked = findSkills([...(config.skills ?? []), ...loadSkills], skills, facts)
-  const source = { tools, skills, delegates: registry !== undefined }
+  const loadable = request.loadedBy === 'program' ? 'all' : (parent.registry?.loadableSkills ?? [])
+  const asked = findSkills({ own: config.skills ?? [], loaded: loadSkills, loadable }, skills, facts)
+  const mayRun = (name: string): boolean => isPermitted(name, parent.permissions, parent.ceiling?.allowed)
+  const source = { tools, skills, delegates: registry !== undefined, mayRun }
   const wanted = findTools(listed, source, asked, facts)
+  const limited = limitSkills(asked, { ...source, tools: parent.tools }, facts)
   const own = { tools: config.tools ?? [], skills: asked.ofHost }
   const settled = settleTools(own, wanted.found, policy.toolConflictPolicy, facts)
   const missing = new Set([...asked.missing, ...wanted.missingSkills])
@@ -74,18 +82,39 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
     ceiling: parent.ceiling,
     ending: isBackground ? envelopeInstruction : undefined,
     hostSkills: asked.ofHost,
+    ...(limited.kept.length > 0 && { hostSkillTools: limited.kept }),
     hostTools: settled.hostTools,
     limits: config.limits,
     llm,
     maxSteps: config.maxSteps ?? subagentDefaults.maxSteps,
-    permissions: parent.isBelowFork === true ? parent.permissions : policy.inheritPermissions ? permissions : undefined,
+    permissions: childPermissions(parent, policy.inheritPermissions ? permissions : undefined, request),
     pricedOnly: parent.pricedOnly,
     registry: listed.includes('subagent') ? registry : undefined,
     skills: inheritedSkills(asked.ofParent, skills, settled.inherited, listed),
     template: childTemplate(config.systemPrompt ?? '', policy.inheritSystemPrompt ? template : ''),
     tools: settled.tools,
   }
-  return { ok: true, blueprint, warnings: [...warningsOf(config.name, wanted), ...[...missing].map(missingSkill)] }
+  const leftOut = [...wanted.leftOut, ...limited.leftOut]
+  return { ok: true, blueprint, warnings: [...warningsOf(config.name, leftOut), ...[...missing].map(missingSkill)] }
+}
+
+/**
+ * What the config and the policy say of permissions. What is denied above the subagent comes from its launch. Of that a
+ * config may grant by name, unless it copies the permissions, or the parent is below a fork: then only what the parent was
+ * granted itself.
+ */
+function childPermissions(
+  parent: ParentView,
+  inherited: PermissionsData | undefined,
+  { config, denied = parent.permissions?.denied ?? [] }: ChildRequest,
+): PermissionsData | undefined {
+  const copied = parent.isBelowFork === true ? parent.permissions : inherited
+  const granted = (config.tools ?? []).filter((name) => {
+    return denied.includes(name) && (copied === undefined || copied.granted?.includes(name) === true)
+  })
+  const { granted: _, ...rest } = copied ?? {}
+  if (granted.length > 0) return { ...rest, granted }
+  return copied?.granted === undefined ? copied : rest
 }
 
 /** A parent of whom nothing is inherited. */
@@ -126,6 +155,6 @@ function missingSkill(name: string): string {
   return `Missing skill '${name}'`
 }
 
-function warningsOf(subagent: string, { leftOut }: FoundTools): readonly string[] {
+function warningsOf(subagent: string, leftOut: FoundTools['leftOut']): readonly string[] {
   return leftOut.map(([tool, reason]) => `Subagent '${subagent}' does not inherit the tool '${tool}': ${reason}`)
 }

@@ -1,14 +1,16 @@
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest, type WorldKind } from '../../components/ancestry.ts'
+import type { BlueprintData } from '../../components/blueprint.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { Delegated, DelegationLimits } from '../../components/delegation-limits.ts'
 import { AskedAgain } from '../../components/holder.ts'
 import { LastQuestion } from '../../components/last-question.ts'
 import { LastStep } from '../../components/last-step.ts'
 import { LastTurn } from '../../components/last-turn.ts'
-import { SubagentSession } from '../../components/subagent-session.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
 import { Limits } from '../../components/limits.ts'
 import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
+import { Permissions } from '../../components/permissions.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { Turn } from '../../components/turn.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
@@ -16,27 +18,31 @@ import { Usage } from '../../components/usage.ts'
 import { textOf } from '../models/text-of.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { deniedBesides } from './denied-tools.ts'
 import { nothingDelegated, reserved, type Wanted } from './grants.ts'
 
 type Named = { readonly kind: WorldKind; readonly sessionId: string }
+type Revived = Named & Pick<SubagentSessionData, 'denied'>
 
 /**
  * Makes a copy of an ended session's World the World of another one, which goes on where the first was left, with all
  * counts anew.
  *
- * @param ending of its system prompt: it is in the background, as the first may not have been
+ * @param blueprint of the other one: of it counts what of its system prompt says that it is in the background, as the first
+ * may not have been, and what it is granted of the tools that are denied by now
  */
 export function reviveSession(
   world: World,
-  { kind, sessionId }: Named,
+  { denied, kind, sessionId }: Revived,
   above: readonly Named[],
-  ending: string | undefined,
+  { ending, permissions }: Pick<BlueprintData, 'ending' | 'permissions'>,
 ): void {
   const [agent] = world.core.state.holders(Ancestry)
   if (agent === undefined) return
   world.set(agent, Ancestry, { sessions: [...above, { kind, sessionId }] })
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
+  denyAlso(world, agent, denied, permissions?.granted)
   for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
   const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
   for (const token of own) world.remove(agent, token)
@@ -46,6 +52,18 @@ export function reviveSession(
   const known = holders === undefined ? {} : { holders }
   const counts = { ...nothingDelegated, finished, ...known, launched, launchedBefore: launched }
   world.set(agent, Delegated, openGrants(world, agent).reduce(reserved, counts))
+}
+
+/** It keeps its own permissions, and is denied what is denied above it by now. */
+function denyAlso(
+  world: World,
+  agent: Entity,
+  denied: readonly string[] | undefined,
+  granted: readonly string[] | undefined,
+): void {
+  const { granted: _, ...own } = world.get(agent, Permissions) ?? {}
+  const all = deniedBesides(own, denied)
+  if (all?.denied !== undefined) world.set(agent, Permissions, { ...all, ...(granted !== undefined && { granted }) })
 }
 
 /** What sessions still have that go on as well, or have not told yet what they spent: it comes back from each. */

@@ -8,7 +8,7 @@ import { subagentToolNames } from '../../src/subagents/declarations.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
-import { releaseBlueprint } from './blueprints.ts'
+import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy, depthLeft, leftToDelegate } from './delegation.ts'
 import { delegationFacts } from './delegation-facts.ts'
 import { endSession } from './end-session.ts'
@@ -18,7 +18,7 @@ import { moveSession } from './move-session.ts'
 export function admitSession(world: World, session: Entity): void {
   // What was cancelled in this tick has not begun, and does not begin.
   if (!world.has(session, Running) || world.read(session, SubagentSession).status !== 'queued') return
-  const { parent, timeoutMs, kind } = world.read(session, SubagentSession)
+  const { parent, timeoutMs } = world.read(session, SubagentSession)
   const grant = grantFor(world, session, parent)
   if (typeof grant === 'string') {
     return endSession(world, session, { status: 'failed', fields: { error: `Delegation limit reached: ${grant}` } })
@@ -31,7 +31,7 @@ export function admitSession(world: World, session: Entity): void {
   })
   if (deadlineMs !== undefined) world.patch(session, Effect, { deadlineMs })
   reserve(world, parent, grant)
-  if (kind !== 'fork') releaseBlueprint(world, session)
+  if (!isCaptured(world, session)) releaseBlueprint(world, session)
   tell(world, 'delegation-started', delegationFacts(world, session))
 }
 

@@ -10,6 +10,7 @@ import { Llm } from '../../components/llm.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { Skills } from '../../components/skills.ts'
 import { type SubagentConfig, SubagentRegistry } from '../../components/subagent-registry.ts'
+import { SubagentSession } from '../../components/subagent-session.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { knownHost } from '../../src/models/known-host.ts'
@@ -26,8 +27,13 @@ export interface ChildRequest {
   readonly config: SubagentConfig
   readonly loadSkills: readonly string[]
   readonly isBackground: boolean
+  readonly loadedBy: 'program' | undefined
+  /** Names of tools that are denied above it. */
+  readonly denied: readonly string[]
   /** What would need an approval there is denied. */
   readonly approvals?: 'denied'
+  /** A session that goes on with this one is made from the same. */
+  readonly isCaptured: boolean
 }
 
 /** The blueprint for a subagent of an agent as both are now, made or found, and what is to be warned of. */
@@ -37,8 +43,11 @@ export function blueprintFor(
   request: ChildRequest,
 ): { readonly blueprint: Entity; readonly warnings: readonly string[] } | Refusal {
   // Where nobody can agree, nobody below can.
-  const isDenied = request.approvals === 'denied' || world.has(agent, ApprovalsDenied)
-  const plan = planFor(parentView(world, agent), request, knownHost(world), isDenied)
+  const further = {
+    ...((request.approvals === 'denied' || world.has(agent, ApprovalsDenied)) && { approvals: 'denied' as const }),
+    ...(request.isCaptured && { captured: true as const }),
+  }
+  const plan = planFor(parentView(world, agent), request, knownHost(world), further)
   if (!plan.ok) return plan
   const { data, warnings } = plan
   return { blueprint: existing(world, agent, data.hash) ?? spawn(world, agent, data), warnings }
@@ -84,21 +93,22 @@ const planned = new WeakMap<SubagentConfig, Planned>()
 
 function planFor(
   parent: ParentView,
-  { config, isBackground, loadSkills }: ChildRequest,
+  { config, denied, isBackground, loadSkills, loadedBy }: ChildRequest,
   facts: HostFactsData | undefined,
-  isDenied: boolean,
+  further: Pick<BlueprintData, 'approvals' | 'captured'>,
 ): Hashed {
-  const asked = JSON.stringify([isBackground, isDenied, loadSkills])
+  const request = { denied, isBackground, loadSkills, loadedBy }
+  const asked = JSON.stringify([request, further])
   const last = planned.get(config)
   if (last?.asked === asked && last.facts === facts && isSame(last.parent, parent)) return last.plan
-  const plan = hashed(planChild(parent, { config, isBackground, loadSkills }, facts), isDenied)
+  const plan = hashed(planChild(parent, { config, ...request }, facts), further)
   if (Object.isFrozen(config)) planned.set(config, { parent, facts, asked, plan })
   return plan
 }
 
-function hashed(plan: ChildPlan, isDenied: boolean): Hashed {
+function hashed(plan: ChildPlan, further: Pick<BlueprintData, 'approvals' | 'captured'>): Hashed {
   if (!plan.ok) return plan
-  const blueprint = { ...plan.blueprint, ...(isDenied && { approvals: 'denied' as const }) }
+  const blueprint = { ...plan.blueprint, ...further }
   return { ok: true, data: { ...blueprint, hash: blueprintHash(blueprint) }, warnings: plan.warnings }
 }
 
@@ -122,6 +132,13 @@ export function forkBlueprint(
     adoptPrefix(world.read(agent, Conversation), world.read(blueprint, SharedHistory), shared)
   }
   return blueprint
+}
+
+/** Is a session's blueprint to be kept for one that goes on with it? */
+export function isCaptured(world: World, session: Entity): boolean {
+  const blueprint = world.get(session, MadeFrom)?.blueprint
+  if (blueprint === undefined) return false
+  return world.read(session, SubagentSession).kind === 'fork' || world.read(blueprint, Blueprint).captured === true
 }
 
 /** Lets go of the blueprint that a session was to be made from; it goes with the last that needs it. */

@@ -21,7 +21,7 @@ import type { World } from '../../src/world/world.ts'
 import { chargeSession } from '../money/charge-session.ts'
 import { tell } from '../tell.ts'
 import { answerSessionCall } from './answer-session-call.ts'
-import { releaseBlueprint } from './blueprints.ts'
+import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy } from './delegation.ts'
 import { delegationFacts } from './delegation-facts.ts'
 import { moveSession } from './move-session.ts'
@@ -46,7 +46,7 @@ const worthWaking: ReadonlySet<SessionStatus> = new Set(['succeeded', 'failed', 
  * one tick.
  */
 export function endSession(world: World, session: Entity, ending: SessionEnding): void {
-  const { grant, kind, mode, notify, parent, sessionId, startedAtMs } = world.read(session, SubagentSession)
+  const { grant, mode, notify, parent, sessionId, startedAtMs } = world.read(session, SubagentSession)
   const { status, fields, usage } = ending
   const facts = delegationFacts(world, session)
   const delegated = delegatedBy(world, parent)
@@ -59,9 +59,10 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
     finished: finishedSequence,
   })
   const left = { finishedAtMs: world.nowMs, finishedSequence, usage, ...(isKnown && { grant: undefined }) }
-  moveSession(world, session, status, { ...fields, ...left })
+  const over = status === 'succeeded' ? { denied: undefined, loadedBy: undefined } : {}
+  moveSession(world, session, status, { ...fields, ...left, ...over })
   for (const token of [ActiveFor, Effect, Outcome, Pending, Running]) world.remove(session, token)
-  if (kind !== 'fork' || status === 'succeeded') releaseBlueprint(world, session)
+  if (status === 'succeeded' || !isCaptured(world, session)) releaseBlueprint(world, session)
   if (mode === 'background' && notify !== false && worthWaking.has(status)) {
     world.set(session, SubagentNotification, { id: `${sessionId}:${status}`, state: 'unread' })
     world.set(session, UnreadBy, { agent: parent })

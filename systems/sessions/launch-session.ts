@@ -2,8 +2,10 @@ import { Blueprint, MadeFrom } from '../../components/blueprint.ts'
 import { Delegated } from '../../components/delegation-limits.ts'
 import { Effect } from '../../components/effect.ts'
 import { Pending } from '../../components/pending.ts'
+import { Permissions } from '../../components/permissions.ts'
 import type { SubagentConfig } from '../../components/subagent-registry.ts'
 import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { allNames } from '../../src/subagents/denied-tools.ts'
 import { emptyShare, exhausted } from '../../src/subagents/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -24,6 +26,10 @@ export interface LaunchRequest {
   readonly approvals?: 'denied'
   readonly prompt: string
   readonly loadSkills: readonly string[]
+  /** Who names them. @default a model */
+  readonly loadedBy?: 'program' | undefined
+  /** Names of tools that are denied to it, besides those that are denied to the agent now. @default none */
+  readonly denied?: readonly string[] | undefined
   readonly mode: 'sync' | 'background'
   readonly timeoutMs: number | undefined
   /** @default one of its own */
@@ -35,7 +41,7 @@ export interface LaunchRequest {
   readonly resumedFrom?: string
   /** Of a resumed session whose prompt was too long for the record. */
   readonly promptRecord?: string
-  /** Of a fork that is resumed: what it was made from. */
+  /** Of a fork or a worker that is resumed: what it was made from. */
   readonly captured?: { readonly blueprint: Entity; readonly from: Entity }
 }
 
@@ -45,6 +51,8 @@ interface Launch {
   readonly category: string
   readonly mode: SubagentSessionData['mode']
   readonly blueprint: Entity
+  /** Names of tools that are denied above it. */
+  readonly denied: readonly string[]
   readonly warnings: readonly string[]
   readonly prefixHash?: string | null
 }
@@ -59,7 +67,8 @@ export function launchSession(world: World, agent: Entity, request: LaunchReques
 }
 
 function decide(world: World, agent: Entity, request: LaunchRequest): Launch | Refusal {
-  if (request.captured !== undefined) return decideResumedFork(world, agent, request.captured)
+  const denied = allNames(request.denied, world.get(agent, Permissions)?.denied)
+  if (request.captured !== undefined) return decideCaptured(world, agent, denied, request.captured)
   const { config: made } = request
   const chosen =
     made === undefined ? chooseSubagent(world, agent, request.category) : { kind: 'free' as const, config: made }
@@ -72,20 +81,29 @@ function decide(world: World, agent: Entity, request: LaunchRequest): Launch | R
   if (short !== undefined) return short
   if (chosen.kind === 'fork') {
     const fork = planFork(world, agent, request.callId)
-    return { kind: 'fork', category: 'fork', mode: 'background', warnings: [], ...fork }
+    return { kind: 'fork', category: 'fork', mode: 'background', denied, warnings: [], ...fork }
   }
   const { config, kind } = chosen
   const isBackground = request.mode === 'background'
-  const { approvals, loadSkills } = request
-  const asked = { config, isBackground, loadSkills, ...(approvals !== undefined && { approvals }) }
+  const { approvals, loadedBy, loadSkills } = request
+  const isDenied = approvals !== undefined && { approvals }
+  const asked = { config, denied, isBackground, isCaptured: made !== undefined, loadedBy, loadSkills, ...isDenied }
   const plan = blueprintFor(world, agent, asked)
-  return 'code' in plan ? plan : { kind, category: config.name, mode: request.mode, ...plan }
+  return 'code' in plan ? plan : { kind, category: config.name, denied, mode: request.mode, ...plan }
 }
 
-function decideResumedFork(world: World, agent: Entity, { blueprint, from }: Required<LaunchRequest>['captured']) {
-  const { prefixHash = null } = world.read(from, SubagentSession)
-  const fork = { kind: 'fork', category: 'fork', mode: 'background', warnings: [], blueprint, prefixHash } as const
-  return limitReached(world, agent, undefined) ?? fork
+function decideCaptured(
+  world: World,
+  agent: Entity,
+  denied: readonly string[],
+  { blueprint, from }: Required<LaunchRequest>['captured'],
+): Launch | Refusal {
+  const { category, kind, prefixHash } = world.read(from, SubagentSession)
+  const { limits } = world.read(blueprint, Blueprint)
+  const short = limitReached(world, agent, limits)
+  if (short !== undefined) return short
+  const shared = kind === 'fork' && { prefixHash: prefixHash ?? null }
+  return { kind, category, mode: 'background', blueprint, denied, warnings: [], ...shared }
 }
 
 /** @param wanted what the config asks to be granted */
@@ -96,8 +114,8 @@ function limitReached(world: World, agent: Entity, wanted: SubagentConfig['limit
 }
 
 function spawnSession(world: World, agent: Entity, request: LaunchRequest, launch: Launch): Entity {
-  const { kind, category, mode, blueprint, prefixHash } = launch
-  const { prompt, loadSkills, timeoutMs, notify = true, promptRecord, resumedFrom } = request
+  const { kind, category, mode, blueprint, denied, prefixHash } = launch
+  const { prompt, loadSkills, loadedBy, timeoutMs, notify = true, promptRecord, resumedFrom } = request
   const delegated = delegatedBy(world, agent)
   const { holders = 0, launched } = delegated
   const sequence = launched + holders + 1
@@ -108,8 +126,9 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
     category,
     correlationId,
     createdAtMs: world.nowMs,
+    ...(denied.length > 0 && { denied: [...denied] }),
     kind,
-    ...(loadSkills.length > 0 && { loadSkills: [...loadSkills] }),
+    ...(loadSkills.length > 0 && { loadSkills: [...loadSkills], ...(loadedBy !== undefined && { loadedBy }) }),
     mode,
     model: world.read(blueprint, Blueprint).llm.model,
     ...(!notify && { notify }),

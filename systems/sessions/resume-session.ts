@@ -18,7 +18,8 @@ export interface Resumed {
 export function resumeSession(world: World, old: Entity, correlationId?: string): Resumed | Refusal {
   const {
     category,
-    kind,
+    denied,
+    loadedBy,
     loadSkills = [],
     parent,
     prompt,
@@ -33,10 +34,13 @@ export function resumeSession(world: World, old: Entity, correlationId?: string)
     const message = `Session ${sessionId} is not in a resumable state: ${status}. ${advice}`
     return { code: 'invalid-argument', message }
   }
-  const captured = kind === 'fork' ? world.get(old, MadeFrom)?.blueprint : undefined
+  // What was made for one call alone is made from the same again.
+  const captured = world.get(old, MadeFrom)?.blueprint
   const launched = launchSession(world, parent, {
     category,
     prompt,
+    denied,
+    loadedBy,
     loadSkills,
     mode: 'background',
     timeoutMs,

@@ -58,6 +58,7 @@ function launch(world: World, input: Delegate, defaultTimeoutMs: number | undefi
     category: asked,
     prompt,
     loadSkills,
+    loadedBy: 'program',
     mode: 'background',
     timeoutMs,
     correlationId,

@@ -1,13 +1,27 @@
-import { fail, memoryStore, SessionPool, type SkillDefinition } from 'entia'
+import {
+  type Entity,
+  fail,
+  memoryStore,
+  Permissions,
+  SessionPool,
+  type SkillDefinition,
+  spawnSubagentDeclaration,
+  type Store,
+  SubagentRegistry,
+  ToolRegistry,
+  type World,
+} from 'entia'
+import { Blueprint } from 'entia/components'
 import { rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { reopened, turns } from '../engine/driving.ts'
+import { tool } from '../engine/tools.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { broken, endings } from './broken-session.ts'
 import { stores } from './kinds-of-stores.ts'
 import { look, program, stuck } from './program.ts'
 import { once } from './sleepy-team.ts'
-import { call, calls, delegate, stepwise } from './team.ts'
+import { call, calls, delegate, resultsIn, stepwise, taskOf, type TeamOptions } from './team.ts'
 
 describe.each(stores)('a session that is resumed with a %s', (_, storeOf) => {
   it.each(endings)('goes on where it was when it was %s, and pays for no step again', async (ending) => {
@@ -215,4 +229,81 @@ describe('a session that goes on with another one', () => {
     await expect(made.subagents.collect(sessionId)).resolves.toBe('Done: Look')
     expect(made.asked('worker')).toHaveLength(1)
   })
+})
+
+describe.each<[string, () => Store | undefined]>([
+  ['with a store', () => memoryStore()],
+  ['without one', () => undefined],
+])('a worker of spawn_subagent that is resumed %s', (_, storeOf) => {
+  /** A worker that failed at first, granted a tool that needs a person and one that does not; `later` comes before it is resumed. */
+  async function resumedWorker(later: (world: World, lead: Entity) => void, registry: TeamOptions['registry'] = {}) {
+    const ran: string[] = []
+    const tools = ['plain', 'careful'].map((name) =>
+      tool(name, () => void ran.push(name), { approval: name === 'careful' }),
+    )
+    let isBroken = true
+    const store = storeOf()
+    const asksFor = calls(call('w', 'spawn_subagent', { task: 'Do it', tools: ['plain', 'careful'] }))
+    const made = await program({
+      subagents: { worker: { systemPrompt: 'Another worker.', tools: ['plain'] } },
+      registry,
+      agent: { messages: 'Go' },
+      parts: [ToolRegistry({ tools: [...tools.map(({ declaration }) => declaration), spawnSubagentDeclaration] })],
+      lead: (request, context) => {
+        if (taskOf(request) !== 'Do it') return stepwise(asksFor)(request, context)
+        if (isBroken) return fail('refused')
+        const results = stepwise(calls(call('a', 'plain'), call('b', 'careful')), ({ messages }) => {
+          return JSON.stringify(resultsIn(messages))
+        })
+        return results(request, context)
+      },
+      runner: { tools, approve: () => ran.push('asked') > 0, ...(store !== undefined && { store }) },
+    })
+    await made.runner.idle()
+    expect(made.sessions()).toMatchObject([{ category: 'worker', kind: 'free', status: 'failed' }])
+    isBroken = false
+    await made.runner.change((world) => later(world, made.lead))
+    await made.subagents.resume(1)
+    await made.runner.idle()
+    const requests = made.asked('lead').map(({ request }) => request)
+    return { ...made, ran, requests: requests.filter((request) => taskOf(request) === 'Do it') }
+  }
+
+  it.each<[string, (world: World, lead: Entity) => void]>([
+    ['nothing has changed', () => undefined],
+    ['its parent has lost the tools', (world, lead) => world.set(lead, ToolRegistry, { tools: [] })],
+    ['its parent has no registry any more', (world, lead) => world.remove(lead, SubagentRegistry)],
+  ])('is what it was, with its tools and nobody to ask, where %s', async (_what, later) => {
+    const { sessions, ran, requests } = await resumedWorker(later)
+    expect(sessions()[1]).toMatchObject({ category: 'worker', kind: 'free', status: 'succeeded', prompt: 'Do it' })
+    expect(JSON.parse(sessions()[1]?.resultExcerpt ?? '')).toEqual({
+      a: '[no output]',
+      b: expect.stringContaining('needs an approval, and nobody can give one here'),
+    })
+    expect(ran).toEqual(['plain'])
+    const [first, last] = [requests[0], requests.at(-1)]
+    expect(last?.system).toBe(first?.system)
+    expect(last?.tools).toEqual(first?.tools)
+  })
+
+  it('is denied what is denied by then', async () => {
+    const { sessions, ran } = await resumedWorker((world, lead) => world.set(lead, Permissions, { denied: ['plain'] }))
+    expect(sessions()[1]?.resultExcerpt).toContain("tool 'plain' is not permitted")
+    expect(ran).toEqual([])
+  })
+})
+
+it('a worker that has succeeded leaves nothing that it was made from', async () => {
+  const made = await program({
+    agent: { messages: 'Go' },
+    parts: [ToolRegistry({ tools: [spawnSubagentDeclaration] })],
+    lead: (request, context) => {
+      return taskOf(request) === 'Do it'
+        ? 'Done.'
+        : stepwise(calls(call('w', 'spawn_subagent', { task: 'Do it' })))(request, context)
+    },
+  })
+  await made.runner.idle()
+  expect(made.sessions()).toMatchObject([{ status: 'succeeded' }])
+  expect(made.world.query(Blueprint)).toEqual([])
 })

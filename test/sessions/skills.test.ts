@@ -94,7 +94,8 @@ describe('a skill that is asked for', () => {
 
   it("comes from the Host's catalogue with its tools", async () => {
     const worker = stepwise(calls(call('x', 'query')), ({ messages }) => resultsIn(messages)['x'] ?? '')
-    const made = delegating({}, { worker, runner: { skills: [sql] } }, { load_skills: ['sql'] })
+    const options = { worker, registry: { loadableSkills: ['sql'] }, runner: { skills: [sql] } }
+    const made = delegating({}, options, { load_skills: ['sql'] })
     await made.run()
     expect(firstRequest(made)).toEqual({
       system: expect.stringContaining('Join with care.'),
