@@ -108,7 +108,7 @@ describe('a tool that is denied to an agent', () => {
     ],
   ])('is not run below it through %s', async (_, options) => {
     const lead: Behaviour = (request, context) => {
-      const isPoet = request.system?.includes('You are "poet"') === true
+      const isPoet = (request.system ?? '').includes('You are "poet"')
       return isPoet ? tries(request, context) : stepwise(calls(delegate('a', options.input ?? {})))(request, context)
     }
     const { answer, runs } = await tried({ lead, ...options })
