@@ -8,7 +8,10 @@ export const DelegationLimits = defineComponent('DelegationLimits', () =>
     costUsd: z.number().nonnegative().optional(),
     /** Levels of sessions below it. @default 3 */
     depth: z.number().int().nonnegative().optional(),
-    /** Sessions that it and those below it may launch. @default 200 */
+    /**
+     * Sessions that it and those below it may launch. At 90 % of it, `session-limit-neared` is emitted; `runner.change` may
+     * set a higher one. @default 200
+     */
     sessions: z.number().int().nonnegative().optional(),
     /** Tokens of its sessions. Absent: no limit. */
     tokens: z.number().int().nonnegative().optional(),
@@ -18,6 +21,9 @@ export type DelegationLimitsData = DataOf<() => typeof DelegationLimits.schema>
 
 /** What holds where `DelegationLimits` says nothing. */
 export const defaultDelegation = { depth: 3, sessions: 200 } as const
+
+/** The percentage of its sessions at which an agent is said to be near its limit. */
+export const nearPercent = 90
 
 const count = () => z.number().int().nonnegative()
 
@@ -32,6 +38,8 @@ export const Delegated = defineComponent('Delegated', () =>
     launched: count(),
     /** Of those, the ones that a session had launched which this agent goes on with: they are counted there. */
     launchedBefore: count().optional(),
+    /** The limit of sessions of which `session-limit-neared` was emitted last. */
+    nearedSessions: count().optional(),
     reservedCostNanoUsd: count(),
     reservedSessions: count(),
     reservedTokens: count(),

@@ -91,6 +91,16 @@ export interface StandardEvents {
     readonly sequence: number
     readonly correlationId: string
   }
+  /**
+   * An agent that is no session has used 90 % of the sessions that it may launch in all its life, as set by
+   * `DelegationLimits`: once for each limit. A higher one is set with `runner.change`.
+   */
+  'session-limit-neared': {
+    readonly agent: Entity
+    readonly limit: number
+    /** Launched by it and by those below it, or granted to those that run. */
+    readonly used: number
+  }
   /** A session has a slot and begins. */
   'delegation-started': DelegationFacts
   /** A session that had begun has ended. */

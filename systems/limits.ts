@@ -3,11 +3,12 @@ import { Busy } from '../components/busy.ts'
 import { LastStep } from '../components/last-step.ts'
 import { defaultLimits, Limits } from '../components/limits.ts'
 import { Paused } from '../components/paused.ts'
+import { Notified } from '../components/subagent-wait.ts'
 import { Unread } from '../components/unread.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
-import { endTurn } from './end-turn.ts'
+import { endTurn, type TurnEnd } from './end-turn.ts'
 import { spentGrant } from './sessions/spent-grant.ts'
 
 /**
@@ -23,7 +24,7 @@ export const limits = {
     for (const agent of world.query(LastStep, Unread, not(Busy), not(Paused))) {
       const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
       const message = `Step limit reached (${maxSteps})`
-      endTurn(world, agent, { stop: 'max-steps', failure: { kind: 'step-limit', message } })
+      endLate(world, agent, { stop: 'max-steps', failure: { kind: 'step-limit', message } })
     }
     for (const agent of world.query(Ancestry, Unread, not(Busy), not(Paused))) endWithoutBudget(world, agent)
   },
@@ -32,5 +33,11 @@ export const limits = {
 /** A session that has spent what it was granted makes no further call. */
 function endWithoutBudget(world: World, agent: Entity): void {
   const failure = spentGrant(world, agent)
-  if (failure !== undefined) endTurn(world, agent, { stop: 'budget-spent', failure })
+  if (failure !== undefined) endLate(world, agent, { stop: 'budget-spent', failure })
+}
+
+/** Ends a turn when the wait system has run already: what the agent is to be told of takes another tick. */
+function endLate(world: World, agent: Entity, end: TurnEnd): void {
+  endTurn(world, agent, end)
+  if (world.has(agent, Notified)) world.requestTick()
 }

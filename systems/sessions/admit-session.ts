@@ -9,7 +9,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
-import { delegatedBy, depthLeft, leftToDelegate } from './delegation.ts'
+import { delegatedBy, depthLeft, leftToDelegate, tellIfNeared } from './delegation.ts'
 import { delegationFacts } from './delegation-facts.ts'
 import { endSession } from './end-session.ts'
 import { moveSession } from './move-session.ts'
@@ -33,6 +33,7 @@ export function admitSession(world: World, session: Entity): void {
   reserve(world, parent, grant)
   if (!isCaptured(world, session)) releaseBlueprint(world, session)
   tell(world, 'delegation-started', delegationFacts(world, session))
+  tellIfNeared(world, parent)
 }
 
 function grantFor(world: World, session: Entity, parent: Entity): Allowance | string {

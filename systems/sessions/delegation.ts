@@ -6,6 +6,7 @@ import {
   Delegated,
   type DelegatedData,
   DelegationLimits,
+  nearPercent,
 } from '../../components/delegation-limits.ts'
 import { leftUnder } from '../../src/context/ceiling-decision.ts'
 import { ownUsage } from '../../src/context/own-usage.ts'
@@ -15,6 +16,7 @@ import { type Allowance, leftOf, nothingDelegated, reserved, tokensOf } from '..
 import { questionGrants } from '../../src/subagents/question-grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { tell } from '../tell.ts'
 
 /** What an agent has delegated so far. */
 export function delegatedBy(world: World, agent: Entity): DelegatedData {
@@ -35,6 +37,18 @@ export function leftToDelegate(world: World, agent: Entity): Allowance {
   const underCeilings = leftByCeilings(world, agent)
   if (underCeilings === undefined) return left
   return { ...left, costNanoUsd: Math.min(left.costNanoUsd ?? Infinity, underCeilings) }
+}
+
+/** Emits that an agent is near the end of the sessions that it may launch. In a session that is its grant, which cannot be raised. */
+export function tellIfNeared(world: World, agent: Entity): void {
+  if (world.has(agent, Ancestry)) return
+  const limits = world.get(agent, DelegationLimits)
+  const delegated = delegatedBy(world, agent)
+  const limit = limits?.sessions ?? defaultDelegation.sessions
+  const used = limit - leftOf(limits, delegated).sessions
+  if (used * 100 < limit * nearPercent || delegated.nearedSessions === limit) return
+  world.set(agent, Delegated, { ...delegated, nearedSessions: limit })
+  tell(world, 'session-limit-neared', { agent, limit, used })
 }
 
 function leftByCeilings(world: World, agent: Entity): number | undefined {

@@ -12,7 +12,7 @@ import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
 import { blueprintFor } from './blueprints.ts'
 import { chooseSubagent } from './choose-subagent.ts'
-import { delegatedBy, depthLeft, leftToDelegate } from './delegation.ts'
+import { delegatedBy, depthLeft, leftToDelegate, tellIfNeared } from './delegation.ts'
 import { indexSession } from '../../src/subagents/find-session.ts'
 import { planFork } from './plan-fork.ts'
 import type { Refusal } from './refusal.ts'
@@ -150,5 +150,6 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   world.set(agent, Delegated, { ...delegated, launched: launched + 1 })
   indexSession(world, session, sessionId)
   tell(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
+  tellIfNeared(world, agent)
   return session
 }

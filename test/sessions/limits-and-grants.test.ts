@@ -113,6 +113,30 @@ describe('the sessions that an agent may launch', () => {
     expect(made.sessions()).toHaveLength(200)
   })
 
+  it('are told of at 90 %, once, and again at 90 % of a limit that was raised', async () => {
+    const made = await program()
+    const launch = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) await made.subagents.spawn({ category: 'researcher', prompt: `${n}` })
+      await made.runner.idle()
+    }
+    await launch(179)
+    expect(made.told('session-limit-neared')).toEqual([])
+    await launch(21)
+    expect(made.told('session-limit-neared')).toMatchObject([{ agent: made.lead, limit: 200, used: 180 }])
+    await expect(rejection(launch(1))).resolves.toMatchObject({ code: 'limit-reached' })
+    await made.runner.change((world) => world.set(made.lead, DelegationLimits, { sessions: 240 }))
+    await launch(40)
+    expect(made.told('session-limit-neared')).toMatchObject([{ used: 180 }, { limit: 240, used: 216 }])
+    expect(made.sessions()).toHaveLength(240)
+  })
+
+  it('that are granted to those that run count, and a grant itself is not told of', async () => {
+    const made = await limited({ sessions: 10 }, { subagents: { researcher: { ...nested, limits: { sessions: 8 } } } })
+    await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })
+    await made.runner.idle()
+    expect(made.told('session-limit-neared')).toMatchObject([{ limit: 10, used: 9 }])
+  })
+
   it('are one less for each launch, however it ended, and for each resume', async () => {
     const made = await limited({ sessions: 2 }, { workerOptions: {}, worker: () => ({ text: '' }) })
     await made.subagents.spawn({ category: 'researcher', prompt: 'Look' })

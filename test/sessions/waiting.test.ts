@@ -1,4 +1,13 @@
-import { Conversation, sqliteStore, memoryStore, SessionPool, type Store, SubagentSession, VirtualClock } from 'entia'
+import {
+  Conversation,
+  Limits,
+  sqliteStore,
+  memoryStore,
+  SessionPool,
+  type Store,
+  SubagentSession,
+  VirtualClock,
+} from 'entia'
 import { SubagentWait, WaitDeadline } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { reopened, turns } from '../engine/driving.ts'
@@ -53,6 +62,20 @@ describe('a wait without ids', () => {
     expect(made.notes()).toEqual([updates(succeeded(a), failed(b, 'boom'))])
     expect(notesIn(made.asked('lead')[2]?.request.messages ?? [])).toEqual(made.notes())
     expect(made.steps).toHaveLength(3)
+  })
+})
+
+describe('a wait that begins in the last step of a turn', () => {
+  it('ends with the turn, and what has ended meanwhile is told at once', async () => {
+    const steps = [calls(launch('a', '10'), launch('b', '10000')), calls(wait({ session_ids: ['2'] })), 'Told of a.']
+    const made = sleepyTeam([...steps, 'Told of b.'], {
+      leadOptions: { latencyMs: 100 },
+      parts: [Limits({ maxSteps: 2 })],
+    })
+    await made.run()
+    expect(made.told('turn-ended').filter(({ stop }) => stop === 'max-steps')).toHaveLength(1)
+    expect(made.steps[2]?.atMs).toBe(200)
+    expect(made.notes()).toEqual([updates(succeeded(made.id(1))), updates(succeeded(made.id(2)))])
   })
 })
 
