@@ -65,6 +65,8 @@ export const SubagentSession = defineComponent(
       prefixHash: z.string().nullable().optional(),
       /** Of an ended session: the beginning, where the whole lies in the records. */
       prompt: z.string(),
+      /** The bytes of a prompt of which only the beginning is left, since the world could keep no more than `maxBytes`. */
+      promptCut: z.strictObject({ bytes: z.number().int(), maxBytes: z.number().int() }).optional(),
       /** Where the whole of a long prompt lies in the records. */
       promptRecord: text(),
       recordPath: text(),

@@ -22,7 +22,7 @@ import { takeGrant } from './sessions/take-grant.ts'
 import { takeOutcome } from './sessions/take-outcome.ts'
 import { takeRequest } from './sessions/take-request.ts'
 import { tell } from './tell.ts'
-import { timeoutAnswer, withText } from './sessions/result-answer.ts'
+import { type FoundText, timeoutAnswer, withText } from './sessions/result-answer.ts'
 
 /**
  * Moves sessions along: what programs ask for, admissions by the pool, outcomes and deadlines, in order of arrival; and
@@ -126,8 +126,7 @@ function completeAnswer(world: World, call: Entity): void {
     const place = typeof value === 'number' ? { queue_position: value } : {}
     return settleCall(world, call, JSON.stringify({ ...answer, ...place }))
   }
-  const found = value as { readonly text: string; readonly nextOffset: number | null } | null
-  settleCall(world, call, JSON.stringify(withText(answer, found ?? undefined)))
+  settleCall(world, call, JSON.stringify(withText(answer, value as FoundText | null)))
 }
 
 /** The agent of this world has a slot again. */

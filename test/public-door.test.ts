@@ -172,6 +172,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'SeenInputs',
     'SessionEnd',
     'SessionQuery',
+    'SessionTexts',
     'Settling',
     'SharedBlock',
     'SharedHistory',

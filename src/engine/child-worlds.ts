@@ -49,8 +49,10 @@ export interface ChildWorldsParts {
 
 /** What a session is begun from. */
 export interface Beginning {
-  readonly session: Pick<SubagentSessionData, 'denied' | 'prompt' | 'resumedFrom' | 'sessionId'> & {
+  readonly session: Pick<SubagentSessionData, 'denied' | 'resumedFrom' | 'sessionId'> & {
     readonly kind: WorldKind
+    /** Absent: all but the beginning of it is gone. */
+    readonly prompt: string | undefined
   }
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
@@ -59,6 +61,10 @@ export interface Beginning {
   readonly facts: HostFactsData
   readonly components: Iterable<Component>
 }
+
+/** It lay in memory, or in a folder that is not there any more. */
+const lostPrompt =
+  'Only the beginning of the prompt is left: what kept the rest is gone. Launch the session anew with its whole task.'
 
 /** Without a store, so many ended Worlds are kept in memory, the newest, so that they can be asked further questions. */
 const maxKept = 32
@@ -168,7 +174,10 @@ export class ChildWorlds {
 
   #make(beginning: Beginning) {
     const { host, systems } = this.#parts
-    return childWorld({ ...beginning, systems, catalogue: host })
+    const { session } = beginning
+    const { prompt } = session
+    if (prompt === undefined) return { problem: lostPrompt }
+    return childWorld({ ...beginning, session: { ...session, prompt }, systems, catalogue: host })
   }
 
   /** A copy of another session's World, under the name of the one that goes on with it. */

@@ -41,6 +41,12 @@ export interface HostOptions {
   /** Folder in which the results of sessions are kept as files. Absent: they are kept in the Store. */
   readonly artifacts?: string
   /**
+   * Without `artifacts` and without a store: longest result, summary or prompt of an ended session that its world keeps, in
+   * bytes of UTF-8. A longer result can be read until the Runner stops; a session with a longer prompt that has failed is
+   * not resumed. @default 262144
+   */
+  readonly maxRecordBytes?: number
+  /**
    * What models cost, and their context windows, by `provider/model`, by the model's name or by the beginning of either,
    * in any case. What is left out is taken from the price list that comes with the package. @default none
    */
@@ -61,7 +67,8 @@ export const hostOptionNames: readonly (keyof HostOptions)[] = [
   'maxSessions',
   'sessionPool',
   'artifacts',
+  'maxRecordBytes',
   'prices',
 ]
 
-export const hostDefaults = { maxInFlight: 1_024, onToolChange: 'refresh' } as const
+export const hostDefaults = { maxInFlight: 1_024, maxRecordBytes: 262_144, onToolChange: 'refresh' } as const

@@ -33,6 +33,8 @@ export class Host {
   readonly onToolChange: ToolChangePolicy
   /** Folder in which the results of sessions are kept, if there is one. */
   readonly artifacts: string | undefined
+  /** Longest text of a session that a world keeps which nothing else keeps, in bytes. */
+  readonly maxRecordBytes: number
   readonly #providers: Readonly<Record<string, ModelProvider>>
   readonly #tools = new Map<string, Tool>()
   readonly #skills = new Map<string, SkillDefinition>()
@@ -59,6 +61,7 @@ export class Host {
     const facts = factsOf(this.#providers, options.tools ?? [], this.#skills)
     this.#facts = { plain: facts, keeping: Object.freeze({ keepsSessions: true, ...facts }) }
     this.artifacts = options.artifacts
+    this.maxRecordBytes = limit('maxRecordBytes', options.maxRecordBytes ?? hostDefaults.maxRecordBytes)
     this.#prices = new Prices(options.prices, 'Host', (name) => isMakersName(name) || !this.#isInProcess(name))
     this.#pools = new HostPools(options)
     this.#kinds = new Map([

@@ -2,7 +2,8 @@ import { Answering } from '../../components/session-call.ts'
 import type { OutcomeData } from '../../components/outcome.ts'
 import type { Json } from '../world/json.ts'
 import type { EffectKind } from './effect-kind.ts'
-import { summaryPathOf } from './session-records.ts'
+import { lostResult } from './session-records.ts'
+import { summaryPathOf } from '../subagents/artifact-id.ts'
 import { maxInlineBytes } from '../subagents/session-outcome.ts'
 import type { SessionSlot } from './session-slot.ts'
 import type { Sessions } from './sessions.ts'
@@ -17,7 +18,8 @@ export function recordEffect(sessions: Sessions): EffectKind {
       const key = part === 'full' ? recordPath : summaryPathOf(recordPath)
       return async () => {
         const found = await sessions.records.get(key, { offset, maxBytes: maxInlineBytes })
-        return done(found === undefined ? null : { text: found.text, nextOffset: found.nextOffset })
+        if (found !== undefined) return done({ text: found.text, nextOffset: found.nextOffset })
+        return done({ problem: lostResult(sessions.resultBytes(recordPath), sessions.maxKeptBytes) })
       }
     },
   }

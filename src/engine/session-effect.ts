@@ -128,9 +128,10 @@ async function outcomeOf(
   usage: SessionOutcome['usage'],
 ): Promise<SessionOutcome> {
   const { sessionId, mode } = record
-  const kept = { world: sessions.world.name, sessionId, isBackground: mode === 'background' }
-  const outcome = end.ok ? await keepResult(sessions.records, kept, end.text, usage) : { ...end, usage }
-  return { ...outcome, ...(await keepPrompt(sessions.records, record)) }
+  const { maxKeptBytes, records } = sessions
+  const kept = { world: sessions.world.name, sessionId, isBackground: mode === 'background', maxKeptBytes }
+  const outcome = end.ok ? await keepResult(records, kept, end.text, usage) : { ...end, usage }
+  return { ...outcome, ...(await keepPrompt(records, record, !outcome.ok, maxKeptBytes)) }
 }
 
 /** The session is over for its parent already: its World stops, and what it has spent is told. */

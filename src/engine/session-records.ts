@@ -1,25 +1,26 @@
 import type { Store } from '../stores/port.ts'
-import { artifactIdOf, recordPathOf } from '../subagents/artifact-id.ts'
+import { artifactIdOf, recordPathOf, summaryPathOf } from '../subagents/artifact-id.ts'
 import { parseEnvelope } from '../subagents/envelope.ts'
 import { folderRecords } from '../subagents/folder-records.ts'
-import { memoryRecords } from '../subagents/memory-records.ts'
 import type { Records } from '../subagents/records.ts'
 import type { SessionOutcome } from '../subagents/session-outcome.ts'
 import { storeRecords } from '../subagents/store-records.ts'
+import { worldRecords } from '../subagents/world-records.ts'
 import { cutText } from '../tools/cut-text.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { SessionUsage, SubagentSessionData } from '../../components/subagent-session.ts'
+import type { World } from '../world/world.ts'
 
 /** A text up to so long stays in the parent's record of a session; longer ones are read back from where they are kept. */
-const maxKeptBytes = { result: 600, summary: 300, prompt: 300 } as const
+const shortBytes = { result: 600, summary: 300, prompt: 300 } as const
 const excerptChars = 200
 /** Longest text that a call which waited is answered with, in characters. */
 export const maxAnswerChars = 50_000
 
-/** Where the results of a Runner's sessions are kept: the Host's folder, or the Store, or else memory. */
-export function recordsFor(folder: string | undefined, store: Store | undefined, root: string): Records {
+/** Where the results of a Runner's sessions are kept: the Host's folder, or the Store, or else memory and the world itself. */
+export function recordsFor(folder: string | undefined, store: Store | undefined, world: World, root: string): Records {
   if (folder !== undefined) return folderRecords(folder)
-  return store === undefined ? memoryRecords() : storeRecords(store, root)
+  return store === undefined ? worldRecords(world) : storeRecords(store, root)
 }
 
 /** A session whose text is to be kept. */
@@ -28,12 +29,14 @@ export interface KeptSession {
   readonly sessionId: string
   /** Only in the background is the text looked at for an envelope. */
   readonly isBackground: boolean
+  /** Longest text that goes into the world, since the records do not outlive the Runner. Absent: they do. */
+  readonly maxKeptBytes: number | undefined
 }
 
 /** Keeps a session's result, and gives what its parent is to know of it. Fails if it cannot be kept. */
 export async function keepResult(
   records: Records,
-  { world, sessionId, isBackground }: KeptSession,
+  { world, sessionId, isBackground, maxKeptBytes }: KeptSession,
   text: string,
   usage: SessionUsage,
 ): Promise<SessionOutcome> {
@@ -41,10 +44,18 @@ export async function keepResult(
   const artifactId = artifactIdOf(world, sessionId, result)
   const recordPath = recordPathOf(artifactId)
   const resultBytes = Buffer.byteLength(result)
-  const isSummaryShort = summary === undefined || Buffer.byteLength(summary) <= maxKeptBytes.summary
+  const summaryBytes = summary === undefined ? 0 : Buffer.byteLength(summary)
+  const isSummaryShort = summaryBytes <= shortBytes.summary
+  const texts = {
+    ...(goesIntoWorld(resultBytes, shortBytes.result, maxKeptBytes) && { result: detached(result) }),
+    ...(summary !== undefined &&
+      goesIntoWorld(summaryBytes, shortBytes.summary, maxKeptBytes) && { summary: detached(summary) }),
+  }
   try {
-    await records.put(recordPath, result)
-    if (!isSummaryShort) await records.put(summaryPathOf(recordPath), summary)
+    if (texts.result === undefined) await records.put(recordPath, result)
+    if (!isSummaryShort && summary !== undefined && texts.summary === undefined) {
+      await records.put(summaryPathOf(recordPath), summary)
+    }
   } catch (error) {
     const message = `Result could not be stored: ${thrownMessage(error)}`
     return { ok: false, error: message, kind: 'store-failed', usage }
@@ -52,43 +63,64 @@ export async function keepResult(
   return {
     ok: true,
     artifactId,
-    ...(resultBytes <= maxKeptBytes.result && { inlineContent: detached(result) }),
+    ...(resultBytes <= shortBytes.result && { inlineContent: detached(result) }),
     recordPath,
     resultBytes,
     resultExcerpt: detached(cutText(result, excerptChars)),
     ...(summary !== undefined && { summary: isSummaryShort ? detached(summary) : true }),
     text: capped(result),
+    ...(Object.keys(texts).length > 0 && { texts }),
     usage,
   }
 }
 
-/** Where the summary of a result lies whose record is there. */
-export function summaryPathOf(recordPath: string): string {
-  return `${recordPath}.summary`
+/** A text that is too long for the record of its session, and not for the world, which has to keep it. */
+function goesIntoWorld(bytes: number, short: number, maxKeptBytes: number | undefined): boolean {
+  return maxKeptBytes !== undefined && bytes > short && bytes <= maxKeptBytes
 }
 
-/** Keeps a prompt that is too long for an ended session's record; gives what stands there instead, if anything does. */
+/**
+ * Keeps a prompt that is too long for an ended session's record; gives what stands there instead, if anything does.
+ *
+ * @param mayBeResumed somebody could need the whole of it
+ * @param maxKeptBytes longest prompt that stays in the world, where the records do not outlive the Runner
+ */
 export async function keepPrompt(
   records: Records,
   { prompt, promptRecord, sessionId }: Pick<SubagentSessionData, 'prompt' | 'promptRecord' | 'sessionId'>,
-): Promise<{ readonly prompt?: string; readonly promptRecord?: string }> {
-  if (promptRecord !== undefined || Buffer.byteLength(prompt) <= maxKeptBytes.prompt) return {}
+  mayBeResumed: boolean,
+  maxKeptBytes: number | undefined,
+): Promise<Pick<SubagentSessionData, 'promptCut' | 'promptRecord'> & { readonly prompt?: string }> {
+  const bytes = Buffer.byteLength(prompt)
+  if (promptRecord !== undefined || bytes <= shortBytes.prompt) return {}
+  if (maxKeptBytes !== undefined) {
+    if (mayBeResumed && bytes <= maxKeptBytes) return {}
+    const beginning = detached(cutText(prompt, shortBytes.prompt))
+    return { prompt: beginning, ...(mayBeResumed && { promptCut: { bytes, maxBytes: maxKeptBytes } }) }
+  }
   const path = `scratchbook/prompts/${sessionId}`
   try {
     await records.put(path, prompt)
-    return { prompt: detached(cutText(prompt, maxKeptBytes.prompt)), promptRecord: path }
+    return { prompt: detached(cutText(prompt, shortBytes.prompt)), promptRecord: path }
   } catch {
     // Then it stays where it is.
     return {}
   }
 }
 
-/** The whole of a session's prompt. */
+/** The whole of a session's prompt; `undefined` if all but its beginning is gone. */
 export async function wholePrompt(
   records: Records,
   { prompt, promptRecord }: Pick<SubagentSessionData, 'prompt' | 'promptRecord'>,
-): Promise<string> {
-  return promptRecord === undefined ? prompt : ((await records.get(promptRecord))?.text ?? prompt)
+): Promise<string | undefined> {
+  return promptRecord === undefined ? prompt : (await records.get(promptRecord))?.text
+}
+
+/** Why a result cannot be read that was there once. */
+export function lostResult(resultBytes: number, maxKeptBytes: number | undefined): string {
+  if (maxKeptBytes === undefined || resultBytes <= maxKeptBytes) return 'The record of this result is gone.'
+  const limit = `a world without a store keeps results of up to ${maxKeptBytes} bytes (maxRecordBytes)`
+  return `This result of ${resultBytes} bytes was not saved: ${limit}.`
 }
 
 function capped(text: string): string {

@@ -42,6 +42,8 @@ export class Sessions {
   readonly world: World
   readonly host: Host
   readonly records: Records
+  /** Longest text of a session that the world has to keep, in bytes. Absent: the records outlive the Runner. */
+  readonly maxKeptBytes: number | undefined
   readonly worlds: ChildWorlds
   readonly transcripts: TranscriptPlace
   readonly subtasks: SubtaskRuns
@@ -66,7 +68,8 @@ export class Sessions {
     this.world = world
     this.#reports = new SessionReports(world)
     this.host = host
-    this.records = recordsFor(host.artifacts, store, root)
+    this.records = recordsFor(host.artifacts, store, world, root)
+    this.maxKeptBytes = host.artifacts === undefined && store === undefined ? host.maxRecordBytes : undefined
     this.transcripts = new TranscriptPlace(world, store, root)
     const made: MakeRunner = (child, ...rest) => {
       joinTree(child, world)
@@ -90,6 +93,14 @@ export class Sessions {
 
   record(session: Entity): SubagentSessionData {
     return this.world.read(session, SubagentSession)
+  }
+
+  /** Of the result that is kept under that path; 0 for none. */
+  resultBytes(recordPath: string): number {
+    const found = this.world.core.state.holders(SubagentSession).find((session) => {
+      return this.record(session).recordPath === recordPath
+    })
+    return found === undefined ? 0 : (this.record(found).resultBytes ?? 0)
   }
 
   /** A session's place in the pool. */

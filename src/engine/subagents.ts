@@ -11,6 +11,7 @@ import type { Transcript } from './child-run.ts'
 import type { Clock } from './clock.ts'
 import { checkedLaunch, checkedPrompt, checkedTime } from './launch-options.ts'
 import type { LaunchOptions } from './launch-options.ts'
+import { lostResult } from './session-records.ts'
 import { sessionInfo, type SessionInfo } from './session-info.ts'
 import { ownSession, type SessionRef } from './session-ref.ts'
 import type { Launched, SessionNews } from './session-news.ts'
@@ -251,14 +252,22 @@ export class Subagents {
 
   async #resultOf(session: Entity): Promise<string> {
     const { world, sessions } = this.#parts
-    const { error, inlineContent, recordPath = '', sessionId, status } = world.read(session, SubagentSession)
+    const {
+      error,
+      inlineContent,
+      recordPath = '',
+      resultBytes = 0,
+      sessionId,
+      status,
+    } = world.read(session, SubagentSession)
     if (status !== 'succeeded') {
       throw new EntiaError('session-failed', error ?? `Session ${sessionId} ended as ${status}.`, { sessionId, status })
     }
     if (inlineContent !== undefined) return inlineContent
     const found = await sessions.records.get(recordPath)
     if (found !== undefined) return found.text
-    throw new EntiaError('session-failed', `The record of session ${sessionId} is gone: ${recordPath}.`)
+    const why = lostResult(resultBytes, sessions.maxKeptBytes)
+    throw new EntiaError('session-failed', `The result of session ${sessionId} cannot be read. ${why}`, { recordPath })
   }
 
   /** Did it come in time? */

@@ -9,3 +9,8 @@ export function artifactIdOf(worldId: string, sessionId: string, result: string)
 export function recordPathOf(artifactId: string): string {
   return `scratchbook/records/subagent/${artifactId}`
 }
+
+/** Where the summary of a result lies whose record is there. */
+export function summaryPathOf(recordPath: string): string {
+  return `${recordPath}.summary`
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { failureKinds } from '../../components/failure.ts'
 import { KnownHolder } from '../../components/holder.ts'
+import { SessionTexts } from '../../components/session-texts.ts'
 import { SessionUsage } from '../../components/subagent-session.ts'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
@@ -8,8 +9,12 @@ import { lazily } from '../world/lazily.ts'
 /** Longest text of a result that an answer holds and that listeners are told, in bytes. */
 export const maxInlineBytes = 8_192
 
-/** The beginning of a prompt, and where the whole of it lies. */
-const cutPrompt = () => ({ prompt: z.string().optional(), promptRecord: z.string().optional() })
+/** The beginning of a prompt, and where the whole of it lies, or that it is nowhere. */
+const cutPrompt = () => ({
+  prompt: z.string().optional(),
+  promptCut: z.strictObject({ bytes: z.number().int(), maxBytes: z.number().int() }).optional(),
+  promptRecord: z.string().optional(),
+})
 
 /** Turns of it are still on their way to holders. */
 const archiving = () => ({ isArchiving: z.literal(true).optional() })
@@ -30,6 +35,8 @@ export const SessionOutcome = lazily(() =>
       summary: z.union([z.string(), z.literal(true)]).optional(),
       /** For a call that waits and for listeners; cut where it is very long. */
       text: z.string(),
+      /** For the World to keep, where nothing else does. */
+      texts: SessionTexts.schema.optional(),
       usage: SessionUsage(),
     }),
     z.strictObject({

@@ -53,12 +53,13 @@ export function unknownAnswer(named: string, problem: string, { method, offset }
   })
 }
 
-/** An answer with the text in it that it wanted. `undefined`: the text is gone. */
-export function withText(
-  answer: JsonObject,
-  found: { readonly text: string; readonly nextOffset: number | null } | undefined,
-): JsonObject {
-  if (found === undefined) return { ...answer, status: 'error', error: 'The record of this result is gone.' }
+/** What was read back of a result, or why it could not be. */
+export type FoundText = { readonly text: string; readonly nextOffset: number | null } | { readonly problem: string }
+
+/** An answer with the text in it that it wanted. `null`, in older worlds: the text is gone. */
+export function withText(answer: JsonObject, found: FoundText | null): JsonObject {
+  const problem = found === null ? 'The record of this result is gone.' : 'problem' in found ? found.problem : undefined
+  if (found === null || 'problem' in found) return { ...answer, status: 'error', error: problem ?? null }
   const hasOffset = Object.hasOwn(answer, 'next_offset')
   return { ...answer, inline_content: found.text, ...(hasOffset && { next_offset: found.nextOffset }) }
 }

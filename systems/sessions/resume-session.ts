@@ -23,6 +23,7 @@ export function resumeSession(world: World, old: Entity, correlationId?: string)
     loadSkills = [],
     parent,
     prompt,
+    promptCut,
     promptRecord,
     sessionId,
     startedAtMs,
@@ -33,6 +34,11 @@ export function resumeSession(world: World, old: Entity, correlationId?: string)
     const advice = 'Only failed, timed_out, or cancelled sessions can be resumed.'
     const message = `Session ${sessionId} is not in a resumable state: ${status}. ${advice}`
     return { code: 'invalid-argument', message }
+  }
+  if (promptCut !== undefined) {
+    const { bytes, maxBytes } = promptCut
+    const why = `its prompt has ${bytes} bytes, and a world without a store keeps ${maxBytes} of it (maxRecordBytes)`
+    return { code: 'limit-reached', message: `Session ${sessionId} cannot be resumed: ${why}. Launch it anew.` }
   }
   // What was made for one call alone is made from the same again.
   const captured = world.get(old, MadeFrom)?.blueprint

@@ -1,4 +1,5 @@
 import { Outcome } from '../../components/outcome.ts'
+import { SessionTexts } from '../../components/session-texts.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { SessionOutcome } from '../../src/subagents/session-outcome.ts'
 import { seconds } from '../../src/subagents/seconds.ts'
@@ -28,13 +29,14 @@ export function takeOutcome(world: World, session: Entity): void {
     const error = 'The session came back with an outcome that is none.'
     return endSession(world, session, { status: 'failed', fields: { error } })
   }
-  const { ok: _, isArchiving, usage, prompt, promptRecord, ...rest } = end
+  const { ok: _, isArchiving, usage, prompt, promptCut, promptRecord, ...rest } = end
   if (isArchiving === true) settleSession(world, session, true)
-  const cut = prompt === undefined ? {} : { prompt, promptRecord }
+  const cut = prompt === undefined ? {} : { prompt, promptCut, promptRecord }
   if (!('text' in rest)) {
     return endSession(world, session, { status: 'failed', fields: { ...cut, error: rest.error }, usage })
   }
-  const { text, ...fields } = rest
+  const { text, texts, ...fields } = rest
+  if (texts !== undefined) world.set(session, SessionTexts, texts)
   endSession(world, session, { status: 'succeeded', fields: { ...cut, ...fields }, text, usage })
 }
 
