@@ -15,6 +15,7 @@ export class Listeners {
   readonly #world: string
   readonly #time: () => EventTime
   readonly #above: Above | undefined
+  #held: (StreamEvent | TickEvent)[] | undefined
   readonly #byType = new Map<string, Set<Listener>>()
 
   /**
@@ -43,8 +44,23 @@ export class Listeners {
     return isHeard || this.#above?.listeners.has(type) === true
   }
 
-  /** Tells an event of a tick, or one as it happens. What nobody hears is not made. */
+  /** Has everything else wait that is told from now on, until the function that this gives is called. */
+  hold(): () => void {
+    const held = (this.#held = [] as (StreamEvent | TickEvent)[])
+    return () => {
+      if (this.#held === held) this.#held = undefined
+      for (const event of held) this.tell(event)
+    }
+  }
+
+  /** Tells what happens, unless that has to wait. */
   tell(happened: StreamEvent | TickEvent): void {
+    if (this.#held === undefined) this.tellNow(happened)
+    else this.#held.push(happened)
+  }
+
+  /** Tells an event of a tick, or one as it happens. What nobody hears is not made. */
+  tellNow(happened: StreamEvent | TickEvent): void {
     if (!this.has(happened.type)) return
     const event = 'nowMs' in happened ? happened : { ...happened, ...this.#time() }
     this.#tellThose(event.type, event)

@@ -32,7 +32,7 @@ export interface TickLoopParts {
 
 /**
  * Ticks whenever something has come in, one tick a turn of the event loop unless the clock has it otherwise: tick → commit
- * → tell → start effects. Sleeps when nothing is there; a failure ends it for good.
+ * → start effects → tell. Sleeps when nothing is there; a failure ends it for good.
  */
 export class TickLoop {
   readonly #parts: TickLoopParts
@@ -198,15 +198,17 @@ export class TickLoop {
   }
 
   #after({ events, again }: Ticked, { change, entries }: Intake): void {
-    const { pump, world } = this.#parts
+    const { listeners, pump, world } = this.#parts
     this.ticks++
     this.#wantsTick = again
+    // What begins may stream at once, and is heard of behind the events of the tick that has started it.
+    const release = events.length > 0 ? listeners.hold() : undefined
+    if (!this.#isStopped) pump.follow()
+    world.core.state.forget()
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
     if (events.length > 0) this.#tell(events)
-    // What begins may be heard of at once, and then its tick was told already.
-    if (!this.#isStopped) pump.follow()
-    world.core.state.forget()
+    release?.()
     this.#parts.committed?.()
   }
 
@@ -214,7 +216,7 @@ export class TickLoop {
     const { listeners, world } = this.#parts
     const { dateMs, name, nowMs, tick } = world
     events.forEach((event, index) => {
-      if (listeners.has(event.type)) listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs })
+      if (listeners.has(event.type)) listeners.tellNow({ ...event, world: name, tick, index, nowMs, dateMs })
     })
   }
 
