@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { endingOf, wrongAbout } from './printed.ts'
 import manifest from '../package.json' with { type: 'json' }
 
 /**
@@ -64,6 +65,7 @@ try {
     '--jobs',
     '2',
   )
+  for (const name of ['chat-server.ts', 'mailboxes.ts']) await checkExample(name)
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
   await check('matchers are there in a test', bin('tsc'), '-p', join(folder, 'tsconfig.vitest.json'))
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
@@ -142,6 +144,18 @@ async function linkProgram(home: string): Promise<void> {
   await mkdir(dirname(link), { recursive: true })
   await symlink(script, link)
   await chmod(script, 0o755)
+}
+
+/** A program as a user of the package writes it, with a process that is killed and a world that goes on. */
+async function checkExample(name: string): Promise<void> {
+  await copyFile(join(root, 'examples', name), join(folder, name))
+  const { said } = await endingOf(join('examples', name))
+  const wrong = await wrongAbout(name, said, folder)
+  if (wrong === undefined) console.log(`✓ ${name} prints what it says`)
+  else {
+    console.error(`✗ ${name} prints what it says\n${wrong}`)
+    process.exitCode = 1
+  }
 }
 
 async function check(what: string, command: string, ...parameters: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
@@ -9,14 +10,27 @@ const timeoutMs = 60_000
 /** What was compiled for one program serves all that come after it. */
 const cache = join(root, 'node_modules/.cache/programs')
 
+/** What the comment at the end of an example says: what it prints, or why it is not run. */
+export async function endingOf(path: string): Promise<{ readonly kind?: string; readonly said?: string }> {
+  const text = await readFile(join(root, path), 'utf8')
+  const [, kind, said] = /\/\*\s*(Prints|Not run):\s*((?:(?!\*\/).)*?)\s*\*\/\s*$/s.exec(text) ?? []
+  return { ...(kind !== undefined && { kind }), ...(said !== undefined && { said }) }
+}
+
 /**
- * Runs a program of this project from its sources, with no key of a model provider at hand, and compares what it prints
+ * Runs a program from its sources, with no key of a model provider at hand, and compares what it prints
  * with what it is said to print, where `…` stands for anything within a line. Gives what is wrong, or nothing.
+ *
+ * @param cwd where it runs. @default the project, with its packages' sources
  */
-export async function wrongAbout(path: string, expected: string | undefined): Promise<string | undefined> {
+export async function wrongAbout(
+  path: string,
+  expected: string | undefined,
+  cwd?: string,
+): Promise<string | undefined> {
   const environment = Object.entries(process.env).filter(([name]) => !/(API|AUTH)_(KEY|TOKEN)$/.test(name))
-  const child = spawn(process.execPath, ['--conditions=source', path], {
-    cwd: root,
+  const child = spawn(process.execPath, [...(cwd === undefined ? ['--conditions=source'] : []), path], {
+    cwd: cwd ?? root,
     env: { ...Object.fromEntries(environment), NO_COLOR: '1', NODE_COMPILE_CACHE: cache },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { report, root, wrongAbout } from './printed.ts'
+import { endingOf, report, root, wrongAbout } from './printed.ts'
 
 /**
  * Runs each file of `examples/` and compares its output with the comment at its end:
@@ -17,10 +17,7 @@ import { report, root, wrongAbout } from './printed.ts'
 const results = new Map<string, string | undefined>()
 for (const name of (await readdir(join(root, 'examples'))).filter((file) => file.endsWith('.ts')).toSorted()) {
   const path = join('examples', name)
-  const ending = /\/\*\s*(Prints|Not run):\s*((?:(?!\*\/).)*?)\s*\*\/\s*$/s.exec(
-    await readFile(join(root, path), 'utf8'),
-  )
-  const [, kind, said] = ending ?? []
+  const { kind, said } = await endingOf(path)
   if (kind === 'Not run' && said !== '') console.log(`- ${path} is not run: ${said}`)
   else if (kind === 'Prints') results.set(path, await wrongAbout(path, said))
   else results.set(path, 'It does not end in a comment that starts with `Prints:` and says what it prints.')
