@@ -118,6 +118,8 @@ async function followed(
   await context.wait(run.stop())
   sessions.worlds.keep(record.sessionId, run.world)
   const outcome = await outcomeOf(sessions, record, end, usage)
+  // Called off since it has ended: nothing takes its outcome, and what it has spent counts all the same.
+  if (signal.aborted && !context.isStopping) sessions.spent(session, usage)
   return { ok: true, value: (isArchiving ? { ...outcome, isArchiving } : outcome) as Json }
 }
 

@@ -117,6 +117,28 @@ describe('the tokens and the money of sessions', () => {
     expect(made.asked('worker')).toHaveLength(2)
   })
 
+  it('go back from a session that is cancelled while its result is being written down', async () => {
+    const [writing, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const kept = memoryStore()
+    const putText: Store['putText'] = async (...parts) => {
+      writing.resolve()
+      await written.promise
+      await kept.putText(...parts)
+    }
+    const usage = { workerOptions: { usage: { input: 5, output: 2 } } }
+    const made = await limited({ tokens: 100 }, { ...usage, runner: { store: { ...kept, putText } } })
+    await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
+    await writing.promise
+    await made.subagents.cancel(1)
+    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 25, spentTokens: 0 })
+    written.resolve()
+    await made.runner.idle()
+    await turns()
+    await made.runner.idle()
+    expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedTokens: 0, spentTokens: 7 })
+    await made.runner.stop()
+  })
+
   it('are spent by a query that its agent asks, once the session has ended', async () => {
     const made = await limited({ tokens: 100 }, { workerOptions: { usage: { input: 7 } } })
     await made.subagents.spawn({ category: 'researcher', prompt: 'a' })
