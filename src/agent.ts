@@ -13,7 +13,8 @@ import { declare } from './tools/declare.ts'
 import { jsonSchemaOf } from './tools/json-schema-of.ts'
 import type { Tool } from './tools/port.ts'
 import type { Entity, Initial } from './world/component.ts'
-import { refuseUnknownOptions } from './world/known-options.ts'
+import type { JsonObject } from './world/json.ts'
+import { refuseNoList, refuseUnknownOptions } from './world/known-options.ts'
 import type { World } from './world/world.ts'
 import type { z } from 'zod'
 
@@ -26,8 +27,8 @@ export interface AgentOptions {
   readonly tools?: readonly (Tool | ToolDeclaration)[]
   /** The conversation so far; a text is a user's message. @default none */
   readonly messages?: string | readonly Message[]
-  /** What the final answer has to look like. */
-  readonly output?: z.ZodType
+  /** What the final answer has to look like: a schema of zod 4, or JSON Schema. */
+  readonly output?: z.ZodType | JsonObject
   /** 0 or more. @default the provider's */
   readonly temperature?: number | undefined
   /** Most tokens that the model may write in one call. @default the provider's */
@@ -67,6 +68,7 @@ const optionNames: readonly (keyof AgentOptions)[] = [
  */
 export function agent(options: AgentOptions): Initial[] {
   refuseUnknownOptions('agent()', options, optionNames)
+  refuseNoList('agent()', 'tools', options.tools)
   const { model, system, tools, messages = [], output, maxSteps, maxToolCalls, config } = options
   const { temperature, maxOutputTokens, thinking, retry, timeoutMs } = options
   const llm = Llm({ model, temperature, maxOutputTokens, thinking, retry, timeoutMs })
@@ -83,7 +85,7 @@ export function agent(options: AgentOptions): Initial[] {
  * The component that asks an agent for a final answer of this form. What a JSON Schema cannot say, such as refinements, is
  * not checked.
  */
-export function outputSchema(schema: z.ZodType): Initial {
+export function outputSchema(schema: z.ZodType | JsonObject): Initial {
   return OutputSchema({ schema: jsonSchemaOf(schema, 'outputSchema') })
 }
 

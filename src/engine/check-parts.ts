@@ -22,6 +22,10 @@ const smallModelPath = 'context.agentic.small_model'
 export function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
   // Straight from the columns: bitECS is not to follow these components for one look at the start.
   const { state } = world.core
+  if (world.systems.length === 0) {
+    const what = `World '${world.name}' has no systems, so nothing would ever happen in it`
+    throw new EntiaError('invalid-argument', `${what}. Write new World({ systems: standardSystems() }).`)
+  }
   for (const agent of state.holders(Llm)) {
     const { model } = world.read(agent, Llm)
     const problem = providerProblem(host, agent, 'the model', model)

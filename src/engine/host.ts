@@ -10,7 +10,7 @@ import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { inspect } from '../world/inspect.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { refuseNoList, refuseNoTable, refuseUnknownOptions, shortly } from '../world/known-options.ts'
 import { approvalEffect } from './approval-effect.ts'
 import { type Clock, realClock } from './clock.ts'
 import { factsOf } from './host-facts.ts'
@@ -53,6 +53,7 @@ export class Host {
   constructor(options: HostOptions = {}, seams: HostSeams = {}) {
     this.seams = seams
     refuseUnknownOptions('Host', options, hostOptionNames)
+    refuseMisshapen(options)
     this.clock = options.clock ?? realClock
     this.onToolChange = policyOf(options.onToolChange)
     this.#providers = { ...builtInProviders(), ...options.models }
@@ -255,4 +256,23 @@ function policyOf(policy: ToolChangePolicy = hostDefaults.onToolChange): ToolCha
   if (['keep', 'refresh', 'refuse'].includes(policy)) return policy
   const message = `Host: onToolChange must be 'refresh', 'keep' or 'refuse', got ${inspect(policy)}.`
   throw new EntiaError('invalid-argument', message)
+}
+
+/** @throws `invalid-argument` for parts of a Host in another form than they have to be given in */
+function refuseMisshapen({ effects, models, skills, tools }: HostOptions): void {
+  refuseNoList('Host', 'tools', tools)
+  refuseNoList('Host', 'skills', skills)
+  refuseNoTable('Host', 'models', models, '{ script: scripted(…) }')
+  refuseNoTable('Host', 'effects', effects, '{ reminder: { prepare } }')
+  for (const [index, tool] of (tools ?? []).entries()) {
+    const { call, declaration } = (tool ?? {}) as Partial<Tool>
+    if (typeof call === 'function' && typeof declaration?.name === 'string') continue
+    const advice = Array.isArray(tool) ? 'spread the list: tools: [...more]' : 'make one with defineTool'
+    throw new EntiaError('invalid-argument', `Host: tools[${index}] is no tool, got ${shortly(tool)}: ${advice}.`)
+  }
+  for (const [name, model] of Object.entries(models ?? {})) {
+    if (typeof (model as Partial<ModelProvider> | undefined)?.call === 'function') continue
+    const what = `Host: models.${name} must be a model provider, got ${shortly(model)}`
+    throw new EntiaError('invalid-argument', `${what}: make one with anthropic(), openai() or scripted(…).`)
+  }
 }

@@ -17,6 +17,12 @@ export function checkJson(schema: object, value: Json): string | undefined {
   return result.success ? undefined : schemaIssues(result.error)
 }
 
+/** Why nothing can be checked by a JSON Schema, if nothing can. */
+export function schemaFault(schema: object): string | undefined {
+  const type = compile(schema)
+  return typeof type === 'string' ? type : undefined
+}
+
 function compile(schema: object): z.ZodType | string {
   try {
     return z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema)

@@ -2,21 +2,25 @@ import { z } from 'zod'
 import { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { JsonObject } from '../world/json.ts'
+import type { Json, JsonObject } from '../world/json.ts'
 import { lazily } from '../world/lazily.ts'
+import { checkJson } from './check-json.ts'
 import { cutText } from './cut-text.ts'
-import { jsonSchemaOf } from './json-schema-of.ts'
+import { isZod, jsonSchemaOf, schemaProblem } from './json-schema-of.ts'
 import type { Tool, ToolContext } from './port.ts'
 import { schemaIssues } from './schema-issues.ts'
 import { errorOutput, toolOutput } from './tool-output.ts'
 
 /** What `defineTool` makes a tool of. */
-export interface ToolOptions<Schema extends z.core.$ZodType> {
+export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
   /** What models call it by: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
   /** What it does and when to use it, for models. */
   readonly description: string
-  /** Schema of the arguments, an object. Models see it as JSON Schema; `run` gets what it makes of their arguments. */
+  /**
+   * Schema of the arguments, an object: of zod 4, or JSON Schema. Models see it as JSON Schema; `run` gets what zod makes of
+   * their arguments, or, under JSON Schema, the arguments as they are.
+   */
   readonly input: Schema
   /**
    * What a restart does with a call that was running: `pure` runs again, `keyed` runs again under the same `key`, `once`
@@ -37,14 +41,20 @@ export interface ToolOptions<Schema extends z.core.$ZodType> {
    * Does the work. Gives a text, a `ToolOutput`, any value that JSON can say, or a promise of one of these. What it throws
    * fails the call with `tool-threw`.
    */
-  readonly run: (input: z.output<Schema>, context: ToolContext) => unknown
+  readonly run: (input: ArgumentsOf<Schema>, context: ToolContext) => unknown
 }
+
+/** What `run` gets under a schema. */
+type ArgumentsOf<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : JsonObject
 
 const optionsSchema = lazily(() =>
   z.strictObject({
     name: ToolDeclaration().shape.name,
     description: z.string().refine((text) => text.trim() !== '', 'expected a text that says what the tool does'),
-    input: z.custom((value) => value instanceof Object && '_zod' in value, 'expected a zod schema'),
+    input: z.unknown().superRefine((given, context) => {
+      const problem = schemaProblem(given)
+      if (problem !== undefined) context.addIssue(problem)
+    }),
     restart: z.enum(['pure', 'keyed', 'once']),
     approval: ToolDeclaration().shape.approval,
     approvalTimeoutMs: ToolDeclaration().shape.approvalTimeoutMs,
@@ -62,10 +72,11 @@ const optionsSchema = lazily(() =>
  * @throws `invalid-argument` for options that are missing, wrong or unknown, and for a schema that is no object or that
  * JSON Schema cannot express
  */
-export function defineTool<Schema extends z.core.$ZodType>(options: ToolOptions<Schema>): Tool {
+export function defineTool<const Schema extends z.core.$ZodType | JsonObject>(options: ToolOptions<Schema>): Tool {
   const checked = optionsSchema().safeParse(options)
   if (!checked.success) throw refusal(options, schemaIssues(checked.error))
   const { input: schema, maxResultChars, run, ...declared } = options
+  const parse = parser<Schema>(schema)
   const declaration = canonical(
     { ...declared, inputSchema: argumentsSchema(schema, options) },
     () => `The declaration of tool '${options.name}'`,
@@ -73,15 +84,26 @@ export function defineTool<Schema extends z.core.$ZodType>(options: ToolOptions<
   return Object.freeze<Tool>({
     declaration,
     async call(input, context) {
-      const parsed = await z.safeParseAsync(schema, input)
-      if (parsed.success) return toolOutput(await run(parsed.data, context), maxResultChars)
-      return errorOutput(`Invalid arguments for '${declaration.name}': ${schemaIssues(parsed.error)}`, maxResultChars)
+      const parsed = await parse(input)
+      if (typeof parsed !== 'string') return toolOutput(await run(parsed.data, context), maxResultChars)
+      return errorOutput(`Invalid arguments for '${declaration.name}': ${parsed}`, maxResultChars)
     },
   })
 }
 
+/** Gives what arguments come to under a schema, or what is wrong with them. */
+function parser<Schema extends z.core.$ZodType | JsonObject>(
+  schema: z.core.$ZodType | JsonObject,
+): (input: Json) => Promise<string | { readonly data: ArgumentsOf<Schema> }> {
+  return async (input) => {
+    if (!isZod(schema)) return checkJson(schema, input) ?? { data: input as ArgumentsOf<Schema> }
+    const parsed = await z.safeParseAsync(schema, input)
+    return parsed.success ? { data: parsed.data as ArgumentsOf<Schema> } : schemaIssues(parsed.error)
+  }
+}
+
 /** What models see of the schema of a tool's arguments. Providers take nothing but objects. */
-function argumentsSchema(schema: z.core.$ZodType, options: unknown): JsonObject {
+function argumentsSchema(schema: z.core.$ZodType | JsonObject, options: unknown): JsonObject {
   const result = jsonSchemaOf(schema, `${subject(options)} cannot be defined: input`)
   if (result.type === 'object') return result
   const came = cutText(JSON.stringify(result), 200)

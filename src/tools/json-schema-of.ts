@@ -2,13 +2,18 @@ import { z } from 'zod'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { JsonObject } from '../world/json.ts'
+import { shortly } from '../world/known-options.ts'
+import { schemaFault } from './check-json.ts'
 
 /**
- * The JSON Schema (draft 2020-12) of what a zod schema takes in, canonical.
+ * The JSON Schema (draft 2020-12) of what a zod schema takes in, canonical. One that is JSON Schema already stands for
+ * itself.
  *
- * @throws `invalid-argument` for a schema that JSON Schema cannot say, such as one of dates
+ * @throws `invalid-argument` for a schema that JSON Schema cannot say, such as one of dates; for one of zod 3, and for what
+ * is no schema
  */
-export function jsonSchemaOf(schema: z.core.$ZodType, where: string): JsonObject {
+export function jsonSchemaOf(schema: z.core.$ZodType | JsonObject, where: string): JsonObject {
+  if (!isZod(schema)) return plainSchema(schema, where)
   try {
     const { $schema: _, ...rest } = z.toJSONSchema(schema, {
       io: 'input',
@@ -20,6 +25,30 @@ export function jsonSchemaOf(schema: z.core.$ZodType, where: string): JsonObject
     const reason = error instanceof Error ? error.message : String(error)
     throw new EntiaError('invalid-argument', `${where}: ${reason}`, {}, { cause: error })
   }
+}
+
+/** Is it a schema of zod 4? Those of zod 3 look like one, and have another inside. */
+export function isZod(schema: z.core.$ZodType | JsonObject): schema is z.core.$ZodType {
+  return '_zod' in schema
+}
+
+/** What is wrong with something given for a schema, if it is neither of zod 4 nor JSON Schema. */
+export function schemaProblem(given: unknown): string | undefined {
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  if (!isObject) return `expected a zod schema or JSON Schema, got ${shortly(given)}`
+  if ('_zod' in given) return undefined
+  if ('_def' in given) return "expected a schema of zod 4, got one of zod 3. Install zod 4, or import from 'zod/v4'"
+  const schemas = Object.entries(given).filter(
+    ([, part]) => typeof part === 'object' && part !== null && '_zod' in part,
+  )
+  if (schemas.length === 0) return schemaFault(given)
+  return 'expected a zod schema or JSON Schema, got an object of schemas: wrap it in z.object({ … })'
+}
+
+function plainSchema(schema: JsonObject, where: string): JsonObject {
+  const problem = schemaProblem(schema)
+  if (problem !== undefined) throw new EntiaError('invalid-argument', `${where}: ${problem}.`)
+  return canonical(schema, () => where) as JsonObject
 }
 
 /** `z.int()` brings the bounds of a double's integers along: nothing that a model needs to read. */

@@ -30,7 +30,13 @@ export function canonical(value: unknown, where: () => string, adoptedLevels = 0
   const path: string[] = []
   const came = explain(value, path)
   const at = path.length === 0 ? '' : ` at ${path.join('.')}`
-  throw new EntiaError('not-json', `${where()}${at}: expected JSON, came ${came}. Store plain data only.`, { path })
+  const advice = adviceFor[came.split(' ', 2).join(' ')] ?? 'Store plain data only.'
+  throw new EntiaError('not-json', `${where()}${at}: expected JSON, came ${came}. ${advice}`, { path })
+}
+
+const adviceFor: Readonly<Record<string, string>> = {
+  'a cycle': 'It holds itself: store plain data only, and the number of an entity or an id where it is to refer to it.',
+  'more than': 'Store plain data only: flatten it, or store it as a text.',
 }
 
 /** The canonical form of a value; `undefined` if it is no JSON. */

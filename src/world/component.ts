@@ -236,6 +236,10 @@ function finish(
   if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) {
     throw new EntiaError('invalid-argument', `A component's name is a singular noun in PascalCase; came '${name}'.`)
   }
+  if (schema !== undefined && typeof schema !== 'function' && !('_zod' in schema)) {
+    const what = `Component ${name}: its schema must be one of zod 4`
+    throw new EntiaError('invalid-argument', `${what}, got ${'_def' in schema ? 'one of zod 3' : 'something else'}.`)
+  }
   const named = { [name]: (value: never) => initial(value) }
   const token = Object.setPrototypeOf(named[name], schematic) as Component
   const index = nextIndex++

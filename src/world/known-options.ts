@@ -1,9 +1,37 @@
 import { EntiaError } from './entia-error.ts'
+import { inspect } from './inspect.ts'
 
 /** Refuses options that a function does not know: most often a misspelt name. @throws `invalid-argument` */
-export function refuseUnknownOptions(where: string, options: object, known: readonly string[]): void {
+export function refuseUnknownOptions(where: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new EntiaError('invalid-argument', `${where}: options must be an object, got ${shortly(options)}.`)
+  }
   const unknown = Object.keys(options).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   const message = `${where}: unknown option ${unknown.join(', ')}. Known: ${known.join(', ')}.`
   throw new EntiaError('invalid-argument', message, { option: unknown[0] })
+}
+
+/** Refuses an option that is there and is no list. @throws `invalid-argument` */
+export function refuseNoList(where: string, option: string, given: unknown): void {
+  if (given === undefined || Array.isArray(given)) return
+  const isObject = typeof given === 'object' && given !== null
+  const names = isObject ? Object.keys(given).slice(0, 3).join(', ') : '…'
+  const advice = typeof given === 'function' ? `${given.name || option}()` : `[${names}]`
+  const what = `${where}: ${option} must be a list, got ${shortly(given)}`
+  throw new EntiaError('invalid-argument', `${what}. Write ${option}: ${advice}.`, { option })
+}
+
+/** Refuses an option that is there and is no object of named things. @throws `invalid-argument` */
+export function refuseNoTable(where: string, option: string, given: unknown, example: string): void {
+  if (given === undefined || (typeof given === 'object' && given !== null && !Array.isArray(given))) return
+  const what = `${where}: ${option} must be an object, by name, got ${shortly(given)}`
+  throw new EntiaError('invalid-argument', `${what}. Write ${option}: ${example}.`, { option })
+}
+
+/** A value as a few words for an error message. */
+export function shortly(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'function') return `the function ${value.name || 'without a name'}`
+  return typeof value === 'object' && value !== null ? 'an object' : inspect(value)
 }

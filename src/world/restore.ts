@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
 import { type Component, type Entity, invalidValue, type Log, misfitOf, type Value } from './component.ts'
@@ -229,11 +230,19 @@ function check(core: Core, column: Column, version = column.token.version): void
     const items = token.kind === 'log' ? (value as readonly Json[]) : [value]
     for (const item of items) {
       const problem = problemWith(token, item)
-      if (problem !== undefined) throw invalidValue(whose, problem)
+      if (problem !== undefined) throw unfit(token, whose, problem)
     }
     if (value !== saved) core.state.put(entity, token, value)
     core.checkReference(entity, token, value)
   }
+}
+
+/** It fits no more, most often because the schema has changed since it was saved. */
+function unfit({ name, version }: Component, whose: string, problem: z.ZodError): EntiaError {
+  const { code, details, message } = invalidValue(whose, problem)
+  const advice = `If the schema of ${name} has changed since this was saved, define it with { version: ${version + 1}, migrate }`
+  const what = message.replace('The write was refused.', 'Nothing was restored.')
+  return new EntiaError(code, `${what} ${advice}: migrate makes a present value of a saved one.`, details)
 }
 
 function migrated(token: Log | Value, saved: Json, version: number, whose: string): Json {

@@ -6,7 +6,7 @@ import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
 import type { Input, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
-import { refuseUnknownOptions } from './known-options.ts'
+import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
 import { hashText, hex, mix } from './random.ts'
 import { itemsOf, readOnly } from './read-only-log.ts'
@@ -56,6 +56,8 @@ export class World {
   constructor(options: WorldOptions = {}) {
     refuseUnknownOptions('new World', options, ['name', 'seed', 'systems', 'components'])
     const { name = 'world', seed = 1, systems = [], components = [] } = options
+    refuseNoList('new World', 'systems', systems)
+    for (const [index, system] of systems.entries()) refuseNoSystem(system, index)
     const isSeed = Number.isSafeInteger(seed) && seed >= 0
     if (!isSeed) throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
     this.name = name
@@ -116,6 +118,7 @@ export class World {
   /** Makes an entity of these components. If one of them is refused, there is none. */
   spawn(...parts: readonly (Initial | Tag)[]): Entity {
     this.core.guard()
+    for (const part of parts) refuseNoPart(part)
     const entity = this.core.next++
     this.core.state.spawn(entity)
     try {
@@ -178,6 +181,7 @@ export class World {
 
   /** Adds a component, or replaces it. */
   add(entity: Entity, part: Initial | Tag): void {
+    refuseNoPart(part)
     if ('initial' in part) this.core.put(entity, part.token, part.initial)
     else if (part.kind === 'tag') this.core.put(entity, part, true)
     else {
@@ -306,4 +310,18 @@ export class World {
 /** A component's value as it may be given out: a log's array goes on growing, and is the world's alone to write. */
 function given({ kind }: Component, value: Json | undefined): unknown {
   return kind === 'log' && value !== undefined ? readOnly(value as readonly Json[]) : value
+}
+
+function refuseNoSystem(system: unknown, index: number): void {
+  const { name, priority, run } = (system ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof name === 'string' && typeof priority === 'number' && typeof run === 'function') return
+  const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${shortly(system)}`
+  const advice = Array.isArray(system) ? ' Spread the list: systems: [...standardSystems()].' : ''
+  throw new EntiaError('invalid-argument', `${what}.${advice}`, { index })
+}
+
+function refuseNoPart(part: unknown): void {
+  if (typeof part === 'function' || (typeof part === 'object' && part !== null && 'initial' in part)) return
+  const advice = Array.isArray(part) ? 'Spread the list: world.spawn(...agent({ … })).' : 'Write Name(value).'
+  throw new EntiaError('invalid-argument', `An entity is made of components, got ${shortly(part)}. ${advice}`)
 }

@@ -227,7 +227,7 @@ describe('a definition', () => {
     ['a time limit of 0', { timeoutMs: 0 }, 'timeoutMs: '],
     ['a cap that is no whole number', { maxResultChars: 1.5 }, 'maxResultChars: '],
     ['no handler', { run: 'add' }, 'run: expected a function'],
-    ['something else than a schema', { input: { type: 'object' } }, 'input: expected a zod schema'],
+    ['something else than a schema', { input: 'object' }, 'input: expected a zod schema or JSON Schema'],
     [
       'a schema of a text',
       { input: z.string() },

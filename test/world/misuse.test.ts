@@ -1,0 +1,110 @@
+import {
+  agent,
+  Conversation,
+  defineComponent,
+  defineTool,
+  EntiaError,
+  Host,
+  Runner,
+  run,
+  scripted,
+  standardSystems,
+  user,
+  World,
+} from 'entia'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+const model = scripted(() => 'Hello')
+const echo = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  input: z.object({ text: z.string() }),
+  restart: 'pure',
+  run: ({ text }) => text,
+})
+
+/** What a program without types may write. */
+const any = (value: unknown): never => value as never
+
+function cycle(): unknown {
+  const one: Record<string, unknown> = { role: 'user' }
+  one['content'] = [one]
+  return one
+}
+
+function deep(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = [value]
+  return value
+}
+
+const Note = defineComponent('Note', z.strictObject({ about: z.unknown() }))
+
+describe('a mistake', () => {
+  it.for<[string, () => unknown, ...string[]]>([
+    ['a cycle in a value', () => Note({ about: cycle() }), 'a cycle', 'holds itself', 'an id'],
+    ['a cycle in a log', () => Conversation(any([cycle()])), 'a cycle', 'an id'],
+    ['5,000 levels in a value', () => Note({ about: deep(5_000) }), 'more than 256 levels', 'flatten it'],
+    [
+      '5,000 levels in a write',
+      () => new World().append(1, Conversation, any(deep(5_000))),
+      'more than 256 levels',
+      'flatten it',
+    ],
+    ['tools as an object', () => new Host(any({ tools: { echo } })), 'tools must be a list', 'tools: [echo]'],
+    ['tools of an agent as an object', () => agent(any({ model: 'script/x', tools: { echo } })), 'tools: [echo]'],
+    ['a list among tools', () => new Host({ tools: [any([echo])] }), 'tools[0]', 'spread the list'],
+    ['a function for a tool', () => new Host({ tools: [any(() => 1)] }), 'tools[0]', 'defineTool'],
+    ['models as a list', () => new Host({ models: any([model]) }), 'models must be an object', 'models: { script:'],
+    ['a name for a model', () => new Host({ models: any({ script: 'x' }) }), 'models.script', "'x'", 'scripted('],
+    ['effects as a list', () => new Host({ effects: any([]) }), 'effects must be an object', 'prepare'],
+    ['skills as an object', () => new Host({ skills: any({ a: {} }) }), 'skills must be a list', 'skills: [a]'],
+    [
+      'standardSystems without the call',
+      () => new World({ systems: any(standardSystems) }),
+      'systems must be a list',
+      'systems: standardSystems()',
+    ],
+    [
+      'a list among systems',
+      () => new World({ systems: [any(standardSystems())] }),
+      'systems[0]',
+      '...standardSystems()',
+    ],
+    [
+      'a system without a run',
+      () => new World({ systems: [any({ name: 'x', priority: 1 })] }),
+      'systems[0]',
+      'run(world)',
+    ],
+    ['an agent that is not spread', () => new World().spawn(any(agent({ model: 'script/x' }))), '...agent({'],
+    ['nothing to spawn of', () => new World().spawn(any(undefined)), 'undefined', 'Name(value)'],
+    ['no options', () => new World(any(null)), 'options must be an object', 'null'],
+  ])('%s is told with what to write instead', ([, make, ...parts]) => {
+    expect(make).toThrow(EntiaError)
+    for (const part of parts) expect(make).toThrow(part)
+  })
+
+  it('leaves nothing behind: a spawn that is refused has taken no number', () => {
+    const world = new World()
+    expect(() => world.spawn(any(agent({ model: 'script/x' })))).toThrow(EntiaError)
+    expect([world.entities(), world.spawn()]).toEqual([[], 1])
+  })
+
+  it('of a Runner whose World has no systems is told at the start', async () => {
+    const world = new World()
+    world.spawn(...agent({ model: 'script/x', messages: [user('Hello')] }))
+    await expect(run(world, { models: { script: model } })).rejects.toThrow('systems: standardSystems()')
+    await expect(new Runner(world).start()).rejects.toMatchObject({ code: 'invalid-argument' })
+  })
+
+  it('of a schema that has changed without a version is told at the restore', () => {
+    const world = new World()
+    world.spawn(Note({ about: 1 }))
+    const Changed = defineComponent('Note', z.strictObject({ about: z.string() }))
+    const restore = (): World => World.restore(world.snapshot(), { components: [Changed] })
+    expect(restore).toThrow('entity 1, component Note at about')
+    expect(restore).toThrow('define it with { version: 2, migrate }')
+  })
+})
