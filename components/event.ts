@@ -295,6 +295,54 @@ export type StoppedEffect = {
   readonly fate: 'not-begun' | 'aborted' | 'unknown'
 }
 
+/** The types of these events. */
+export const standardEventTypes = Object.keys({
+  'turn-started': true,
+  'turn-ended': true,
+  'model-called': true,
+  'model-replied': true,
+  'model-failed': true,
+  'retry-scheduled': true,
+  'tool-called': true,
+  'tool-answered': true,
+  'approval-requested': true,
+  'approval-answered': true,
+  'input-refused': true,
+  'input-dropped': true,
+  'prefix-broken': true,
+  'cache-missed': true,
+  'session-queued': true,
+  'delegation-started': true,
+  'delegation-completed': true,
+  'session-ended': true,
+  'query-answered': true,
+  'work-cancelled': true,
+  'session-settled': true,
+  'slot-released': true,
+  'output-rejected': true,
+  'subtask-started': true,
+  'subtask-ended': true,
+  'small-model-unavailable': true,
+  'summary-started': true,
+  'boundary-written': true,
+  'summary-answered': true,
+  'compaction-failed': true,
+  'compaction-ineffective': true,
+  'checkpoint-failed': true,
+  'context-rewritten': true,
+  'turn-error': true,
+  'cost-ceiling-neared': true,
+  'cost-unknown': true,
+  'watchdog-alerted': true,
+  'archive-skipped': true,
+  'turn-archived': true,
+  'archive-failed': true,
+  'archive-cleanup-failed': true,
+  warning: true,
+  'tool-changed': true,
+  'session-limit-neared': true,
+} satisfies Record<keyof StandardEvents, true>)
+
 export type StandardEvent = {
   [K in keyof StandardEvents]: { readonly type: K } & StandardEvents[K]
 }[keyof StandardEvents]

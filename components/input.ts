@@ -92,6 +92,11 @@ type Kinds = ReturnType<typeof kinds>
 export type StandardInput = { [K in keyof Kinds]: DeepReadonly<z.infer<Kinds[K]>> }[keyof Kinds]
 export type InputOf<K extends keyof Kinds> = DeepReadonly<z.infer<Kinds[K]>>
 
+/** The kinds of standard inputs. */
+export function inputKinds(): readonly string[] {
+  return Object.keys(kinds())
+}
+
 /** The schema of a standard input; `undefined` for kinds of a program's own. */
 export function inputSchema(kind: string): z.ZodType | undefined {
   const known = kinds()

@@ -18,11 +18,19 @@ import { z } from 'zod'
 /** How many tokens an agent may use, in and out together, cached ones aside. */
 const TokenBudget = defineComponent('TokenBudget', z.strictObject({ maxTokens: z.int().positive() }))
 
+// Names of events are checked: one of your own is declared for the compiler, and by the system that emits it.
+declare module 'entia' {
+  interface OwnEvents {
+    'budget-spent': { readonly agent: number; readonly maxTokens: number }
+  }
+}
+
 /** Pauses an agent that has used up its tokens. What is under way ends; the next step does not begin. */
 const tokenBudget: System = {
   name: 'token-budget',
   // Behind `reply` (-80), which counts, and before `reasoning` (0), which would start the next step.
   priority: -10,
+  events: ['budget-spent'],
   run(world) {
     for (const spender of world.query(TokenBudget, Usage)) {
       const { input = 0, output = 0 } = world.read(spender, Usage)

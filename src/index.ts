@@ -180,7 +180,7 @@ export {
 } from './world/component.ts'
 export { EntiaError, type EntiaErrorCode } from './world/entia-error.ts'
 export { not, type NotTerm, type QueryTerm } from './world/entities.ts'
-export type { Input, WorldEvent } from './world/input.ts'
+export type { Input, OwnEvents, OwnInput, OwnInputs, WorldEvent } from './world/input.ts'
 export type { Step } from './world/journal.ts'
 export type { Json, JsonObject } from './world/json.ts'
 export { LogView } from './world/log-view.ts'

@@ -110,7 +110,7 @@ export class Drive {
     core.drive({
       name: 'a Runner',
       post: (input) => {
-        const posted = postedInput(input)
+        const posted = postedInput(this.world, input)
         if (this.#loop === undefined) early.push(posted)
         else this.#enterPosted(posted)
       },
@@ -172,7 +172,7 @@ export class Drive {
 
   /** Puts an input in. @throws as `Runner.post` */
   async post(input: StandardInput | Input, id?: string): Promise<void> {
-    const stored = postedInput(input, id)
+    const stored = postedInput(this.world, input, id)
     // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
     if (stored.kind === 'answer' && (await isPassedOn(this.world, this.#sessions, stored as AnswerInput))) return
     if (this.#isRepeated(stored)) return

@@ -2,7 +2,7 @@ import type { StandardEvents } from '../../components/event.ts'
 import type { ModelDelta } from '../models/port.ts'
 import type { Entity } from '../world/component.ts'
 import type { EntiaError, EntiaErrorCode } from '../world/entia-error.ts'
-import type { WorldEvent } from '../world/input.ts'
+import type { OwnEvents, WorldEvent } from '../world/input.ts'
 
 /** When something happened. Of an event of a tick, that is when it ticked. */
 export interface EventTime {
@@ -77,12 +77,27 @@ export interface RunnerEvents {
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
 }
 
+/** The types of these events. */
+export const runnerEventTypes = Object.keys({
+  'model-delta': true,
+  'model-discarded': true,
+  'tool-progressed': true,
+  'provider-held': true,
+  'session-lost': true,
+  'runner-failed': true,
+  'commit-failed': true,
+  'listener-failed': true,
+  'ticks-lost': true,
+} satisfies Record<keyof RunnerEvents, true>)
+
 /** One of them, before its time is noted. */
 export type StreamEvent = { [K in keyof RunnerEvents]: { readonly type: K } & RunnerEvents[K] }[keyof RunnerEvents]
 
 type CommittedEvents = { readonly [K in keyof StandardEvents]: StandardEvents[K] & EventPlace }
 type StreamedEvents = { readonly [K in keyof RunnerEvents]: RunnerEvents[K] & EventTime }
-export type EventsByType = CommittedEvents & StreamedEvents
+/** Of a program's own. */
+type DeclaredEvents = { readonly [K in keyof OwnEvents]: OwnEvents[K] & EventPlace }
+export type EventsByType = CommittedEvents & DeclaredEvents & StreamedEvents
 
 /** Any event that a listener can be told. */
 export type RunnerEvent =

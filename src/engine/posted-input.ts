@@ -1,9 +1,10 @@
-import { inputSchema } from '../../components/input.ts'
+import { inputKinds, inputSchema } from '../../components/input.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
 import { inspect } from '../world/inspect.ts'
 import type { World } from '../world/world.ts'
+import { undeclaredInput } from './declared-names.ts'
 
 /** What only a Runner knows to be true. */
 const ownKinds: ReadonlySet<unknown> = new Set([
@@ -23,18 +24,19 @@ const ownKinds: ReadonlySet<unknown> = new Set([
  * @param id to take it under, once
  * @throws `invalid-input`, `not-json`
  */
-export function postedInput(input: unknown, id?: string): Input {
+export function postedInput(world: World, input: unknown, id?: string): Input {
   const stored = canonical(isObject(input) && id !== undefined ? { ...input, id } : input, () => 'an input')
-  const problem = problemOf(stored)
+  const problem = problemOf(world, stored)
   if (problem === undefined) return stored as Input
   throw new EntiaError('invalid-input', `${problem} It was not taken.`)
 }
 
 /** Takes out what was posted to a world before its start. What is no input is refused. */
-export function takeEarly({ core: { inbox } }: World): Input[] {
+export function takeEarly(world: World): Input[] {
+  const { inbox } = world.core
   for (const [index, input] of inbox.entries()) {
     try {
-      postedInput(input)
+      postedInput(world, input)
     } catch (error) {
       inbox.splice(index, 1)
       throw error
@@ -43,19 +45,21 @@ export function takeEarly({ core: { inbox } }: World): Input[] {
   return inbox.splice(0)
 }
 
-function problemOf(input: unknown): string | undefined {
+function problemOf(world: World, input: unknown): string | undefined {
   if (!isObject(input) || typeof input['kind'] !== 'string') {
     return `An input is an object whose 'kind' is a text, by which systems pick it; came ${inspect(input)}.`
   }
   const { kind, id } = input
   if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own; to write, use runner.change(…).`
-  const issue = inputSchema(kind)?.safeParse(input).error?.issues[0]
+  const schema = inputSchema(kind)
+  const issue = schema?.safeParse(input).error?.issues[0]
   if (issue !== undefined) {
     const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
     return `Input '${kind}'${at}: ${issue.message}.`
   }
   const isId = id === undefined || (typeof id === 'string' && id !== '')
-  return isId ? undefined : `Input '${kind}' at id: expected a text that is not empty.`
+  if (!isId) return `Input '${kind}' at id: expected a text that is not empty.`
+  return schema === undefined ? undeclaredInput(world, kind, inputKinds()) : undefined
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,9 +1,11 @@
+import { Conversation } from '../../components/conversation.ts'
 import type { StandardInput } from '../../components/input.ts'
 import type { UserMessage } from '../../components/message.ts'
 import type { SubtaskResult } from '../../components/subtask.ts'
 import type { SummaryResult } from '../../components/summary-result.ts'
 import type { Entity } from '../world/component.ts'
-import type { Input } from '../world/input.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import type { OwnInput } from '../world/input.ts'
 import type { World } from '../world/world.ts'
 import {
   checkpoint,
@@ -13,6 +15,7 @@ import {
   type ContextCallParts,
 } from './context-calls.ts'
 import { type CostCeilingReset, resetCostCeiling } from './cost-ceiling-reset.ts'
+import { checkEventType } from './declared-names.ts'
 import { Drive } from './drive.ts'
 import type { EventsByType, RunnerEvent } from './events.ts'
 import type { Host } from './host.ts'
@@ -63,13 +66,16 @@ export class Runner {
   /**
    * Calls a listener for every event of a type, or of all (`*`), sessions' events included: those have a `path`. Gives a
    * function that ends it.
+   *
+   * @throws `invalid-argument` for a type that neither the standard systems nor `events` of one of the world's name
    */
   on<K extends keyof EventsByType>(
     type: K,
     listener: (event: { readonly type: K } & EventsByType[K]) => unknown,
   ): () => void
-  on(type: string, listener: (event: RunnerEvent) => unknown): () => void
+  on(type: '*', listener: (event: RunnerEvent) => unknown): () => void
   on(type: string, listener: (event: never) => unknown): () => void {
+    checkEventType(this.world, type)
     return this.#drive.listeners.on(type, listener)
   }
 
@@ -101,14 +107,16 @@ export class Runner {
   /**
    * Puts an input in. Resolves once it is committed, or dropped because its id was seen before.
    *
-   * @throws `invalid-input`, `not-json`; what the Runner fails with before that
+   * @throws `invalid-input` (also for a kind that neither the standard systems nor `inputs` of one of the world's name),
+   * `not-json`; what the Runner fails with before that
    */
-  async post(input: StandardInput | Input, { id }: { readonly id?: string } = {}): Promise<void> {
+  async post(input: StandardInput | OwnInput, { id }: { readonly id?: string } = {}): Promise<void> {
     await this.#drive.post(input, id)
   }
 
-  /** A person's message to an agent. Resolves once it is committed. */
+  /** A person's message to an agent. Resolves once it is committed. @throws `unknown-entity` if there is no such agent */
   async message(agent: Entity, message: string | UserMessage, options: { readonly id?: string } = {}): Promise<void> {
+    this.#assertAgent(agent)
     const content = [{ type: 'text' as const, text: message as string }]
     const said = typeof message === 'string' ? { role: 'user' as const, content } : message
     await this.post({ kind: 'message', agent, message: said }, options)
@@ -117,8 +125,11 @@ export class Runner {
   /**
    * Stops what an agent has under way, its sessions included, and ends its turn. Resolves once that is committed; then the
    * work is aborted.
+   *
+   * @throws `unknown-entity` if there is no such agent
    */
   async cancel(agent: Entity, reason?: string): Promise<void> {
+    this.#assertAgent(agent)
     await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
   }
 
@@ -141,8 +152,9 @@ export class Runner {
     await resetCostCeiling(this.world, (input) => this.post(input), { agent, request, options })
   }
 
-  /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. */
+  /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. @throws `unknown-entity` */
   async resetWatchdog(agent: Entity): Promise<void> {
+    this.#assertAgent(agent)
     await this.post({ kind: 'watchdog-reset', agent })
   }
 
@@ -180,6 +192,12 @@ export class Runner {
    */
   async checkpoint(agent: Entity, options: CheckpointOptions = {}): Promise<SummaryResult> {
     return checkpoint(agent, options, this.#contextCalls)
+  }
+
+  #assertAgent(agent: Entity): void {
+    if (this.world.has(agent, Conversation)) return
+    const what = `Entity ${String(agent)} of world '${this.world.name}' is no agent`
+    throw new EntiaError('unknown-entity', `${what}: it was despawned, or has no Conversation.`, { entity: agent })
   }
 
   get #contextCalls(): ContextCallParts {

@@ -4,7 +4,7 @@ import type { Component, DeepReadonly, Entity, Initial, Log, PatchOf, Tag, Value
 import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
-import type { Input, WorldEvent } from './input.ts'
+import type { Input, OwnEvents, OwnInputs, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
 import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
@@ -42,6 +42,10 @@ export interface System {
   readonly name: string
   readonly priority: number
   readonly run: (world: World) => void
+  /** Types of events of its own that it emits; those of the standard systems are known. @default none */
+  readonly events?: readonly (keyof OwnEvents)[]
+  /** Kinds of inputs of its own that it takes. @default none */
+  readonly inputs?: readonly (keyof OwnInputs)[]
 }
 
 /** Entities, components, time, dice and id counters: data that ticks. */

@@ -2,11 +2,18 @@ import { Runner, standardSystems, type System, World } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { addAgent, behaving, driven, emptyWorld, settled } from './driving.ts'
 
+declare module 'entia' {
+  interface OwnInputs {
+    news: { readonly n?: number }
+  }
+}
+
 /** Counts, for each tick, the inputs of a kind. */
-function counting(kind: string) {
+function counting(kind: 'news') {
   const counts: number[] = []
   const system: System = {
     name: 'counting',
+    inputs: [kind],
     priority: 0,
     run: ({ inputs }) => void counts.push(inputs.filter((input) => input.kind === kind).length),
   }

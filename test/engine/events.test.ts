@@ -4,6 +4,12 @@ import { behaving, calling, driven, reopened, settled, turns, worldWith } from '
 import { wait } from './tools.ts'
 import { watchedStore } from './watched-store.ts'
 
+declare module 'entia' {
+  interface OwnEvents {
+    greeted: { readonly times: number }
+  }
+}
+
 const model = () => behaving(calling({ name: 'wait', arguments: { n: 1 } }))
 
 describe('the events of a tick', () => {
@@ -68,6 +74,7 @@ describe('the events of a tick', () => {
   it('of a program’s own systems are told like any other', async () => {
     const greeting: System = {
       name: 'greeting',
+      events: ['greeted'],
       priority: 50,
       run: (world) => world.emit({ type: 'greeted', times: world.tick }),
     }
@@ -83,6 +90,17 @@ describe('the events of a tick', () => {
 })
 
 describe('a listener', () => {
+  it('for events that nothing emits is refused, with the names that are near', () => {
+    const { runner } = driven(worldWith().world)
+    const listen = (type: string) => () => runner.on(type as '*', () => undefined)
+    expect(listen('turn-end')).toThrow(/no event 'turn-end'. Did you mean 'turn-ended'.*events: \['turn-end'\]/)
+    expect(listen('greeted')).toThrow('events: ')
+    expect(listen('constructor')).toThrow('no event')
+    for (const type of ['*', 'turn-ended', 'model-delta']) expect(listen(type)).not.toThrow()
+    // @ts-expect-error the compiler knows the names
+    expect(() => runner.on('turn-end', () => undefined)).toThrow('Did you mean')
+  })
+
   it('hears no more once it has said so, and twice the same one hears once', async () => {
     const { world, agent } = worldWith()
     const { runner } = driven(world, { models: behaving(() => 'Hi').models })

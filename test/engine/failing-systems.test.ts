@@ -14,10 +14,17 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectValid, transcript } from '../transcript.ts'
 import { addAgent, behaving, driven, gate, reopened, turns } from './driving.ts'
 
+declare module 'entia' {
+  interface OwnInputs {
+    provoke: { readonly how?: string }
+  }
+}
+
 /** Writes something, then does this, whenever it is provoked. */
 function touchy(run: (world: World) => unknown): System {
   return {
     name: 'touchy',
+    inputs: ['provoke'],
     priority: 10,
     run: (world) => {
       if (!world.inputs.some(({ kind }) => kind === 'provoke')) return undefined
@@ -98,11 +105,11 @@ describe('a Runner that fails on an outcome, which no one has posted', () => {
     return emitted
   }
 
-  it.each(['runner-failed', '*'])('emits runner-failed with the error to listeners for %s', async (type) => {
+  it.each(['runner-failed', '*'] as const)('emits runner-failed with the error to listeners for %s', async (type) => {
     const runner = outcomeScene()
     onTestFinished(() => runner.stop())
     const failed = new Promise<RunnerEvent>((resolve) => {
-      runner.on(type, (event) => {
+      runner.on(type as '*', (event) => {
         if (event.type === 'runner-failed') resolve(event)
       })
     })
@@ -158,7 +165,7 @@ describe('a Runner whose system failed', () => {
     await expect(runner.message(agent, 'Hello?')).rejects.toMatchObject({ code: 'system-failed' })
     await expect(runner.change(() => 1)).rejects.toMatchObject({ code: 'system-failed' })
     await expect(runner.idle()).rejects.toMatchObject({ code: 'system-failed' })
-    expect(() => world.post({ kind: 'news' })).toThrow(expect.objectContaining({ code: 'system-failed' }))
+    expect(() => world.post({ kind: 'provoke' })).toThrow(expect.objectContaining({ code: 'system-failed' }))
     await turns(10)
     expect(world.tick).toBe(tick)
     expect(told('turn-started')).toHaveLength(1)

@@ -4,6 +4,12 @@ import { transcript } from '../transcript.ts'
 import { behaving, driven, emptyWorld, gate, rejection, reopened, turns, worldWith } from './driving.ts'
 import { watchedStore } from './watched-store.ts'
 
+declare module 'entia' {
+  interface OwnInputs {
+    weather: { readonly degrees: number }
+  }
+}
+
 const message = (agent: number, text: string) => ({
   kind: 'message' as const,
   agent,
@@ -43,7 +49,12 @@ describe('an input that is posted', () => {
 
   it('of a kind of the program’s own is there for its systems', async () => {
     const seen: unknown[] = []
-    const watching: System = { name: 'watching', priority: 0, run: ({ inputs }) => void seen.push(...inputs) }
+    const watching: System = {
+      name: 'watching',
+      priority: 0,
+      inputs: ['weather'],
+      run: ({ inputs }) => void seen.push(...inputs),
+    }
     const { runner } = driven(new World({ systems: [...standardSystems(), watching] }))
     await runner.start()
     await runner.post({ kind: 'weather', degrees: -3 })
@@ -128,7 +139,9 @@ describe('an input under an id', () => {
     const { world, agent } = worldWith({ messages: [] })
     const { runner } = driven(world, { models: behaving(() => 'Hi').models })
     await runner.start()
-    await expect(runner.post({ kind: 'message', agent }, { id: '1' })).rejects.toMatchObject({ code: 'invalid-input' })
+    await expect(runner.post({ kind: 'message', agent } as StandardInput, { id: '1' })).rejects.toMatchObject({
+      code: 'invalid-input',
+    })
     await runner.message(agent, 'a', { id: '1' })
     expect(transcript(world, agent)[0]).toBe('user: a')
   })
@@ -209,11 +222,38 @@ describe('what is no input', () => {
     expect(told(type)).toHaveLength(1)
   })
 
-  it('does not matter by the names it has', async () => {
+  it('is refused when no system takes its kind, with the names that are near', async () => {
+    const { runner } = driven(emptyWorld())
+    await runner.start()
+    const refused = {
+      code: 'invalid-input',
+      message: expect.stringMatching(/'mesage'.*Did you mean 'message'.*inputs:/) as string,
+    }
+    await expect(runner.post({ kind: 'mesage' } as never)).rejects.toMatchObject(refused)
+  })
+
+  it('to an agent that is not there rejects: a message, a cancel, a reset of the watchdog', async () => {
     const { world, runner } = driven(emptyWorld())
     await runner.start()
-    for (const kind of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) await runner.post({ kind })
-    await runner.post(JSON.parse('{"kind":"news","__proto__":{"polluted":true}}') as Input)
+    await runner.change((each) => each.spawn())
+    const before = world.tick
+    for (const nobody of [999, 1]) {
+      const refused = { code: 'unknown-entity', message: expect.stringContaining(`Entity ${nobody}`) as string }
+      await expect(runner.message(nobody, 'Hello')).rejects.toMatchObject(refused)
+      await expect(runner.cancel(nobody)).rejects.toMatchObject(refused)
+      await expect(runner.resetWatchdog(nobody)).rejects.toMatchObject(refused)
+    }
+    expect(world.tick).toBe(before)
+  })
+
+  it('does not matter by the names it has', async () => {
+    const watching: System = { name: 'watching', priority: 0, inputs: ['weather'], run: () => undefined }
+    const { world, runner } = driven(new World({ systems: [...standardSystems(), watching] }))
+    await runner.start()
+    for (const kind of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      await expect(runner.post({ kind } as never)).rejects.toThrow(`No system takes inputs of kind '${kind}'`)
+    }
+    await runner.post(JSON.parse('{"kind":"weather","__proto__":{"polluted":true}}') as never)
     expect('polluted' in {}).toBe(false)
     expect(world.entities()).toEqual([])
   })

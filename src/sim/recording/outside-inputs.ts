@@ -1,3 +1,4 @@
+import type { StandardInput } from '../../../components/input.ts'
 import type { Runner } from '../../engine/runner.ts'
 import type { ChangeInput } from '../../world/changes.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -73,7 +74,7 @@ export class OutsideInputs {
     // The next process takes it.
     if (runner === undefined) return
     try {
-      if (input.kind !== 'change') await runner.post(input, asRecorded ? {} : { id })
+      if (input.kind !== 'change') await runner.post(input as StandardInput, asRecorded ? {} : { id })
       // A change is known by its entities: in a world that went another way they may be others.
       else if (asRecorded) await runner.change((world) => change(world, input as ChangeInput))
     } catch (error) {
