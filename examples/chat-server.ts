@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import {
   agent,
   Conversation,
@@ -58,13 +59,16 @@ async function serve(data: string): Promise<void> {
   runner.on('tool-called', () => process.send?.('at work'))
   await runner.start()
 
-  const server = createServer(async (request, response) => {
-    if (request.method === 'GET') return void waiting.add(response)
-    const { id, text } = (await new Response(request).json()) as { readonly id: string; readonly text: string }
-    // Once this resolves the message is on the disk. One whose id was seen before is dropped.
+  /** Once a message is taken it is on the disk. One whose id was seen before is dropped. */
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { id, text } = (await json(request)) as { readonly id: string; readonly text: string }
     await runner.message(assistant, text, { id })
     const said = runner.world.read(assistant, Conversation).filter(({ role }) => role === 'user')
     response.end(`${said.length} said`)
+  }
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') waiting.add(response)
+    else void take(request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

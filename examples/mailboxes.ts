@@ -24,6 +24,7 @@ import { z } from 'zod'
 
 const agents = 500
 const letters = 100
+const apart = agents / letters
 const hops = 20
 
 /** Where letters to an agent are addressed. */
@@ -35,7 +36,7 @@ const text = (letter: number, hop: number): string => `Letter ${letter}, hop ${h
 function create(): World {
   const world = new World({ name: 'office', systems: standardSystems() })
   for (let address = 0; address < agents; address++) {
-    const messages = address % 5 === 0 ? [user(text(address / 5, 1))] : []
+    const messages = address % apart === 0 ? [user(text(address / apart, 1))] : []
     world.spawn(...agent({ model: 'clerk/any', tools: [send], messages }), Mailbox({ address }))
   }
   return world
@@ -69,7 +70,7 @@ const send = defineTool({
   // After a crash it runs again under the same key, and a message under an id that was seen before is dropped.
   restart: 'keyed',
   run: async ({ letter, hop }, { key }) => {
-    const next = byAddress[(letter * 5 + hop - 1) % agents] ?? 0
+    const next = byAddress[(letter * apart + hop - 1) % agents] ?? 0
     await runner.message(next, text(letter, hop), { id: key })
     return 'Sent.'
   },

@@ -12,8 +12,8 @@ const cache = join(root, 'node_modules/.cache/programs')
 
 /** What the comment at the end of an example says: what it prints, or why it is not run. */
 export async function endingOf(path: string): Promise<{ readonly kind?: string; readonly said?: string }> {
-  const text = await readFile(join(root, path), 'utf8')
-  const [, kind, said] = /\/\*\s*(Prints|Not run):\s*((?:(?!\*\/).)*?)\s*\*\/\s*$/s.exec(text) ?? []
+  const source = await readFile(join(root, path), 'utf8')
+  const [, kind, said] = /\/\*\s*(Prints|Not run):\s*((?:(?!\*\/).)*?)\s*\*\/\s*$/s.exec(source) ?? []
   return { ...(kind !== undefined && { kind }), ...(said !== undefined && { said }) }
 }
 
