@@ -8,12 +8,15 @@ import manifest from '../package.json' with { type: 'json' }
 
 /**
  * Packs what `npm run build` made, and looks at the tarball as its users will: what it declares, what its types resolve
- * to, and whether a program elsewhere, with the declared dependencies and nothing else, can import and type every door.
+ * to, and whether a program elsewhere, with the declared dependencies and nothing else, can import and type every door,
+ * and runs on the lowest Node that the package takes.
  */
 const root = join(import.meta.dirname, '..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const doors = Object.keys(manifest.exports).filter((path) => path !== './package.json')
 const names = doors.map((path) => path.replace('.', manifest.name))
+/** The program of a package of its own, which `npm ci` installs with the others. */
+const lowest = join(root, 'scripts/lowest-node/node_modules/.bin/node')
 /** What a door is only for those who have besides. */
 const besides = Object.keys(manifest.peerDependencies)
 
@@ -35,6 +38,14 @@ import { estimateTokens } from 'entia'
 
 const tokens = estimateTokens('Hello world', { factor: 1 })
 if (tokens !== 2) throw new Error('There are 2 tokens; the package counts ' + tokens + '.')
+`
+
+/** That the package names the Node which this runs on as the lowest. */
+const isLowest = `
+const { node } = process.versions
+if ('>=' + node.replace(/\\.0$/, '') !== '${manifest.engines.node}') {
+  throw new Error("engines.node is '${manifest.engines.node}', and scripts/lowest-node has " + node + ': name the same one in both.')
+}
 `
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-package-`)))
@@ -66,6 +77,9 @@ try {
     '2',
   )
   for (const name of ['chat-server.ts', 'mailboxes.ts']) await checkExample(name)
+  await check('the lowest Node is the one that the package names', lowest, '--eval', isLowest)
+  await check('every door can be imported on the lowest Node', lowest, join(folder, 'consumer.mjs'))
+  await check('a world in SQLite goes on after a restart on the lowest Node', lowest, join(folder, 'smoke.mjs'))
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
   await check('matchers are there in a test', bin('tsc'), '-p', join(folder, 'tsconfig.vitest.json'))
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
@@ -92,6 +106,7 @@ async function install(tarball: string): Promise<void> {
     await symlink(join(root, 'node_modules', name), link)
   }
   await linkProgram(home)
+  await copyFile(join(import.meta.dirname, 'lowest-node/smoke.mjs'), join(folder, 'smoke.mjs'))
   const program = programOf(names)
   const own = names.filter((name) => !besides.some((peer) => name.endsWith(`/${peer}`)))
   const matcher = `import 'entia/vitest'\nimport { expect } from 'vitest'\nexpect({}).toHaveAnswered('anything')\n`
@@ -163,8 +178,8 @@ async function check(what: string, command: string, ...parameters: readonly stri
     await run(command, ...parameters)
     console.log(`✓ ${what}`)
   } catch (error) {
-    const { stdout, stderr } = error as { readonly stdout: string; readonly stderr: string }
-    console.error(`✗ ${what}\n${stdout}${stderr}`)
+    const { stdout = '', message } = error as Error & { readonly stdout?: string }
+    console.error(`✗ ${what}\n${stdout}${message}`)
     process.exitCode = 1
   }
 }
