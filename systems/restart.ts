@@ -1,12 +1,11 @@
 import { Effect } from '../components/effect.ts'
 import { HostFacts, type HostFactsData } from '../components/host-facts.ts'
-import type { InputOf } from '../components/input.ts'
 import { Outcome, type OutcomeData } from '../components/outcome.ts'
 import { Pending } from '../components/pending.ts'
 import { Running } from '../components/running.ts'
 import type { World } from '../src/world/world.ts'
 import { inputsOf } from './inputs-of.ts'
-import { applyToolChanges } from './tool-changes.ts'
+import { applyToolChanges, keptTools } from './tool-changes.ts'
 
 /** How a `once` effect ends that was running when the process ended. */
 export const interrupted: OutcomeData = {
@@ -38,15 +37,15 @@ export const restart = {
         // Its handler can tell, and so can the model if it fails now.
         if (world.has(effect, Pending)) world.patch(effect, Effect, { attempt: world.read(effect, Effect).attempt + 1 })
       }
-      const kept = input.tools && applyToolChanges(world, input.tools)
-      noteHost(world, input.host, kept)
+      if (input.tools !== undefined) applyToolChanges(world, input.tools)
+      if (input.host !== undefined) noteHost(world, input.host)
     }
   },
 }
 
-function noteHost(world: World, host: InputOf<'started'>['host'], keptTools: HostFactsData['keptTools']): void {
-  if (host === undefined) return
-  const facts = HostFacts({ ...host, ...(keptTools !== undefined && { keptTools }) })
+function noteHost(world: World, host: HostFactsData): void {
+  const kept = keptTools(world, host)
+  const facts = HostFacts({ ...host, ...(kept !== undefined && { keptTools: kept }) })
   const [known] = world.query(HostFacts)
   if (known === undefined) world.spawn(facts)
   else if (JSON.stringify(world.read(known, HostFacts)) !== JSON.stringify(facts.initial)) world.add(known, facts)

@@ -1,4 +1,5 @@
 import { Ancestry } from '../components/ancestry.ts'
+import type { HostFactsData } from '../components/host-facts.ts'
 import { OwnedBy } from '../components/owned-by.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Pending } from '../components/pending.ts'
@@ -26,10 +27,8 @@ interface Renewed {
  * Brings the tools of agents up to those of the Host that takes the world up: changed declarations are replaced, vanished ones
  * are dropped, and their open calls answered. Tools are added only where the program says so. Comes before the world notes
  * the new Host. A fork keeps what it shares with its parent; so does what a program has declared by itself.
- *
- * @returns hashes of the declarations that agents keep, by tool
  */
-export function applyToolChanges(world: World, changes: ToolChanges): Readonly<Record<string, number[]>> | undefined {
+export function applyToolChanges(world: World, changes: ToolChanges): void {
   const { added = [], changed = [], kept, removed = [] } = changes
   const known = knownDeclarations(knownHost(world))
   const isKnown = (tool: ToolDeclaration): boolean => known.get(tool.name)?.has(declarationHash(tool)) === true
@@ -49,9 +48,28 @@ export function applyToolChanges(world: World, changes: ToolChanges): Readonly<R
     answerGone(world, agent, gone)
   }
   for (const { agent, tool } of added) add(world, agent, tool)
-  if (kept !== true) return undefined
-  const names = [...now.keys(), ...gone]
-  return Object.fromEntries(names.map((name) => [name, [...(known.get(name) ?? [])]]))
+}
+
+/**
+ * Hashes of declarations that earlier Hosts had and that agents keep, by tool: under `keep`, and in forks. By these the next
+ * start knows that such a tool is gone or has changed, and does not just lack a handler. Comes before the world notes the
+ * new Host.
+ */
+export function keptTools(world: World, host: HostFactsData): HostFactsData['keptTools'] {
+  const before = knownDeclarations(knownHost(world))
+  const now = knownDeclarations(host)
+  const kept: Record<string, number[]> = {}
+  for (const tools of new Set(world.query(ToolRegistry).map((agent) => world.read(agent, ToolRegistry).tools))) {
+    for (const tool of tools) {
+      const hashes = tool.world === true ? undefined : before.get(tool.name)
+      if (hashes === undefined) continue
+      const present = now.get(tool.name)
+      const hash = declarationHash(tool)
+      const isKept = present === undefined || (hashes.has(hash) && !present.has(hash))
+      if (isKept) kept[tool.name] = [...hashes].filter((known) => present?.has(known) !== true)
+    }
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept
 }
 
 function renew(

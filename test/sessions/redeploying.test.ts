@@ -1,11 +1,13 @@
 import { defineTool, memoryStore, SessionPool, type Tool } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { reopened } from '../engine/driving.ts'
+import { gate, reopened } from '../engine/driving.ts'
 import { askedByTask, dyingTeam, finished } from './dying-team.ts'
 import { after } from './pace.ts'
 import { launch, once } from './sleepy-team.ts'
-import { type Behaviour, call, calls, sessionsOf } from './team.ts'
+import { forkCall, parentAndFork } from './forking.ts'
+import { stuck } from './program.ts'
+import { type Behaviour, call, calls, resultsIn, sessionsOf, stepwise, team } from './team.ts'
 
 const look = (field: string): Tool =>
   defineTool({
@@ -52,5 +54,41 @@ describe('a session whose tool has changed while its process was down', () => {
     expect(told.filter(({ path }) => path === undefined)).toMatchObject([{ agent: made.lead, tool: 'look' }])
     expect(again.told('tool-answered').at(-1)).toMatchObject({ isError: false, result: [{ text: 'a tree' }] })
     expect(session?.status).toBe('succeeded')
+  })
+})
+
+describe('a fork whose tool is gone from the Host', () => {
+  it('keeps it as its parent had it over all restarts, and its calls fail', async () => {
+    const store = memoryStore()
+    const [first, second] = [gate(), gate()]
+    let lives = 1
+    const fork: Behaviour = (request, context) => {
+      const result = resultsIn(request.messages)['x']
+      if (lives === 3) return result ?? 'Nothing.'
+      if (lives === 2 && result === undefined) return calls(call('x', 'look', { word: 'home' }))
+      ;(lives === 1 ? first : second).resolve()
+      return stuck(request, context)
+    }
+    const made = team({
+      lead: parentAndFork(stepwise(calls(forkCall('a'))), fork),
+      agent: { tools: [look('word')] },
+      runner: { tools: [look('word')], store },
+    })
+    await made.runner.start()
+    await first.promise
+    await made.runner.stop()
+    lives = 2
+    const next = { ...made.options, tools: [] }
+    const again = await reopened(store, { ...next, sessionPool: new SessionPool() })
+    await again.runner.start()
+    await second.promise
+    await again.runner.stop()
+    lives = 3
+    const last = await reopened(store, { ...next, sessionPool: new SessionPool() })
+    await finished(last)
+    expect(sessionsOf(last.world, made.lead)).toMatchObject([
+      { status: 'succeeded', resultExcerpt: "Error: Tool 'look' has no handler on this host." },
+    ])
+    expect(again.told('tool-changed')).toMatchObject([{ agent: made.lead, tool: 'look', change: 'removed' }])
   })
 })
