@@ -21,12 +21,11 @@ export function worldRecords(world: World): Records {
 }
 
 function keptText(world: World, key: string): string | undefined {
-  for (const session of world.core.state.holders(SessionTexts)) {
-    const recordPath = world.get(session, SubagentSession)?.recordPath
+  for (const session of world.core.state.holders(SubagentSession)) {
+    const { inlineContent, recordPath } = world.read(session, SubagentSession)
     if (recordPath === undefined) continue
-    const { result, summary } = world.read(session, SessionTexts)
-    if (key === recordPath && result !== undefined) return result
-    if (key === summaryPathOf(recordPath) && summary !== undefined) return summary
+    if (key === recordPath) return world.get(session, SessionTexts)?.result ?? inlineContent
+    if (key === summaryPathOf(recordPath)) return world.get(session, SessionTexts)?.summary
   }
   return undefined
 }
