@@ -3,6 +3,7 @@ import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
 import { inspect } from '../world/inspect.ts'
+import { issueText } from '../world/issue-text.ts'
 import type { World } from '../world/world.ts'
 import { undeclaredInput } from './declared-names.ts'
 
@@ -53,10 +54,7 @@ function problemOf(world: World, input: unknown): string | undefined {
   if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own; to write, use runner.change(…).`
   const schema = inputSchema(kind)
   const issue = schema?.safeParse(input).error?.issues[0]
-  if (issue !== undefined) {
-    const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
-    return `Input '${kind}'${at}: ${issue.message}.`
-  }
+  if (issue !== undefined) return `Input '${kind}'${issueText(issue)}.`
   const isId = id === undefined || (typeof id === 'string' && id !== '')
   if (!isId) return `Input '${kind}' at id: expected a text that is not empty.`
   return schema === undefined ? undeclaredInput(world, kind, inputKinds()) : undefined

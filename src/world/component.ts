@@ -3,6 +3,7 @@ import { canonical, canonicalOrNone, isEndless } from './canonical.ts'
 import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
 import { fitsComponent, problemWith } from './fits.ts'
 import { inspect } from './inspect.ts'
+import { issueText } from './issue-text.ts'
 import type { Json } from './json.ts'
 
 /** A number, monotonic, never reused, stable over save and restore. */
@@ -162,13 +163,8 @@ export function defineTag(name: string): TagComponent {
 
 /** What a wrong value says: whose it is, where, what was expected. */
 export function invalidValue(whose: string, error: z.ZodError, code: EntiaErrorCode = 'invalid-value'): EntiaError {
-  const reasons = error.issues.map((issue) => {
-    const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
-    return `${at}: ${issue.message}`
-  })
-  return new EntiaError(code, `${whose}${reasons.join('; ')}. The write was refused.`, {
-    issues: error.issues,
-  })
+  const reasons = error.issues.map(issueText).join('; ')
+  return new EntiaError(code, `${whose}${reasons}. The write was refused.`, { issues: error.issues })
 }
 
 /** What is wrong with a value for a component of its kind, whatever its schema says. */

@@ -30,6 +30,18 @@ describe('an agent', () => {
     expect(agent({ model: 'scripted/x' })[0]).toEqual(Llm({ model: 'scripted/x' }))
   })
 
+  it.each<[string, object, string]>([
+    [
+      'no known effort',
+      { thinking: 'loads' },
+      'at thinking: Invalid option: expected one of "low"|"medium"|"high", or ',
+    ],
+    ['part of a policy', { retry: { maxAttempts: 2 } }, 'at retry: firstDelayMs: Invalid input: expected number'],
+    ['true for a policy', { retry: true }, 'at retry: Invalid input: expected object, received boolean, or '],
+  ])('refuses an option of several forms that has %s, and says what each wants', (_, options, problem) => {
+    expect(() => agent({ model: 'scripted/x', ...options })).toThrow(problem)
+  })
+
   it('takes declarations besides tools, in the order given', () => {
     const parts = agent({ model: 'scripted/x', tools: [spawnSubagentDeclaration, wait] })
     expect(parts).toContainEqual(ToolRegistry({ tools: [spawnSubagentDeclaration, ...declare(wait)] }))
