@@ -16,10 +16,13 @@ export interface SubagentToolsOptions {
 
 /** Which registry an agent's tools were made for: worked out anew after a restore. */
 const madeFor = new WeakMap<readonly ToolDeclaration[], DeepReadonly<SubagentRegistryData>>()
+/** Lists of tools without these. */
+const withoutThem = new WeakSet<readonly ToolDeclaration[]>()
 const openRegistry = { freeForm: { enabled: true }, subagents: {} }
 
 /**
- * Gives the agents that are about to think and may delegate the `subagent` tools, declared as their registry has it.
+ * Gives the agents that are about to think and may delegate the `subagent` tools, declared as their registry has it. Without
+ * a registry they have none of them.
  *
  * Query: the agents that reasoning will start. Writes: ToolRegistry, SubagentRegistry.
  */
@@ -28,15 +31,23 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
     name: 'subagent-tools',
     priority: -4,
     run(world: World): void {
-      // Mostly nobody has a registry, and then nobody has to be looked at.
-      const delegating = allowUnregisteredSubagents ? [] : [SubagentRegistry]
-      for (const agent of readyAgents(world, maxStartsPerTick, ...delegating)) {
+      for (const agent of readyAgents(world, maxStartsPerTick)) {
         if (allowUnregisteredSubagents) allowAnyName(world, agent)
         const registry = world.get(agent, SubagentRegistry)
-        if (registry !== undefined) declareTools(world, agent, registry)
+        if (registry === undefined) dropSubagentTools(world, agent)
+        else declareTools(world, agent, registry)
       }
     },
   }
+}
+
+/** The tools go with the registry that brought them. */
+export function dropSubagentTools(world: World, agent: Entity): void {
+  const tools = world.get(agent, ToolRegistry)?.tools
+  if (tools === undefined || withoutThem.has(tools) || world.has(agent, SubagentRegistry)) return
+  const own = tools.filter((tool) => !isDelegating(tool))
+  if (own.length < tools.length) world.set(agent, ToolRegistry, { tools: own })
+  withoutThem.add(world.read(agent, ToolRegistry).tools)
 }
 
 /** In a session only an agent that has inherited a registry may delegate at all. */
@@ -53,7 +64,7 @@ function allowAnyName(world: World, agent: Entity): void {
 function declareTools(world: World, agent: Entity, registry: DeepReadonly<SubagentRegistryData>): void {
   const tools = world.get(agent, ToolRegistry)?.tools ?? []
   if (madeFor.get(tools) === registry) return
-  const own = tools.filter(({ name, world: isWorldTool }) => isWorldTool !== true || !isSubagentTool(name))
+  const own = tools.filter((tool) => !isDelegating(tool))
   for (const { name } of own.filter((tool) => isSubagentTool(tool.name))) {
     tell(world, 'warning', { agent, message: `The tool '${name}' of this agent hides the one that delegates.` })
   }
@@ -70,11 +81,15 @@ function withTools(
   own: readonly ToolDeclaration[],
   declared: readonly ToolDeclaration[],
 ): readonly ToolDeclaration[] {
-  const place = tools.findIndex((tool) => tool.world === true && isSubagentTool(tool.name))
+  const place = tools.findIndex(isDelegating)
   const before = place === -1 ? own.length : tools.slice(0, place).filter((tool) => own.includes(tool)).length
   return [...own.slice(0, before), ...declared, ...own.slice(before)]
 }
 
-function isSubagentTool(name: string): boolean {
+function isDelegating({ name, world: isWorldTool }: ToolDeclaration): boolean {
+  return isWorldTool === true && isSubagentTool(name)
+}
+
+export function isSubagentTool(name: string): boolean {
   return (subagentToolNames as readonly string[]).includes(name)
 }

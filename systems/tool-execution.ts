@@ -16,6 +16,7 @@ import { permittedTool } from './permitted-tool.ts'
 import { refreshContextTools } from './context-tools.ts'
 import { requestedCalls } from './requested-calls.ts'
 import { settled } from './settled.ts'
+import { dropSubagentTools, isSubagentTool } from './subagent-tools.ts'
 import { cutProblem } from './cut-problem.ts'
 import { refuseCall, textOutcome } from './text-outcome.ts'
 import { collectResults } from './tool-results.ts'
@@ -73,6 +74,7 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
   // What was switched off while the model was thinking is not there any more.
   if (contextToolNames.has(name)) refreshContextTools(world, agent)
+  else if (isSubagentTool(name)) dropSubagentTools(world, agent)
   const found = permittedTool(world, agent, name)
   if ('problem' in found) return refuseCall(world, call, found.problem)
   const problem = problemOf(world, agent, call, found.declaration)

@@ -270,9 +270,18 @@ function refuseMisshapen({ effects, models, skills, tools }: HostOptions): void 
     const advice = Array.isArray(tool) ? 'spread the list: tools: [...more]' : 'make one with defineTool'
     throw new EntiaError('invalid-argument', `Host: tools[${index}] is no tool, got ${shortly(tool)}: ${advice}.`)
   }
+  if (isProvider(models)) {
+    const what = 'Host: models must be an object, by name, got a model provider'
+    throw new EntiaError('invalid-argument', `${what}. Write models: { script: scripted(…) }.`, { option: 'models' })
+  }
   for (const [name, model] of Object.entries(models ?? {})) {
-    if (typeof (model as Partial<ModelProvider> | undefined)?.call === 'function') continue
+    if (isProvider(model)) continue
     const what = `Host: models.${name} must be a model provider, got ${shortly(model)}`
     throw new EntiaError('invalid-argument', `${what}: make one with anthropic(), openai() or scripted(…).`)
   }
+}
+
+/** A function has a method `call` as well. */
+function isProvider(model: unknown): model is ModelProvider {
+  return typeof model === 'object' && typeof (model as Partial<ModelProvider> | null)?.call === 'function'
 }

@@ -6,7 +6,8 @@ import type { SummaryResult } from '../../components/summary-result.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { OwnInput } from '../world/input.ts'
-import type { World } from '../world/world.ts'
+import { shortly } from '../world/known-options.ts'
+import { World } from '../world/world.ts'
 import {
   checkpoint,
   type CheckpointOptions,
@@ -31,8 +32,12 @@ export class Runner {
   readonly #drive: Drive
   #stopping: Promise<void> | undefined
 
-  /** @param held what `Runner.open` has opened */
+  /**
+   * @param held what `Runner.open` has opened
+   * @throws `invalid-argument` for what is no World, or an option that there is not
+   */
   constructor(world: World, options: RunnerOptions = {}, held?: StoredWorldHeld) {
+    refuseNoWorld(world)
     this.#drive = new Drive(world, options, held)
   }
 
@@ -230,4 +235,11 @@ export class Runner {
   async stop(): Promise<void> {
     await (this.#stopping ??= this.#drive.end())
   }
+}
+
+/** What a program without types may pass. */
+function refuseNoWorld(world: unknown): void {
+  if (world instanceof World) return
+  const what = `Runner: the first argument must be a World, got ${shortly(world)}`
+  throw new EntiaError('invalid-argument', `${what}. Write new Runner(world, { models }), or run(world, { models }).`)
 }

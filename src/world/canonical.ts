@@ -17,7 +17,7 @@ type Visited = Json | typeof unfit
 /**
  * The canonical form of a value: plain JSON, keys sorted, deeply frozen, so that `JSON.stringify` gives the same bytes
  * for the same data from then on. What is canonical already comes back as the same object; anything else is copied. Half a
- * surrogate pair in a text becomes U+FFFD.
+ * surrogate pair in a text or a key becomes U+FFFD.
  *
  * @param where says whose value it is, for the error message
  * @param adoptedLevels how many levels, from the top, are frozen in place instead of copied: for objects that nobody
@@ -113,25 +113,28 @@ function visitFrozen(source: Readonly<Record<string, unknown>>, depth: number, a
   let before = ''
   for (const key in source) {
     const item = source[key]
-    if (item === undefined || (key < before && !isIndex(before))) {
+    if (item === undefined || (key < before && !isIndex(before)) || !key.isWellFormed()) {
       return rebuilt(copy ?? source, sorted(Object.keys(source)), depth, adopted)
     }
     before = key
-    if (typeof item === 'string') continue
-    const value = visit(item, depth, adopted)
+    const value = typeof item === 'string' ? wellFormed(item) : visit(item, depth, adopted)
     if (value === unfit) return unfit
     if (!Object.is(value, item)) assign((copy ??= { ...source } as Record<string, Json>), key, value)
   }
   return copy === undefined ? (source as Json) : Object.freeze(copy)
 }
 
-/** A copy key by key: for objects whose keys have to be put in order, or left out. */
+/** A copy key by key: for objects whose keys have to be put in order, changed, or left out. */
 function rebuilt(
   source: Readonly<Record<string, unknown>>,
   keys: readonly string[],
   depth: number,
   adopted: number,
 ): Visited {
+  if (!keys.every((key) => key.isWellFormed())) {
+    const renamed = withWellFormedKeys(source, keys)
+    return rebuilt(renamed, sorted(Object.keys(renamed)), depth, adopted)
+  }
   const copy = keys.length > maxGrown ? blank(keys.filter((key) => source[key] !== undefined)) : {}
   for (const key of keys) {
     const item = source[key]
@@ -141,6 +144,13 @@ function rebuilt(
     assign(copy, key, value)
   }
   return Object.freeze(copy)
+}
+
+/** Of keys that become one and the same, the last has its value there. */
+function withWellFormedKeys(source: Readonly<Record<string, unknown>>, keys: readonly string[]) {
+  const renamed: Record<string, unknown> = {}
+  for (const key of keys) assign(renamed, wellFormed(key), source[key])
+  return renamed
 }
 
 /** A copy of an object that has no key `__proto__`. Where objects of many shapes come by, it is cheaper than spreading. */
@@ -210,7 +220,7 @@ function explain(node: unknown, path: string[], above: readonly object[] = []): 
 }
 
 /** Sets an own property, `__proto__` included. */
-export function assign(target: Record<string, Json>, key: string, value: Json): void {
+export function assign<T>(target: Record<string, T>, key: string, value: T): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
   else target[key] = value
@@ -228,13 +238,13 @@ function sorted(keys: string[]): readonly string[] {
   return keys
 }
 
-/** Are keys in order as they come, and none of them one that cannot be written like others? */
+/** Are keys in order as they come, and none of them one that has to be written otherwise? */
 function isOrdered(keys: readonly string[]): boolean {
   let before = ''
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string
     if (key < before && !isIndex(before)) return false
-    if (key === '__proto__') return false
+    if (key === '__proto__' || !key.isWellFormed()) return false
     before = key
   }
   return true

@@ -15,16 +15,21 @@ export function refuseUnknownOptions(where: string, options: unknown, known: rea
 /** Refuses an option that is there and is no list. @throws `invalid-argument` */
 export function refuseNoList(where: string, option: string, given: unknown): void {
   if (given === undefined || Array.isArray(given)) return
-  const isObject = typeof given === 'object' && given !== null
-  const names = isObject ? Object.keys(given).slice(0, 3).join(', ') : '…'
+  // A table has the things by name; one thing alone in place of the list has more than things in it.
+  const isTable = typeof given === 'object' && given !== null && Object.values(given).every(isObject)
+  const names = isTable ? Object.keys(given).slice(0, 3).join(', ') : '…'
   const advice = typeof given === 'function' ? `${given.name || option}()` : `[${names}]`
   const what = `${where}: ${option} must be a list, got ${shortly(given)}`
   throw new EntiaError('invalid-argument', `${what}. Write ${option}: ${advice}.`, { option })
 }
 
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
 /** Refuses an option that is there and is no object of named things. @throws `invalid-argument` */
 export function refuseNoTable(where: string, option: string, given: unknown, example: string): void {
-  if (given === undefined || (typeof given === 'object' && given !== null && !Array.isArray(given))) return
+  if (given === undefined || (isObject(given) && !Array.isArray(given))) return
   const what = `${where}: ${option} must be an object, by name, got ${shortly(given)}`
   throw new EntiaError('invalid-argument', `${what}. Write ${option}: ${example}.`, { option })
 }

@@ -1,11 +1,13 @@
 import {
   Archival,
   Context,
+  Conversation,
   contextReport,
   contextStats,
   type Entity,
   memoryStore,
   querySubagentDeclaration,
+  SubagentRegistry,
   textOf,
   ToolRegistry,
   type World,
@@ -13,7 +15,7 @@ import {
 import { HolderOf, InstalledTools } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { archiving, callsInTurn, lastUser, looking } from './archiving.ts'
-import { gate, reopened } from './driving.ts'
+import { behaving, driven, gate, reopened, worldWith } from './driving.ts'
 import { living } from './long-lives.ts'
 
 function toolsOf(world: World, agent: Entity): string[] {
@@ -103,6 +105,29 @@ describe('a feature that is switched off in a living world', () => {
     expect(made.world.isReferred(HolderOf, made.agent)).toBe(true)
     expect(toolsOf(made.world, made.agent)).toEqual(['look', 'query_subagent', 'spawn_subagent', 'recall'])
     expect(textOf([...(made.asked('work').at(-1)?.request.tail ?? [])].at(-1))).toContain('# Live Subagents')
+  })
+
+  it('takes the tools for delegation along, also while the model asks for one of them', async () => {
+    const { world, agent } = worldWith()
+    world.set(agent, SubagentRegistry, { subagents: {} })
+    const delegates = { toolCalls: [{ name: 'subagent', arguments: { category: 'fork', prompt: 'Look.' } }] }
+    const { models, requests } = behaving(({ messages }) => (messages.length === 3 ? delegates : 'Done.'), {
+      latencyMs: 1_000,
+    })
+    const made = driven(world, { models })
+    await made.runner.start()
+    await made.runner.idle()
+    expect(toolsOf(world, agent)).toContain('subagent')
+    const called = made.next('model-called')
+    await made.runner.message(agent, 'Delegate.')
+    await called
+    await made.runner.change(() => world.remove(agent, SubagentRegistry))
+    await made.runner.idle()
+    expect(textOf([...world.read(agent, Conversation)].findLast(({ role }) => role === 'tool'))).toBe(
+      'Error: there is no tool named subagent.',
+    )
+    expect(requests.at(-1)?.tools).toEqual([])
+    expect(made.told('delegation-started')).toEqual([])
   })
 
   it('answers the programs that wait for a text of it', async () => {

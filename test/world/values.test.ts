@@ -153,6 +153,26 @@ describe('a text with half a surrogate pair', () => {
     expect(world.read(one, Letter)).toEqual({ pages: [['\ufffd'], ['a', 'b\ufffd']] })
     expect(World.restore(world.snapshot(), { components: [Letter] }).hash()).toBe(world.hash())
   })
+
+  it('is well-formed in keys too, in order, and in what was frozen before', () => {
+    const Any = defineComponent('AnyJson', z.record(z.string(), z.unknown()))
+    const world = new World()
+    const frozen = Object.freeze({ deep: Object.freeze({ '\ud83d': '\ud83d' }), 'a\ud83d': 1 })
+    const one = world.spawn(Any({ '\ud83d': [{ 'b\udc4b': 1, b: 2 }], '\uf000': 3 }))
+    expect(JSON.stringify(world.read(one, Any))).toBe('{"\uf000":3,"\ufffd":[{"b":2,"b\ufffd":1}]}')
+    world.set(one, Any, frozen)
+    expect(JSON.stringify(world.read(one, Any))).toBe('{"a\ufffd":1,"deep":{"\ufffd":"\ufffd"}}')
+    world.set(one, Any, Object.freeze({ said: '\ud83d' }))
+    expect(world.read(one, Any)).toEqual({ said: '\ufffd' })
+    expect(World.restore(world.snapshot(), { components: [Any] }).hash()).toBe(world.hash())
+  })
+
+  it('has one value where two keys become the same: the last', () => {
+    const Any = defineComponent('AnyJson', z.record(z.string(), z.unknown()))
+    const world = new World()
+    const one = world.spawn(Any({ 'k\ud83d': 1, 'k\ud83e': 2 }))
+    expect(world.read(one, Any)).toEqual({ 'k\ufffd': 2 })
+  })
 })
 
 describe('the components of an entity', () => {
