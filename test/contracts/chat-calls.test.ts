@@ -124,6 +124,21 @@ describe('calls of a compatible server', () => {
     expect(content).toMatchObject([add])
   })
 
+  it.each([
+    ['in the midst of the arguments', '{"a":2,', '"b":3}'],
+    ['before the arguments', '', addArguments],
+  ])('whose ids come late with the name again, %s, are one call each', async (_, first, rest) => {
+    const content = await callsOf(
+      called(
+        piece('add', first, { index: 0 }),
+        piece('add', rest, { index: 0, id: 'a' }),
+        piece('add', first, { index: 1 }),
+        piece('add', rest, { index: 1, id: 'b' }),
+      ),
+    )
+    expect(content).toMatchObject([add, add])
+  })
+
   it('with arguments that are an object, and no text, have these', async () => {
     const content = await callsOf(called(piece('add', { a: 2, b: 3 }), piece('say', { text: 'Hi' })))
     expect(content).toMatchObject([add, say])

@@ -78,8 +78,9 @@ export class ChatCalls {
     if (near === undefined || beginsAnother(near, piece)) return undefined
     const isKnown = id !== undefined && near.serverId === id
     if (isKnown || name === '' || near.name === '') return near
-    // An id that comes late comes without the name.
-    if (id !== undefined || near.name !== name) return undefined
+    if (near.name !== name) return undefined
+    // An id that comes late, with the name again: the call before it has had none, and is not complete.
+    if (id !== undefined) return isWholeObject(near.raw) ? undefined : near
     // The name again, as some servers say it in each piece; without an index only in the midst of the arguments.
     return index !== undefined || near.raw.trim() !== '' ? near : undefined
   }
