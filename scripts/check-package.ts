@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { PnpmLayout } from './pnpm-layout.ts'
 import { endingOf, wrongAbout } from './printed.ts'
 import manifest from '../package.json' with { type: 'json' }
 
@@ -48,7 +49,19 @@ if ('>=' + node.replace(/\\.0$/, '') !== '${manifest.engines.node}') {
 }
 `
 
+const options = {
+  strict: true,
+  noEmit: true,
+  skipLibCheck: false,
+  target: 'es2024',
+  lib: ['es2024'],
+  types: ['node'],
+}
+const byNode = { ...options, module: 'nodenext' }
+
 const folder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-package-`)))
+/** Not within the other one, where Node would go on looking for packages. */
+const pnpmFolder = await realpath(await mkdtemp(join(tmpdir(), `${manifest.name}-pnpm-`)))
 try {
   const tarball = await pack()
   await check('publint finds nothing to say', bin('publint'), 'run', tarball, '--strict')
@@ -80,11 +93,13 @@ try {
   await check('the lowest Node is the one that the package names', lowest, '--eval', isLowest)
   await check('every door can be imported on the lowest Node', lowest, join(folder, 'consumer.mjs'))
   await check('a world in SQLite goes on after a restart on the lowest Node', lowest, join(folder, 'smoke.mjs'))
+  await checkUnderPnpm()
   await check('every door can be typed by Node', bin('tsc'), '-p', join(folder, 'tsconfig.node.json'))
   await check('matchers are there in a test', bin('tsc'), '-p', join(folder, 'tsconfig.vitest.json'))
   await check('every door can be typed by a bundler', bin('tsc'), '-p', join(folder, 'tsconfig.bundler.json'))
 } finally {
   await rm(folder, { recursive: true })
+  await rm(pnpmFolder, { recursive: true })
 }
 
 /** Gives the tarball's path. The scripts are left out: the build has been made. */
@@ -110,15 +125,6 @@ async function install(tarball: string): Promise<void> {
   const program = programOf(names)
   const own = names.filter((name) => !besides.some((peer) => name.endsWith(`/${peer}`)))
   const matcher = `import 'entia/vitest'\nimport { expect } from 'vitest'\nexpect({}).toHaveAnswered('anything')\n`
-  const options = {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: false,
-    target: 'es2024',
-    lib: ['es2024'],
-    types: ['node'],
-  }
-  const byNode = { ...options, module: 'nodenext' }
   const byBundler = { ...options, module: 'esnext', moduleResolution: 'bundler' }
   // The types of others are theirs to mend.
   const beside = { ...byNode, skipLibCheck: true }
@@ -165,12 +171,29 @@ async function linkProgram(home: string): Promise<void> {
 async function checkExample(name: string): Promise<void> {
   await copyFile(join(root, 'examples', name), join(folder, name))
   const { said } = await endingOf(join('examples', name))
-  const wrong = await wrongAbout(name, said, folder)
-  if (wrong === undefined) console.log(`✓ ${name} prints what it says`)
-  else {
-    console.error(`✗ ${name} prints what it says\n${wrong}`)
-    process.exitCode = 1
-  }
+  tell(`${name} prints what it says`, await wrongAbout(name, said, folder))
+}
+
+/** The README's first program, in a project where pnpm has installed what the README says, and nothing else. */
+async function checkUnderPnpm(): Promise<void> {
+  const project = join(pnpmFolder, 'project')
+  const layout = new PnpmLayout({ store: join(pnpmFolder, 'store'), project })
+  await layout.install(manifest.name, join(folder, 'node_modules', manifest.name))
+  for (const name of ['zod', '@types/node']) await layout.install(name)
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  const [, program, printed] = /^```ts run\n(.*?)^```\n+```text\n(.*?)^```/ms.exec(readme) ?? []
+  if (program === undefined || printed === undefined) throw new Error('README.md has no program that prints something.')
+  const files = { 'package.json': { type: 'module' }, 'tsconfig.json': { compilerOptions: byNode, files: ['sums.ts'] } }
+  for (const [name, json] of Object.entries(files)) await writeFile(join(project, name), JSON.stringify(json))
+  await writeFile(join(project, 'sums.ts'), program)
+  tell("the README's program runs under pnpm", await wrongAbout('sums.ts', printed.trim(), project))
+  await check("the README's program can be typed under pnpm", bin('tsc'), '-p', project)
+}
+
+function tell(what: string, wrong: string | undefined): void {
+  if (wrong === undefined) return console.log(`✓ ${what}`)
+  console.error(`✗ ${what}\n${wrong}`)
+  process.exitCode = 1
 }
 
 async function check(what: string, command: string, ...parameters: readonly string[]): Promise<void> {
