@@ -81,6 +81,10 @@ export class Runner {
   on(type: '*', listener: (event: RunnerEvent) => unknown): () => void
   on(type: string, listener: (event: never) => unknown): () => void {
     checkEventType(this.world, type)
+    if (typeof listener !== 'function') {
+      const what = `runner.on: the listener of '${type}' must be a function, got ${shortly(listener)}`
+      throw new EntiaError('invalid-argument', `${what}. Write runner.on('${type}', (event) => { … }).`)
+    }
     return this.#drive.listeners.on(type, listener)
   }
 

@@ -318,10 +318,23 @@ function given({ kind }: Component, value: Json | undefined): unknown {
 
 function refuseNoSystem(system: unknown, index: number): void {
   const { name, priority, run } = (system ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof name === 'string' && typeof priority === 'number' && typeof run === 'function') return
+  if (typeof name === 'string' && typeof priority === 'number' && typeof run === 'function') {
+    return refuseNoNames(name, system as Readonly<Record<string, unknown>>)
+  }
   const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${shortly(system)}`
   const advice = Array.isArray(system) ? ' Spread the list: systems: [...standardSystems()].' : ''
   throw new EntiaError('invalid-argument', `${what}.${advice}`, { index })
+}
+
+/** The events and inputs that a system declares. */
+function refuseNoNames(system: string, declared: Readonly<Record<string, unknown>>): void {
+  for (const option of ['events', 'inputs']) {
+    const names = declared[option]
+    if (names === undefined || (Array.isArray(names) && names.every((each) => typeof each === 'string'))) continue
+    const came = typeof names === 'string' ? `'${names}'. Write ${option}: ['${names}']` : shortly(names)
+    const what = `new World: system '${system}': ${option} must be a list of names, got ${came}`
+    throw new EntiaError('invalid-argument', `${what}.`, { system, option })
+  }
 }
 
 function refuseNoPart(part: unknown): void {

@@ -83,6 +83,13 @@ describe('a mistake', () => {
       'systems[0]',
       'run(world)',
     ],
+    [
+      'a name for a list of inputs',
+      () => new World({ systems: [{ name: 'x', priority: 1, run: () => {}, inputs: any('mine') }] }),
+      "system 'x': inputs must be a list of names",
+      "inputs: ['mine']",
+    ],
+    ['no listener', () => new Runner(new World()).on('turn-ended', any(undefined)), 'a function', '(event) =>'],
     ['an agent that is not spread', () => new World().spawn(any(agent({ model: 'script/x' }))), '...agent({'],
     ['nothing to spawn of', () => new World().spawn(any(undefined)), 'undefined', 'Name(value)'],
     ['no options', () => new World(any(null)), 'options must be an object', 'null'],
