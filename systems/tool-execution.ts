@@ -8,6 +8,7 @@ import { Requested, ToolCall } from '../components/tool-call.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
 import { Turn } from '../components/turn.ts'
 import { contextToolNames } from '../src/context/context-tools.ts'
+import { argumentsProblem } from '../src/models/tool-arguments.ts'
 import { checkJson } from '../src/tools/check-json.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
@@ -107,7 +108,7 @@ function problemOf(
     return `the limit of ${maxToolCalls} tool calls a turn is reached; answer with what you have.`
   }
   if (isCut === true) return cutProblem(world, agent, name)
-  if (malformed !== undefined) return `Invalid arguments for '${name}': what came is no JSON object.`
+  if (malformed !== undefined) return `Invalid arguments for '${name}': ${argumentsProblem(malformed)}`
   // A world tool checks its own: it takes more than its schema says.
   const wrong = isWorldTool === true ? undefined : checkJson(inputSchema, input)
   return wrong === undefined ? undefined : `Invalid arguments for '${name}': ${wrong}`

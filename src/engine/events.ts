@@ -49,6 +49,18 @@ export interface RunnerEvents {
   }
   /** The provider asked to be left alone; its calls wait. */
   'provider-held': { readonly world: string; readonly provider: string; readonly untilMs: number }
+  /**
+   * A provider sent token counts that can be none (negative, a fraction, a text): they are unknown, and the reply stays.
+   * `counts`: what was sent, by the name that the count has in `TokenUsage`.
+   */
+  'usage-dropped': {
+    readonly world: string
+    readonly agent: Entity
+    readonly effect: Entity
+    readonly attempt: number
+    readonly model: string
+    readonly counts: Readonly<Record<string, string>>
+  }
   /** The journal of a session that was running cannot be read: the session fails. */
   'session-lost': { readonly world: string; readonly sessionId: string; readonly message: string }
   /**
@@ -83,6 +95,7 @@ export const runnerEventTypes = Object.keys({
   'model-discarded': true,
   'tool-progressed': true,
   'provider-held': true,
+  'usage-dropped': true,
   'session-lost': true,
   'runner-failed': true,
   'commit-failed': true,

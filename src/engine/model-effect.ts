@@ -7,6 +7,7 @@ import { parseModel } from '../models/model-name.ts'
 import type { ModelDelta, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
 import type { PricedCall, Prices } from '../models/prices.ts'
+import { readCounts, type TokenCounts } from '../models/token-counts.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
@@ -68,12 +69,15 @@ class CallOfModel {
       hold(this.#host, provider, outcome.failure, this.#world, context)
       return { ok: false, failure: await this.#facts.failed(outcome.failure, this.#host) }
     }
-    const { usage } = outcome.value
+    const { usage, oddCounts } = countsOf(outcome.value)
+    if (oddCounts !== undefined) {
+      context.tell({ type: 'usage-dropped', ...this.#place(context), model: this.#model, counts: oddCounts })
+    }
     // Prices that are known are not waited for.
     const priced = this.#host.priced(this.#model, usage, this.#world.dateMs)
     const known = priced instanceof Promise ? await priced : priced
     const cachePrice = this.#facts.cachePrice(usage, this.#host)
-    return settled(outcome.value, this.#model, { ...known, cachePrice: cachePrice && (await cachePrice) })
+    return settled({ ...outcome.value, usage }, this.#model, { ...known, cachePrice: cachePrice && (await cachePrice) })
   }
 
   #hear(delta: ModelDelta, context: EffectContext): void {
@@ -90,6 +94,13 @@ function hold(host: ModelHost, provider: string, failure: Failure, world: World,
   if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
+}
+
+/** What a reply says of its tokens, the program's own providers included. What is no usage at all is refused later. */
+function countsOf({ usage, oddCounts }: ModelReply): TokenCounts {
+  if (typeof usage !== 'object' || usage === null) return { usage, oddCounts }
+  const counts = readCounts(usage)
+  return oddCounts === undefined ? counts : { ...counts, oddCounts: { ...counts.oddCounts, ...oddCounts } }
 }
 
 type Priced = PricedCall & { readonly cachePrice: CachePrice | undefined }

@@ -47,6 +47,8 @@ export type ModelReply = {
   readonly message: AssistantMessage
   readonly stop: 'end' | 'tool-calls' | 'max-tokens'
   readonly usage: TokenUsage
+  /** Counts that the provider sent and that can be none (negative, a fraction, a text), by name. `usage` lacks them. */
+  readonly oddCounts?: Readonly<Record<string, string>> | undefined
 }
 
 /** What a provider is given besides the request. */

@@ -11,6 +11,8 @@ export interface ProviderError {
   readonly headers?: Headers | undefined
   /** No answer came at all: the provider could not be reached, or stayed silent for too long. */
   readonly silent?: 'unreachable' | 'timed-out' | undefined
+  /** It was sent under a status of success, where a stream of events should have been. */
+  readonly isNoStream?: boolean | undefined
 }
 
 /** Longest text of a provider that goes into a failure, in characters: a proxy may answer with a whole web page. */
@@ -61,9 +63,11 @@ export function failureOf(provider: string, error: ProviderError): Failure {
   }
 }
 
-function kindOf({ status, names = [], message, silent }: ProviderError): FailureKind {
+function kindOf({ status, names = [], message, silent, isNoStream }: ProviderError): FailureKind {
   if (silent !== undefined) return silent === 'timed-out' ? 'timed-out' : 'overloaded'
-  const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? 'overloaded'
+  // A server that answers with a page, or all at once, does so again.
+  const unnamed = isNoStream === true ? 'invalid-request' : 'overloaded'
+  const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? unnamed
   return kind === 'invalid-request' && overflowText.test(message) ? 'context-overflow' : kind
 }
 
@@ -83,12 +87,13 @@ function lookUp(table: Readonly<Record<string, FailureKind>>, names: readonly st
   return name === undefined ? undefined : table[name]
 }
 
-function describe(provider: string, { status, names, message, silent }: ProviderError): string {
+function describe(provider: string, { status, names, message, silent, isNoStream }: ProviderError): string {
   const text = cutText(message, MAX_MESSAGE_LENGTH).toWellFormed()
   if (silent === 'unreachable') return `${provider} could not be reached: ${text}`
   if (silent === 'timed-out') return `${provider} did not answer in time: ${text}`
   const facts = [status, names?.[0]].filter((fact) => fact !== undefined).join(' ')
-  return `${provider} failed${facts && ` (${facts})`}: ${text}`
+  const verb = isNoStream === true ? 'answered without a stream' : 'failed'
+  return `${provider} ${verb}${facts && ` (${facts})`}: ${text}`
 }
 
 /**

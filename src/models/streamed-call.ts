@@ -1,8 +1,11 @@
+import { canonicalOrNone } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Failure } from '../../components/failure.ts'
 import { failed } from './failed.ts'
-import type { ModelOutcome } from './port.ts'
+import type { ModelDelta, ModelOutcome } from './port.ts'
 import { failureOf, type ProviderError } from './provider-failure.ts'
+import { WholeCharacters } from './whole-characters.ts'
+import { isObject, wellFormedJson } from './wire-values.ts'
 
 /** Turns the events of one wire protocol into an answer. Made anew for each call. */
 export interface StreamReader<Event> {
@@ -13,6 +16,9 @@ export interface StreamReader<Event> {
 
 /** The longest time that a timer of Node can count: an SDK's own time limit is off, the world's time rules. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1
+
+/** An outcome lies within so many levels where it is stored, at most. */
+const outcomeLevels = 4
 
 /** An SDK, ready to call its provider. */
 export interface Connection {
@@ -25,7 +31,8 @@ export interface StreamedCall<C extends Connection, Event> {
   /** Who is called, for messages. */
   readonly provider: string
   readonly signal: AbortSignal
-  readonly reader: StreamReader<Event>
+  readonly onDelta: (delta: ModelDelta) => void
+  readonly read: (onDelta: (delta: ModelDelta) => void) => StreamReader<Event>
   readonly connect: () => Promise<C>
   /** Sends the request; resolves once the answer begins. */
   readonly send: (connection: C) => PromiseLike<AsyncIterable<Event>>
@@ -37,7 +44,9 @@ export interface StreamedCall<C extends Connection, Event> {
  * @throws what is no fault of the provider: a defect of an adapter or of a listener.
  */
 export async function streamedCall<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
-  const { provider, signal, reader } = call
+  const { provider, signal } = call
+  const heard = new WholeCharacters(call.onDelta)
+  const reader = call.read((delta) => heard.take(delta))
   const cancelled = (): ModelOutcome => failed({ kind: 'cancelled', message: `The call of ${provider} was cancelled.` })
   let connection: C | undefined
   let stream: AsyncIterable<Event>
@@ -62,16 +71,29 @@ export async function streamedCall<C extends Connection, Event>(call: StreamedCa
       broken = error
     }
   }
-  for await (const event of untilBroken()) reader.take(event)
+  // Some servers send `null` for an event.
+  for await (const event of untilBroken()) if (isObject(event)) reader.take(event)
+  heard.flush()
 
   // The SDKs end a stream without an error when it is aborted.
   if (signal.aborted) return cancelled()
   const outcome = reader.outcome()
-  if (outcome !== undefined) return outcome
+  if (outcome !== undefined) return storable(provider, outcome)
   const facts = connection.explain(broken)
   if (facts !== undefined) return failed(failureOf(provider, facts))
   const reason = broken instanceof Error ? ` (${reasonOf(broken)})` : ''
   return failed({ kind: 'truncated', message: `The stream of ${provider} ended before its answer did${reason}.` })
+}
+
+/** An outcome as a World can hold it: no half of a surrogate pair in it, and nothing that nests too deep. */
+function storable(provider: string, outcome: ModelOutcome): ModelOutcome {
+  if (canonicalOrNone(outcome, outcomeLevels) !== undefined) {
+    const text = JSON.stringify(outcome)
+    const clean = wellFormedJson(text)
+    return clean === text ? outcome : (JSON.parse(clean) as ModelOutcome)
+  }
+  const message = `${provider} sent a block that nests too deep, or has a number beyond 1.8e308.`
+  return failed({ kind: 'truncated', message })
 }
 
 /** Makes a connection at the first need and shares it from then on. A failure to make it is not kept. */

@@ -39,9 +39,13 @@ const adviceFor: Readonly<Record<string, string>> = {
   'more than': 'Store plain data only: flatten it, or store it as a text.',
 }
 
-/** The canonical form of a value; `undefined` if it is no JSON. */
-export function canonicalOrNone(value: unknown): Json | undefined {
-  const result = visit(value, 0, 0)
+/**
+ * The canonical form of a value; `undefined` if it is no JSON.
+ *
+ * @param outerLevels how many levels it will lie within: it may nest that much less. @default 0
+ */
+export function canonicalOrNone(value: unknown, outerLevels = 0): Json | undefined {
+  const result = visit(value, outerLevels, 0)
   return result === unfit ? undefined : result
 }
 

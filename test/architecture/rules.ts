@@ -86,6 +86,8 @@ export const pureParts = [
   'src/models/project.ts',
   'src/models/render-prompt.ts',
   'src/models/text-of.ts',
+  'src/models/token-counts.ts',
+  'src/models/tool-arguments.ts',
   'src/subagents/artifact-id.ts',
   'src/subagents/blueprint-hash.ts',
   'src/subagents/child-skills.ts',

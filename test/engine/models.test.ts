@@ -1,4 +1,4 @@
-import { fail, LastTurn, Llm, type ModelProvider, VirtualClock } from 'entia'
+import { fail, LastTurn, Llm, type ModelProvider, Usage, VirtualClock } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
 import { behaving, driven, gate, settled, turns, worldWith } from './driving.ts'
@@ -23,7 +23,7 @@ describe('a provider', () => {
       'blocks that there are not',
       { ok: true, value: { message: { ...hi, content: [{ type: 'song' }] }, stop: 'end', usage: {} } },
     ],
-    ['an odd usage', { ok: true, value: { message: hi, stop: 'end', usage: { input: -1 } } }],
+    ['no usage', { ok: true, value: { message: hi, stop: 'end' } }],
     ['no failure', { ok: false }],
     ['a failure of no known kind', { ok: false, failure: { kind: 'bad-luck', message: '?' } }],
     [
@@ -37,6 +37,19 @@ describe('a provider', () => {
     const { end, world, agent } = await endWith(async () => answer as never)
     expect(end).toMatchObject({ stop: 'failed', failure: { kind: 'internal' } })
     expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: [turn failed: internal]'])
+  })
+
+  it('whose counts can be none keeps its reply: they are unknown, and told', async () => {
+    const usage = { input: -1, cacheRead: Number.NaN, cacheWrite: '7', output: 2.5 } as never
+    const { end, told, agent, world } = await endWith(async () => ({
+      ok: true,
+      value: { message: hi, stop: 'end', usage: { ...(usage as object), cacheWrite1h: 3 } },
+    }))
+    expect(end.stop).toBe('done')
+    expect(world.read(agent, Usage)).toEqual({ calls: 1, cacheWrite1h: 3 })
+    expect(told('usage-dropped')).toMatchObject([
+      { agent, model: 'scripted/x', counts: { input: '-1', cacheRead: 'NaN', cacheWrite: '"7"', output: '2.5' } },
+    ])
   })
 
   it.each<[string, () => never]>([

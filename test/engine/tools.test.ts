@@ -34,6 +34,24 @@ describe('a tool call', () => {
       expect(await readOf(wait, args)).toBe("!: Error: Invalid arguments for 'wait': what came is no JSON object.")
     },
   )
+
+  it.each([
+    `{"n":${'['.repeat(250)}${']'.repeat(250)}}`,
+    `{"n":${'['.repeat(9_999)}${']'.repeat(9_999)}}`,
+    '{"n": 1e999}',
+  ])('whose arguments no World can hold is told why', async (args) => {
+    expect(await readOf(wait, args)).toBe(
+      "!: Error: Invalid arguments for 'wait': they must nest at most 240 levels deep, and have no number beyond " +
+        '1.8e308. Write deep structures and larger numbers as text.',
+    )
+  })
+
+  it('whose arguments nest as deep as they may runs', async () => {
+    const { world, agent } = worldWith({ tools: [wait] })
+    const args = `{"n":1,"x":${'['.repeat(239)}${']'.repeat(239)}}`
+    await settled(world, { models: behaving(calling({ name: 'wait', arguments: args })).models, tools: [wait] })
+    expect(transcript(world, agent)[2]).not.toContain('Error')
+  })
 })
 
 describe('a tool', () => {

@@ -1,8 +1,10 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
+import { readError } from '../error-body.ts'
 import type { ProviderError } from '../provider-failure.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
+import { saidIn, wireFetch } from '../wire-fetch.ts'
 
 export type {
   ContentBlockParam,
@@ -53,24 +55,22 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
   const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
 
   const explain = (error: unknown): ProviderError | undefined => {
+    const said = saidIn(error)
+    // A provider, or a proxy before it, may quote the key that it refuses.
+    if (said !== undefined) return { ...said, message: said.message.replaceAll(apiKey, '[key]') }
     if (!(error instanceof APIError)) return undefined
     if (error instanceof APIConnectionError) {
       const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
       return { message: reasonOf(error), silent }
     }
-    return {
-      // A provider, or a proxy before it, may quote the key that it refuses.
-      message: (error.apiMessage ?? error.message).replaceAll(apiKey, '[key]'),
-      status: error.status,
-      names: [error.errorCode, error.type].filter((name) => name !== null),
-      headers: error.headers,
-    }
+    const { message, ...facts } = readError(error.error)
+    return { ...facts, message: message.replaceAll(apiKey, '[key]'), headers: error.headers }
   }
   const sdk = new Anthropic({
     apiKey,
     ...(options.baseURL !== undefined && { baseURL: options.baseURL }),
     ...(options.headers !== undefined && { defaultHeaders: options.headers }),
-    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    fetch: wireFetch(options.fetch),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',

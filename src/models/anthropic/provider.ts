@@ -18,7 +18,8 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
       streamedCall({
         provider: ANTHROPIC,
         signal: context.signal,
-        reader: new MessageReader(`${ANTHROPIC}/${request.model}`, context.onDelta),
+        onDelta: context.onDelta,
+        read: (hear) => new MessageReader(`${ANTHROPIC}/${request.model}`, hear),
         connect,
         send: (client) => send(client, request, context.signal),
       }),

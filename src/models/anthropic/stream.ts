@@ -1,9 +1,10 @@
 import type { AssistantMessage, ProviderBlock } from '../../../components/message.ts'
-import type { TokenUsage } from '../../../components/usage.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import type { StreamReader } from '../streamed-call.ts'
+import { readCounts, type SentCounts } from '../token-counts.ts'
 import { readArguments } from '../tool-arguments.ts'
+import { fieldsOf, isObject, textIn, writeJson } from '../wire-values.ts'
 import type { RawMessageStreamEvent, StopReason } from './client.ts'
 import { ANTHROPIC, isServerCall } from './request.ts'
 
@@ -23,7 +24,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   readonly #model: string
   readonly #onDelta: (delta: ModelDelta) => void
   readonly #drafts = new Map<number, Draft>()
-  #usage: TokenUsage = {}
+  #counts: SentCounts = {}
   #stop: StopReason | null = null
   #refusal: string | undefined
   #finished = false
@@ -36,7 +37,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   take(event: RawMessageStreamEvent): void {
     switch (event.type) {
       case 'message_start':
-        this.#usage = usageOf(event.message.usage)
+        this.#count(fieldsOf(event.message)['usage'])
         break
       case 'content_block_start':
         this.#start(event)
@@ -45,16 +46,27 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
         this.#grow(event)
         break
       case 'message_delta':
-        this.#stop = event.delta.stop_reason ?? this.#stop
-        // Null on every answer but a refusal, and absent from servers of an older version of the API.
-        this.#refusal = event.delta.stop_details?.explanation ?? event.delta.stop_details?.category ?? undefined
-        this.#usage = { ...this.#usage, ...usageOf(event.usage) }
+        this.#end(fieldsOf(event.delta))
+        this.#count(event.usage)
         break
       case 'message_stop':
         this.#finished = true
         break
       case 'content_block_stop':
     }
+  }
+
+  #end({ stop_reason: stop, stop_details: details }: Readonly<Record<string, unknown>>): void {
+    if (stop !== undefined && stop !== null) this.#stop = String(stop) as StopReason
+    // Null on every answer but a refusal, and absent from servers of an older version of the API.
+    const { explanation, category } = fieldsOf(details)
+    this.#refusal = textIn(explanation) || textIn(category) || undefined
+  }
+
+  /** What the end of the stream does not say again stays. */
+  #count(usage: unknown): void {
+    const said = Object.entries(countsOf(usage)).filter(([, count]) => count !== undefined && count !== null)
+    this.#counts = { ...this.#counts, ...Object.fromEntries(said) }
   }
 
   outcome(): ModelOutcome | undefined {
@@ -97,47 +109,58 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
       value: {
         message: { role: 'assistant', content, model: this.#model },
         stop: isCut ? 'max-tokens' : called ? 'tool-calls' : 'end',
-        usage: this.#usage,
+        ...readCounts(this.#counts),
       },
     }
   }
 
   #start({ index, content_block: block }: Event<'content_block_start'>): void {
+    if (!isObject(block)) return
     switch (block.type) {
       case 'text':
-        this.#drafts.set(index, { type: 'text', text: block.text })
+        this.#drafts.set(index, { type: 'text', text: textIn(block.text) })
         break
-      case 'thinking':
-        this.#drafts.set(index, { type: 'thinking', text: block.thinking, signature: block.signature })
+      case 'thinking': {
+        const { thinking, signature } = block
+        this.#drafts.set(index, { type: 'thinking', text: textIn(thinking), signature: textIn(signature) })
         break
+      }
       case 'redacted_thinking':
-        this.#drafts.set(index, { type: 'redacted', data: block.data })
+        this.#drafts.set(index, { type: 'redacted', data: textIn(block.data) })
         break
-      case 'tool_use':
-        this.#drafts.set(index, { type: 'tool-call', id: block.id, name: block.name, raw: '', input: block.input })
-        this.#onDelta({ type: 'tool-call', id: block.id, name: block.name })
+      case 'tool_use': {
+        const [id, name] = [textIn(block.id), textIn(block.name)]
+        this.#drafts.set(index, { type: 'tool-call', id, name, raw: '', input: block.input })
+        this.#onDelta({ type: 'tool-call', id, name })
         break
+      }
       default:
         // Nothing in it is a listener's business: it goes back as it came.
-        if (isServerBlock(block.type)) this.#drafts.set(index, { type: 'provider', data: copied(block), raw: '' })
+        if (isServerBlock(textIn(fieldsOf(block)['type']))) {
+          this.#drafts.set(index, { type: 'provider', data: { ...(block as object) }, raw: '' })
+        }
     }
   }
 
-  #grow({ index, delta }: Event<'content_block_delta'>): void {
+  #grow({ index, delta: said }: Event<'content_block_delta'>): void {
     const draft = this.#drafts.get(index)
-    if (delta.type === 'text_delta' && draft?.type === 'text') {
-      draft.text += delta.text
-      this.#onDelta({ type: 'text', text: delta.text })
-    } else if (delta.type === 'thinking_delta' && draft?.type === 'thinking') {
-      draft.text += delta.thinking
-      this.#onDelta({ type: 'thinking', text: delta.thinking })
-    } else if (delta.type === 'signature_delta' && draft?.type === 'thinking') {
-      draft.signature += delta.signature
-    } else if (delta.type === 'input_json_delta' && draft?.type === 'tool-call') {
-      draft.raw += delta.partial_json
-      this.#onDelta({ type: 'tool-arguments', id: draft.id, text: delta.partial_json })
-    } else if (delta.type === 'input_json_delta' && draft?.type === 'provider') {
-      draft.raw += delta.partial_json
+    const delta = fieldsOf(said)
+    if (delta['type'] === 'text_delta' && draft?.type === 'text') {
+      const text = textIn(delta['text'])
+      draft.text += text
+      this.#onDelta({ type: 'text', text })
+    } else if (delta['type'] === 'thinking_delta' && draft?.type === 'thinking') {
+      const text = textIn(delta['thinking'])
+      draft.text += text
+      this.#onDelta({ type: 'thinking', text })
+    } else if (delta['type'] === 'signature_delta' && draft?.type === 'thinking') {
+      draft.signature += textIn(delta['signature'])
+    } else if (delta['type'] === 'input_json_delta' && draft?.type === 'tool-call') {
+      const text = textIn(delta['partial_json'])
+      draft.raw += text
+      this.#onDelta({ type: 'tool-arguments', id: draft.id, text })
+    } else if (delta['type'] === 'input_json_delta' && draft?.type === 'provider') {
+      draft.raw += textIn(delta['partial_json'])
     }
   }
 }
@@ -162,8 +185,8 @@ function blockOf(draft: Draft, isCut: boolean): Block {
     }
     case 'tool-call': {
       // Without deltas the arguments came whole, with the start of the block.
-      const whole = isEmpty(draft.input) ? '' : JSON.stringify(draft.input)
-      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(draft.raw || whole, isCut) }
+      const raw = draft.raw || (isEmpty(draft.input) ? '' : writeJson(draft.input))
+      return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(raw, isCut) }
     }
   }
 }
@@ -173,34 +196,19 @@ function isServerBlock(type: string): boolean {
   return isServerCall(type) || type.endsWith('_tool_result') || type === 'container_upload'
 }
 
-/** What was read from JSON is JSON. */
-function copied(block: object): ProviderBlock['data'] {
-  return JSON.parse(JSON.stringify(block)) as ProviderBlock['data']
-}
-
 function isEmpty(input: unknown): boolean {
   return typeof input !== 'object' || input === null || Object.keys(input).length === 0
 }
 
-interface WireUsage {
-  readonly input_tokens?: number | null
-  readonly output_tokens?: number | null
-  readonly cache_read_input_tokens?: number | null
-  readonly cache_creation_input_tokens?: number | null
-  /** How the tokens written to the cache are split; not said again at the end of the stream. */
-  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number | null } | null
-}
-
-/** The API counts cached input apart, so nothing overlaps. Counts that are left out or null are unknown. */
-function usageOf(usage: WireUsage | undefined): TokenUsage {
-  const { input_tokens: input, output_tokens: output } = usage ?? {}
-  const { cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage ?? {}
-  const cacheWrite1h = usage?.cache_creation?.ephemeral_1h_input_tokens
+/** The API counts cached input apart, so nothing overlaps. */
+function countsOf(usage: unknown): SentCounts {
+  const { cache_creation: created, ...counts } = fieldsOf(usage)
   return {
-    ...(typeof input === 'number' && { input }),
-    ...(typeof cacheRead === 'number' && { cacheRead }),
-    ...(typeof cacheWrite === 'number' && { cacheWrite }),
-    ...(typeof cacheWrite1h === 'number' && { cacheWrite1h }),
-    ...(typeof output === 'number' && { output }),
+    input: counts['input_tokens'],
+    cacheRead: counts['cache_read_input_tokens'],
+    cacheWrite: counts['cache_creation_input_tokens'],
+    // How the tokens written to the cache are split; not said again at the end of the stream.
+    cacheWrite1h: fieldsOf(created)['ephemeral_1h_input_tokens'],
+    output: counts['output_tokens'],
   }
 }

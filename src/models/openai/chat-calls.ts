@@ -1,13 +1,7 @@
 import type { ToolCallBlock } from '../../../components/message.ts'
 import type { ModelDelta } from '../port.ts'
 import { isWholeObject, readArguments } from '../tool-arguments.ts'
-
-/** A piece of a tool call as servers stream it. The protocol has an index in each, an id and a name in the first. */
-export interface CallDelta {
-  readonly index?: number | null
-  readonly id?: string | null
-  readonly function?: { readonly name?: string | null; readonly arguments?: string | object | null } | null
-}
+import { fieldsOf, textIn, writeJson } from '../wire-values.ts'
 
 /** A call while it arrives. */
 interface Draft {
@@ -42,7 +36,8 @@ export class ChatCalls {
     this.#onDelta = onDelta
   }
 
-  take(delta: CallDelta): void {
+  /** @param delta a piece of a call: the protocol has an index in each, an id and a name in the first */
+  take(delta: object): void {
     const piece = pieceOf(delta)
     const draft = this.#find(piece) ?? this.#begin(piece)
     draft.serverId ??= piece.id
@@ -98,13 +93,14 @@ export class ChatCalls {
   }
 }
 
-function pieceOf({ id, index, function: written }: CallDelta): Piece {
-  const text = written?.arguments ?? ''
+function pieceOf(delta: object): Piece {
+  const { id, index, function: said } = fieldsOf(delta)
+  const { name, arguments: written } = fieldsOf(said)
   return {
-    id: id || undefined,
-    index: index ?? undefined,
-    name: written?.name ?? '',
-    text: typeof text === 'string' ? text : JSON.stringify(text),
+    id: textIn(id) || undefined,
+    index: typeof index === 'number' ? index : undefined,
+    name: textIn(name),
+    text: typeof written === 'object' && written !== null ? writeJson(written) : textIn(written),
   }
 }
 

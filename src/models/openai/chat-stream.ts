@@ -1,24 +1,16 @@
 import type { FailureKind } from '../../../components/failure.ts'
 import type { AssistantMessage } from '../../../components/message.ts'
-import type { TokenUsage } from '../../../components/usage.ts'
+import { readError, type SaidError } from '../error-body.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import type { StreamReader } from '../streamed-call.ts'
-import { type CallDelta, ChatCalls } from './chat-calls.ts'
+import { readInclusiveCounts, type TokenCounts } from '../token-counts.ts'
+import { fieldsOf, objectsIn, textIn } from '../wire-values.ts'
+import { ChatCalls } from './chat-calls.ts'
 import type { ThinkingField } from './chat-request.ts'
 import type { ChatCompletionChunk } from './client.ts'
 
-/** A choice as servers send it: some leave out what the protocol asks for, and some say more. */
-interface Choice {
-  readonly index?: number | null
-  readonly delta?: Delta | null
-  readonly error?: { readonly message?: unknown } | null
-  readonly finish_reason?: string | null
-  readonly usage?: ChatUsage | null
-}
-type Delta = { readonly [field in 'content' | 'refusal' | ThinkingField]?: string | null } & {
-  readonly tool_calls?: readonly CallDelta[] | null
-}
+const fields: readonly [ThinkingField, ThinkingField] = ['reasoning_content', 'reasoning']
 
 /** Reads the event stream of the Chat Completions API. */
 export class ChatReader implements StreamReader<ChatCompletionChunk> {
@@ -30,8 +22,8 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   #thinking = ''
   #refusal = ''
   #finish: string | undefined
-  #error: string | undefined
-  #usage: TokenUsage = {}
+  #error: SaidError | undefined
+  #usage: unknown
 
   /** @param position of the answer in the conversation: it makes ids unique there that a server does not give */
   constructor(provider: string, model: string, position: number, onDelta: (delta: ModelDelta) => void) {
@@ -43,30 +35,30 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
 
   take(chunk: ChatCompletionChunk): void {
     // The last chunk, with the usage, has no choice; some servers leave the list out altogether.
-    const choices: readonly Choice[] = chunk.choices ?? []
+    const choices = objectsIn(chunk.choices).map(fieldsOf)
     // Of several answers the first is meant, wherever it stands.
     const choice = choices.find(({ index }) => (index ?? 0) === 0)
     // Moonshot gives the usage within the choice.
-    const usage = chunk.usage ?? choice?.usage
-    if (usage) this.#usage = usageOf(usage)
+    this.#usage = chunk.usage ?? choice?.['usage'] ?? this.#usage
     if (choice === undefined) return
     // Azure sends what its content filter has found in a chunk without a delta.
-    const delta = choice.delta ?? {}
-    const thinking = delta.reasoning_content ?? delta.reasoning ?? ''
+    const delta = fieldsOf(choice['delta'])
+    const thinking = textIn(delta[fields[0]]) || textIn(delta[fields[1]])
     if (thinking !== '') {
       this.#thinking += thinking
       this.#onDelta({ type: 'thinking', text: thinking })
     }
-    const text = delta.content ?? ''
+    const text = textIn(delta['content'])
     if (text !== '') {
       this.#text += text
       this.#onDelta({ type: 'text', text })
     }
-    this.#refusal += delta.refusal ?? ''
-    for (const call of delta.tool_calls ?? []) this.#calls.take(call)
+    this.#refusal += textIn(delta['refusal'])
+    for (const call of objectsIn(delta['tool_calls'])) this.#calls.take(call)
     // Some servers send an empty reason until there is one.
-    this.#finish = choice.finish_reason || this.#finish
-    if (typeof choice.error?.message === 'string') this.#error = choice.error.message
+    this.#finish = textIn(choice['finish_reason']) || this.#finish
+    const { error } = choice
+    if (error !== undefined && error !== null) this.#error = readError(error)
   }
 
   outcome(): ModelOutcome | undefined {
@@ -83,13 +75,13 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
         message: { role: 'assistant', content, model: this.#model },
         // Some servers say "stop" with calls, too.
         stop: ending === 'max-tokens' ? ending : called ? 'tool-calls' : 'end',
-        usage: this.#usage,
+        ...countsOf(this.#usage),
       },
     }
   }
 
   #endingText(): string {
-    const reason = this.#error === undefined ? '' : `: ${this.#error}`
+    const reason = this.#error === undefined ? '' : `: ${this.#error.message}`
     return `${this.#model} ended its answer with finish_reason "${this.#finish ?? ''}"${reason}`
   }
 
@@ -121,29 +113,9 @@ const endings: ReadonlyMap<string, 'end' | 'max-tokens' | FailureKind> = new Map
   ['model_length', 'context-overflow'],
 ])
 
-/** Servers leave counts out; Moonshot gives the cached part of the input beside the others, not among the details. */
-interface ChatUsage {
-  readonly prompt_tokens?: number | null
-  readonly completion_tokens?: number | null
-  readonly cached_tokens?: number | null
-  readonly prompt_tokens_details?: {
-    readonly cached_tokens?: number | null
-    readonly cache_write_tokens?: number | null
-  } | null
-}
-
-/**
- * Input that was read from the cache or written to it is counted within the input, and is taken out of it here. Counts that
- * are left out or null are unknown.
- */
-function usageOf(usage: ChatUsage): TokenUsage {
-  const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = usage
-  const cacheRead = details?.cached_tokens ?? usage.cached_tokens
-  const cacheWrite = details?.cache_write_tokens
-  return {
-    ...(typeof input === 'number' && { input: Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)) }),
-    ...(typeof cacheRead === 'number' && { cacheRead }),
-    ...(typeof cacheWrite === 'number' && { cacheWrite }),
-    ...(typeof output === 'number' && { output }),
-  }
+/** Moonshot gives the cached part of the input beside the other counts, not among the details. */
+function countsOf(usage: unknown): TokenCounts {
+  const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details, ...counts } = fieldsOf(usage)
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details)
+  return readInclusiveCounts({ input, cacheRead: cacheRead ?? counts['cached_tokens'], cacheWrite, output })
 }

@@ -1,7 +1,9 @@
 import type { OpenAI } from 'openai'
 import { EntiaError } from '../../world/entia-error.ts'
+import { readError } from '../error-body.ts'
 import type { ProviderError } from '../provider-failure.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
+import { saidIn, wireFetch } from '../wire-fetch.ts'
 
 export type {
   ChatCompletionAssistantMessageParam,
@@ -52,21 +54,18 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
   const { OpenAI, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('openai')
 
   const explain = (error: unknown): ProviderError | undefined => {
+    const said = saidIn(error)
+    if (said !== undefined) return withoutKey(said)
     if (!(error instanceof APIError)) return undefined
     if (error instanceof APIConnectionError) {
       const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
       return { message: reasonOf(error), silent }
     }
-    const message = messageOf(error.error) ?? error.message
-    return {
-      // A server, or a proxy before it, may quote the key that it refuses.
-      message: apiKey === undefined ? message : message.replaceAll(apiKey, '[key]'),
-      // Some servers send the status of an error within the stream as its code.
-      status: error.status ?? statusOf(error.code),
-      names: [error.code, error.type].filter((name) => typeof name === 'string'),
-      headers: error.headers,
-    }
+    return withoutKey({ ...readError(error.error), headers: error.headers })
   }
+  // A server, or a proxy before it, may quote the key that it refuses.
+  const withoutKey = (said: ProviderError): ProviderError =>
+    apiKey === undefined ? said : { ...said, message: said.message.replaceAll(apiKey, '[key]') }
   const isOpenAI = options.baseURL === undefined
   const sdk = new OpenAI({
     // The SDK wants a key even for servers that want none; the header is taken out again below.
@@ -75,7 +74,7 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
     // What the environment says of an account at OpenAI is no other server's business.
     ...(!isOpenAI && { organization: null, project: null }),
     defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...options.headers },
-    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    fetch: wireFetch(options.fetch),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
@@ -92,14 +91,4 @@ function keyOf({ name, apiKey, apiKeyEnv }: ServerOptions): string | undefined {
     'missing-api-key',
     `${name} has no API key. Set the environment variable ${apiKeyEnv}, or pass the option apiKey.`,
   )
-}
-
-function messageOf(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || !('message' in body)) return undefined
-  return typeof body.message === 'string' ? body.message : undefined
-}
-
-function statusOf(code: unknown): number | undefined {
-  const status = Number(code)
-  return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined
 }

@@ -15,7 +15,8 @@ export function responsesProvider(server: ServerOptions): ModelProvider {
       streamedCall({
         provider: server.name,
         signal,
-        reader: new ResponseReader(server.name, request.model, onDelta),
+        onDelta,
+        read: (hear) => new ResponseReader(server.name, request.model, hear),
         connect,
         send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
       }),
@@ -33,7 +34,8 @@ export function chatProvider(server: ServerOptions, thinkingField: ThinkingField
       streamedCall({
         provider: name,
         signal,
-        reader: new ChatReader(name, request.model, request.messages.length, onDelta),
+        onDelta,
+        read: (hear) => new ChatReader(name, request.model, request.messages.length, hear),
         connect,
         send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
       }),

@@ -1,11 +1,13 @@
 import type { AssistantMessage, ProviderBlock, TextBlock } from '../../../components/message.ts'
-import type { TokenUsage } from '../../../components/usage.ts'
+import { readError } from '../error-body.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { failureOf } from '../provider-failure.ts'
 import type { StreamReader } from '../streamed-call.ts'
+import { readInclusiveCounts, type TokenCounts } from '../token-counts.ts'
 import { readArguments } from '../tool-arguments.ts'
-import type { Response, ResponseOutputItem, ResponseReasoningItem, ResponseStreamEvent } from './client.ts'
+import { fieldsOf, isObject, objectsIn, textIn, writeJson } from '../wire-values.ts'
+import type { ResponseStreamEvent } from './client.ts'
 
 type Block = AssistantMessage['content'][number]
 
@@ -19,7 +21,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   readonly #callIds = new Map<string, string>()
   #newestCall: { readonly at: number; readonly raw: string } | undefined
   #refusal: string | undefined
-  #final: Response | undefined
+  #final: Readonly<Record<string, unknown>> | undefined
   /** What the last event says of the whole answer; its `status` may say otherwise. */
   #ending: 'completed' | 'incomplete' | 'failed' | undefined
 
@@ -32,22 +34,27 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   take(event: ResponseStreamEvent): void {
     switch (event.type) {
       case 'response.output_text.delta':
-        this.#onDelta({ type: 'text', text: event.delta })
+        this.#onDelta({ type: 'text', text: textIn(event.delta) })
         break
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        this.#onDelta({ type: 'thinking', text: event.delta })
+        this.#onDelta({ type: 'thinking', text: textIn(event.delta) })
         break
-      case 'response.function_call_arguments.delta':
-        this.#onDelta({ type: 'tool-arguments', id: this.#callIds.get(event.item_id) ?? '', text: event.delta })
+      case 'response.function_call_arguments.delta': {
+        const id = this.#callIds.get(event.item_id) ?? ''
+        this.#onDelta({ type: 'tool-arguments', id, text: textIn(event.delta) })
         break
-      case 'response.output_item.added':
-        if (event.item.type !== 'function_call') break
-        this.#callIds.set(event.item.id ?? '', event.item.call_id)
-        this.#onDelta({ type: 'tool-call', id: event.item.call_id, name: event.item.name })
+      }
+      case 'response.output_item.added': {
+        const item = fieldsOf(event.item)
+        if (item['type'] !== 'function_call') break
+        const id = textIn(item['call_id'])
+        this.#callIds.set(textIn(item['id']), id)
+        this.#onDelta({ type: 'tool-call', id, name: textIn(item['name']) })
         break
+      }
       case 'response.output_item.done':
-        this.#keep(event.item)
+        this.#keep(fieldsOf(event.item))
         break
       case 'response.completed':
         this.#end('completed', event.response)
@@ -65,11 +72,12 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
 
   outcome(): ModelOutcome | undefined {
     if (this.#final === undefined) return undefined
-    const { error, incomplete_details: incomplete, usage } = this.#final
-    const ending = this.#final.status ?? this.#ending
-    if (error) return failed(failureOf(this.#provider, { message: error.message, names: namesOf(error) }))
+    const { error, incomplete_details: details, status, usage } = this.#final
+    const ending = status ?? this.#ending
+    if (error) return failed(failureOf(this.#provider, readError(error)))
+    const incomplete = isObject(details) ? fieldsOf(details) : undefined
     const refusal =
-      this.#refusal ?? (incomplete?.reason === 'content_filter' ? 'its content filter stepped in' : undefined)
+      this.#refusal ?? (incomplete?.['reason'] === 'content_filter' ? 'its content filter stepped in' : undefined)
     if (refusal !== undefined) {
       return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     }
@@ -77,12 +85,12 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       return failed({ kind: 'overloaded', message: `${this.#model} failed and gave no reason` })
     }
     const isIncomplete = incomplete || ending === 'incomplete' || this.#ending === 'incomplete'
-    if (isIncomplete && incomplete?.reason !== 'max_output_tokens') {
-      const reason = incomplete?.reason ?? 'no reason given'
+    if (isIncomplete && incomplete?.['reason'] !== 'max_output_tokens') {
+      const reason = textIn(incomplete?.['reason']) || 'no reason given'
       return failed({ kind: 'truncated', message: `${this.#model} left its answer incomplete: ${reason}` })
     }
     if (!isIncomplete && ending !== 'completed') {
-      return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status "${ending}"` })
+      return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status "${String(ending)}"` })
     }
     if (isIncomplete) this.#markCut()
     const called = this.#content.some(({ type }) => type === 'tool-call')
@@ -91,7 +99,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       value: {
         message: { role: 'assistant', content: this.#content, model: this.#model },
         stop: isIncomplete ? 'max-tokens' : called ? 'tool-calls' : 'end',
-        usage: usageOf(usage),
+        ...countsOf(usage),
       },
     }
   }
@@ -103,43 +111,40 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     if (call?.type === 'tool-call') this.#content[at] = { ...call, ...readArguments(raw, true) }
   }
 
-  #end(ending: 'completed' | 'incomplete' | 'failed', response: Response): void {
+  #end(ending: 'completed' | 'incomplete' | 'failed', response: unknown): void {
     this.#ending = ending
-    this.#final = response
+    this.#final = fieldsOf(response)
   }
 
-  #keep(item: ResponseOutputItem): void {
-    if (hostedItems.has(item.type)) {
-      const data = JSON.parse(JSON.stringify(item)) as ProviderBlock['data']
-      this.#content.push({ type: 'provider', provider: this.#provider, data })
-    } else if (item.type === 'reasoning') this.#content.push(...this.#thinking(item))
-    else if (item.type === 'function_call') {
-      const { call_id: id, name } = item
-      this.#newestCall = { at: this.#content.length, raw: item.arguments }
-      this.#content.push({
-        type: 'tool-call',
-        id,
-        name,
-        ...readArguments(item.arguments),
-      })
-    } else if (item.type === 'message') {
-      const { phase } = item
-      for (const part of item.content) {
-        if (part.type === 'refusal') this.#refusal = part.refusal
-        else this.#content.push({ type: 'text', text: part.text, ...(isPhase(phase) && { phase }) })
+  #keep(item: Readonly<Record<string, unknown>>): void {
+    const { type } = item
+    if (hostedItems.has(type)) {
+      this.#content.push({ type: 'provider', provider: this.#provider, data: item as ProviderBlock['data'] })
+    } else if (type === 'reasoning') this.#content.push(...this.#thinking(item))
+    else if (type === 'function_call') {
+      const { call_id: id, name, arguments: written } = item
+      const raw = typeof written === 'object' && written !== null ? writeJson(written) : textIn(written)
+      this.#newestCall = { at: this.#content.length, raw }
+      this.#content.push({ type: 'tool-call', id: textIn(id), name: textIn(name), ...readArguments(raw) })
+    } else if (type === 'message') {
+      const { phase, content } = item
+      for (const part of objectsIn(content).map(fieldsOf)) {
+        if (part['type'] === 'refusal') this.#refusal = textIn(part['refusal'])
+        else this.#content.push({ type: 'text', text: textIn(part['text']), ...(isPhase(phase) && { phase }) })
       }
     }
   }
 
   /** One block for each part of the summary, so that the item can go back just as it came. */
-  #thinking({ id, summary, content = [], encrypted_content: encrypted }: ResponseReasoningItem): Block[] {
-    const parts = summary.length > 0 ? summary : content
-    const texts = parts.length > 0 ? parts.map(({ text }) => text) : ['']
-    const redacted = encrypted ? { redacted: encrypted } : {}
+  #thinking({ id, summary, content, encrypted_content: encrypted }: Readonly<Record<string, unknown>>): Block[] {
+    const summaries = objectsIn(summary)
+    const parts = summaries.length > 0 ? summaries : objectsIn(content)
+    const texts = parts.length > 0 ? parts.map((part) => textIn(fieldsOf(part)['text'])) : ['']
+    const redacted = textIn(encrypted) === '' ? {} : { redacted: textIn(encrypted) }
     return texts.map((text, index) => ({
       type: 'thinking',
       provider: this.#provider,
-      id,
+      ...(typeof id === 'string' && { id }),
       text,
       ...(index === 0 && redacted),
     }))
@@ -147,7 +152,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
 }
 
 /** Items of tools that run at the provider. Others that this reader does not know ask for something that nobody here does. */
-const hostedItems: ReadonlySet<string> = new Set([
+const hostedItems: ReadonlySet<unknown> = new Set([
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
@@ -157,34 +162,13 @@ const hostedItems: ReadonlySet<string> = new Set([
 ])
 
 /** A name that a later version of the API may add would not fit into a conversation, and is dropped. */
-function isPhase(phase: string | null | undefined): phase is NonNullable<TextBlock['phase']> {
+function isPhase(phase: unknown): phase is NonNullable<TextBlock['phase']> {
   return phase === 'commentary' || phase === 'final_answer'
 }
 
-function namesOf({ code, type }: NonNullable<Response['error']>): string[] {
-  return [code, type].filter((name) => typeof name === 'string')
-}
-
-/**
- * Input that was read from the cache or written to it is counted within the input, and is taken out of it here. Servers
- * that only speak the same protocol leave counts out, or null.
- */
-function usageOf(usage: WireUsage | undefined | null): TokenUsage {
-  const { input_tokens: input, output_tokens: output, input_tokens_details: details } = usage ?? {}
-  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = details ?? {}
-  return {
-    ...(typeof input === 'number' && { input: Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)) }),
-    ...(typeof cacheRead === 'number' && { cacheRead }),
-    ...(typeof cacheWrite === 'number' && { cacheWrite }),
-    ...(typeof output === 'number' && { output }),
-  }
-}
-
-interface WireUsage {
-  readonly input_tokens?: number | null
-  readonly output_tokens?: number | null
-  readonly input_tokens_details?: {
-    readonly cached_tokens?: number | null
-    readonly cache_write_tokens?: number | null
-  } | null
+/** Servers that only speak the same protocol leave counts out, or null. */
+function countsOf(usage: unknown): TokenCounts {
+  const { input_tokens: input, output_tokens: output, input_tokens_details: details } = fieldsOf(usage)
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details)
+  return readInclusiveCounts({ input, cacheRead, cacheWrite, output })
 }

@@ -1,0 +1,67 @@
+import { fieldsOf, writeJson } from './wire-values.ts'
+
+/** What a provider says of an error. */
+export interface SaidError {
+  readonly message: string
+  /** The provider's own names for the error, from the most specific to the broadest. */
+  readonly names: readonly string[]
+  /** HTTP status that stands within the body: some servers send it as the error's code. */
+  readonly status: number | undefined
+  /** It was said as an error: as JSON with an error in it. */
+  readonly isError: boolean
+}
+
+/** Reads the body of an error as it came: JSON of whatever form, a web page, or plain text. */
+export function readErrorBody(text: string): SaidError {
+  const trimmed = text.trim()
+  if (trimmed === '') return { message: 'it gave no reason', names: [], status: undefined, isError: false }
+  try {
+    return readError(JSON.parse(trimmed))
+  } catch {
+    return {
+      message: trimmed.startsWith('<') ? textOfPage(trimmed) : trimmed,
+      names: [],
+      status: undefined,
+      isError: false,
+    }
+  }
+}
+
+/** Reads an error that is parsed already. */
+export function readError(body: unknown): SaidError {
+  const error = innermost(body)
+  const { code, type, details, error_type: other } = fieldsOf(error)
+  return {
+    message: messageOf(error),
+    names: [fieldsOf(details)['error_code'], code, type, other].filter((name) => typeof name === 'string'),
+    status: statusOf(code),
+    isError: error !== body,
+  }
+}
+
+/** Providers wrap their error in one called `error`, `errors` or `detail`, or send it bare. */
+function innermost(body: unknown): unknown {
+  const { error, errors, detail } = fieldsOf(body)
+  return error ?? (Array.isArray(errors) ? errors[0] : undefined) ?? detail ?? body
+}
+
+function messageOf(error: unknown): string {
+  if (typeof error === 'string') return error
+  const { message, msg } = fieldsOf(error)
+  const said = message ?? msg ?? error
+  return typeof said === 'string' && said !== '' ? said : writeJson(said === '' ? error : said)
+}
+
+/** A web page without its tags. */
+function textOfPage(html: string): string {
+  const text = html
+    .replaceAll(/<[^<>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return text === '' ? html : text
+}
+
+function statusOf(code: unknown): number | undefined {
+  const status = Number(code)
+  return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined
+}

@@ -1,0 +1,99 @@
+import { readErrorBody } from './error-body.ts'
+import type { ProviderError } from './provider-failure.ts'
+import { wellFormedJson } from './wire-values.ts'
+
+/** So much of a body that is no stream is read for what it says, in bytes. */
+const MAX_SAID_BYTES = 64 * 2 ** 10
+
+/** What a provider sent instead of a stream of events. An SDK passes it on, or wraps it in an error of its own. */
+class NoStream extends Error {
+  readonly said: ProviderError
+
+  constructor(said: ProviderError) {
+    // No word of the provider's: the SDKs look for "timed out" in messages.
+    super('The provider sent no stream.')
+    this.said = said
+  }
+}
+
+/** What the provider said, if `wireFetch` has thrown the error or what it wraps. */
+export function saidIn(error: unknown): ProviderError | undefined {
+  let cause = error
+  for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
+    if (cause instanceof NoStream) return cause.said
+    cause = cause.cause
+  }
+  return undefined
+}
+
+/**
+ * A `fetch` for an SDK: no request that it makes has half a surrogate pair in it, and what a server says instead of a
+ * stream (an error as JSON of any form, a web page, under whatever status) is thrown, to be read with `saidIn`.
+ */
+export function wireFetch(send: typeof fetch = fetch): typeof fetch {
+  return async (input, init) => {
+    const isText = typeof init?.body === 'string'
+    const response = await send(input, isText ? { ...init, body: wellFormedJson(String(init.body)) } : init)
+    if (!response.ok) throw new NoStream(await errorOf(response))
+    if (response.body === null || init?.method?.toUpperCase() !== 'POST') return response
+    const { status, statusText, headers } = response
+    const checked = response.body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(new StreamCheck(response)))
+    return new Response(checked, { status, statusText, headers })
+  }
+}
+
+async function errorOf({ status, headers, body }: Response): Promise<ProviderError> {
+  const head = new Head()
+  try {
+    // Leaving the loop ends the response.
+    for await (const chunk of body ?? []) if (!head.add(chunk)) break
+  } catch {
+    // What has come until the connection broke says enough.
+  }
+  return { ...readErrorBody(head.text), status, headers }
+}
+
+/** The beginning of a body. */
+class Head {
+  readonly #chunks: Uint8Array[] = []
+  #sizeBytes = 0
+
+  /** Gives whether there is room for more. */
+  add(chunk: Uint8Array): boolean {
+    if (this.#sizeBytes < MAX_SAID_BYTES) this.#chunks.push(chunk.slice(0, MAX_SAID_BYTES - this.#sizeBytes))
+    this.#sizeBytes += chunk.length
+    return this.#sizeBytes < MAX_SAID_BYTES
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}
+
+/** A line of server-sent events. */
+const eventLine = /^\uFEFF?(?:data|event|id|retry)?:/m
+
+/** Fails a stream that ends without one line of server-sent events. */
+class StreamCheck {
+  readonly #headers: Headers
+  #head: Head | undefined = new Head()
+
+  constructor({ headers }: Response) {
+    this.#headers = headers
+  }
+
+  transform(chunk: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>): void {
+    if (this.#head !== undefined) {
+      const hasRoom = this.#head.add(chunk)
+      if (!hasRoom || eventLine.test(this.#head.text)) this.#head = undefined
+    }
+    controller.enqueue(chunk)
+  }
+
+  flush(controller: TransformStreamDefaultController<Uint8Array>): void {
+    const text = this.#head?.text ?? ''
+    if (text.trim() === '') return
+    const said = readErrorBody(text)
+    controller.error(new NoStream({ ...said, headers: this.#headers, isNoStream: !said.isError }))
+  }
+}
