@@ -17,8 +17,10 @@ import { Skills } from '../../components/skills.ts'
 import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
+import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
 import { adoptPrefix } from '../models/prefix.ts'
+import { declarationHash } from '../tools/declaration-hash.ts'
 import { canonical } from '../world/canonical.ts'
 import type { Component, Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
@@ -89,9 +91,16 @@ export function childWorld(
   if (blueprint.archival !== undefined && blueprint.context === undefined) world.add(agent, Metered)
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
   if (parts.payer !== undefined) payFor(world, agent, parts.payer)
-  world.core.put(world.spawn(), HostFacts, facts)
+  world.core.put(world.spawn(), HostFacts, factsWith(facts, installed.gone))
   for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)
   return { world, agent }
+}
+
+/** A captured tool that the Host has no more is known as one that a Host had: the start decides what becomes of it. */
+function factsWith(facts: HostFactsData, gone: readonly ToolDeclaration[]): HostFactsData {
+  if (gone.length === 0) return facts
+  const keptTools = Object.fromEntries(gone.map((tool) => [tool.name, [declarationHash(tool)]]))
+  return fresh({ ...facts, keptTools }) as HostFactsData
 }
 
 function conversation({ session: { kind, prompt }, history, blueprint: { behind = [] } }: ChildParts): Json {

@@ -4,24 +4,31 @@ import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { parseModel } from '../models/model-name.ts'
 import type { Catalogue } from './port.ts'
 
+/** What a session's agent is given. */
+export interface InstalledParts {
+  readonly tools: readonly ToolDeclaration[]
+  readonly skills: readonly Skill[]
+  /** Of these tools, those that the Host has no more since they were captured. */
+  readonly gone: readonly ToolDeclaration[]
+}
+
 /** The tools and skills of a session's agent; or what the Host lacks. Inherited tools come before those of the Host's skills. */
 export function installedParts(
   blueprint: BlueprintData,
   catalogue: Catalogue,
-): { readonly tools: readonly ToolDeclaration[]; readonly skills: readonly Skill[] } | { readonly problem: string } {
+): InstalledParts | { readonly problem: string } {
   const { model } = blueprint.llm
   if (!catalogue.hasProvider(parseModel(model).provider)) return { problem: `Unknown model '${model}'` }
   const tools = new Map<string, ToolDeclaration>()
   const skills = [...blueprint.skills]
+  const gone: ToolDeclaration[] = []
   for (const name of blueprint.hostTools) {
     const tool = catalogue.tool(name)
     if (tool === undefined) return { problem: `Unknown tool '${name}'` }
     tools.set(name, tool.declaration)
   }
   for (const declaration of blueprint.tools) {
-    if (declaration.world !== true && catalogue.tool(declaration.name) === undefined) {
-      return { problem: `Unknown tool '${declaration.name}'` }
-    }
+    if (declaration.world !== true && catalogue.tool(declaration.name) === undefined) gone.push(declaration)
     tools.set(declaration.name, declaration)
   }
   for (const name of blueprint.hostSkills) {
@@ -33,5 +40,5 @@ export function installedParts(
     for (const { declaration } of own) if (!tools.has(declaration.name)) tools.set(declaration.name, declaration)
     skills.push({ ...rest, ...(own.length > 0 && { tools: own.map((tool) => tool.declaration.name) }) })
   }
-  return { tools: [...tools.values()], skills }
+  return { tools: [...tools.values()], skills, gone }
 }

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { gate, reopened } from '../engine/driving.ts'
 import { askedByTask, dyingTeam, finished } from './dying-team.ts'
-import { after } from './pace.ts'
+import { after, inBackground } from './pace.ts'
 import { launch, once } from './sleepy-team.ts'
 import { forkCall, parentAndFork } from './forking.ts'
 import { stuck } from './program.ts'
-import { type Behaviour, call, calls, resultsIn, sessionsOf, stepwise, team } from './team.ts'
+import { type Behaviour, call, calls, resultsIn, sessionsOf, stepwise, taskOf, team } from './team.ts'
 
 const look = (field: string): Tool =>
   defineTool({
@@ -90,5 +90,37 @@ describe('a fork whose tool is gone from the Host', () => {
       { status: 'succeeded', resultExcerpt: "Error: Tool 'look' has no handler on this host." },
     ])
     expect(again.told('tool-changed')).toMatchObject([{ agent: made.lead, tool: 'look', change: 'removed' }])
+  })
+})
+
+describe('a session that is queued while its tool goes from the Host', () => {
+  it.each([
+    ['begins without a tool that it inherits', inBackground('b', 'look'), 'Error: there is no tool named look.'],
+    ['begins as its parent was if it is a fork', forkCall('b'), "Error: Tool 'look' has no handler on this host."],
+  ])('%s', async (_, queued, result) => {
+    const store = memoryStore()
+    const begun = gate()
+    let lives = 1
+    const tries: Behaviour = ({ messages }) => resultsIn(messages)['x'] ?? calls(call('x', 'look', { word: 'home' }))
+    const made = team({
+      lead: parentAndFork(stepwise(calls(inBackground('a', 'wait'), queued)), tries),
+      worker: (request, context) => {
+        if (taskOf(request) !== 'wait') return tries(request, context)
+        begun.resolve()
+        return lives === 1 ? stuck(request, context) : 'Waited.'
+      },
+      subagents: { researcher: { inheritancePolicy: { inheritTools: ['look'] } } },
+      agent: { tools: [look('word')] },
+      runner: { tools: [look('word')], store, sessionPool: new SessionPool({ cap: 1 }) },
+    })
+    await made.runner.start()
+    await begun.promise
+    await made.runner.stop()
+    lives = 2
+    const again = await reopened(store, { ...made.options, tools: [], sessionPool: new SessionPool({ cap: 1 }) })
+    await finished(again)
+    const [, session] = sessionsOf(again.world, made.lead)
+    expect(session).toMatchObject({ status: 'succeeded' })
+    expect(session?.resultExcerpt?.split('\n').at(-1)).toBe(result)
   })
 })
