@@ -12,6 +12,11 @@ export const Effect = defineComponent('Effect', () =>
     attempt: z.number().int().min(1),
     /** World time at which it is settled as `timed-out`, begun or not. */
     deadlineMs: z.number().optional(),
+    /**
+     * Idempotency key of a `keyed` tool call that a session has taken over from the one that it goes on with. Absent: the name
+     * of the world and the entity.
+     */
+    key: z.string().optional(),
     /** Such as `model` (ModelCall, SideCall), `tool` (ToolCall), `approval` (Approval), `session` (SubagentSession). */
     kind: z.string(),
     restart: RestartClass(),

@@ -183,8 +183,9 @@ export class Pump {
 
   /** @param done called when it has ended, however it has */
   async #do(job: Job, work: Work, done: () => void): Promise<void> {
+    const key = this.#world.get(job.effect, Effect)?.key ?? `${this.#world.name}/${job.effect}`
     try {
-      this.#finish(job, await work(new JobContext(job, `${this.#world.name}/${job.effect}`, this.#jobOwner)))
+      this.#finish(job, await work(new JobContext(job, key, this.#jobOwner)))
     } catch (error) {
       this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
     }

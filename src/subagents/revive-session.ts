@@ -2,6 +2,7 @@ import { Ancestry, SessionEnd, SlotReleased, SlotRequest, type WorldKind } from 
 import type { BlueprintData } from '../../components/blueprint.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { Delegated, DelegationLimits } from '../../components/delegation-limits.ts'
+import { Effect } from '../../components/effect.ts'
 import { AskedAgain } from '../../components/holder.ts'
 import { LastQuestion } from '../../components/last-question.ts'
 import { LastStep } from '../../components/last-step.ts'
@@ -12,6 +13,7 @@ import { ModelCall } from '../../components/model-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
+import { ToolCall } from '../../components/tool-call.ts'
 import { Turn } from '../../components/turn.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
 import { Usage } from '../../components/usage.ts'
@@ -39,6 +41,7 @@ export function reviveSession(
 ): void {
   const [agent] = world.core.state.holders(Ancestry)
   if (agent === undefined) return
+  keepKeys(world, world.read(agent, Ancestry).sessions.at(-1)?.sessionId)
   world.set(agent, Ancestry, { sessions: [...above, { kind, sessionId }] })
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
@@ -52,6 +55,16 @@ export function reviveSession(
   const known = holders === undefined ? {} : { holders }
   const counts = { ...nothingDelegated, finished, ...known, launched, launchedBefore: launched }
   world.set(agent, Delegated, openGrants(world, agent).reduce(reserved, counts))
+}
+
+/** A `keyed` call that was under way is the same call when it runs again here: a service is to know it by its key. */
+function keepKeys(world: World, first: string | undefined): void {
+  if (first === undefined) return
+  for (const call of world.core.state.holders(ToolCall)) {
+    const effect = world.get(call, Effect)
+    if (effect?.restart !== 'keyed' || effect.key !== undefined) continue
+    world.patch(call, Effect, { key: `${first}/${call}` })
+  }
 }
 
 /** It keeps its own permissions, and is denied what is denied above it by now. */

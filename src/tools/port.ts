@@ -6,7 +6,7 @@ import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 export interface ToolContext {
   /** Aborted when the call is cancelled, timed out or the Runner stops. */
   readonly signal: AbortSignal
-  /** The same over restarts: hand it to services that take an idempotency key. */
+  /** The same over restarts, and where a session is resumed: hand it to services that take an idempotency key. */
   readonly key: string
   /**
    * 1 for the first run. Of a `keyed` tool, each restart that finds the call unfinished adds 1: an earlier run may have done

@@ -14,7 +14,7 @@ import {
 import { Blueprint } from 'entia/components'
 import { rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { reopened, turns } from '../engine/driving.ts'
+import { gate, reopened, turns } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { broken, endings } from './broken-session.ts'
@@ -306,4 +306,37 @@ it('a worker that has succeeded leaves nothing that it was made from', async () 
   await made.runner.idle()
   expect(made.sessions()).toMatchObject([{ status: 'succeeded' }])
   expect(made.world.query(Blueprint)).toEqual([])
+})
+
+describe('a keyed call that was under way when its session was cancelled', () => {
+  it('runs again under the same key, as often as the session is resumed, and its handler knows', async () => {
+    const runs: string[] = []
+    let begun = gate()
+    const write = tool(
+      'write',
+      ({ attempt, key }) => {
+        runs.push(`${attempt} ${key}`)
+        begun.resolve()
+        return runs.length < 3 ? gate<never>().promise : 'written'
+      },
+      { restart: 'keyed' },
+    )
+    const made = await program({
+      subagents: { researcher: { tools: ['write'] } },
+      worker: stepwise(calls(call('w', 'write')), ({ messages }) => resultsIn(messages)['w'] ?? ''),
+      runner: { tools: [write], store: memoryStore() },
+    })
+    const { sessionId } = await made.subagents.spawn({ category: 'researcher', prompt: 'Write' })
+    for (const session of [1, 2]) {
+      await begun.promise
+      await made.subagents.cancel(session)
+      await made.runner.idle()
+      begun = gate()
+      await made.subagents.resume(session)
+    }
+    await expect(made.subagents.collect(3)).resolves.toBe('written')
+    const [, key] = runs[0]?.split(' ') ?? []
+    expect(key).toContain(sessionId)
+    expect(runs).toEqual([`1 ${key}`, `2 ${key}`, `3 ${key}`])
+  })
 })
