@@ -163,7 +163,8 @@ describe('a delegation', () => {
     const made = team({ lead: stepwise(calls(delegate('a', { prompt: 'Look hard' }))), worker: after(250, 'Found.') })
     await made.run()
     const { sessionId, correlationId, artifactId } = made.sessions()[0] ?? {}
-    const place = { world: 'world', tick: expect.any(Number) as number, index: expect.any(Number) as number }
+    const number = expect.any(Number) as number
+    const place = { world: 'world', tick: number, index: number, nowMs: number, dateMs: number }
     const facts = {
       sessionId,
       correlationId,
