@@ -18,6 +18,8 @@ const kinds = lazily(() => ({
     id: id(),
     kind: z.literal('started'),
     dateMs: z.number(),
+    /** What makes the ids of this run differ from those of others. */
+    run: z.string().min(1).optional(),
     /** What is to be known of the Host, if that is something new. */
     host: HostFacts.schema.optional(),
     /** What is different about the Host's tools, if anything is. */

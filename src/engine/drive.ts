@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { StandardInput } from '../../components/input.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
@@ -116,10 +117,13 @@ export class Drive {
       },
     })
     const written = core.unwatch()
+    const runBefore = core.run
+    core.run = this.#runId()
     try {
       await this.#openStore()
     } catch (error) {
       core.drive(undefined)
+      core.run = runBefore
       core.watch(written)
       for (const input of early) core.inbox.push(input)
       throw error
@@ -144,7 +148,13 @@ export class Drive {
     this.listeners.on('input-dropped', ({ path }: EventPlace) => void (this.#dropped += path === undefined ? 1 : 0))
     if (written !== undefined) this.#inbox.push(written)
     const reruns = begunBefore(world)
-    const found = { ...(facts && { host: facts }), ...(tools && { tools }), ...(reruns.length > 0 && { reruns }) }
+    const run = core.run === runBefore ? undefined : core.run
+    const found = {
+      ...(run !== undefined && { run }),
+      ...(facts && { host: facts }),
+      ...(tools && { tools }),
+      ...(reruns.length > 0 && { reruns }),
+    }
     this.#enter({ kind: 'started', dateMs: clock.date(), ...found })
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
@@ -256,6 +266,20 @@ export class Drive {
 
   get #driven(): DrivenWorld {
     return { world: this.world, path: this.#lineage?.path ?? [], inSlot: this.#lineage?.slot !== undefined }
+  }
+
+  /**
+   * What `newId` is to mix in from here on. In the store before the first tick, so that a start that was cut off goes on
+   * under the same.
+   */
+  #runId(): string | undefined {
+    const { isSeeded, run } = this.world.core
+    if (this.#lineage !== undefined) return run
+    const { newRun } = this.host.seams
+    if (newRun !== undefined) return run ?? newRun()
+    if (run === undefined) return isSeeded || this.#options.store === undefined ? undefined : randomUUID()
+    // Ids may have been given that the store knows nothing of any more: in transcripts beside a restored backup, for one.
+    return this.#keeper?.lost === undefined ? run : randomUUID()
   }
 
   async #openStore(): Promise<void> {

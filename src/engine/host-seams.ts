@@ -21,6 +21,8 @@ export interface DrivenStep extends Step {
 export interface HostSeams {
   /** A world is taken up, new or as its store has it. Nothing of it has begun. */
   readonly began?: (driven: DrivenWorld) => void
+  /** The run id of a root world that has none. @default random, where the seed was left out and the world has a store */
+  readonly newRun?: () => string | undefined
   /** A tick is committed. Nothing that it asked for has begun. */
   readonly ticked?: (driven: DrivenWorld, step: DrivenStep) => void
   /** A world is let go of. */

@@ -97,8 +97,8 @@ const kinds = ['set', 'appended', 'spliced', 'removed'] as const
 
 function changesOf(delta: Delta, component: string): Json | undefined {
   if (component === 'World') {
-    const { tick: number, nowMs, next, ids, random, spawned = [], despawned = [] } = delta
-    return { tick: number, nowMs, next, ids, random, spawned, despawned }
+    const { tick: number, nowMs, next, ids, random, run, spawned = [], despawned = [] } = delta
+    return { tick: number, nowMs, next, ids, random, ...(run !== undefined && { run }), spawned, despawned }
   }
   const found = kinds.flatMap((kind) =>
     delta[kind]?.[component] === undefined ? [] : [[kind, delta[kind][component]]],

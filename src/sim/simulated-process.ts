@@ -39,7 +39,7 @@ export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   /** Makes it once more, for a process that finds none in the store. */
   readonly remake: () => World
   readonly components: () => readonly Component[]
-  readonly seams: Pick<Required<HostSeams>, 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
+  readonly seams: Pick<Required<HostSeams>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
   readonly pool: (event: PoolEvent) => void
   readonly heard: (event: RunnerEvent) => void
   /** Answers out of a recording, if there is one. */
@@ -172,6 +172,7 @@ export class SimulatedProcess {
   #seams(): Required<HostSeams> {
     const { seams } = this.#parts
     return {
+      newRun: seams.newRun,
       began: (driven) => {
         if (this.#state !== 'dead') seams.began(driven)
       },

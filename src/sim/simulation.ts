@@ -16,7 +16,7 @@ import { checkMade, checkTools } from './option-shapes.ts'
 import { People } from './people.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
-import { recordedDateMs } from './recording/recorded-answers.ts'
+import { type RecordedStart, recordedStart } from './recording/recorded-answers.ts'
 import { ReplayedRun } from './recording/replayed-run.ts'
 import type { RunningService } from './service.ts'
 import { SimulatedProcess } from './simulated-process.ts'
@@ -39,23 +39,26 @@ export class Simulation {
   readonly #disk = { fullUntilMs: 0 }
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
+  /** How the run began that is replayed. */
+  readonly #recorded: RecordedStart | undefined
   /** The root world as it was made. */
   #made: World | undefined
 
   constructor(options: CheckedOptions) {
     this.options = options
-    const { seed, faults, services, maxSessions } = options
+    const { seed, faults, recording, services, maxSessions } = options
+    this.#recorded = recording && recordedStart(recording)
     const chance = (this.#chance = new Chance(seed))
     this.plan = new FaultPlan(chance, faults)
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
     this.services = Object.fromEntries(running)
     // The same run whichever of its faults are left out: with a store or without one is not for them to say.
     const hasFaults = isList(faults) || Object.keys(faults).length > 0
-    const needsStore = hasFaults || options.recording !== undefined
+    const needsStore = hasFaults || recording !== undefined
     this.#store = madeStore(options.store) ?? (needsStore ? memoryStore() : undefined)
     const arrivals = new Arrivals(chance)
     const clock = new VirtualClock({
-      dateMs: (options.recording && recordedDateMs(options.recording)) ?? firstDateMs,
+      dateMs: this.#recorded?.dateMs ?? firstDateMs,
       whenQuiet: () => this.#whenQuiet(),
       together: () => arrivals.comeTogether(clock.now()),
       stepsWithoutTurn: 64,
@@ -172,6 +175,7 @@ export class Simulation {
       heard: (event) => this.#people.see(event),
       pool: (event) => witness.ask('pool', event),
       seams: {
+        newRun: () => this.#recorded?.run,
         began: (driven) => witness.began(driven),
         ended: (driven) => witness.ended(driven),
         held: (holder) => witness.ask('held', holder),
@@ -190,7 +194,7 @@ export class Simulation {
     return this.#made as World
   }
 
-  /** Ids of sessions are made of a world's seed: that of a recording makes the same again. */
+  /** Ids of sessions are made of a world's seed and run: those of a recording make the same again. */
   #make(): World {
     const { recording, seed, world } = this.options
     return madeAnew(world(recording?.seed ?? seed))

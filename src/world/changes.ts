@@ -34,6 +34,8 @@ export type Header = {
   /** How many ids `newId` has given. */
   readonly ids: number
   readonly random: RandomState
+  /** Of a world whose seed was left out, from its first start with a store on: makes its ids differ from those of other runs. */
+  readonly run?: string | undefined
 }
 
 /** One tick's changes: O(what changed). Applied to the world before the tick it gives the world after it. */

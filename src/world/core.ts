@@ -24,10 +24,14 @@ export interface Underway {
   again: boolean
 }
 
+const defaultSeed = 1
+
 /** What stands behind a `World`: its state, and the checks that every write passes. The engine's side of it, not the user's. */
 export class Core {
   readonly name: string
   readonly seed: number
+  /** Its seed was given, or is that of a snapshot. */
+  readonly isSeeded: boolean
   readonly state = new State()
   readonly inbox: Input[] = []
   driver: Driver | undefined
@@ -38,6 +42,8 @@ export class Core {
   next: Entity = 1
   ids = 0
   readonly random: Random
+  /** The run id that `newId` mixes in, if there is one. */
+  run: string | undefined
   /** Of the last tick. */
   readonly writers = new Writers()
   readonly #tokens = new Map<string, Component>()
@@ -47,20 +53,21 @@ export class Core {
   readonly versioned: Component[] = []
   #watchedFrom: Header | undefined
 
-  constructor(name: string, seed: number, components: Iterable<Component>) {
+  constructor(name: string, seed: number | undefined, components: Iterable<Component>) {
     this.name = name
-    this.seed = seed
-    this.random = new Random(seed)
+    this.seed = seed ?? defaultSeed
+    this.isSeeded = seed !== undefined
+    this.random = new Random(this.seed)
     for (const token of components) this.know(token)
   }
 
   get header(): Header {
-    const { tick, nowMs, dateOffsetMs, next, ids } = this
-    return { tick, nowMs, dateOffsetMs, next, ids, random: this.random.state }
+    const { tick, nowMs, dateOffsetMs, next, ids, run } = this
+    return { tick, nowMs, dateOffsetMs, next, ids, random: this.random.state, ...(run !== undefined && { run }) }
   }
 
-  set header({ tick, nowMs, dateOffsetMs, next, ids, random }: Header) {
-    Object.assign(this, { tick, nowMs, dateOffsetMs, next, ids })
+  set header({ tick, nowMs, dateOffsetMs, next, ids, random, run }: Header) {
+    Object.assign(this, { tick, nowMs, dateOffsetMs, next, ids, run })
     this.random.state = random
   }
 

@@ -98,14 +98,14 @@ export class JournalCodec {
 }
 
 /** The parts of a world's header that most ticks leave as they were. */
-const steady = ['dateOffsetMs', 'ids', 'next', 'nowMs', 'random'] as const
+const steady = ['dateOffsetMs', 'ids', 'next', 'nowMs', 'random', 'run'] as const
 
-function headerOf({ tick, nowMs, dateOffsetMs, next, ids, random }: Header): Header {
-  return { tick, nowMs, dateOffsetMs, next, ids, random }
+function headerOf({ tick, nowMs, dateOffsetMs, next, ids, random, run }: Header): Header {
+  return { tick, nowMs, dateOffsetMs, next, ids, random, ...(run !== undefined && { run }) }
 }
 
 function isSame(before: Header[keyof Header], now: Header[keyof Header]): boolean {
-  if (typeof before === 'number' || typeof now === 'number') return before === now
+  if (typeof before !== 'object' || typeof now !== 'object') return before === now
   return before.every((part, index) => part === now[index])
 }
 

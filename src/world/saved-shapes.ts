@@ -25,6 +25,7 @@ const shapes = lazily(() => {
     next: entity,
     ids: count,
     random: z.tuple([bits, bits, bits, bits]),
+    run: z.string().min(1).optional(),
   }
   const name = z.string().regex(/^[A-Z][A-Za-z0-9]*$/)
   const byComponent = <T extends z.ZodType>(row: T) => z.record(name, z.array(row)).optional()

@@ -61,14 +61,15 @@ export interface HashOptions {
   readonly stable?: boolean
 }
 
-/** SHA-256 of a world's content, in hex. */
+/** SHA-256 of a world's content, in hex. Which run it is in is no content: two runs of the same work have the same hash. */
 export function hashWorld(core: Core, { stable = false }: HashOptions): string {
   const hash = new LinesHash()
-  for (const line of stable ? stableLines(core) : contentLines(core)) hash.add(line)
+  const header: Header = { ...core.header, run: undefined }
+  for (const line of stable ? stableLines(core) : contentLines(core, header)) hash.add(line)
   return hash.end()
 }
 
-function* contentLines(core: Core): Generator<string> {
+function* contentLines(core: Core, header = core.header): Generator<string> {
   const components: Record<string, number> = {}
   for (const name of usedNames(core)) components[name] = core.token(name).version
   const head: SnapshotHead = {
@@ -76,7 +77,7 @@ function* contentLines(core: Core): Generator<string> {
     name: core.name,
     seed: core.seed,
     components,
-    header: core.header,
+    header,
     inbox: core.inbox,
   }
   yield JSON.stringify(head)

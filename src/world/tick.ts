@@ -97,7 +97,9 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   }
   if (core.inbox.length > 0) underway.inputs = [...underway.inputs, ...core.inbox.splice(0)]
   const started = underway.inputs.find((input) => input.kind === 'started')
-  if (started !== undefined) core.dateOffsetMs = (started['dateMs'] as number) - core.nowMs
+  if (started === undefined) return
+  core.dateOffsetMs = (started['dateMs'] as number) - core.nowMs
+  if (typeof started['run'] === 'string') core.run = started['run']
 }
 
 /** A component may come up here for the first time since the snapshot, which then cannot say its version. */

@@ -16,7 +16,11 @@ import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 export interface WorldOptions {
   /** Names the world in stores, locks and events. @default 'world' */
   readonly name?: string
-  /** Decides `random` and `newId`. A non-negative integer. @default 1 */
+  /**
+   * Decides `random` and `newId`. A non-negative integer.
+   *
+   * @default 1; the first Runner that stores the world then makes `newId` differ from that of other runs
+   */
   readonly seed?: number
   /** What it does each tick, in any order. @default none */
   readonly systems?: readonly System[]
@@ -59,15 +63,15 @@ export class World {
 
   constructor(options: WorldOptions = {}) {
     refuseUnknownOptions('new World', options, ['name', 'seed', 'systems', 'components'])
-    const { name = 'world', seed = 1, systems = [], components = [] } = options
+    const { name = 'world', seed, systems = [], components = [] } = options
     refuseNoList('new World', 'systems', systems)
     for (const [index, system] of systems.entries()) refuseNoSystem(system, index)
-    const isSeed = Number.isSafeInteger(seed) && seed >= 0
+    const isSeed = seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)
     if (!isSeed) throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
     this.name = name
-    this.seed = seed
     this.systems = systems.toSorted((a, b) => a.priority - b.priority)
     this.core = new Core(name, seed, components)
+    this.seed = this.core.seed
   }
 
   /**
@@ -114,9 +118,13 @@ export class World {
   /** An id such as `session-0f3c…`: the prefix and 16 hex digits that no other call in this world gives. */
   newId(prefix: string): string {
     this.core.guard()
+    const { name, seed } = this
+    const { run } = this.core
     const count = ++this.core.ids
-    const key = hashText(`${this.name}/${this.seed}`)
-    return `${prefix}-${hex(mix(key ^ mix(count)))}${hex(mix((mix(key) + count) >>> 0))}`
+    const key = hashText(run === undefined ? `${name}/${seed}` : `${name}/${seed}/${run}`)
+    // Two runs whose keys are equal by chance still differ here.
+    const other = run === undefined ? mix(key) : hashText(`${run}/${name}`)
+    return `${prefix}-${hex(mix(key ^ mix(count)))}${hex(mix((other + count) >>> 0))}`
   }
 
   /** Makes an entity of these components. If one of them is refused, there is none. */

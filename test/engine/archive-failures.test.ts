@@ -142,7 +142,8 @@ describe('a turn whose archiving fails', () => {
       onTestFinished(() => store.close())
       return store
     }
-    const first = archiving({ runner: { store: open('one') } })
+    // With a seed, ids are the same in each run.
+    const first = archiving({ seed: 7, runner: { store: open('one') } })
     await first.runner.start()
     await first.say('first')
     const id = first.archive()[0]?.subagentId ?? ''
@@ -150,7 +151,7 @@ describe('a turn whose archiving fails', () => {
     await first.runner.stop()
     const file = join(transcripts, 'world.files', key)
     const before = readFileSync(file, 'utf8')
-    const second = archiving({ runner: { store: open('two') } })
+    const second = archiving({ seed: 7, runner: { store: open('two') } })
     await second.runner.start()
     await second.say('second')
     expect(second.archive()).toMatchObject([{ phase: 'disk', status: 'failed', subagentId: id }])

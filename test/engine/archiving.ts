@@ -46,6 +46,8 @@ export interface ArchivingOptions {
   readonly isMortal?: boolean
   /** There is a provider `ollama` too. */
   readonly isOllama?: boolean
+  /** Of the world. @default left out */
+  readonly seed?: number
   readonly systems?: (all: readonly System[]) => readonly System[]
 }
 
@@ -87,7 +89,11 @@ export function archiving(options: ArchivingOptions = {}): Archiving {
     options.model,
     noted,
   )
-  const world = new World({ name: 'world', systems: options.systems?.(standardSystems()) ?? standardSystems() })
+  const world = new World({
+    name: 'world',
+    systems: options.systems?.(standardSystems()) ?? standardSystems(),
+    ...(options.seed !== undefined && { seed: options.seed }),
+  })
   const entity = world.spawn(
     ...agent({ model: 'scripted/x', tools: [look], ...options.agent }),
     ...(options.archival === false ? [] : [settings(options.archival)]),

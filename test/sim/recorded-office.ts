@@ -30,6 +30,8 @@ export interface OfficeEdits {
   readonly temperature?: number
   readonly schema?: JsonObject
   readonly seed?: number
+  /** Its seed is left out. */
+  readonly isSeedless?: boolean
 }
 
 /** The entities of the office. */
@@ -104,13 +106,14 @@ export function officeModels(latencyMs: ScriptedOptions['latencyMs'] = [20, 400]
 /** A lead that sends two scouts, and a clerk who writes a letter when told to, which a person has to agree to. */
 export function officeWorld({
   seed = 7,
+  isSeedless = false,
   system = 'Be brief.',
   task = 'Go',
   temperature,
   schema,
   ...edits
 }: OfficeEdits = {}): World {
-  const world = new World({ name: 'office', seed, systems: standardSystems() })
+  const world = new World({ name: 'office', ...(!isSeedless && { seed }), systems: standardSystems() })
   const [look] = officeTools(edits) as [Tool]
   const scouts = { scout: { name: 'scout', model: 'scout/x', tools: ['look'] } }
   world.spawn(
@@ -137,17 +140,19 @@ export async function recordOffice(
     sleepMs,
     approve = () => true,
     record = true,
+    world = officeWorld(),
   }: {
     readonly clock?: Clock
     readonly latencyMs?: ScriptedOptions['latencyMs']
     readonly sleepMs?: number
     readonly approve?: Approve
     readonly record?: boolean
+    readonly world?: World
   } = {},
 ): Promise<RecordedRun> {
   const models = officeModels(latencyMs)
   const tools = officeTools({}, sleepMs)
-  const runner = new Runner(officeWorld(), { store, record, clock, models, tools, approve })
+  const runner = new Runner(world, { store, record, clock, models, tools, approve })
   await runner.start()
   await runner.idle()
   await runner.message(clerk, 'Once more')

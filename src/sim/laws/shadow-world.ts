@@ -177,7 +177,7 @@ export class ShadowWorld {
   }
 
   #inHeader(world: World): string | undefined {
-    const { tick, nowMs, dateOffsetMs, next, ids } = this.#header
+    const { tick, nowMs, dateOffsetMs, next, ids, run } = this.#header
     const { core } = world
     if (core.tick !== tick) return `it is at tick ${core.tick}, and was to be at ${tick}`
     if (core.nowMs !== nowMs) return `its time is ${core.nowMs}, and was to be ${nowMs}`
@@ -185,6 +185,7 @@ export class ShadowWorld {
     if (core.next !== next || core.ids !== ids) {
       return `its counters are at ${core.next} and ${core.ids}, and were to be at ${next} and ${ids}`
     }
+    if (core.run !== run) return `its run is ${core.run ?? 'none'}, and was to be ${run ?? 'none'}`
     const [a, b, c, counter] = this.#header.random
     const now = core.random.state
     const isSame = a === now[0] && b === now[1] && c === now[2] && counter === now[3]

@@ -154,15 +154,23 @@ class WorldReader {
   }
 }
 
-/** Unix time at which the run of a recording began; `undefined`: nothing of it says so. */
-export function recordedDateMs({ worlds }: SavedRecording): number | undefined {
+/** What the root world of a recording was started with. */
+export interface RecordedStart {
+  /** Unix time at which the run began; `undefined`: nothing of it says so. */
+  readonly dateMs: number | undefined
+  /** What its ids are made of besides name and seed; `undefined`: of nothing. */
+  readonly run: string | undefined
+}
+
+/** How the run of a recording began. @throws `corrupt-journal`, `corrupt-snapshot` */
+export function recordedStart({ worlds }: SavedRecording): RecordedStart {
   const [root] = worlds
-  if (root === undefined) return undefined
-  const { codec } = openSnapshot(root.recording)
+  if (root === undefined) return { dateMs: undefined, run: undefined }
+  const { codec, head } = openSnapshot(root.recording)
   for (const { tick, line } of root.recording.rows) {
-    const { inputs } = codec.decode(line, `recording of world '${root.name}', tick ${tick}`)
+    const { inputs, delta } = codec.decode(line, `recording of world '${root.name}', tick ${tick}`)
     const started = inputs.find((input) => input.kind === 'started')
-    if (started !== undefined) return started['dateMs'] as number
+    if (started !== undefined) return { dateMs: started['dateMs'] as number, run: delta.run }
   }
-  return undefined
+  return { dateMs: undefined, run: head.header.run }
 }
