@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { StandardInput } from '../../components/input.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SeenInputs } from '../../components/seen-inputs.ts'
@@ -277,9 +276,9 @@ export class Drive {
     if (this.#lineage !== undefined) return run
     const { newRun } = this.host.seams
     if (newRun !== undefined) return run ?? newRun()
-    if (run === undefined) return isSeeded || this.#options.store === undefined ? undefined : randomUUID()
+    if (run === undefined) return isSeeded || this.#options.store === undefined ? undefined : crypto.randomUUID()
     // Ids may have been given that the store knows nothing of any more: in transcripts beside a restored backup, for one.
-    return this.#keeper?.lost === undefined ? run : randomUUID()
+    return this.#keeper?.lost === undefined ? run : crypto.randomUUID()
   }
 
   async #openStore(): Promise<void> {
