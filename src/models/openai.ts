@@ -1,7 +1,8 @@
 import type { JsonObject } from '../world/json.ts'
 import type { ThinkingField } from './openai/chat-request.ts'
 import type { ServerOptions } from './openai/client.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 
@@ -19,7 +20,7 @@ export interface CompatibleOptions extends ServerOptions {
 }
 
 /** What the options of a preset may change. */
-export type PresetOptions = Partial<Omit<CompatibleOptions, 'name' | 'apiKeyEnv' | 'thinkingField'>>
+export type PresetOptions = Omit<ServerOptions, 'name' | 'apiKeyEnv'>
 
 const defaultThinkingField: ThinkingField = 'reasoning_content'
 const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch']
@@ -48,6 +49,7 @@ export function openaiCompatible(options: CompatibleOptions): ModelProvider {
 /** @param settings what of the options changes requests; a preset's are always the same */
 function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider {
   refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
+  refuseNoAddress(options.baseURL)
   const { thinkingField = defaultThinkingField, ...server } = options
   return providerOnDemand(
     async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField),
@@ -58,8 +60,8 @@ function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider 
 /** Models that Ollama serves on this machine. No key. */
 export function ollama(options: PresetOptions = {}): ModelProvider {
   return chat({
-    baseURL: 'http://localhost:11434/v1',
     ...options,
+    baseURL: options.baseURL ?? 'http://localhost:11434/v1',
     name: 'ollama',
     thinkingField: 'reasoning',
   })
@@ -68,9 +70,20 @@ export function ollama(options: PresetOptions = {}): ModelProvider {
 /** Kimi, at Moonshot. The key is by default the environment variable `MOONSHOT_API_KEY`. */
 export function moonshot(options: PresetOptions = {}): ModelProvider {
   return chat({
-    baseURL: 'https://api.moonshot.ai/v1',
     ...options,
+    baseURL: options.baseURL ?? 'https://api.moonshot.ai/v1',
     name: 'moonshot',
     apiKeyEnv: 'MOONSHOT_API_KEY',
   })
+}
+
+/** Without an address the SDK would call OpenAI. A program without types may leave it out. */
+function refuseNoAddress(baseURL: string | undefined): void {
+  if (typeof baseURL === 'string' && baseURL.trim() !== '') return
+  throw new EntiaError(
+    'invalid-argument',
+    `openaiCompatible(): baseURL must be the address of the server, got ${shortly(baseURL)}. ` +
+      "Write baseURL: 'http://localhost:8000/v1', for example.",
+    { option: 'baseURL' },
+  )
 }

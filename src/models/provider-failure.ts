@@ -65,10 +65,15 @@ export function failureOf(provider: string, error: ProviderError): Failure {
 
 function kindOf({ status, names = [], message, silent, isNoStream }: ProviderError): FailureKind {
   if (silent !== undefined) return silent === 'timed-out' ? 'timed-out' : 'overloaded'
+  if (isRedirect(status)) return 'invalid-request'
   // A server that answers with a page, or all at once, does so again.
   const unnamed = isNoStream === true ? 'invalid-request' : 'overloaded'
   const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? unnamed
   return kind === 'invalid-request' && overflowText.test(message) ? 'context-overflow' : kind
+}
+
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400
 }
 
 function kindOfStatus(status: number | undefined): FailureKind | undefined {
@@ -87,13 +92,27 @@ function lookUp(table: Readonly<Record<string, FailureKind>>, names: readonly st
   return name === undefined ? undefined : table[name]
 }
 
-function describe(provider: string, { status, names, message, silent, isNoStream }: ProviderError): string {
+function describe(provider: string, error: ProviderError): string {
+  const { status, names, message, silent, isNoStream, headers } = error
+  if (isRedirect(status)) {
+    const what = `${provider} redirected the call (${status}) to ${hostOf(headers?.get('location'))}`
+    return `${what}. Redirects of model calls are refused. Set baseURL to the address that is to be called.`
+  }
   const text = cutText(message, MAX_MESSAGE_LENGTH).toWellFormed()
   if (silent === 'unreachable') return `${provider} could not be reached: ${text}`
   if (silent === 'timed-out') return `${provider} did not answer in time: ${text}`
   const facts = [status, names?.[0]].filter((fact) => fact !== undefined).join(' ')
   const verb = isNoStream === true ? 'answered without a stream' : 'failed'
   return `${provider} ${verb}${facts && ` (${facts})`}: ${text}`
+}
+
+/** The host of an address that may be relative, or absent. */
+function hostOf(location: string | null | undefined): string {
+  const base = 'http://same.invalid'
+  if (location === null || location === undefined || !URL.canParse(location, base)) return 'an unknown address'
+  const { host, protocol, origin } = new URL(location, base)
+  if (origin === base) return 'another path of the same server'
+  return host === '' ? `an address with ${protocol}` : cutText(host, MAX_MESSAGE_LENGTH)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { canonicalOrNone } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Failure } from '../../components/failure.ts'
+import { inspect } from '../world/inspect.ts'
 import { failed } from './failed.ts'
 import type { ModelDelta, ModelOutcome } from './port.ts'
 import { failureOf, type ProviderError } from './provider-failure.ts'
@@ -24,6 +25,8 @@ const outcomeLevels = 4
 export interface Connection {
   /** Reads an error of the SDK; `undefined` for an error that is none of the SDK's. */
   readonly explain: (error: unknown) => ProviderError | undefined
+  /** Takes the keys in use out of the text of an error: a provider, or a proxy before it, may quote what it refuses. */
+  readonly clean: (text: string) => string
 }
 
 /** One call of a provider that streams its answer. */
@@ -39,11 +42,61 @@ export interface StreamedCall<C extends Connection, Event> {
 }
 
 /**
- * Makes a call and reads its stream to the end. Every way in which that can fail becomes a failure here.
+ * Makes a call and reads its stream to the end. Every way in which that can fail becomes a failure here, and no failure
+ * holds a key in use.
  *
  * @throws what is no fault of the provider: a defect of an adapter or of a listener.
  */
 export async function streamedCall<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
+  // Without a connection there is no key in use that could be quoted.
+  let clean = asItIs
+  const connect = async (): Promise<C> => {
+    const connection = await call.connect()
+    clean = connection.clean
+    return connection
+  }
+  try {
+    const outcome = await answerOf({ ...call, connect })
+    return outcome.ok ? outcome : failed({ ...outcome.failure, message: clean(outcome.failure.message) })
+  } catch (error) {
+    throw withoutKeysIn(error, clean)
+  }
+}
+
+function asItIs(text: string): string {
+  return text
+}
+
+/** Asks a provider for what is no reply. @throws an error that says what the provider says, without the keys in use */
+export async function askedOf<C extends Connection, T>(
+  provider: string,
+  connect: () => Promise<C>,
+  ask: (connection: C) => Promise<T>,
+): Promise<T> {
+  const connection = await connect()
+  try {
+    return await ask(connection)
+  } catch (error) {
+    const facts = factsOf(connection, error)
+    if (facts === undefined) throw withoutKeysIn(error, connection.clean)
+    // What the SDK throws may quote keys wherever one looks into it, so it is no cause.
+    throw new Error(connection.clean(failureOf(provider, facts).message))
+  }
+}
+
+/** An error as it is, or one that says the same if it holds a key. */
+function withoutKeysIn(error: unknown, clean: Connection['clean']): unknown {
+  const text = inspect(error, { depth: 6 })
+  return clean(text) === text ? error : new Error(clean(error instanceof Error ? error.message : text))
+}
+
+/** What a server or an SDK says of an error, cleaned before anything cuts it. */
+function factsOf({ explain, clean }: Connection, error: unknown): ProviderError | undefined {
+  const facts = explain(error)
+  return facts && { ...facts, message: clean(facts.message), names: facts.names?.map(clean) }
+}
+
+async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
   const { provider, signal } = call
   const heard = new WholeCharacters(call.onDelta)
   const reader = call.read((delta) => heard.take(delta))
@@ -56,7 +109,7 @@ export async function streamedCall<C extends Connection, Event>(call: StreamedCa
   } catch (error) {
     if (signal.aborted) return cancelled()
     if (error instanceof EntiaError) return failed(misuse(error))
-    const facts = connection?.explain(error)
+    const facts = connection && factsOf(connection, error)
     if (facts === undefined) throw error
     return failed(failureOf(provider, facts))
   }
@@ -79,7 +132,7 @@ export async function streamedCall<C extends Connection, Event>(call: StreamedCa
   if (signal.aborted) return cancelled()
   const outcome = reader.outcome()
   if (outcome !== undefined) return storable(provider, outcome)
-  const facts = connection.explain(broken)
+  const facts = factsOf(connection, broken)
   if (facts !== undefined) return failed(failureOf(provider, facts))
   const reason = broken instanceof Error ? ` (${reasonOf(broken)})` : ''
   return failed({ kind: 'truncated', message: `The stream of ${provider} ended before its answer did${reason}.` })

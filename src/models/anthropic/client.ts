@@ -1,10 +1,13 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
+import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { readError } from '../error-body.ts'
+import { withoutRedirects } from '../no-redirects.ts'
 import type { ProviderError } from '../provider-failure.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
 import { saidIn, wireFetch } from '../wire-fetch.ts'
+import { withoutKeys } from '../without-keys.ts'
 
 export type {
   ContentBlockParam,
@@ -22,10 +25,13 @@ export interface AnthropicOptions {
   readonly apiKey?: string | undefined
   /** @default the environment variable `ANTHROPIC_BASE_URL`, else Anthropic's own address */
   readonly baseURL?: string | undefined
-  /** Sent with every request. */
+  /**
+   * Sent with every request. Where `baseURL` is absent, those of the environment variable `ANTHROPIC_CUSTOM_HEADERS` are
+   * sent as well, save keys.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Makes the HTTP requests. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
+   * Makes the HTTP requests. It is called with `redirect: 'manual'`: a redirect fails the call. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
    * limits for models that stay silent for longer.
    */
   readonly fetch?: typeof fetch | undefined
@@ -41,7 +47,7 @@ export interface AnthropicClient extends Connection {
 /**
  * Loads the SDK and makes a client. This file alone imports the SDK.
  *
- * @throws `missing-api-key`
+ * @throws `missing-api-key`, `invalid-argument`
  */
 export async function openAnthropic(options: AnthropicOptions): Promise<AnthropicClient> {
   const apiKey = options.apiKey ?? process.env['ANTHROPIC_API_KEY']
@@ -51,31 +57,36 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
       'anthropic has no API key. Set the environment variable ANTHROPIC_API_KEY, or pass anthropic({ apiKey }).',
     )
   }
+  const baseURL = options.baseURL === '' ? undefined : options.baseURL
+  const ofEnvironment = baseURL === undefined ? environmentHeaders('ANTHROPIC_CUSTOM_HEADERS') : {}
+  const headers = { ...ofEnvironment, ...options.headers }
+  checkHeaders('anthropic', apiKey, headers)
   const { Anthropic, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('@anthropic-ai/sdk')
   const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
 
   const explain = (error: unknown): ProviderError | undefined => {
     const said = saidIn(error)
-    // A provider, or a proxy before it, may quote the key that it refuses.
-    if (said !== undefined) return { ...said, message: said.message.replaceAll(apiKey, '[key]') }
+    if (said !== undefined) return said
     if (!(error instanceof APIError)) return undefined
     if (error instanceof APIConnectionError) {
       const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
       return { message: reasonOf(error), silent }
     }
-    const { message, ...facts } = readError(error.error)
-    return { ...facts, message: message.replaceAll(apiKey, '[key]'), headers: error.headers }
+    return { ...readError(error.error), headers: error.headers }
   }
-  const sdk = new Anthropic({
+  const settings = {
     apiKey,
-    ...(options.baseURL !== undefined && { baseURL: options.baseURL }),
-    ...(options.headers !== undefined && { defaultHeaders: options.headers }),
-    fetch: wireFetch(options.fetch),
+    authToken: null,
+    ...(baseURL !== undefined && { baseURL }),
+    defaultHeaders: headers,
+    fetch: wireFetch(withoutRedirects(options.fetch)),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-  })
-  return { sdk, explain, outputSchema: (schema) => readable(schema, transformJSONSchema) }
+  } as const
+  const sdk = withoutEnvironment(['ANTHROPIC_CUSTOM_HEADERS'], () => new Anthropic(settings))
+  const clean = withoutKeys({ apiKey, baseURL: sdk.baseURL, headers })
+  return { sdk, explain, clean, outputSchema: (schema) => readable(schema, transformJSONSchema) }
 }
 
 function readable(schema: JsonObject, transform: (schema: JsonObject) => Record<string, unknown>) {

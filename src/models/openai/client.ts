@@ -1,9 +1,12 @@
 import type { OpenAI } from 'openai'
 import { EntiaError } from '../../world/entia-error.ts'
+import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { readError } from '../error-body.ts'
+import { withoutRedirects } from '../no-redirects.ts'
 import type { ProviderError } from '../provider-failure.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
 import { saidIn, wireFetch } from '../wire-fetch.ts'
+import { withoutKeys } from '../without-keys.ts'
 
 export type {
   ChatCompletionAssistantMessageParam,
@@ -26,14 +29,18 @@ export type {
 export interface ServerOptions {
   /** Goes into messages, and keeps one server's thinking from going to another. */
   readonly name: string
+  /** @default the environment variable `OPENAI_BASE_URL`, else OpenAI's own address; both for `openai()` alone */
   readonly baseURL?: string | undefined
   readonly apiKey?: string | undefined
   /** Environment variable with the key, read at the first call. Without it and without `apiKey` no key is sent. */
   readonly apiKeyEnv?: string | undefined
-  /** Sent with every request. */
+  /**
+   * Sent with every request. `openai()` without `baseURL` sends those of the environment variable `OPENAI_CUSTOM_HEADERS`
+   * as well, save keys.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Makes the HTTP requests. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
+   * Makes the HTTP requests. It is called with `redirect: 'manual'`: a redirect fails the call. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
    * limits for models that stay silent for longer.
    */
   readonly fetch?: typeof fetch | undefined
@@ -47,39 +54,42 @@ export interface OpenAIClient extends Connection {
 /**
  * Loads the SDK and makes a client. This file alone imports the SDK.
  *
- * @throws `missing-api-key`
+ * @throws `missing-api-key`, `invalid-argument`
  */
 export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> {
   const apiKey = keyOf(options)
+  const baseURL = options.baseURL === '' ? undefined : options.baseURL
+  const isOpenAI = baseURL === undefined
+  const headers = { ...(isOpenAI && environmentHeaders('OPENAI_CUSTOM_HEADERS')), ...options.headers }
+  checkHeaders(options.name, apiKey, headers)
   const { OpenAI, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('openai')
 
   const explain = (error: unknown): ProviderError | undefined => {
     const said = saidIn(error)
-    if (said !== undefined) return withoutKey(said)
+    if (said !== undefined) return said
     if (!(error instanceof APIError)) return undefined
     if (error instanceof APIConnectionError) {
       const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
       return { message: reasonOf(error), silent }
     }
-    return withoutKey({ ...readError(error.error), headers: error.headers })
+    return { ...readError(error.error), headers: error.headers }
   }
-  // A server, or a proxy before it, may quote the key that it refuses.
-  const withoutKey = (said: ProviderError): ProviderError =>
-    apiKey === undefined ? said : { ...said, message: said.message.replaceAll(apiKey, '[key]') }
-  const isOpenAI = options.baseURL === undefined
-  const sdk = new OpenAI({
+  const settings = {
     // The SDK wants a key even for servers that want none; the header is taken out again below.
     apiKey: apiKey ?? 'none',
-    ...(!isOpenAI && { baseURL: options.baseURL }),
+    adminAPIKey: null,
+    webhookSecret: null,
     // What the environment says of an account at OpenAI is no other server's business.
-    ...(!isOpenAI && { organization: null, project: null }),
-    defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...options.headers },
-    fetch: wireFetch(options.fetch),
+    ...(!isOpenAI && { baseURL, organization: null, project: null }),
+    defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...headers },
+    fetch: wireFetch(withoutRedirects(options.fetch)),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-  })
-  return { sdk, explain }
+  } as const
+  const sdk = withoutEnvironment(['OPENAI_CUSTOM_HEADERS'], () => new OpenAI(settings))
+  const clean = withoutKeys({ apiKey, baseURL: sdk.baseURL, headers })
+  return { sdk, explain, clean }
 }
 
 function keyOf({ name, apiKey, apiKeyEnv }: ServerOptions): string | undefined {

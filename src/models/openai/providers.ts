@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../port.ts'
-import { connectOnce, streamedCall } from '../streamed-call.ts'
+import { askedOf, connectOnce, streamedCall } from '../streamed-call.ts'
 import { chatBody, type ThinkingField } from './chat-request.ts'
 import { ChatReader } from './chat-stream.ts'
 import { openOpenAI, type OpenAIClient, type ServerOptions } from './client.ts'
@@ -20,7 +20,7 @@ export function responsesProvider(server: ServerOptions): ModelProvider {
         connect,
         send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
       }),
-    models: () => listModels(connect),
+    models: () => listModels(server.name, connect),
   }
 }
 
@@ -39,12 +39,14 @@ export function chatProvider(server: ServerOptions, thinkingField: ThinkingField
         connect,
         send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
       }),
-    models: () => listModels(connect),
+    models: () => listModels(server.name, connect),
   }
 }
 
-async function listModels(connect: () => Promise<OpenAIClient>): Promise<readonly string[]> {
-  const ids: string[] = []
-  for await (const { id } of (await connect()).sdk.models.list()) ids.push(id)
-  return ids
+function listModels(name: string, connect: () => Promise<OpenAIClient>): Promise<readonly string[]> {
+  return askedOf(name, connect, async ({ sdk }) => {
+    const ids: string[] = []
+    for await (const { id } of sdk.models.list()) ids.push(id)
+    return ids
+  })
 }
