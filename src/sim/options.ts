@@ -39,13 +39,16 @@ export interface Bounds {
 export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   /** Decides latencies, order, faults, crashes, and what the world's own dice and ids are made of. @default of `recording`, or 1 */
   readonly seed?: number
-  /** Makes the root world; its seed is best made of this one. */
+  /**
+   * Makes a root world, a new one each time; its seed is best made of this one. Called at the start and again after each
+   * crash: every process has systems of its own. The rest of the world comes from the store, if the store has it.
+   */
   readonly world: (seed: number) => World
   /** Components beside the standard ones that a restored world may hold. @default those that `world` knows */
   readonly components?: Iterable<Component>
   /** Providers by name. */
   readonly models?: Readonly<Record<string, ModelProvider>>
-  /** Tools, or a function that makes them of the services that the run has. */
+  /** Tools, or a function that makes them from the services of the run, called again after each crash. */
   readonly tools?: readonly Tool[] | ((services: RunningServices<S>) => readonly Tool[])
   readonly skills?: readonly SkillDefinition[]
   readonly effects?: Readonly<Record<string, EffectKind>>

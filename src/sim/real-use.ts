@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import nodeCrypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 
-/** Simulated work that looked at the real clock, or threw real dice. */
+/** Something in a simulation that read the real clock, or drew real random numbers. */
 export interface RealUse {
-  /** Whose work: `tool 'search' of team`. */
+  /** Who did: `tool 'search' of team`, `system 'pricing' of team`. */
   readonly name: string
   /** What it used: `Date.now()`. */
   readonly used: string
@@ -15,6 +15,14 @@ export interface Worker {
   readonly tell: (use: RealUse) => void
 }
 
+/** The systems of one simulation. They are synchronous: whatever is used while one of them runs, that one uses. */
+export interface SystemWatch {
+  /** The system that runs at this moment, such as `system 'pricing' of team`; `undefined`: none does. */
+  readonly running: () => string | undefined
+  readonly tell: (use: RealUse) => void
+}
+
+const systemWatches = new Set<SystemWatch>()
 const workers = new AsyncLocalStorage<Worker | undefined>()
 /** How many simulations are under way in this process: the globals are watched as long as there is one. */
 let watchers = 0
@@ -30,13 +38,18 @@ export function presentWorker(): Worker | undefined {
   return workers.getStore()
 }
 
-/** Watches the clock and the dice of this process, for work that is done `inSimulation`. Gives a function that ends it. */
-export function watchRealUse(): () => void {
+/**
+ * Watches the clock and the dice of this process, for work that is done `inSimulation` and for these systems. Gives a
+ * function that ends it.
+ */
+export function watchRealUse(systems?: SystemWatch): () => void {
   if (watchers++ === 0) unwatch = watchGlobals()
+  if (systems !== undefined) systemWatches.add(systems)
   let isOver = false
   return () => {
     if (isOver) return
     isOver = true
+    if (systems !== undefined) systemWatches.delete(systems)
     if (--watchers === 0) unwatch?.()
   }
 }
@@ -114,6 +127,10 @@ function watchDate(): () => void {
 }
 
 function note(used: string): void {
+  for (const { running, tell } of systemWatches) {
+    const name = running()
+    if (name !== undefined) return tell({ name, used })
+  }
   const worker = workers.getStore()
   if (worker !== undefined) worker.tell({ name: worker.name, used })
 }

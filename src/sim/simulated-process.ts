@@ -34,10 +34,10 @@ export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly store: Store | undefined
   /** Until when the store's disk is full. */
   readonly disk: { fullUntilMs: number }
-  /** The root world as it was made, which gives it its name. */
+  /** Under which the store has the root world. */
+  readonly name: string
+  /** Made for this process: it has the systems from here, and the rest if the store has no such world. */
   readonly world: World
-  /** Makes it once more, for a process that finds none in the store. */
-  readonly remake: () => World
   readonly components: () => readonly Component[]
   readonly seams: Pick<Required<HostSeams>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
   readonly pool: (event: PoolEvent) => void
@@ -103,7 +103,7 @@ export class SimulatedProcess {
 
   /** Takes the world up, as the store has it or as it was made. */
   async start(): Promise<void> {
-    const { world, remake, components, heard, options } = this.#parts
+    const { name, world, components, heard, options } = this.#parts
     const store = this.#store
     const host = this.#host()
     this.#clock.begin()
@@ -114,10 +114,10 @@ export class SimulatedProcess {
           : await Runner.open({
               store,
               host,
-              name: world.name,
+              name,
               systems: world.systems,
               components: components(),
-              create: remake,
+              create: () => world,
             })
       const hear = (event: RunnerEvent): void => {
         if (this.#state !== 'dead') heard(event)

@@ -41,8 +41,10 @@ export class Simulation {
   #replayed: ReplayedRun | undefined
   /** How the run began that is replayed. */
   readonly #recorded: RecordedStart | undefined
-  /** The root world as it was made. */
+  /** The root world as this life of the process made it: its systems are this life's own. */
   #made: World | undefined
+  /** Made once: under it the store has the world. */
+  #name = ''
 
   constructor(options: CheckedOptions) {
     this.options = options
@@ -94,15 +96,19 @@ export class Simulation {
 
   /** The root world as it was last. */
   get world(): World {
-    return this.witness.rootOr(this.#made as World)
+    return this.witness.worlds.get(this.#name)?.world ?? (this.#made as World)
   }
 
   /** Runs it to its end: until nothing is in flight and nothing is due, or something is wrong. */
   async run(): Promise<void> {
     const { witness } = this
     this.#made = this.#make()
+    this.#name = this.#made.name
     this.#replayed = this.#replay(this.#made)
-    const endWatch = watchRealUse()
+    const endWatch = watchRealUse({
+      running: () => witness.runningSystem,
+      tell: (use) => this.#usedReal(use, 'the world: world.nowMs, world.dateMs, world.random() or world.newId()'),
+    })
     const progress = (): number => witness.progress + this.nowMs
     const endStandstill = watchStandstill({ progress, stands: () => this.#stands() }, this.options.bounds.maxStallMs)
     try {
@@ -152,6 +158,8 @@ export class Simulation {
 
   #start(): SimulatedProcess {
     const { options, plan, services, witness } = this
+    // What a closure of a system or a tool keeps dies with its process.
+    if (witness.crashes > 0) this.#made = this.#make()
     const world = this.#made as World
     const tools = typeof options.tools === 'function' ? options.tools(services) : options.tools
     checkTools(tools)
@@ -159,9 +167,9 @@ export class Simulation {
       options,
       plan,
       tools,
+      name: this.#name,
       world,
       chance: this.#chance,
-      remake: () => this.#remake(),
       clock: this.#clock,
       store: this.#store,
       disk: this.#disk,
@@ -186,12 +194,6 @@ export class Simulation {
         },
       },
     })
-  }
-
-  /** A world that nobody has driven: one that was not written down before its process died is made once more. */
-  #remake(): World {
-    if (this.witness.crashes > 0) this.#made = this.#make()
-    return this.#made as World
   }
 
   /** Ids of sessions are made of a world's seed and run: those of a recording make the same again. */
@@ -238,12 +240,12 @@ export class Simulation {
     }
   }
 
-  #usedReal(use: RealUse): void {
+  /** @param source where such a thing comes from that is the same in every run */
+  #usedReal(use: RealUse, source = "the tool's context or a service"): void {
     if (this.realUses.some(({ name, used }) => name === use.name && used === use.used)) return
     this.realUses.push(use)
     if (this.options.realUse === 'list') return
-    const advice =
-      "Take what is to be the same in every run from the tool's context or a service, or pass realUse: 'list'"
+    const advice = `Take what must be the same in every run from ${source}, or pass realUse: 'list'`
     this.#isReal(`${use.name} used ${use.used}. ${advice}.`)
   }
 

@@ -2,7 +2,6 @@ import { Effect } from '../../components/effect.ts'
 import type { DrivenWorld } from '../engine/host-seams.ts'
 import { textOf } from '../models/text-of.ts'
 import type { Step } from '../world/journal.ts'
-import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'
 import { Labels } from './labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
@@ -128,9 +127,13 @@ export class Witness {
     this.#violate({ law, meaning, message }, label)
   }
 
-  /** The root world as it was last; before any was driven, this one. */
-  rootOr(world: World): World {
-    return this.worlds.get(world.name)?.world ?? world
+  /** The system that runs at this moment, if a world of the run is in the middle of a tick. */
+  get runningSystem(): string | undefined {
+    for (const { label, world } of this.worlds.values()) {
+      const { underway } = world.core
+      if (underway !== undefined) return `system '${underway.writer}' of ${label}`
+    }
+    return undefined
   }
 
   /** What is under way when a law is broken goes on for a moment; it is no part of the run any more. */

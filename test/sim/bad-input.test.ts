@@ -1,20 +1,34 @@
 import nodeCrypto, { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as realTimeout } from 'node:timers/promises'
-import { agent, Conversation, defineComponent, defineTool, LastTurn, scripted, standardSystems, World } from 'entia'
+import {
+  agent,
+  Conversation,
+  defineComponent,
+  defineTool,
+  LastTurn,
+  scripted,
+  standardSystems,
+  type System,
+  World,
+} from 'entia'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { law, simulate, type SimulateOptions, type SimulationResult } from '../../src/sim/index.ts'
-import { smallTeam } from './small-team.ts'
+import { smallTeam, teamWorld } from './small-team.ts'
 
 type ToolRun = Parameters<typeof defineTool>[0]['run']
 
+function asks(run: ToolRun) {
+  return defineTool({ name: 'ask', description: 'Asks.', input: z.object({}), restart: 'pure', run })
+}
+
 /** An agent whose model calls its one tool once, and what the tool does. */
-function alone(run: ToolRun, options: Partial<SimulateOptions> = {}): SimulateOptions {
-  const tool = defineTool({ name: 'ask', description: 'Asks.', input: z.object({}), restart: 'pure', run })
+function alone(run: ToolRun, options: Partial<SimulateOptions> = {}, systems: readonly System[] = []): SimulateOptions {
+  const tool = asks(run)
   return {
     world: (seed) => {
-      const world = new World({ name: 'alone', seed, systems: standardSystems() })
+      const world = new World({ name: 'alone', seed, systems: [...standardSystems(), ...systems] })
       world.spawn(...agent({ model: 'script/x', messages: 'Go', tools: [tool] }))
       return world
     },
@@ -167,6 +181,56 @@ const realUses: Readonly<Record<string, () => string | Promise<string>>> = {
     return ''
   },
 }
+
+/** An agent beside a system that does such a thing in its third tick. */
+function besideSystem(does: () => unknown): SimulateOptions {
+  const curious: System = {
+    name: 'curious',
+    priority: 30,
+    run: (world) => void (world.tick === 3 && does()),
+  }
+  return alone(() => 'nothing new', {}, [curious])
+}
+
+describe('a system', () => {
+  it.for(Object.entries(realUses))('that uses %s is named, and what it used', async ([used, run]) => {
+    const { ok, violation, realUses } = await simulate(besideSystem(run))
+    expect(ok).toBe(false)
+    expect(realUses).toEqual([{ name: "system 'curious' of alone", used }])
+    expect(violation).toMatchObject({ law: 'real-time-in-simulation', world: 'alone', tick: 3 })
+    expect(violation?.message).toContain(`system 'curious' of alone used ${used}`)
+    expect(violation?.message).toContain('world.nowMs, world.dateMs, world.random() or world.newId()')
+  })
+
+  it('of a session is named with it', async () => {
+    const curious: System = {
+      name: 'curious',
+      priority: 30,
+      run: (world) => void (world.name !== 'team' && Math.random()),
+    }
+    const world = (seed: number): World => teamWorld(seed, [...standardSystems(), curious])
+    const { violation } = await simulate({ ...smallTeam, world })
+    expect(violation?.message).toContain("system 'curious' of team/1.1 used Math.random()")
+  })
+
+  it('that throws as well is named for what it used first', async () => {
+    const { violation } = await simulate(besideSystem(() => JSON.parse(`{${Date.now()}`) as unknown))
+    expect(violation?.message).toContain("system 'curious' of alone used Date.now()")
+  })
+
+  it('that may do so is only listed, and makes dates of what the world says without being so', async () => {
+    const { ok, realUses } = await simulate({ ...besideSystem(() => Math.random()), realUse: 'list' })
+    expect([ok, realUses]).toEqual([true, [{ name: "system 'curious' of alone", used: 'Math.random()' }]])
+    const dated = await simulate(besideSystem(() => new Date(0).toISOString()))
+    expect([dated.ok, dated.realUses]).toEqual([true, []])
+  })
+
+  it('is told apart from the systems of a simulation that runs beside it', async () => {
+    const [curious, other] = await Promise.all([simulate(besideSystem(() => Date.now())), simulate(smallTeam)])
+    expect(curious.realUses).toHaveLength(1)
+    expect([other.ok, other.realUses]).toEqual([true, []])
+  })
+})
 
 describe('a tool', () => {
   it.for(Object.entries(realUses))('that uses %s is named, and what it used', async ([used, run]) => {

@@ -47,8 +47,8 @@ function scout({ messages }: ModelRequest) {
 }
 
 /** The world of the team: what it is made of needs no office. */
-export function teamWorld(seed: number): World {
-  const world = new World({ name: 'team', seed, systems: standardSystems() })
+export function teamWorld(seed: number, systems = standardSystems()): World {
+  const world = new World({ name: 'team', seed, systems })
   const scouts = { scout: { name: 'scout', model: 'scout/x', tools: ['look'] } }
   const tools = [sendTool({ call: () => Promise.reject(new Error('There is no office.')) })]
   world.spawn(...agent({ model: 'lead/x', messages: 'Go', tools }), SubagentRegistry({ subagents: scouts }))
@@ -65,5 +65,5 @@ export const smallTeam = {
     }),
     scout: scripted(scout),
   },
-  world: teamWorld,
+  world: (seed) => teamWorld(seed),
 } satisfies SimulateOptions<{ post: typeof post }>
