@@ -19,7 +19,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const progress = (message: string, fraction?: number): void =>
           tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         try {
-          const output = await tool.call(input, { attempt, key, signal, sleep, progress })
+          const output = await tool.call(input, { agent, attempt, key, signal, sleep, progress, world: world.name })
           return { ok: true, value: output }
         } catch (error) {
           return { ok: false, failure: { kind: 'tool-threw', message: thrownMessage(error) } }

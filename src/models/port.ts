@@ -61,6 +61,8 @@ export interface ModelContext {
   readonly attempt: number
   /** Of a simulation: a place in a range, as its seed decides. */
   readonly draw?: ((range: readonly [min: number, max: number]) => number) | undefined
+  /** Of a simulation: hears of a script that threw or gave no answer, which would otherwise be a failure like others. */
+  readonly broke?: ((what: string, error?: unknown) => void) | undefined
   readonly onDelta: (delta: ModelDelta) => void
   /** Resolves after so many milliseconds of the Runner's clock; rejects when the signal aborts. */
   readonly sleep: (durationMs: number) => Promise<void>

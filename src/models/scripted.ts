@@ -110,12 +110,17 @@ export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions 
         const said = behaviour(request, context)
         reply = isThenable(said) ? await said : said
       } catch (error) {
-        return context.signal.aborted ? cancelled() : broken(`threw ${String(error)}`)
+        if (context.signal.aborted) return cancelled()
+        context.broke?.('threw', error)
+        return broken(`threw ${String(error)}`)
       }
       if (context.signal.aborted) return cancelled()
       if (reply instanceof ScriptedFailure) return failed(reply.failure)
       const answer = answerOf(reply, request, typeof usage === 'function' ? usage(request) : (usage ?? {}))
-      if (typeof answer === 'string') return broken(`answered with ${answer}`)
+      if (typeof answer === 'string') {
+        context.broke?.(`answered with ${answer}`)
+        return broken(`answered with ${answer}`)
+      }
       if (stream) tell(answer.message, context.onDelta)
       return { ok: true, value: answer }
     },

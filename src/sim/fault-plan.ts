@@ -50,6 +50,20 @@ export class FaultPlan {
     return this.#struck
   }
 
+  /** Of a list: those that have not struck. */
+  get missed(): readonly Fault[] {
+    const isStruck = (fault: Fault): boolean =>
+      this.#struck.some(({ what, at }) => what === fault.what && at === fault.at)
+    return [...this.#listed.values()].flat().filter((fault) => !isStruck(fault))
+  }
+
+  /** How many places like that one the run came to, in words. */
+  reached(at: string): string {
+    const [, owner = '', kind = ''] = /^(.*) (\S+) \d+$/.exec(at) ?? []
+    const count = this.#counts.get(owner)?.get(kind) ?? 0
+    return count === 0 ? `and came to no place '${owner} ${kind}'` : `and came to '${owner} ${kind} ${count}' at most`
+  }
+
   /** Can any fault of a site strike at all? */
   has(site: FaultSite): boolean {
     if (this.#rates !== undefined) return (this.#bySite.get(site) ?? []).length > 0

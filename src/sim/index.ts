@@ -46,6 +46,7 @@ export {
   type SweepOptions,
   type SweepProgress,
   type SweepResult,
+  type SweepRun,
 } from './sweep.ts'
 export { timelinePage } from './timeline-page.ts'
 export type { TraceEntry } from './trace-entry.ts'

@@ -23,6 +23,8 @@ export interface PeopleParts {
   /** Changes the root world. Resolves once that is committed, or the change has thrown. */
   readonly change: (change: (world: World) => void) => Promise<void>
   readonly struck: (fault: Fault) => void
+  /** What the agent of an event has said last. */
+  readonly textOf: (event: RunnerEvent) => string | undefined
   /** Somebody used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
   /** A behaviour cannot be gone on with: it threw, or gave what is no act. */
@@ -118,10 +120,14 @@ export class People {
 
   /** What somebody does about something: nothing, if that is no act. Those who tell it hear nothing of what is thrown. */
   #asked(name: string, behaviour: PersonBehaviour, event: RunnerEvent): ReturnType<PersonBehaviour> {
-    const { broke, usedReal } = this.#parts
+    const { broke, textOf, usedReal } = this.#parts
     const who = `person '${name}'`
     try {
-      const acts = inSimulation({ name: who, tell: usedReal }, behaviour, event)
+      const acts = inSimulation(
+        { name: who, tell: usedReal },
+        (seen) => behaviour(seen, { text: textOf(event) }),
+        event,
+      )
       const fault = actFault(acts)
       if (fault === undefined) return acts
       if (acts instanceof Promise) acts.catch(() => undefined)

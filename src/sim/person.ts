@@ -26,11 +26,17 @@ export type PersonAct =
    */
   | { readonly change: (world: World) => void }
 
+/** What a person has in front of them besides the event. */
+export interface Heard {
+  /** What the agent of the event has said last, such as its answer at `turn-ended`: agents of the root world alone. */
+  readonly text: string | undefined
+}
+
 /**
  * What a simulated person does: acts as a function of what is seen, which is every event of every world. Keep it free of
  * counters and other state: after a crash, events of the newest tick are told again.
  */
-export type PersonBehaviour = (seen: RunnerEvent) => PersonAct | readonly PersonAct[] | undefined
+export type PersonBehaviour = (seen: RunnerEvent, heard: Heard) => PersonAct | readonly PersonAct[] | undefined
 
 export interface PersonOptions {
   /** How long each act takes, in milliseconds of world time. @default [500, 20000] */

@@ -41,6 +41,7 @@ export async function shrink<S extends ServiceSet = ServiceSet>(
   const shrinking = new Shrinking(options as SimulateOptions, broken, { maxRuns, maxRealMs })
   if (!(await shrinking.isMadeAgain())) return undefined
   await shrinking.dropFaults()
+  await shrinking.moveFaults()
   await shrinking.shortenFaults()
   await shrinking.hurry()
   return shrinking.confirmed()
@@ -113,6 +114,26 @@ class Shrinking {
     await fc.check(holds, { seed: 1, numRuns: 1, examples: [[[...faults]]], endOnFailure: false })
   }
 
+  /** One fault at an earlier place may do what several do, and strikes sooner: alone first, then each in its list. */
+  async moveFaults(): Promise<void> {
+    const singles = [
+      ...new Map(this.#best.faults.map((fault) => [`${fault.what} ${placeOf(fault).kind}`, fault])).values(),
+    ]
+    for (const fault of singles) {
+      for (const at of earlierPlaces(fault)) {
+        if (await this.breaks({ faults: [{ ...fault, at }] })) break
+      }
+    }
+    for (const index of this.#best.faults.keys()) {
+      const { faults } = this.#best
+      const fault = faults[index]
+      if (fault === undefined) return
+      for (const at of earlierPlaces(fault)) {
+        if (await this.breaks({ faults: faults.with(index, { ...fault, at }) })) break
+      }
+    }
+  }
+
   /** What takes its time takes a moment. */
   async shortenFaults(): Promise<void> {
     for (const index of this.#best.faults.keys()) {
@@ -155,6 +176,21 @@ class Shrinking {
     else if (performance.now() - this.#beganMs >= maxRealMs) this.#endedBy ??= 'maxRealMs'
     return this.#endedBy !== undefined
   }
+}
+
+/** So many places before a fault's own are tried, the first ones first. */
+const maxPlaces = 12
+
+function placeOf({ at }: Fault): { readonly kind: string; readonly number: number } {
+  const [, kind = at, number = '1'] = /^(.*) (\d+)$/.exec(at) ?? []
+  return { kind, number: Number(number) }
+}
+
+/** The places of the same kind before that of a fault, and its own, which it may have alone. */
+function earlierPlaces(fault: Fault): string[] {
+  const { kind, number } = placeOf(fault)
+  const count = Math.min(number, maxPlaces)
+  return Array.from({ length: count }, (_, index) => `${kind} ${index + 1}`)
 }
 
 function isSmaller(one: SimulationResult, other: SimulationResult): boolean {

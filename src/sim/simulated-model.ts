@@ -53,7 +53,13 @@ async function asked({ inner, work, call, request, context, waitMs }: Asked): Pr
   const wait = (durationMs: number): Promise<void> => call.sleep(durationMs)
   const sleep = inner.latencyMs === undefined ? wait : restOf(waitMs, wait)
   const draw = (range: Range): number => latencyOf(call, range)
-  const outcome = await inner.call(request, { signal, key, attempt, onDelta, sleep, draw })
+  const broke = (what: string, error?: unknown): void => work.broke(call, what, error)
+  const outcome = await inner
+    .call(request, { signal, key, attempt, onDelta, sleep, draw, broke })
+    .catch((error: unknown) => {
+      if (!signal.aborted) broke('threw', error)
+      throw error
+    })
   if (!outcome.ok) return outcome
   const spoilt = work.strike('model', call.at, (what) => spoils(what, outcome.value))
   return spoilt === undefined ? outcome : { ok: true, value: spoiled(spoilt.what, outcome.value) }

@@ -19,7 +19,7 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
   return {
     declaration: inner.declaration,
     call(input, context) {
-      const { attempt, key, progress } = context
+      const { attempt, key } = context
       return work.call({ kind: 'tool', name, key, attempt }, context.sleep, async (call) => {
         const { chance, at } = call
         const fault = work.strike('tool', at, () => true)
@@ -28,7 +28,7 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
         const sleep = (ms: number): Promise<void> => call.sleep(ms)
         const handle = (): Promise<ToolOutput> => {
           if (fault?.what === 'tool.throws') throw new Error('The service is down.')
-          return inner.call(input, { attempt, key, signal: context.signal, sleep, progress })
+          return inner.call(input, { ...context, sleep })
         }
         const output = await call.does(handle, fault?.what === 'tool.hang' ? Infinity : beforeMs)
         return await call.does(() => spoiled(fault, output), totalMs - beforeMs)

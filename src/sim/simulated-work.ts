@@ -1,6 +1,7 @@
 import type { EffectContext } from '../engine/effect-kind.ts'
 import type { Entity } from '../world/component.ts'
 import type { ModelRequest } from '../models/port.ts'
+import { thrownMessage } from '../tools/thrown-message.ts'
 import { isThenable } from '../world/is-thenable.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
@@ -39,6 +40,8 @@ export interface WorkOwner {
   readonly called: (call: BegunCall) => void
   /** Work has used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
+  /** A model cannot be gone on with: it threw, or gave no answer. */
+  readonly modelBroke: (message: string) => void
   /** A world's label. */
   readonly label: (world: string) => string
 }
@@ -137,6 +140,14 @@ export class SimulatedWork {
     const call = new SimulatedCall(this.#owner, facts, world, this.#outer, sleep)
     called({ ...facts, label: world, effect: Number(key.slice(end + 1)) })
     return course(call)
+  }
+
+  /** A model threw, or gave no answer: the run is over, with what was thrown. */
+  broke({ at, name }: SimulatedCall, what: string, error?: unknown): void {
+    if (this.#owner.isDead()) return
+    const thrown =
+      error === undefined ? '' : `: ${error instanceof Error ? (error.stack ?? error.message) : thrownMessage(error)}`
+    this.#owner.modelBroke(`${name} ${what}${thrown} (at '${at}')`)
   }
 
   /** The fault that strikes at a place, if one does and fits; the trace is told of it. */

@@ -1,5 +1,8 @@
 import { VirtualClock } from '../engine/virtual-clock.ts'
 import { withStandard } from '../engine/with-standard.ts'
+import { lastWords } from '../context/last-words.ts'
+import type { RunnerEvent } from '../engine/events.ts'
+import { Conversation } from '../../components/conversation.ts'
 import type { StandardInput } from '../../components/input.ts'
 import { memoryStore } from '../stores/memory.ts'
 import type { Store } from '../stores/port.ts'
@@ -78,6 +81,7 @@ export class Simulation {
       change: (change) => this.#change(change),
       struck: (fault) => this.witness.struck(fault),
       acted: (person, input) => this.witness.acted(person, input),
+      textOf: (event) => this.#textOf(event),
       usedReal: (use) => this.#usedReal(use),
       broke: (message) =>
         this.witness.break('people-act', 'What simulated people do is something people can do.', message),
@@ -114,11 +118,25 @@ export class Simulation {
     try {
       while (witness.violation === undefined && !(await this.#live()));
       witness.ask('finished', witness.worlds)
+      this.#faultsStruck()
     } finally {
       endStandstill()
       endWatch()
       await this.#process?.kill()
     }
+  }
+
+  /** A fault of a list that found no place tests nothing: the run is another one than it was pasted from. */
+  #faultsStruck(): void {
+    const { plan, witness } = this
+    const [missed] = plan.missed
+    if (missed === undefined || witness.violation !== undefined) return
+    const { what, at } = missed
+    const others = plan.missed.length > 1 ? ` (and ${plan.missed.length - 1} more)` : ''
+    const end = `The run ended after ${witness.ticks} ticks and ${witness.crashes} crashes`
+    const advice = 'Take it out of `faults`, or make the list again from a run that fails.'
+    const message = `${what} at '${at}'${others} struck nowhere. ${end}, ${plan.reached(at)}. ${advice}`
+    witness.break('faults-strike', 'Every fault of a list strikes.', message)
   }
 
   /** One life of the process. True: the run is over. */
@@ -179,6 +197,10 @@ export class Simulation {
       label: (name) => witness.labels.named(name),
       struck: (fault) => witness.struck(fault),
       usedReal: (use) => this.#usedReal(use),
+      modelBroke: (message) => {
+        const meaning = 'No model throws, and each gives an answer or a failure.'
+        witness.break('models-answer', meaning, message)
+      },
       called: (call) => witness.called(call),
       heard: (event) => this.#people.see(event),
       pool: (event) => witness.ask('pool', event),
@@ -275,6 +297,12 @@ export class Simulation {
       witness.neverIdle('Nothing is at work, and nothing is due')
     }
     setImmediate(() => setImmediate(look))
+  }
+
+  #textOf(event: RunnerEvent): string | undefined {
+    const { agent, world } = event as { readonly agent?: unknown; readonly world?: string }
+    const isOfRoot = typeof agent === 'number' && world === this.#name && this.world.has(agent, Conversation)
+    return isOfRoot ? lastWords(this.world, agent) : undefined
   }
 
   async #change(change: (world: World) => void): Promise<void> {

@@ -1,6 +1,10 @@
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { inspect } from '../world/inspect.ts'
+import type { World } from '../world/world.ts'
+import { cutText } from '../tools/cut-text.ts'
+import { came } from './came.ts'
 import { failureReport } from './failure-report.ts'
 import type { FaultName } from './fault.ts'
 import { checkedOptions, simulateOptionNames, type SimulateOptions } from './options.ts'
@@ -11,7 +15,16 @@ import { shrink, type ShrunkCase } from './shrink.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
 /** What is run under each seed, and how many seeds there are. */
-export interface SweepOptions<S extends ServiceSet = ServiceSet> extends Omit<SimulateOptions<S>, 'seed' | 'onTrace'> {
+export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> extends Omit<
+  SimulateOptions<S>,
+  'seed' | 'onTrace' | 'world'
+> {
+  /** Makes the root world of a run, as `simulate` takes it; with `cases`, that of this case. */
+  readonly world: (seed: number, one: C) => World
+  /** What is run besides the seeds, such as the tasks of a benchmark: each case under each seed. @default none */
+  readonly cases?: readonly C[]
+  /** Options of one case, which go before the others: models, tools, people, services, laws. */
+  readonly forCase?: (one: C) => Partial<Omit<SimulateOptions<S>, 'seed' | 'onTrace' | 'world'>>
   /** How many seeds. */
   readonly seeds: number
   /** The first one. @default 1 */
@@ -22,11 +35,24 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet> extends Omit<Si
   readonly keepGoing?: boolean
   /** Told after each run. */
   readonly onProgress?: (progress: SweepProgress) => void
+  /** Gets the whole result of each run, with its case. */
+  readonly onResult?: (result: SimulationResult, one: C) => void
+}
+
+/** One run of a sweep. */
+export interface SweepRun {
+  readonly seed: number
+  /** Index of its case; absent: the sweep has none. */
+  readonly case?: number
+  readonly ok: boolean
+  /** What it broke. */
+  readonly law?: string
 }
 
 /** How far a sweep is. */
 export interface SweepProgress {
   readonly done: number
+  /** How many runs there will be: seeds, for each case. */
   readonly seeds: number
   readonly failures: number
   /** Real time of the runs so far, in milliseconds. */
@@ -54,6 +80,8 @@ export interface SweepResult {
   /** In how many runs each law was broken. */
   readonly broken: Readonly<Record<string, number>>
   readonly failure: SweepFailure | undefined
+  /** All runs, in order: each case under its seeds. */
+  readonly results: readonly SweepRun[]
   /** How often each fault struck. */
   readonly faults: { readonly [N in FaultName]?: number }
   /** How often a law was asked. */
@@ -71,32 +99,47 @@ export const sweepDefaults = { from: 1, shrink: true, keepGoing: false } as cons
 /** So many failed seeds are named. */
 export const maxFailedNamed = 100
 
-const ownNames = ['seeds', 'from', 'shrink', 'keepGoing', 'onProgress']
+const ownNames = ['seeds', 'from', 'shrink', 'keepGoing', 'onProgress', 'onResult', 'cases', 'forCase']
 
 /**
  * Simulates the same under many seeds, one after the other, and reports on the first run that breaks a law.
  *
  * @throws `invalid-argument`; also when `world` throws, with the seed for which it did
  */
-export async function sweep<S extends ServiceSet = ServiceSet>(options: SweepOptions<S>): Promise<SweepResult> {
-  const { seeds, from, isShrinking, keepGoing, onProgress, simulated } = checked(options as SweepOptions)
+export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
+  options: SweepOptions<S, C>,
+): Promise<SweepResult> {
+  const { cases, seeds, from, isShrinking, keepGoing, onProgress, onResult } = checked(options as SweepOptions)
   const tally = new Tally()
-  let first: SimulationResult | undefined
+  const total = seeds * cases.length
+  let first: { readonly result: SimulationResult; readonly made: CaseOptions } | undefined
   // Watched from the first run to the last: each time that globals are replaced, what was compiled for them is lost.
   const endWatch = watchRealUse()
   try {
-    for (let seed = from; seed < from + seeds; seed++) {
-      const beganMs = performance.now()
-      const result = await simulateOne(simulated, seed)
-      tally.add(result, performance.now() - beganMs)
-      if (!result.ok) first ??= result
-      onProgress?.({ done: tally.runs, seeds, failures: tally.failures, realMs: tally.realMs })
+    for (const made of cases) {
+      for (let seed = from; seed < from + seeds; seed++) {
+        const beganMs = performance.now()
+        const result = await simulateOne(made.simulated, seed)
+        tally.add(result, made.index, performance.now() - beganMs)
+        if (!result.ok) first ??= { result, made }
+        onResult?.(result, made.one)
+        onProgress?.({ done: tally.runs, seeds: total, failures: tally.failures, realMs: tally.realMs })
+        if (first !== undefined && !keepGoing) break
+      }
       if (first !== undefined && !keepGoing) break
     }
-    return tally.result(first && (await failureOf(first, simulated, isShrinking)))
+    return tally.result(first && (await failureOf(first.result, first.made, isShrinking)))
   } finally {
     endWatch()
   }
+}
+
+/** What is run under each seed of one case. */
+interface CaseOptions {
+  readonly simulated: SimulateOptions
+  /** The case; `undefined`: the sweep has none. */
+  readonly one: unknown
+  readonly index: number | undefined
 }
 
 async function simulateOne(options: SimulateOptions, seed: number): Promise<SimulationResult> {
@@ -110,13 +153,18 @@ async function simulateOne(options: SimulateOptions, seed: number): Promise<Simu
 
 async function failureOf(
   result: SimulationResult,
-  options: SimulateOptions,
+  { simulated: options, one, index }: CaseOptions,
   isShrinking: boolean,
 ): Promise<SweepFailure> {
   const shrunk = isShrinking ? await shrink(options, result) : undefined
   const isUnsteady = isShrinking && shrunk === undefined
-  return { result, shrunk, report: failureReport(result, { shrunk, isUnsteady, options: Object.keys(options) }) }
+  const report = failureReport(result, { shrunk, isUnsteady, options: Object.keys(options) })
+  const named = index === undefined ? '' : `Case ${index}: ${cutText(inspect(one, { depth: 2 }), maxCaseChars, '…')}\n`
+  return { result, shrunk, report: named + report }
 }
+
+/** So much of a case is shown in a report, in characters. */
+const maxCaseChars = 300
 
 /** Sums over runs. What a run has left behind is let go of. */
 class Tally {
@@ -130,8 +178,17 @@ class Tally {
   #ticks = 0
   #crashes = 0
   #virtualMs = 0
+  readonly #results: SweepRun[] = []
 
-  add({ seed, violation, faults, checks, ticks, crashes, virtualMs }: SimulationResult, realMs: number): void {
+  add(result: SimulationResult, index: number | undefined, realMs: number): void {
+    const { seed, violation, faults, checks, ticks, crashes, virtualMs } = result
+    const law = violation?.law
+    this.#results.push({
+      seed,
+      ...(index !== undefined && { case: index }),
+      ok: result.ok,
+      ...(law !== undefined && { law }),
+    })
     this.runs++
     this.realMs += realMs
     this.#checks += checks
@@ -154,6 +211,7 @@ class Tally {
       failed: this.#failed,
       broken: this.#broken,
       failure,
+      results: this.#results,
       faults: this.#faults,
       checks: this.#checks,
       ticks: this.#ticks,
@@ -175,6 +233,9 @@ function checked(options: SweepOptions) {
     shrink: isShrinking = sweepDefaults.shrink,
     keepGoing = sweepDefaults.keepGoing,
     onProgress,
+    onResult,
+    cases,
+    forCase,
     ...simulated
   } = options
   if (!(Number.isSafeInteger(seeds) && seeds >= 1)) {
@@ -183,6 +244,19 @@ function checked(options: SweepOptions) {
   if (!(Number.isSafeInteger(from) && from >= 0 && Number.isSafeInteger(from + seeds))) {
     throw new EntiaError('invalid-argument', `sweep(): from is a whole number of 0 or more; came ${String(from)}.`)
   }
-  checkedOptions(simulated)
-  return { seeds, from, isShrinking, keepGoing, onProgress, simulated }
+  if (typeof simulated.world !== 'function') checkedOptions(simulated as SimulateOptions)
+  const made = casesOf(cases).map(({ one, index }): CaseOptions => {
+    const own = forCase === undefined || index === undefined ? {} : forCase(one)
+    return { one, index, simulated: { ...simulated, ...own, world: (seed) => simulated.world(seed, one) } }
+  })
+  for (const each of made) checkedOptions(each.simulated)
+  return { cases: made, seeds, from, isShrinking, keepGoing, onProgress, onResult }
+}
+
+/** The cases of a sweep; one that is none, where there are none. */
+function casesOf(cases: unknown): readonly { readonly one: unknown; readonly index: number | undefined }[] {
+  if (cases === undefined) return [{ one: undefined, index: undefined }]
+  if (Array.isArray(cases) && cases.length > 0) return cases.map((one: unknown, index) => ({ one, index }))
+  const got = Array.isArray(cases) ? 'an empty list' : came(cases)
+  throw new EntiaError('invalid-argument', `sweep(): cases must be a list of one case or more, got ${got}.`)
 }

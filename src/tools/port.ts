@@ -1,3 +1,4 @@
+import type { Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import type { FileBlock, TextBlock } from '../../components/message.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
@@ -13,6 +14,10 @@ export interface ToolContext {
    * its work, in whole or in part. It survives crashes.
    */
   readonly attempt: number
+  /** The agent that calls: an entity of its world. */
+  readonly agent: Entity
+  /** Id of the world that the agent is in; of a session's, its own. */
+  readonly world: string
   /** Tells listeners how far the work is; shown, never stored. */
   readonly progress: (message: string, fraction?: number) => void
   /** Resolves after so many milliseconds of the Runner's clock; rejects when the signal aborts. */

@@ -41,6 +41,9 @@ const oneMayFail = law('one call may fail', {
   finished: ({ worlds }) => failedCalls(worlds) < 2 || 'two have failed',
 })
 
+const kindOf = (at: string): string => at.slice(0, at.lastIndexOf(' '))
+const numberOf = (at: string): number => Number(at.slice(at.lastIndexOf(' ') + 1))
+
 describe('a case that breaks a law', () => {
   it('is made as small as the crash that breaks it, and what puts it into its place', async () => {
     expect(hasty).toHaveLength(4)
@@ -51,16 +54,14 @@ describe('a case that breaks a law', () => {
       expect(shrunk?.result.violation?.law).toBe('no order is placed twice')
       expect(faults.at(-1)?.what).toMatch(/^crash\./)
       expect(faults.length).toBeLessThanOrEqual(run.faults.length)
-      // Each is what and where it was, in the same order.
-      const rest = [...run.faults]
+      // Each is what it was, where it was or at an earlier place of that kind.
       for (const { what, at } of faults) {
-        const index = rest.findIndex((other) => other.what === what && other.at === at)
-        expect(index).not.toBe(-1)
-        rest.splice(0, index + 1)
+        const places = run.faults.filter((other) => other.what === what).map((other) => other.at)
+        expect(places.some((place) => kindOf(place) === kindOf(at) && numberOf(at) <= numberOf(place))).toBe(true)
       }
       if (faults.length === 1) single++
     }
-    expect(single).toBeGreaterThan(0)
+    expect(single).toBe(4)
   })
 
   it('needs each fault that is left', async () => {
@@ -91,7 +92,7 @@ describe('a case that breaks a law', () => {
     const shrunk = await shrink(options, run)
     expect(shrunk?.faults).toEqual([
       { what: 'tool.throws', at: 'shop tool 1' },
-      { what: 'tool.throws', at: 'shop tool 3' },
+      { what: 'tool.throws', at: 'shop tool 2' },
     ])
   })
 
@@ -104,7 +105,7 @@ describe('a case that breaks a law', () => {
     const oneFails = law('a call fails', { finished: ({ worlds }) => failedCalls(worlds) > 0 })
     const options = { ...shopOf('once'), laws: [noneFails, oneFails], faults }
     const shrunk = await shrink(options, await simulate(options))
-    expect(shrunk?.faults).toEqual([{ what: 'tool.throws', at: 'shop tool 2' }])
+    expect(shrunk?.faults).toEqual([{ what: 'tool.throws', at: 'shop tool 1' }])
     expect(shrunk?.result.violation?.law).toBe('no call fails')
   })
 
@@ -134,7 +135,7 @@ describe('a case that breaks a law', () => {
     const faults: readonly Fault[] = [{ what: 'model.rateLimitedFor', at: 'shop model 2', ms: 15_000 }]
     const options = { ...shopOf('once'), laws: [noRetry], faults }
     const shrunk = await shrink(options, await simulate(options))
-    expect(shrunk?.faults).toEqual([{ what: 'model.rateLimitedFor', at: 'shop model 2', ms: 1 }])
+    expect(shrunk?.faults).toEqual([{ what: 'model.rateLimitedFor', at: 'shop model 1', ms: 1 }])
   })
 
   it('that no fault has to do with is left with none', async () => {
@@ -155,7 +156,7 @@ describe('a case that breaks a law', () => {
     })
     const run = await sweep({ ...hastyShop(), models: { buyer }, laws: [answers] })
     expect(run.failure?.shrunk?.faults).toEqual([])
-    expect(run.failure?.report).toContain('internal, ')
+    expect(run.failure?.result.violation?.law).toBe('models-answer')
     expect(run.failure?.report).toContain('I have no list')
   })
 

@@ -6,6 +6,8 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
     signal: new AbortController().signal,
     key: 'key-1',
     attempt: 1,
+    agent: 1,
+    world: 'world',
     progress: () => {},
     sleep: () => Promise.reject(new Error('nothing sleeps here')),
     ...changes,

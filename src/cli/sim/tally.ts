@@ -1,7 +1,7 @@
 import { maxFailedNamed, type SweepResult } from '../../sim/sweep.ts'
 
 /** What runs have come to, added up. Plain data, so that jobs can send it. */
-export type Tally = Omit<SweepResult, 'ok' | 'failure' | 'realMs' | 'runsPerSecond'>
+export type Tally = Omit<SweepResult, 'results' | 'ok' | 'failure' | 'realMs' | 'runsPerSecond'>
 
 export const emptyTally: Tally = {
   runs: 0,
