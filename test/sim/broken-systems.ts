@@ -229,8 +229,8 @@ export const changesPromptSilently = (): System[] => [
 export const growsLogsUnseen = (): System[] =>
   besides(20, (world) => {
     for (const agent of world.query(Conversation)) {
-      const messages = world.read(agent, Conversation)
-      if (world.tick === 5) (messages as unknown[]).push(messages[0])
+      const messages = world.core.state.get(agent, Conversation) as unknown[]
+      if (world.tick === 5) messages.push(messages[0])
     }
   })
 

@@ -49,7 +49,7 @@ describe('journal-equals-world', () => {
 
   it('is broken at once by a write past the world that the journal goes on from', () => {
     const world = talk(
-      (driven) => (driven.read(1, Conversation) as Message[]).push(says('Psst')),
+      (driven) => (driven.core.state.get(1, Conversation) as Message[]).push(says('Psst')),
       (driven) => driven.append(1, Conversation, says('Well')),
     )
     const law = underLaw(journalEqualsWorld, world)
