@@ -45,7 +45,6 @@ function isCount(value: unknown): value is number {
 }
 
 function shown(value: unknown): string {
-  const text =
-    typeof value === 'object' ? 'an object' : typeof value === 'string' ? JSON.stringify(value) : String(value)
-  return cutText(text, maxShownChars)
+  if (typeof value === 'string') return cutText(JSON.stringify(value), maxShownChars)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'an object'
 }

@@ -32,8 +32,8 @@ export function saidIn(error: unknown): ProviderError | undefined {
  */
 export function wireFetch(send: typeof fetch = fetch): typeof fetch {
   return async (input, init) => {
-    const isText = typeof init?.body === 'string'
-    const response = await send(input, isText ? { ...init, body: wellFormedJson(String(init.body)) } : init)
+    const body = init?.body
+    const response = await send(input, typeof body === 'string' ? { ...init, body: wellFormedJson(body) } : init)
     if (!response.ok) throw new NoStream(await errorOf(response))
     if (response.body === null || init?.method?.toUpperCase() !== 'POST') return response
     const { status, statusText, headers } = response

@@ -57,7 +57,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   }
 
   #end({ stop_reason: stop, stop_details: details }: Readonly<Record<string, unknown>>): void {
-    if (stop !== undefined && stop !== null) this.#stop = String(stop) as StopReason
+    if (stop !== undefined && stop !== null) this.#stop = (textIn(stop) || writeJson(stop)) as StopReason
     // Null on every answer but a refusal, and absent from servers of an older version of the API.
     const { explanation, category } = fieldsOf(details)
     this.#refusal = textIn(explanation) || textIn(category) || undefined

@@ -90,7 +90,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       return failed({ kind: 'truncated', message: `${this.#model} left its answer incomplete: ${reason}` })
     }
     if (!isIncomplete && ending !== 'completed') {
-      return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status "${String(ending)}"` })
+      return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status ${writeJson(ending)}` })
     }
     if (isIncomplete) this.#markCut()
     const called = this.#content.some(({ type }) => type === 'tool-call')
