@@ -25,13 +25,16 @@ export const failureKinds = [
   'internal',
 ] as const
 
-/** A failure of the run, as data. `retryAfterMs` is how long the provider asked to be left alone. */
+/** A failure of the run, as data. */
 export const Failure = lazily(() =>
   z.strictObject({
     /** Of a `context-overflow`: tokens that the model's window holds, where that is known. */
     contextWindow: z.number().int().positive().optional(),
+    /** Another try would end the same way, so there is none, whatever the policy says of the kind. */
+    isFinal: z.literal(true).optional(),
     kind: z.enum(failureKinds),
     message: z.string(),
+    /** How long the provider asks to be left alone. */
     retryAfterMs: z.number().nonnegative().optional(),
   }),
 )

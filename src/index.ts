@@ -128,6 +128,7 @@ export type {
 export type { DearestRates } from './models/call-cost.ts'
 export type { Price } from './models/price-overrides.ts'
 export { contextWindowOf, priced, type PricedCall, type PriceLookup, ratesOf } from './models/prices.ts'
+export { providerDefaults, type ReplyBound } from './models/reply-bound.ts'
 export { project } from './models/project.ts'
 export {
   fail,

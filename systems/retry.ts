@@ -1,15 +1,12 @@
 import { Due } from '../components/due.ts'
 import { Effect } from '../components/effect.ts'
 import type { Failure } from '../components/failure.ts'
-import { Llm } from '../components/llm.ts'
 import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Pending } from '../components/pending.ts'
-import { type RetryPolicy, standardRetry } from '../components/retry-policy.ts'
 import { SideCall } from '../components/side-call.ts'
 import { callerOf, modelCalledBy } from '../src/models/model-request.ts'
-import { knownHost } from '../src/models/known-host.ts'
-import { parseModel } from '../src/models/model-name.ts'
+import { maxRetryAfterMsOf, retryPolicyOf } from '../src/models/retry-policy-of.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { chargeTry } from './money/charge-call.ts'
@@ -58,11 +55,15 @@ function whyNot(world: World, effect: Entity): Failure | undefined {
 
 function tryAgain(world: World, call: Entity, failure: Failure): void {
   const agent = callerOf(world, call)
-  const policy = policyOf(world, agent, modelCalledBy(world, call))
+  // It would end the same way, whatever the policy says.
+  if (failure.isFinal === true) return
+  const policy = retryPolicyOf(world, agent, modelCalledBy(world, call))
+  const { retryAfterMs = 0 } = failure
   const { attempt, deadlineMs = Infinity } = world.read(call, Effect)
   if (policy === false || attempt >= policy.maxAttempts || !policy.kinds.includes(failure.kind)) return
+  if (retryAfterMs > maxRetryAfterMsOf(policy)) return
   const doubled = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
-  const waitMs = Math.max(failure.retryAfterMs ?? 0, doubled) * (1 + maxJitter * world.random())
+  const waitMs = Math.max(retryAfterMs, doubled) * (1 + maxJitter * world.random())
   const atMs = world.nowMs + Math.ceil(waitMs)
   // A try that could only begin when its time is over is none.
   if (atMs >= deadlineMs) return
@@ -70,10 +71,4 @@ function tryAgain(world: World, call: Entity, failure: Failure): void {
   world.patch(call, Effect, { attempt: attempt + 1 })
   world.add(call, Due({ atMs }))
   tell(world, 'retry-scheduled', { agent, effect: call, attempt: attempt + 1, atMs, failure })
-}
-
-function policyOf(world: World, agent: Entity, model: string): RetryPolicy | false {
-  const { retry: own } = world.read(agent, Llm)
-  if (own !== undefined) return own
-  return knownHost(world)?.retry?.[parseModel(model).provider] ?? standardRetry
 }

@@ -67,6 +67,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'parseModel',
     'priced',
     'project',
+    'providerDefaults',
     'querySubagentDeclaration',
     'ratesOf',
     'readConfig',

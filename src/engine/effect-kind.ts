@@ -11,6 +11,8 @@ export interface EffectContext {
   readonly key: string
   /** Aborted when the effect is settled otherwise, or the Runner stops. */
   readonly signal: AbortSignal
+  /** Aborts the signal. The effect goes on, and settles as its work says. */
+  readonly breakOff: (reason: string) => void
   /** Waits on the Runner's clock. */
   readonly sleep: (durationMs: number) => Promise<void>
   /** Tells listeners something before any commit. */

@@ -37,6 +37,10 @@ export class JobContext implements EffectContext {
     return this.#job.signal
   }
 
+  get breakOff(): EffectContext['breakOff'] {
+    return (reason) => this.#job.breakOff(reason)
+  }
+
   get isStopping(): boolean {
     return this.#owner.isStopping()
   }

@@ -94,6 +94,11 @@ export class Job implements Sleeper {
     this.#admit?.()
   }
 
+  /** Breaks its work off, which goes on only to say how it ended. */
+  breakOff(reason: string): void {
+    this.#controller?.abort(new DOMException(reason, 'AbortError'))
+  }
+
   abort(reason: string): void {
     if (this.isOver) return
     this.finish()

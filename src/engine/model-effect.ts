@@ -4,12 +4,15 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { SideCall } from '../../components/side-call.ts'
 import type { PricedReply } from '../context/priced-reply.ts'
 import { parseModel } from '../models/model-name.ts'
-import type { ModelDelta, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
+import type { ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
 import type { PricedCall, Prices } from '../models/prices.ts'
+import { providerDefaults, sizeOfDelta, tooLong } from '../models/reply-bound.ts'
+import { maxRetryAfterMsOf, retryPolicyOf } from '../models/retry-policy-of.ts'
 import { readCounts, type TokenCounts } from '../models/token-counts.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { withBoundedWait } from './bounded-wait.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import { ModelFacts } from './model-facts.ts'
 
@@ -44,7 +47,11 @@ class CallOfModel {
   readonly #facts: ModelFacts
   /** What is written beside a conversation is no answer to anybody. */
   readonly #isHeard: boolean
+  /** Longest wait that the provider may ask for. */
+  readonly #maxRetryAfterMs: number
   #deltas = 0
+  /** Of the reply so far. */
+  #sizeBytes = 0
 
   constructor(host: ModelHost, world: World, effect: Entity) {
     this.#host = host
@@ -54,20 +61,21 @@ class CallOfModel {
     this.#model = modelCalledBy(world, effect)
     this.#request = requestOf(world, effect)
     this.#facts = new ModelFacts(world, effect)
+    this.#maxRetryAfterMs = maxRetryAfterMsOf(retryPolicyOf(world, this.#agent, this.#model))
     this.#isHeard = !world.has(effect, SideCall)
   }
 
   async make(context: EffectContext): Promise<OutcomeData> {
-    const { attempt, key, signal, sleep } = context
+    const { signal } = context
     const { provider } = parseModel(this.#model)
-    const onDelta = (delta: ModelDelta): void => this.#hear(delta, context)
-    const outcome = await this.#host.provider(provider).call(this.#request, { attempt, key, signal, sleep, onDelta })
+    const outcome = await this.#call(provider, context)
     if (this.#deltas > 0 && (!outcome.ok || signal.aborted)) {
       context.tell({ type: 'model-discarded', ...this.#place(context) })
     }
     if (!outcome.ok) {
-      hold(this.#host, provider, outcome.failure, this.#world, context)
-      return { ok: false, failure: await this.#facts.failed(outcome.failure, this.#host) }
+      const failure = withBoundedWait(outcome.failure, this.#maxRetryAfterMs)
+      hold(this.#host, provider, failure, this.#world, context)
+      return { ok: false, failure: await this.#facts.failed(failure, this.#host) }
     }
     const { usage, oddCounts } = countsOf(outcome.value)
     if (oddCounts !== undefined) {
@@ -78,6 +86,25 @@ class CallOfModel {
     const known = priced instanceof Promise ? await priced : priced
     const cachePrice = this.#facts.cachePrice(usage, this.#host)
     return settled({ ...outcome.value, usage }, this.#model, { ...known, cachePrice: cachePrice && (await cachePrice) })
+  }
+
+  /** Calls the provider; ends the call, whether or not the provider minds it, once its reply is too long. */
+  #call(name: string, context: EffectContext): Promise<ModelOutcome> {
+    const { attempt, breakOff, key, signal, sleep } = context
+    const provider = this.#host.provider(name)
+    const { maxReplyBytes = providerDefaults.maxReplyBytes } = provider
+    return new Promise((resolve, reject) => {
+      const onDelta = (delta: ModelDelta): void => {
+        if (this.#sizeBytes > maxReplyBytes) return
+        this.#sizeBytes += sizeOfDelta(delta)
+        if (this.#sizeBytes <= maxReplyBytes) return this.#hear(delta, context)
+        const failure = tooLong(name, maxReplyBytes)
+        // First this: what the provider says of its broken call counts no more.
+        resolve({ ok: false, failure })
+        breakOff(failure.message)
+      }
+      provider.call(this.#request, { attempt, key, signal, sleep, onDelta }).then(resolve, reject)
+    })
   }
 
   #hear(delta: ModelDelta, context: EffectContext): void {
@@ -91,7 +118,8 @@ class CallOfModel {
 
 /** A provider that asks to be left alone is left alone by all its callers. */
 function hold(host: ModelHost, provider: string, failure: Failure, world: World, { tell }: EffectContext): void {
-  if (failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
+  // Who asks for more than is waited for is not held either: its next callers hear so at once.
+  if (failure.isFinal === true || failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
 }

@@ -3,6 +3,7 @@ import type { AnthropicOptions } from './anthropic/client.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
+import { checkReplyBound } from './reply-bound.ts'
 
 export type { AnthropicOptions } from './anthropic/client.ts'
 
@@ -14,11 +15,12 @@ export type { AnthropicOptions } from './anthropic/client.ts'
  * one is raised, and one that leaves no room for an answer becomes half of `maxOutputTokens`.
  */
 export function anthropic(options: AnthropicOptions = {}): ModelProvider {
-  refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch'])
-  return providerOnDemand(
-    async () => (await import('./anthropic/provider.ts')).messagesProvider(options),
-    settingsOf(options),
-  )
+  refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch', 'maxReplyBytes'])
+  checkReplyBound('anthropic()', options)
+  return providerOnDemand(async () => (await import('./anthropic/provider.ts')).messagesProvider(options), {
+    settings: settingsOf(options),
+    maxReplyBytes: options.maxReplyBytes,
+  })
 }
 
 /** Headers of the API's own, such as `anthropic-beta`, change what it makes of a request. */

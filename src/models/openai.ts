@@ -5,6 +5,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
+import { checkReplyBound } from './reply-bound.ts'
 
 /** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
 export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
@@ -23,17 +24,18 @@ export interface CompatibleOptions extends ServerOptions {
 export type PresetOptions = Omit<ServerOptions, 'name' | 'apiKeyEnv'>
 
 const defaultThinkingField: ThinkingField = 'reasoning_content'
-const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch']
+const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch', 'maxReplyBytes']
 
 /** OpenAI's models, by the Responses API; nothing is stored there. The SDK is loaded at the first call. */
 export function openai(options: OpenAIOptions = {}): ModelProvider {
   refuseUnknownOptions('openai()', options, serverOptions)
+  checkReplyBound('openai()', options)
   const { name = 'openai' } = options
   const server = { ...options, name, apiKeyEnv: 'OPENAI_API_KEY' }
   return providerOnDemand(
     async () => (await import('./openai/providers.ts')).responsesProvider(server),
     // The name decides whose thinking goes back.
-    options.name === undefined ? undefined : { name },
+    { settings: options.name === undefined ? undefined : { name }, maxReplyBytes: options.maxReplyBytes },
   )
 }
 
@@ -50,11 +52,12 @@ export function openaiCompatible(options: CompatibleOptions): ModelProvider {
 function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider {
   refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
   refuseNoAddress(options.baseURL)
+  checkReplyBound('openaiCompatible()', options)
   const { thinkingField = defaultThinkingField, ...server } = options
-  return providerOnDemand(
-    async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField),
+  return providerOnDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField), {
     settings,
-  )
+    maxReplyBytes: options.maxReplyBytes,
+  })
 }
 
 /** Models that Ollama serves on this machine. No key. */

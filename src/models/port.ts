@@ -84,6 +84,11 @@ export interface ModelProvider {
    * that has passed by the time of the call.
    */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
+  /**
+   * Largest reply that it may stream, in bytes of text, thinking and tool calls. The call is ended beyond it, and fails as
+   * `truncated`, not to be tried again. @default 16 MiB
+   */
+  readonly maxReplyBytes?: number | undefined
   /** What of its own it adds to requests, so that a change of it is seen. Absent: nothing, or always the same. */
   readonly settings?: JsonObject | undefined
   /** It thinks in this process: unless it goes by the name of a real provider, no price list knows its models. @default false */

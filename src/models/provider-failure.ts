@@ -120,10 +120,20 @@ function hostOf(location: string | null | undefined): string {
  * header, so that no clock of ours is needed and none has to be right.
  */
 function retryAfterOf(headers: Headers | undefined): number | undefined {
-  const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '')
-  if (milliseconds >= 0) return milliseconds
+  const milliseconds = numberIn(headers?.get('retry-after-ms'))
+  if (milliseconds !== undefined) return milliseconds
   const value = headers?.get('retry-after')?.trim() ?? ''
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000
+  const seconds = numberIn(value)
+  if (seconds !== undefined) return Math.min(seconds * 1_000, Number.MAX_SAFE_INTEGER)
+  // A date begins with a day or a year; else "-5" would be one, too.
+  if (!/^([a-z]|\d{4}-)/i.test(value)) return undefined
   const waitMs = Date.parse(value) - Date.parse(headers?.get('date') ?? '')
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}
+
+/** A number without a sign, as far as a World can hold it. */
+function numberIn(text: string | null | undefined): number | undefined {
+  const value = text?.trim() ?? ''
+  if (!/^(\d+(\.\d+)?(e\+?\d+)?|infinity)$/i.test(value)) return undefined
+  return Math.min(/^i/i.test(value) ? Infinity : Number(value), Number.MAX_SAFE_INTEGER)
 }

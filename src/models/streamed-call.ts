@@ -5,12 +5,15 @@ import { inspect } from '../world/inspect.ts'
 import { failed } from './failed.ts'
 import type { ModelDelta, ModelOutcome } from './port.ts'
 import { failureOf, type ProviderError } from './provider-failure.ts'
+import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from './reply-bound.ts'
 import { WholeCharacters } from './whole-characters.ts'
 import { isObject, wellFormedJson } from './wire-values.ts'
 
 /** Turns the events of one wire protocol into an answer. Made anew for each call. */
 export interface StreamReader<Event> {
   take(event: Event): void
+  /** Bytes that it keeps and no delta says: signatures, blocks of the provider. They have the reply's bound, too. */
+  readonly unheardBytes: number
   /** The outcome, or `undefined` as long as the provider has not said that its answer is finished. */
   outcome(): ModelOutcome | undefined
 }
@@ -35,6 +38,7 @@ export interface StreamedCall<C extends Connection, Event> {
   readonly provider: string
   readonly signal: AbortSignal
   readonly onDelta: (delta: ModelDelta) => void
+  readonly maxReplyBytes: number | undefined
   readonly read: (onDelta: (delta: ModelDelta) => void) => StreamReader<Event>
   readonly connect: () => Promise<C>
   /** Sends the request; resolves once the answer begins. */
@@ -97,9 +101,14 @@ function factsOf({ explain, clean }: Connection, error: unknown): ProviderError 
 }
 
 async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
-  const { provider, signal } = call
+  const { provider, signal, maxReplyBytes = providerDefaults.maxReplyBytes } = call
   const heard = new WholeCharacters(call.onDelta)
-  const reader = call.read((delta) => heard.take(delta))
+  let heardBytes = 0
+  const reader = call.read((delta) => {
+    heardBytes += sizeOfDelta(delta)
+    if (heardBytes > maxReplyBytes) throw new ReplyTooLong(maxReplyBytes)
+    heard.take(delta)
+  })
   const cancelled = (): ModelOutcome => failed({ kind: 'cancelled', message: `The call of ${provider} was cancelled.` })
   let connection: C | undefined
   let stream: AsyncIterable<Event>
@@ -109,6 +118,8 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
   } catch (error) {
     if (signal.aborted) return cancelled()
     if (error instanceof EntiaError) return failed(misuse(error))
+    const bound = tooLongIn(error)
+    if (bound !== undefined) return failed(tooLong(provider, bound.maxBytes))
     const facts = connection && factsOf(connection, error)
     if (facts === undefined) throw error
     return failed(failureOf(provider, facts))
@@ -124,12 +135,25 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
       broken = error
     }
   }
-  // Some servers send `null` for an event.
-  for await (const event of untilBroken()) if (isObject(event)) reader.take(event)
+  const maxUnheardBytes = Math.max(maxReplyBytes, providerDefaults.maxReplyBytes)
+  try {
+    // Leaving the loop closes the connection.
+    for await (const event of untilBroken()) {
+      // Some servers send `null` for an event.
+      if (!isObject(event)) continue
+      reader.take(event)
+      if (reader.unheardBytes > maxUnheardBytes) throw new ReplyTooLong(maxUnheardBytes)
+    }
+  } catch (error) {
+    if (!(error instanceof ReplyTooLong)) throw error
+    broken = error
+  }
   heard.flush()
 
   // The SDKs end a stream without an error when it is aborted.
   if (signal.aborted) return cancelled()
+  const bound = tooLongIn(broken)
+  if (bound !== undefined) return failed(tooLong(provider, bound.maxBytes))
   const outcome = reader.outcome()
   if (outcome !== undefined) return storable(provider, outcome)
   const facts = factsOf(connection, broken)

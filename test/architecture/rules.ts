@@ -85,6 +85,8 @@ export const pureParts = [
   'src/models/price-overrides.ts',
   'src/models/project.ts',
   'src/models/render-prompt.ts',
+  'src/models/reply-bound.ts',
+  'src/models/retry-policy-of.ts',
   'src/models/text-of.ts',
   'src/models/token-counts.ts',
   'src/models/tool-arguments.ts',

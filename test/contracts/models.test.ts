@@ -282,6 +282,14 @@ describe.each(wired)('a provider behind $adapter', ({ provider: name, start }) =
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 30_000],
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:27:00 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 0],
     [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '-5' }, undefined],
+    [{ 'retry-after': 'NaN', 'retry-after-ms': 'NaN' }, undefined],
+    [{ 'retry-after-ms': '-1', 'retry-after': '7' }, 7_000],
+    [{ 'retry-after': 'Infinity' }, Number.MAX_SAFE_INTEGER],
+    [{ 'retry-after-ms': 'Infinity' }, Number.MAX_SAFE_INTEGER],
+    [{ 'retry-after': '9'.repeat(400) }, Number.MAX_SAFE_INTEGER],
+    [{ 'retry-after-ms': '9'.repeat(400) }, Number.MAX_SAFE_INTEGER],
+    [{ 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 251_609_733_119_000],
     [{}, undefined],
   ])('that is rate limited with %o asks for %s ms of rest', async (headers, retryAfterMs) => {
     const { provider } = await answers(start, { failure: 'rate-limited', headers })

@@ -67,6 +67,40 @@ describe('a provider that asks to be left alone', () => {
     await runner.stop()
   })
 
+  it.each<[string, number, number, number | undefined]>([
+    ['an hour', 3_600_000, 3_600, undefined],
+    ['Infinity', Infinity, Number.MAX_SAFE_INTEGER / 1_000, undefined],
+    ['more than its policy allows', 5_001, 5.001, 5_000],
+  ])('for %s is not held: the call fails with what it said, and others are made at once', async (...row) => {
+    const [, retryAfterMs, seconds, maxRetryAfterMs] = row
+    const clock = new VirtualClock()
+    const { world, agents } = crowd(2)
+    const { begun, noted } = noting(clock, refusingFirst(clock, retryAfterMs))
+    const model = scripted(noted, { retry: { ...retry, maxRetryAfterMs }, latencyMs: 10 })
+    const { told } = await settled(world, { clock, models: { scripted: model }, maxInFlightPerProvider: 1 })
+    expect(told('provider-held')).toEqual([])
+    expect(begun.map(({ text, attempt, at }) => `${text}.${attempt} at ${at}`)).toEqual(['0.1 at 10', '1.1 at 20'])
+    expect(agents.map((agent) => world.read(agent, LastTurn).stop)).toEqual(['failed', 'done'])
+    const { failure } = world.read(agents[0] as Entity, LastTurn)
+    expect(failure).toEqual({
+      kind: 'rate-limited',
+      isFinal: true,
+      message:
+        `The script says rate-limited. It asks for a wait of ${seconds} s; the longest that is waited for is ` +
+        `${(maxRetryAfterMs ?? 600_000) / 1_000} s (maxRetryAfterMs of the retry policy), so the call is not tried again.`,
+      retryAfterMs: Math.min(retryAfterMs, Number.MAX_SAFE_INTEGER),
+    })
+  })
+
+  it.each([-5, NaN])('for %s milliseconds means nothing by it', async (retryAfterMs) => {
+    const clock = new VirtualClock()
+    const { world, agents } = crowd(1)
+    const { noted } = noting(clock, refusingFirst(clock, retryAfterMs))
+    const { told } = await settled(world, { clock, models: { scripted: scripted(noted, { retry, latencyMs: 10 }) } })
+    expect(told('provider-held')).toEqual([])
+    expect(world.read(agents[0] as Entity, LastTurn).stop).toBe('done')
+  })
+
   it('is called by nobody until then; calls that wait use up no try', async () => {
     const clock = new VirtualClock()
     const { world, agents } = crowd(5)

@@ -17,17 +17,20 @@ function failed({
   attempt = 1,
   kind,
   retryAfterMs,
+  isFinal,
 }: {
   own?: RetryPolicy | false | 'none'
   attempt?: number
   kind?: FailureKind
   retryAfterMs?: number
+  isFinal?: true
 } = {}) {
   const world = worldOf(retry)
   const { agent, call } = thinker(world)
   if (own !== 'none') world.set(agent, Llm, { model, retry: own })
   world.patch(call, Effect, { attempt })
-  settleWith(world, call, failing(kind, retryAfterMs))
+  const outcome = failing(kind, retryAfterMs)
+  settleWith(world, call, isFinal ? { ...outcome, failure: { ...outcome.failure, isFinal } } : outcome)
   return { world, agent, call }
 }
 
@@ -107,6 +110,26 @@ describe('a model call that is not tried again', () => {
     expect(world.read(call, Outcome)).toMatchObject({ ok: false })
     expect(told(result)).toEqual([])
     expect(world.has(call, Due)).toBe(false)
+  })
+
+  it('has a failure that is final, whatever its kind', () => {
+    const { world, call } = failed({ isFinal: true })
+    tickAt(world, 0)
+    expect(world.has(call, Due)).toBe(false)
+    expect(world.has(call, Outcome)).toBe(true)
+  })
+
+  it.each<[string, RetryPolicy | 'none', number, boolean]>([
+    ['ten minutes where the policy says nothing', policy, 600_000, true],
+    ['ten minutes where the policy says nothing', policy, 600_001, false],
+    ['ten minutes by the standard policy', 'none', 600_001, false],
+    ['the bound of its policy', { ...policy, maxRetryAfterMs: 5_000 }, 5_000, true],
+    ['the bound of its policy', { ...policy, maxRetryAfterMs: 5_000 }, 5_001, false],
+  ])('may be asked to wait no longer than %s', (_, own, retryAfterMs, isTriedAgain) => {
+    const { world, call } = failed({ own, retryAfterMs })
+    tickAt(world, 0)
+    expect(world.has(call, Due)).toBe(isTriedAgain)
+    expect(world.has(call, Outcome)).toBe(!isTriedAgain)
   })
 
   it('could only be tried when its deadline is over', () => {

@@ -1,10 +1,12 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
+import { boundedFetch } from '../bounded-fetch.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { readError } from '../error-body.ts'
 import { withoutRedirects } from '../no-redirects.ts'
 import type { ProviderError } from '../provider-failure.ts'
+import type { ReplyBound } from '../reply-bound.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
 import { saidIn, wireFetch } from '../wire-fetch.ts'
 import { withoutKeys } from '../without-keys.ts'
@@ -20,7 +22,7 @@ export type {
 } from '@anthropic-ai/sdk/resources/messages'
 
 /** Where Claude is called, and as whom. */
-export interface AnthropicOptions {
+export interface AnthropicOptions extends ReplyBound {
   /** @default the environment variable `ANTHROPIC_API_KEY`, read at the first call */
   readonly apiKey?: string | undefined
   /** @default the environment variable `ANTHROPIC_BASE_URL`, else Anthropic's own address */
@@ -79,7 +81,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
     authToken: null,
     ...(baseURL !== undefined && { baseURL }),
     defaultHeaders: headers,
-    fetch: wireFetch(withoutRedirects(options.fetch)),
+    fetch: wireFetch(boundedFetch(withoutRedirects(options.fetch), options.maxReplyBytes)),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',

@@ -19,6 +19,7 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
         provider: ANTHROPIC,
         signal: context.signal,
         onDelta: context.onDelta,
+        maxReplyBytes: options.maxReplyBytes,
         read: (hear) => new MessageReader(`${ANTHROPIC}/${request.model}`, hear),
         connect,
         send: (client) => send(client, request, context.signal),

@@ -1,6 +1,7 @@
 import type { AssistantMessage, ProviderBlock } from '../../../components/message.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
+import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readCounts, type SentCounts } from '../token-counts.ts'
 import { readArguments } from '../tool-arguments.ts'
@@ -28,6 +29,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   #stop: StopReason | null = null
   #refusal: string | undefined
   #finished = false
+  unheardBytes = 0
 
   constructor(model: string, onDelta: (delta: ModelDelta) => void) {
     this.#model = model
@@ -116,6 +118,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
 
   #start({ index, content_block: block }: Event<'content_block_start'>): void {
     if (!isObject(block)) return
+    this.unheardBytes += sizeOfTexts(block)
     switch (block.type) {
       case 'text':
         this.#drafts.set(index, { type: 'text', text: textIn(block.text) })
@@ -155,12 +158,14 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
       this.#onDelta({ type: 'thinking', text })
     } else if (delta['type'] === 'signature_delta' && draft?.type === 'thinking') {
       draft.signature += textIn(delta['signature'])
+      this.unheardBytes += sizeOfTexts(delta['signature'])
     } else if (delta['type'] === 'input_json_delta' && draft?.type === 'tool-call') {
       const text = textIn(delta['partial_json'])
       draft.raw += text
       this.#onDelta({ type: 'tool-arguments', id: draft.id, text })
     } else if (delta['type'] === 'input_json_delta' && draft?.type === 'provider') {
       draft.raw += textIn(delta['partial_json'])
+      this.unheardBytes += sizeOfTexts(delta['partial_json'])
     }
   }
 }

@@ -3,6 +3,7 @@ import type { AssistantMessage } from '../../../components/message.ts'
 import { readError, type SaidError } from '../error-body.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
+import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readInclusiveCounts, type TokenCounts } from '../token-counts.ts'
 import { fieldsOf, objectsIn, textIn } from '../wire-values.ts'
@@ -24,6 +25,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   #finish: string | undefined
   #error: SaidError | undefined
   #usage: unknown
+  unheardBytes = 0
 
   /** @param position of the answer in the conversation: it makes ids unique there that a server does not give */
   constructor(provider: string, model: string, position: number, onDelta: (delta: ModelDelta) => void) {
@@ -54,7 +56,12 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
       this.#onDelta({ type: 'text', text })
     }
     this.#refusal += textIn(delta['refusal'])
-    for (const call of objectsIn(delta['tool_calls'])) this.#calls.take(call)
+    this.unheardBytes += sizeOfTexts(delta['refusal'])
+    for (const call of objectsIn(delta['tool_calls'])) {
+      this.#calls.take(call)
+      // The arguments of a call without a name are held back.
+      this.unheardBytes += sizeOfTexts([call['id'], fieldsOf(call['function'])['arguments']])
+    }
     // Some servers send an empty reason until there is one.
     this.#finish = textIn(choice['finish_reason']) || this.#finish
     const { error } = choice

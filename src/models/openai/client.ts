@@ -1,9 +1,11 @@
 import type { OpenAI } from 'openai'
 import { EntiaError } from '../../world/entia-error.ts'
+import { boundedFetch } from '../bounded-fetch.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { readError } from '../error-body.ts'
 import { withoutRedirects } from '../no-redirects.ts'
 import type { ProviderError } from '../provider-failure.ts'
+import type { ReplyBound } from '../reply-bound.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
 import { saidIn, wireFetch } from '../wire-fetch.ts'
 import { withoutKeys } from '../without-keys.ts'
@@ -26,7 +28,7 @@ export type {
 } from 'openai/resources/responses/responses'
 
 /** Where a server is called, and as whom. */
-export interface ServerOptions {
+export interface ServerOptions extends ReplyBound {
   /** Goes into messages, and keeps one server's thinking from going to another. */
   readonly name: string
   /** @default the environment variable `OPENAI_BASE_URL`, else OpenAI's own address; both for `openai()` alone */
@@ -82,7 +84,7 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
     // What the environment says of an account at OpenAI is no other server's business.
     ...(!isOpenAI && { baseURL, organization: null, project: null }),
     defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...headers },
-    fetch: wireFetch(withoutRedirects(options.fetch)),
+    fetch: wireFetch(boundedFetch(withoutRedirects(options.fetch), options.maxReplyBytes)),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',

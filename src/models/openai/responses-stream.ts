@@ -3,6 +3,7 @@ import { readError } from '../error-body.ts'
 import { failed } from '../failed.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { failureOf } from '../provider-failure.ts'
+import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readInclusiveCounts, type TokenCounts } from '../token-counts.ts'
 import { readArguments } from '../tool-arguments.ts'
@@ -22,6 +23,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   #newestCall: { readonly at: number; readonly raw: string } | undefined
   #refusal: string | undefined
   #final: Readonly<Record<string, unknown>> | undefined
+  unheardBytes = 0
   /** What the last event says of the whole answer; its `status` may say otherwise. */
   #ending: 'completed' | 'incomplete' | 'failed' | undefined
 
@@ -50,11 +52,13 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         if (item['type'] !== 'function_call') break
         const id = textIn(item['call_id'])
         this.#callIds.set(textIn(item['id']), id)
+        this.unheardBytes += sizeOfTexts(item)
         this.#onDelta({ type: 'tool-call', id, name: textIn(item['name']) })
         break
       }
       case 'response.output_item.done':
         this.#keep(fieldsOf(event.item))
+        this.unheardBytes += sizeOfTexts(event.item)
         break
       case 'response.completed':
         this.#end('completed', event.response)

@@ -129,7 +129,9 @@ function beyond({ step, world }: WatchedTick, effect: Entity, { attempt, others 
     if (input['effect'] !== effect || input['attempt'] !== attempt) return false
     if (input.kind === 'due') return policy.kinds.includes('timed-out')
     const { outcome } = input as InputOf<'outcome'>
-    return input.kind === 'outcome' && !outcome.ok && policy.kinds.includes(outcome.failure.kind)
+    if (input.kind !== 'outcome' || outcome.ok) return false
+    const { isFinal, kind, retryAfterMs = 0 } = outcome.failure
+    return isFinal !== true && retryAfterMs <= (policy.maxRetryAfterMs ?? 600_000) && policy.kinds.includes(kind)
   })
   return isWorthIt ? undefined : `model call ${effect} is tried again for nothing that its policy names`
 }
