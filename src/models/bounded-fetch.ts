@@ -46,7 +46,8 @@ function boundedStream(body: ReadableStream<Uint8Array>, maxBytes: number): Read
   const reader = body.getReader()
   const begun = new Bytes()
   let sizeBytes = 0
-  let newest: Uint8Array = new Uint8Array()
+  /** The last bytes before a chunk. */
+  let tail: Uint8Array = new Uint8Array()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -63,8 +64,8 @@ function boundedStream(body: ReadableStream<Uint8Array>, maxBytes: number): Read
             void reader.cancel().catch(() => undefined)
             throw new ReplyTooLong(maxBytes)
           }
-          const before = newest
-          newest = chunk
+          const before = tail
+          tail = Buffer.concat([before, chunk.subarray(-2)]).subarray(-2)
           if (!endsAnEvent(before, chunk)) {
             begun.add(chunk)
             continue
@@ -85,12 +86,13 @@ function boundedStream(body: ReadableStream<Uint8Array>, maxBytes: number): Read
 
 /** Is there an empty line in a chunk, or where it joins the one before? */
 function endsAnEvent(before: Uint8Array, chunk: Uint8Array): boolean {
-  const seam = Buffer.concat([before.subarray(-2), chunk.subarray(0, 2)])
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-  return emptyLines.some((line) => bytes.includes(line) || seam.includes(line))
+  const seam = Buffer.concat([before, chunk.subarray(0, 2)])
+  return hasEmptyLine(seam) || hasEmptyLine(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
 }
 
-const emptyLines: readonly Buffer[] = ['\n\n', '\n\r\n', '\r\r'].map((line) => Buffer.from(line))
+function hasEmptyLine(bytes: Buffer): boolean {
+  return bytes.includes('\n\n') || bytes.includes('\n\r\n') || bytes.includes('\r\r')
+}
 
 /** Bytes that come in pieces of any size, in one buffer that grows. */
 class Bytes {
