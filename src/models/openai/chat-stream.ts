@@ -60,7 +60,8 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     for (const call of objectsIn(delta['tool_calls'])) {
       this.#calls.take(call)
       // The arguments of a call without a name are held back.
-      this.unheardBytes += sizeOfTexts([call['id'], fieldsOf(call['function'])['arguments']])
+      const { id, function: written } = fieldsOf(call)
+      this.unheardBytes += sizeOfTexts([id, fieldsOf(written)['arguments']])
     }
     // Some servers send an empty reason until there is one.
     this.#finish = textIn(choice['finish_reason']) || this.#finish
