@@ -7,7 +7,7 @@ export interface SaidError {
   readonly names: readonly string[]
   /** HTTP status that stands within the body: some servers send it as the error's code. */
   readonly status: number | undefined
-  /** It was said as an error: as JSON with an error in it. */
+  /** It was said as an error, as text or as JSON with an error in it; a page and a finished answer are none. */
   readonly isError: boolean
 }
 
@@ -18,12 +18,8 @@ export function readErrorBody(text: string): SaidError {
   try {
     return readError(JSON.parse(trimmed))
   } catch {
-    return {
-      message: trimmed.startsWith('<') ? textOfPage(trimmed) : trimmed,
-      names: [],
-      status: undefined,
-      isError: false,
-    }
+    const isPage = trimmed.startsWith('<')
+    return { message: isPage ? textOfPage(trimmed) : trimmed, names: [], status: undefined, isError: !isPage }
   }
 }
 

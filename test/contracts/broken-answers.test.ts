@@ -183,7 +183,9 @@ describe.each(wires)('what $name sends under status 200 that is no stream', (wir
       'invalid-request',
       'Log in Please log in.',
     ],
-    ['upstream connect error', 'invalid-request', 'upstream connect error'],
+    ['upstream connect error', 'overloaded', 'upstream connect error'],
+    ['{malformed json', 'overloaded', '{malformed json'],
+    ['{"choices":[]}', 'invalid-request', 'answered without a stream'],
   ])('fails with its text: %s', async (raw, kind, text) => {
     const failure = await failureOf(await wire.at(raw))
     expect(failure).toMatchObject({ kind, message: expect.stringContaining(text) as string })
