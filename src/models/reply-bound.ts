@@ -58,12 +58,18 @@ export function sizeOfDelta(delta: ModelDelta): number {
   return Buffer.byteLength(delta.type === 'tool-call' ? delta.id + delta.name : delta.text)
 }
 
-/** Bytes of all texts in a value, and some for each thing that holds any. */
+/** Bytes of all texts in a value, and some for each thing that holds any. It may nest as deep as JSON can. */
 export function sizeOfTexts(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  if (typeof value !== 'object' || value === null) return 0
-  let sizeBytes = HELD_BYTES
-  for (const part of Object.values(value)) sizeBytes += sizeOfTexts(part)
+  let sizeBytes = 0
+  const open = [value]
+  while (open.length > 0) {
+    const part = open.pop()
+    if (typeof part === 'string') sizeBytes += Buffer.byteLength(part)
+    else if (typeof part === 'object' && part !== null) {
+      sizeBytes += HELD_BYTES
+      for (const inner of Object.values(part)) open.push(inner)
+    }
+  }
   return sizeBytes
 }
 

@@ -1,39 +1,24 @@
 import fc from 'fast-check'
 import { failureKinds } from '../../components/failure.ts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../src/models/anthropic.ts'
 import { openai, openaiCompatible } from '../../src/models/openai.ts'
 import type { ModelProvider } from '../../src/models/port.ts'
 import { argumentsProblem, readArguments } from '../../src/models/tool-arguments.ts'
 import { wellFormedJson } from '../../src/models/wire-values.ts'
 import { call } from '../contracts/model-calls.ts'
-import { startAnthropicServer } from '../servers/anthropic-server.ts'
-import { startChatServer } from '../servers/chat-server.ts'
-import type { LoopbackServer } from '../servers/loopback.ts'
-import { startResponsesServer } from '../servers/responses-server.ts'
 import { breaks, broken, jsonText, type Parsed } from './broken-json.ts'
 import { fuzz, fuzzTimeoutMs } from './cases.ts'
 
-interface Place {
-  readonly baseURL: string
-  readonly apiKey: string
-}
-
 /** What the server sends next. */
 let raw = ''
-let servers: readonly LoopbackServer[] = []
-let providers: readonly ModelProvider[] = []
-beforeAll(async () => {
-  const answer = () => ({ raw })
-  servers = await Promise.all([startAnthropicServer(answer), startResponsesServer(answer), startChatServer(answer)])
-  const [messages, responses, chat] = servers.map(({ url }) => ({ baseURL: url, apiKey: 'key' })) as [
-    Place,
-    Place,
-    Place,
-  ]
-  providers = [anthropic(messages), openai(responses), openaiCompatible({ name: 'local', ...chat })]
-})
-afterAll(() => Promise.all(servers.map((server) => server.close())))
+/** No server in between: what it notes of 10,000 requests would count as growth. */
+const place = {
+  baseURL: 'http://127.0.0.1:1/v1',
+  apiKey: 'key',
+  fetch: async () => new Response(raw, { headers: { 'content-type': 'text/event-stream' } }),
+}
+const providers = [anthropic(place), openai(place), openaiCompatible({ name: 'local', ...place })]
 
 const usage = { input_tokens: 3, output_tokens: 5, prompt_tokens: 3, completion_tokens: 5 }
 const called = { type: 'function_call', id: 'i', call_id: 'a', name: 'say', arguments: '{"x":[1]}' }
