@@ -148,13 +148,8 @@ export class Drive {
     if (written !== undefined) this.#inbox.push(written)
     const reruns = begunBefore(world)
     const run = core.run === runBefore ? undefined : core.run
-    const found = {
-      ...(run !== undefined && { run }),
-      ...(facts && { host: facts }),
-      ...(tools && { tools }),
-      ...(reruns.length > 0 && { reruns }),
-    }
-    this.#enter({ kind: 'started', dateMs: clock.date(), ...found })
+    const found = { ...(run !== undefined && { run }), ...(facts && { host: facts }), ...(tools && { tools }) }
+    this.#enter({ kind: 'started', dateMs: clock.date(), ...found, ...(reruns.length > 0 && { reruns }) })
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
     this.#pump.takeUp(this.#loop.offsetMs, [...reruns, ...callsOf(world, gone)])

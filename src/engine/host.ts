@@ -283,5 +283,5 @@ function refuseMisshapen({ effects, models, skills, tools }: HostOptions): void 
 
 /** A function has a method `call` as well. */
 function isProvider(model: unknown): model is ModelProvider {
-  return typeof model === 'object' && typeof (model as Partial<ModelProvider> | null)?.call === 'function'
+  return typeof model === 'object' && model !== null && 'call' in model && typeof model.call === 'function'
 }

@@ -78,14 +78,18 @@ export async function askedOf<C extends Connection, T>(
   ask: (connection: C) => Promise<T>,
 ): Promise<T> {
   const connection = await connect()
+  let problem: unknown
   try {
     return await ask(connection)
   } catch (error) {
     const facts = factsOf(connection, error)
-    if (facts === undefined) throw withoutKeysIn(error, connection.clean)
     // What the SDK throws may quote keys wherever one looks into it, so it is no cause.
-    throw new Error(connection.clean(failureOf(provider, facts).message))
+    problem =
+      facts === undefined
+        ? withoutKeysIn(error, connection.clean)
+        : new Error(connection.clean(failureOf(provider, facts).message))
   }
+  throw problem
 }
 
 /** An error as it is, or one that says the same if it holds a key. */
