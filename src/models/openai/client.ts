@@ -19,10 +19,8 @@ export type {
 } from 'openai/resources/chat/completions'
 export type {
   EasyInputMessage,
-  Response,
   ResponseCreateParamsStreaming,
   ResponseInputItem,
-  ResponseOutputItem,
   ResponseReasoningItem,
   ResponseStreamEvent,
 } from 'openai/resources/responses/responses'
