@@ -19,8 +19,8 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
   return {
     declaration: inner.declaration,
     call(input, context) {
-      const { attempt, key } = context
-      return work.call({ kind: 'tool', name, key, attempt }, context.sleep, async (call) => {
+      const { attempt, key, world } = context
+      return work.call({ kind: 'tool', name, key, attempt, world }, context.sleep, async (call) => {
         const { chance, at } = call
         const fault = work.strike('tool', at, () => true)
         const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)

@@ -18,6 +18,8 @@ export interface CallFacts {
   /** `<world>/<effect>`, as the Runner gives it. */
   readonly key: string
   readonly attempt: number
+  /** The world that calls. @default that of the key; a session that is resumed has keys of the one that it goes on with */
+  readonly world?: string
   /** What a model is asked. Absent: it is a tool that is called. */
   readonly request?: ModelRequest
 }
@@ -134,9 +136,9 @@ export class SimulatedWork {
   call<T>(facts: CallFacts, sleep: Sleep, course: (call: SimulatedCall) => Promise<T>): Promise<T> {
     const { isDead, called, label } = this.#owner
     if (isDead()) return never()
-    const { key } = facts
+    const { key, world: caller } = facts
     const end = key.lastIndexOf('/')
-    const world = label(key.slice(0, end))
+    const world = label(caller ?? key.slice(0, end))
     const call = new SimulatedCall(this.#owner, facts, world, this.#outer, sleep)
     called({ ...facts, label: world, effect: Number(key.slice(end + 1)) })
     return course(call)

@@ -54,7 +54,7 @@ const model = scripted(
 )
 
 function makeWorld(): World {
-  const world = new World({ name, systems: standardSystems() })
+  const world = new World({ name, seed: 1, systems: standardSystems() })
   world.spawn(
     ...agent({ model: 'long/model', system: 'You look.', tools: [look] }),
     Archival({ enabled: true, trigger: { tokenThreshold: null } }),

@@ -108,7 +108,7 @@ function behaviour(model: string, latencyMs: number) {
 const models = { lead: behaviour('lead', 5), digger: behaviour('digger', 12), scout: behaviour('scout', 20) }
 
 function makeWorld(): World {
-  const world = new World({ name, systems })
+  const world = new World({ name, seed: 1, systems })
   const scout = { name: 'scout', model: 'scout/x', tools: ['look', 'send'] }
   const digger = { name: 'digger', model: 'digger/x', inheritancePolicy: { inheritTools: ['subagent'] } }
   world.spawn(...agent({ model: 'lead/x', messages: 'Go' }), SubagentRegistry({ subagents: { digger, scout } }))

@@ -95,7 +95,7 @@ function behaviour(outside: Outside) {
 
 function makeWorld(outside: Outside): World {
   const tools = [lookUp, once(outside), keyed(outside)]
-  const world = new World({ name, systems: standardSystems() })
+  const world = new World({ name, seed: 1, systems: standardSystems() })
   for (const task of ['one', 'two']) {
     world.spawn(...agent({ model: 'golden/model', system: 'You have ${_installed_tools}', tools, messages: task }))
   }
