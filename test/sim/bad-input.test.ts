@@ -1,20 +1,10 @@
 import nodeCrypto, { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as realTimeout } from 'node:timers/promises'
-import {
-  agent,
-  Conversation,
-  defineComponent,
-  defineTool,
-  LastTurn,
-  scripted,
-  standardSystems,
-  type System,
-  World,
-} from 'entia'
+import { agent, Conversation, defineComponent, defineTool, scripted, standardSystems, type System, World } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { law, simulate, type SimulateOptions, type SimulationResult } from '../../src/sim/index.ts'
+import { law, simulate, type SimulateOptions } from '../../src/sim/index.ts'
 import { smallTeam, teamWorld } from './small-team.ts'
 
 type ToolRun = Parameters<typeof defineTool>[0]['run']
@@ -36,10 +26,6 @@ function alone(run: ToolRun, options: Partial<SimulateOptions> = {}, systems: re
     tools: [tool],
     ...options,
   }
-}
-
-function failureOf({ world }: SimulationResult): unknown {
-  return world.read(1, LastTurn).failure
 }
 
 describe('a behaviour', () => {
