@@ -1,8 +1,8 @@
 import type { Failure } from '../../components/failure.ts'
 
 /**
- * A provider's failure with a wait that means something: none that is negative or no number. A wait beyond the bound is told,
- * and the failure is final.
+ * A provider's failure with a valid wait: a negative one or NaN is dropped. If the wait exceeds the bound, the failure is final
+ * and its message names both.
  */
 export function withBoundedWait({ retryAfterMs: asked, ...failure }: Failure, maxRetryAfterMs: number): Failure {
   if (asked === undefined || !(asked >= 0)) return failure

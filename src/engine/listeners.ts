@@ -19,8 +19,8 @@ export class Listeners {
   readonly #byType = new Map<string, Set<Listener>>()
 
   /**
-   * @param time what is noted with events that are told as they happen
-   * @param above those who are told everything as well, with the path to this world
+   * @param time the time to emit with events outside a tick
+   * @param above listeners of the parent world, which get every event with the path to this world
    */
   constructor(world: string, time: () => EventTime, above?: Above) {
     this.#world = world
@@ -44,7 +44,7 @@ export class Listeners {
     return isHeard || this.#above?.listeners.has(type) === true
   }
 
-  /** Has everything else wait that is told from now on, until the function that this gives is called. */
+  /** Holds all later events back; the returned function emits them. */
   hold(): () => void {
     const held = (this.#held = [] as (StreamEvent | TickEvent)[])
     return () => {
@@ -59,7 +59,7 @@ export class Listeners {
     else this.#held.push(happened)
   }
 
-  /** Tells an event of a tick, or one as it happens. What nobody hears is not made. */
+  /** Emits an event at once, held back or not. Without a listener it is not built. */
   tellNow(happened: StreamEvent | TickEvent): void {
     if (!this.has(happened.type)) return
     const event = 'nowMs' in happened ? happened : { ...happened, ...this.#time() }

@@ -21,7 +21,7 @@ export interface TextSoFar {
 export class TextsSoFar {
   readonly #byEffect = new Map<Entity, TextSoFar>()
 
-  /** Takes a piece of an answer down, as it is told. */
+  /** Adds a streamed piece to the answer so far. */
   hear({ attempt, delta, effect, index }: RunnerEvents['model-delta']): void {
     const known = this.#byEffect.get(effect)
     const { text, isCut } = known?.attempt === attempt ? known : { text: '', isCut: false }

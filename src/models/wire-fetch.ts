@@ -1,3 +1,4 @@
+import { boundedFetch } from './bounded-fetch.ts'
 import { readErrorBody } from './error-body.ts'
 import type { ProviderError } from './provider-failure.ts'
 import { wellFormedJson } from './wire-values.ts'
@@ -27,13 +28,18 @@ export function saidIn(error: unknown): ProviderError | undefined {
 }
 
 /**
- * A `fetch` for an SDK: no request that it makes has half a surrogate pair in it, and what a server says instead of a
- * stream (an error as JSON of any form, a web page, under whatever status) is thrown, to be read with `saidIn`.
+ * A `fetch` for an SDK. Its requests have no half surrogate pairs and follow no redirect, which would send the conversation
+ * and the headers to another address. Its answers are bounded, and what a server says instead of a stream (an error as JSON
+ * of any form, a web page, under whatever status) is thrown, to be read with `saidIn`.
+ *
+ * @param send makes the requests. @default Node's own `fetch`
+ * @param maxReplyBytes as the option of providers
  */
-export function wireFetch(send: typeof fetch = fetch): typeof fetch {
+export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): typeof fetch {
+  const bounded = boundedFetch((input, init) => send(input, { ...init, redirect: 'manual' }), maxReplyBytes)
   return async (input, init) => {
     const body = init?.body
-    const response = await send(input, typeof body === 'string' ? { ...init, body: wellFormedJson(body) } : init)
+    const response = await bounded(input, typeof body === 'string' ? { ...init, body: wellFormedJson(body) } : init)
     if (!response.ok) throw new NoStream(await errorOf(response))
     if (response.body === null || init?.method?.toUpperCase() !== 'POST') return response
     const { status, statusText, headers } = response

@@ -1,10 +1,8 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
-import { boundedFetch } from '../bounded-fetch.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { readError } from '../error-body.ts'
-import { withoutRedirects } from '../no-redirects.ts'
 import type { ProviderError } from '../provider-failure.ts'
 import type { ReplyBound } from '../reply-bound.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
@@ -81,7 +79,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
     authToken: null,
     ...(baseURL !== undefined && { baseURL }),
     defaultHeaders: headers,
-    fetch: wireFetch(boundedFetch(withoutRedirects(options.fetch), options.maxReplyBytes)),
+    fetch: wireFetch(options.fetch, options.maxReplyBytes),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',

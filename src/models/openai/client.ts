@@ -1,9 +1,7 @@
 import type { OpenAI } from 'openai'
 import { EntiaError } from '../../world/entia-error.ts'
-import { boundedFetch } from '../bounded-fetch.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
 import { readError } from '../error-body.ts'
-import { withoutRedirects } from '../no-redirects.ts'
 import type { ProviderError } from '../provider-failure.ts'
 import type { ReplyBound } from '../reply-bound.ts'
 import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
@@ -82,7 +80,7 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
     // What the environment says of an account at OpenAI is no other server's business.
     ...(!isOpenAI && { baseURL, organization: null, project: null }),
     defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...headers },
-    fetch: wireFetch(boundedFetch(withoutRedirects(options.fetch), options.maxReplyBytes)),
+    fetch: wireFetch(options.fetch, options.maxReplyBytes),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
