@@ -44,7 +44,7 @@ async function install(folder: string): Promise<void> {
   await mkdir(home, { recursive: true })
   await cp(join(root, 'package.json'), join(home, 'package.json'))
   await run(process.execPath, [join(root, 'scripts/build.ts'), join(home, 'dist')])
-  for (const name of Object.keys(manifest.dependencies)) {
+  for (const name of new Set([...Object.keys(manifest.dependencies), ...packages])) {
     const link = join(folder, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)
