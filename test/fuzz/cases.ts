@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import { EntiaError } from 'entia'
 import fc from 'fast-check'
@@ -13,10 +15,21 @@ export const fuzzTimeoutMs = 10_000 + 100 * fuzzCases
 /** A case that takes longer hangs. */
 const maxCaseMs = 10_000
 const maxGrowthMb = 200
+/** What the cases may leave behind that is still reachable: far less than a leak of 10 kB a case. */
+const maxLeftMb = 50
+/** Garbage is collected after so many cases, so that the peak is that of a few cases and not the collector's patience. */
+const casesPerCollection = 100
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 /**
- * Tries so many made-up inputs. An attempt fails by throwing or by hanging, and all of them together by a process that
- * grows by more than 200 MB.
+ * Tries so many made-up inputs. An attempt fails by throwing or by hanging. All of them together fail by growth, of which
+ * two things are measured:
+ *
+ * - the peak of the process's resident memory, which may rise by 200 MB. Garbage is collected every 100 cases, so this is
+ *   what a few cases need at once; without it, V8 lets some 130 MB of garbage lie before it collects all of it.
+ * - what is still reachable after each of these collections (heap and buffers), which may rise by 50 MB: a leak.
  *
  * @param attempt calls `outcomeOf` for what may refuse its input
  */
@@ -25,18 +38,21 @@ export async function fuzz<T>(inputs: fc.Arbitrary<T>, attempt: (input: T) => un
   // What is loaded and compiled for the first cases is no growth.
   const warmUp = Math.min(20, fuzzCases)
   let tried = 0
-  let beforeMb = 0
+  let before = { peakMb: 0, leftMb: 0 }
+  let leftMb = 0
   const property = fc.asyncProperty(inputs, async (input) => {
     guard.begin(input)
     await attempt(input)
-    if (++tried === warmUp) beforeMb = peakMb()
+    if (++tried === warmUp) before = { leftMb: await reachableMb(), peakMb: peakMb() }
+    else if (tried % casesPerCollection === 0) leftMb = Math.max(leftMb, (await reachableMb()) - before.leftMb)
   })
   try {
     await fc.assert(property, { numRuns: fuzzCases, seed })
   } finally {
     await guard.end()
   }
-  expect(peakMb() - beforeMb, 'MB that the process has grown by').toBeLessThan(maxGrowthMb)
+  expect(peakMb() - before.peakMb, 'MB that the process has grown by at its peak').toBeLessThan(maxGrowthMb)
+  expect(leftMb, 'MB that the cases leave behind').toBeLessThan(maxLeftMb)
 }
 
 /**
@@ -51,6 +67,14 @@ export async function outcomeOf<T>(attempt: () => T | Promise<T>): Promise<T | E
     if (error instanceof EntiaError) return error
     throw error
   }
+}
+
+/** What is still reachable. What a case has left to the event loop is let end before. */
+async function reachableMb(): Promise<number> {
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 2 ** 20
 }
 
 function peakMb(): number {
