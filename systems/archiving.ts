@@ -5,7 +5,7 @@ import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { takeRemoval } from './archival/end-job.ts'
 import { moveJob, takeSummary } from './archival/move-job.ts'
-import { asksShorter, takeReply } from './archival/write-summary.ts'
+import { takeReply } from './archival/write-summary.ts'
 import { settled } from './settled.ts'
 
 /**
@@ -32,7 +32,6 @@ function take(world: World, effect: Entity): void {
   if (world.has(effect, HolderDraft)) return takeRemoval(world, effect)
   const job = world.get(effect, SummaryOf)?.job
   if (job === undefined) return
-  if (asksShorter(world, effect, job)) return
   const summary = takeReply(world, effect, job)
   world.despawn(effect)
   if (summary !== undefined) takeSummary(world, job, summary)

@@ -16,7 +16,6 @@ import { anybodyHas } from './anybody-has.ts'
 import { inputsOf } from './inputs-of.ts'
 import { latchOf } from './latched.ts'
 import { readyAgents } from './ready-agents.ts'
-import { askShorter } from './summaries/ask-shorter.ts'
 import { answerRequests, answerUnstarted } from './summaries/answer-requests.ts'
 import { switchedOff, whyNever } from './summaries/compact-as-asked.ts'
 import { settledSummaries, settleSummary } from './summaries/settle-summary.ts'
@@ -45,7 +44,7 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
       for (const input of inputsOf(world, 'checkpoint')) ask(world, input)
       if (inputsOf(world, 'started').length > 0) markAsked(world)
       if (!anybodyHas(world, Context, SideCall, CheckpointAsked)) return
-      takeRecords(world)
+      for (const effect of settledSummaries(world, 'checkpoint')) takeRecord(world, effect)
       if (anybodyHas(world, CheckpointAsked)) {
         for (const agent of world.query(CheckpointAsked, CheckpointPending, not(Busy)))
           writeAsAsked(world, agent, checkpointer)
@@ -74,12 +73,6 @@ function ask(world: World, { agent, note, request }: InputOf<'checkpoint'>): voi
 function markAsked(world: World): void {
   for (const agent of world.core.state.holders(CheckpointPending)) {
     if (world.read(agent, CheckpointPending).requests.length > 0) world.add(agent, CheckpointAsked)
-  }
-}
-
-function takeRecords(world: World): void {
-  for (const effect of settledSummaries(world, 'checkpoint')) {
-    if (!askShorter(world, effect)) takeRecord(world, effect)
   }
 }
 

@@ -17,7 +17,6 @@ import { anybodyHas } from './anybody-has.ts'
 import { inputsOf } from './inputs-of.ts'
 import { marked } from './marked.ts'
 import { readyAgents } from './ready-agents.ts'
-import { askShorter } from './summaries/ask-shorter.ts'
 import { answerRequests } from './summaries/answer-requests.ts'
 import { askForCompaction, compactAsAsked } from './summaries/compact-as-asked.ts'
 import { compactIfDue } from './summaries/compact-if-due.ts'
@@ -46,7 +45,7 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) askForCompaction(world, input)
       if (!anybodyHas(world, Context, SideCall, CompactionAsked)) return
-      takeSummaries(world)
+      for (const effect of settledSummaries(world, 'compaction')) takeSummary(world, effect)
       tellRewrites(world)
       judgeCompactions(world, compactor)
       for (const agent of marked(world, Unweighed)) weighTurn(world, agent, compactor)
@@ -55,12 +54,6 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
       }
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) compactIfDue(world, agent, compactor)
     },
-  }
-}
-
-function takeSummaries(world: World): void {
-  for (const effect of settledSummaries(world, 'compaction')) {
-    if (!askShorter(world, effect)) takeSummary(world, effect)
   }
 }
 

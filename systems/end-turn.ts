@@ -25,10 +25,10 @@ import type { Json } from '../src/world/json.ts'
 import type { World } from '../src/world/world.ts'
 import { isWorthJudging } from './archival/is-worth-judging.ts'
 import { answerCall, resultOf } from './answer-call.ts'
-import { chargeCall } from './money/charge-call.ts'
+import { endCall } from './money/charge-call.ts'
 import { cancelSessionsOf } from './sessions/cancel-sessions.ts'
 import { holdStep } from './hold-step.ts'
-import { tripIfReached } from './money/trip-if-reached.ts'
+import { tripIfReached } from './money/charge.ts'
 import { startNextQuery } from './sessions/query-session.ts'
 import { endWait } from './sessions/end-wait.ts'
 import { tell } from './tell.ts'
@@ -49,8 +49,8 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   endWait(world, agent)
   const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
   for (const effect of world.referrers(OwnedBy, agent)) {
-    if (isCut(world, effect, stop)) chargeCall(world, effect)
-    world.despawn(effect)
+    if (world.has(effect, ModelCall)) endCall(world, effect)
+    else world.despawn(effect)
   }
   for (const session of asked) startNextQuery(world, session)
   if (takesSessionsAlong(world, agent, stop)) cancelSessionsOf(world, agent)
@@ -76,11 +76,6 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }),
   )
   tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
-}
-
-/** A model call that is under way ends with the turn. Others have been entered in the ledger, unless the cancel came first. */
-function isCut(world: World, effect: Entity, stop: Stop): boolean {
-  return world.has(effect, ModelCall) && (stop === 'cancelled' || world.has(effect, Pending))
 }
 
 /**

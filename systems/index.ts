@@ -16,6 +16,7 @@ import { compaction } from './compaction.ts'
 import { contextTools } from './context-tools.ts'
 import { costCeiling } from './cost-ceiling.ts'
 import { limits } from './limits.ts'
+import { charging } from './money/charging.ts'
 import { promptRendering } from './prompt-rendering.ts'
 import { reasoning } from './reasoning.ts'
 import { receipts } from './receipts.ts'
@@ -91,7 +92,8 @@ export function standardSystems(options: StandardSystemsOptions = {}): System[] 
     receipts, //                         -120  inputs that were posted under an id are remembered
     restart, //                          -110  a Runner took the world up: what ran once is interrupted
     settlement, //                       -100  outcomes, answers and deadlines settle effects
-    subtasks, //                          -97  subtasks are launched, charged, and answered
+    charging, //                          -98  what settled calls and children have cost enters the ledgers
+    subtasks, //                          -97  subtasks are launched and answered
     cancellation, //                      -95  cancelled agents stop
     reception, //                         -90  messages come in
     retry, //                             -85  failed model calls wait for another try
@@ -124,6 +126,7 @@ export {
   archival,
   archiving,
   cancellation,
+  charging,
   checkpoint,
   compaction,
   contextTools,

@@ -22,9 +22,7 @@ import type { World } from '../src/world/world.ts'
 import { cutProblem } from './cut-problem.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
-import { chargeCall } from './money/charge-call.ts'
-import { chargeOwnCall, type OwnCall } from './money/charge-own-call.ts'
-import { keepsOwnCalls } from './money/count-calls.ts'
+import { keepsOwnCalls, noteOwnCall } from './money/count-calls.ts'
 import { refusalOf } from './refusal-of.ts'
 import { setMade } from './set-made.ts'
 import { settled } from './settled.ts'
@@ -39,7 +37,7 @@ const maxCutReplies = 2
  * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
  * entities. A call that failed for good ends the turn.
  *
- * Query: Outcome. Writes: Conversation, Usage, Ledger, LastCall, Prefix, Busy, Answered, and what ending a turn writes;
+ * Query: Outcome. Writes: Conversation, Usage, LastCall, Prefix, Busy, Answered, and what ending a turn writes;
  * ToolCall entities.
  */
 export const reply = {
@@ -57,10 +55,20 @@ export const reply = {
 
 function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...failure }: Failure): void {
   tell(world, 'model-failed', { agent, effect: call, failure })
-  chargeCall(world, call)
   const isTooLong = failure.kind === 'context-overflow' && world.has(agent, Context)
   if (isTooLong) takeOverflow(world, agent, call, { contextWindow, failure })
   else endTurn(world, agent, { stop: 'failed', failure })
+}
+
+/** A step's call that has its reply. */
+interface OwnCall {
+  readonly agent: Entity
+  /** The projection was rewritten after it began. */
+  readonly isOutdated: true | undefined
+  /** How many messages it answered. */
+  readonly messages: number
+  readonly model: string
+  readonly priced: PricedReply
 }
 
 /** Gives a failure if the reply is none. */
@@ -69,7 +77,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const { isOutdated, messages: place } = world.read(call, ModelCall)
   const isReply = priced.message?.role === 'assistant' && typeof usage === 'object' && usage !== null
   const message = isReply ? withDistinctCallIds(priced.message) : priced.message
-  const own: OwnCall = { agent, call, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
+  const own: OwnCall = { agent, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
   const isSilent = isReply && isEmpty(message)
   const write = (): void => {
     count(world, agent, priced)
@@ -82,7 +90,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   tell(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
-  chargeOwnCall(world, own)
+  noteOwnTokens(world, own)
   world.despawn(call)
   noteSilence(world, agent, isSilent)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
@@ -170,4 +178,12 @@ function noteLastCall(world: World, { agent, isOutdated, model, priced }: OwnCal
     ...(isBehind ? { isBehind } : { promptTokens }),
     model,
   })
+}
+
+/** Notes how the provider counts the tokens of the request. */
+function noteOwnTokens(world: World, { agent, isOutdated, messages, model, priced }: OwnCall): void {
+  const promptTokens = promptTokensOf(priced.usage)
+  // What was asked cannot be counted any more once the projection is another one.
+  if (promptTokens === undefined || isOutdated === true) return
+  noteOwnCall(world, agent, { messages, model, promptTokens })
 }

@@ -5,24 +5,20 @@ import { ModelCall } from '../components/model-call.ts'
 import { Outcome } from '../components/outcome.ts'
 import { Pending } from '../components/pending.ts'
 import { SideCall } from '../components/side-call.ts'
-import { callerOf, modelCalledBy } from '../src/models/model-request.ts'
-import { maxRetryAfterMsOf, retryPolicyOf } from '../src/models/retry-policy-of.ts'
+import { callerOf } from '../src/models/model-request.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { chargeTry } from './money/charge-call.ts'
 import { inputsOf } from './inputs-of.ts'
 import { latchOf } from './latched.ts'
+import { maxJitter, nextTry, type NextTry } from './next-try.ts'
 import { settled } from './settled.ts'
 import { tell } from './tell.ts'
 
-/** Largest share by which a wait is stretched, so that calls that failed together do not come back together. */
-const maxJitter = 0.25
-
 /**
- * Gives model calls that failed for a passing reason another try: their outcome is put aside, and they are pending again
- * when their wait is over.
+ * Gives model calls that have failed another try, where there is one: their outcome is put aside, and they are pending
+ * again when their wait is over, or at once with less to read.
  *
- * Query: Outcome. Writes: Effect, Outcome, Due, Pending.
+ * Query: Outcome. Writes: Effect, Outcome, Due, Pending, SideCall.
  */
 export const retry = {
   name: 'retry',
@@ -38,10 +34,11 @@ export const retry = {
     }
     for (const call of [...settled(world, ModelCall), ...settled(world, SideCall)]) {
       const outcome = world.read(call, Outcome)
-      if (outcome.ok) continue
-      tryAgain(world, call, outcome.failure)
-      // Whoever takes the last of them enters it.
-      if (world.has(call, Due)) chargeTry(world, call, outcome.failure)
+      const next = outcome.ok ? undefined : nextTry(world, call, outcome.failure)
+      if (outcome.ok || next === undefined) continue
+      world.remove(call, Outcome)
+      if (next.kind === 'later') tryLater(world, call, next.waitMs, outcome.failure)
+      else tryShorter(world, call, next)
     }
   },
 }
@@ -53,22 +50,18 @@ function whyNot(world: World, effect: Entity): Failure | undefined {
   return latched?.kind === 'cost_ceiling' ? latched.failure : undefined
 }
 
-function tryAgain(world: World, call: Entity, failure: Failure): void {
-  const agent = callerOf(world, call)
-  // It would end the same way, whatever the policy says.
-  if (failure.isFinal === true) return
-  const policy = retryPolicyOf(world, agent, modelCalledBy(world, call))
-  const { retryAfterMs = 0 } = failure
-  const { attempt, deadlineMs = Infinity } = world.read(call, Effect)
-  if (policy === false || attempt >= policy.maxAttempts || !policy.kinds.includes(failure.kind)) return
-  if (retryAfterMs > maxRetryAfterMsOf(policy)) return
-  const doubled = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
-  const waitMs = Math.max(retryAfterMs, doubled) * (1 + maxJitter * world.random())
-  const atMs = world.nowMs + Math.ceil(waitMs)
-  // A try that could only begin when its time is over is none.
-  if (atMs >= deadlineMs) return
-  world.remove(call, Outcome)
-  world.patch(call, Effect, { attempt: attempt + 1 })
+function tryLater(world: World, call: Entity, waitMs: number, failure: Failure): void {
+  const attempt = world.read(call, Effect).attempt + 1
+  const atMs = world.nowMs + Math.ceil(waitMs * (1 + maxJitter * world.random()))
+  world.patch(call, Effect, { attempt })
   world.add(call, Due({ atMs }))
-  tell(world, 'retry-scheduled', { agent, effect: call, attempt: attempt + 1, atMs, failure })
+  tell(world, 'retry-scheduled', { agent: callerOf(world, call), effect: call, attempt, atMs, failure })
+}
+
+function tryShorter(world: World, call: Entity, { chars, maxChars }: Extract<NextTry, { kind: 'shorter' }>): void {
+  world.patch(call, SideCall, { maxChars })
+  world.patch(call, Effect, { attempt: world.read(call, Effect).attempt + 1 })
+  world.add(call, Pending)
+  const message = `What is to be summed up is longer than the model's window: ${chars - maxChars} of ${chars} characters are left out.`
+  tell(world, 'warning', { agent: callerOf(world, call), message })
 }

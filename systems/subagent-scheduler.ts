@@ -10,14 +10,12 @@ import type { Entity } from '../src/world/component.ts'
 import type { Input } from '../src/world/input.ts'
 import { parsedAs } from '../src/world/parsed-as.ts'
 import type { World } from '../src/world/world.ts'
-import { chargeSession } from './money/charge-session.ts'
 import { admitSession } from './sessions/admit-session.ts'
 import { answerQuery } from './sessions/query-session.ts'
 import { giveAnswer, settleCall } from './sessions/answer-session-call.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
 import { takeSettling } from './sessions/settle-session.ts'
 import { settleGrant } from './sessions/end-session.ts'
-import { enterSpending } from './sessions/enter-spending.ts'
 import { takeGrant } from './sessions/take-grant.ts'
 import { takeOutcome } from './sessions/take-outcome.ts'
 import { takeRequest } from './sessions/take-request.ts'
@@ -105,10 +103,7 @@ function stopSessions(world: World): void {
 
 function takeSpending(world: World, { asker, session, usage }: InputOf<'session-spent'>): void {
   const record = world.get(session, SubagentSession)
-  if (record === undefined || (asker !== undefined && !world.exists(asker))) return
-  if (asker !== undefined) enterSpending(world, { agent: asker, session }, usage)
-  else if (isFinal(record.status)) settleGrant(world, session, usage)
-  else chargeSession(world, session, usage, false)
+  if (record !== undefined && asker === undefined && isFinal(record.status)) settleGrant(world, session, usage)
 }
 
 /** The time is over for which a call was to wait for a session. */

@@ -217,6 +217,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'archival',
     'archiving',
     'cancellation',
+    'charging',
     'checkpoint',
     'compaction',
     'contextTools',

@@ -13,8 +13,8 @@ export const systemMutations: readonly Mutation[] = [
     name: 'attempt-not-counted',
     bug: 'a model call that is tried again keeps the number of its try',
     file: 'systems/retry.ts',
-    before: '  world.patch(call, Effect, { attempt: attempt + 1 })',
-    after: '  world.patch(call, Effect, { attempt })',
+    before: 'const attempt = world.read(call, Effect).attempt + 1',
+    after: 'const { attempt } = world.read(call, Effect)',
   },
   {
     name: 'reserved-tokens-kept',
@@ -26,14 +26,14 @@ export const systemMutations: readonly Mutation[] = [
   {
     name: 'one-try-too-many',
     bug: 'a model call is tried once more than its policy allows',
-    file: 'systems/retry.ts',
+    file: 'systems/next-try.ts',
     before: 'attempt >= policy.maxAttempts',
     after: 'attempt > policy.maxAttempts',
   },
   {
     name: 'any-failure-is-retried',
     bug: 'failures that do not pass are tried again',
-    file: 'systems/retry.ts',
+    file: 'systems/next-try.ts',
     before: ' || !policy.kinds.includes(failure.kind)',
     after: '',
   },
@@ -124,9 +124,9 @@ export const systemMutations: readonly Mutation[] = [
   {
     name: 'question-not-charged',
     bug: 'what a question to an ended session has cost is not in the ledger',
-    file: 'systems/sessions/enter-spending.ts',
-    before: '  if (used !== undefined)\n    charge(',
-    after: '  if (used === undefined)\n    charge(',
+    file: 'systems/money/charge-children.ts',
+    before: '  if (fresh !== undefined) {',
+    after: '  if (fresh === undefined) {',
   },
   {
     name: 'ceiling-not-looked-at',
@@ -187,7 +187,7 @@ export const systemMutations: readonly Mutation[] = [
   {
     name: 'subtask-spending-lost',
     bug: 'what a subtask has spent until its end is not charged',
-    file: 'systems/subtasks/report-spending.ts',
+    file: 'systems/money/charge-children.ts',
     before: '  charge(world, agent, { ...fresh, call: account,',
     after: '  if (spent.calls % 2 === 0) charge(world, agent, { ...fresh, call: account,',
   },

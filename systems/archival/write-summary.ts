@@ -26,9 +26,8 @@ import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, clearEffect } from '../begin-effect.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
-import { chargeCall } from '../money/charge-call.ts'
+import { endCall } from '../money/charge-call.ts'
 import { spentGrant } from '../sessions/spent-grant.ts'
-import { askShorter } from '../summaries/ask-shorter.ts'
 import { tell } from '../tell.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
@@ -50,17 +49,11 @@ export function askForSummary(world: World, job: Entity): TurnSummary | undefine
   return undefined
 }
 
-/** Asks once more about less of a turn that is longer than the window of the model that sums it up. False: it is not. */
-export function asksShorter(world: World, effect: Entity, job: Entity): boolean {
-  return mayGoOn(world, job) && askShorter(world, effect)
-}
-
 /** Takes a model's reply. Gives the summary, or `undefined` if the model is asked once more. */
 export function takeReply(world: World, effect: Entity, job: Entity): TurnSummary | undefined {
   const outcome = world.read(effect, Outcome)
   const { repair } = world.read(effect, SideCall)
   const isLast = repair !== undefined
-  chargeCall(world, effect)
   if (!outcome.ok) return withoutReply(world, job)
   const {
     message,
@@ -107,10 +100,7 @@ export function withoutReply(world: World, job: Entity): TurnSummary {
 
 /** Ends all that is under way for a summary. A late reply is dropped. */
 export function endSummary(world: World, job: Entity): void {
-  for (const effect of world.referrers(SummaryOf, job)) {
-    chargeCall(world, effect)
-    world.despawn(effect)
-  }
+  for (const effect of world.referrers(SummaryOf, job)) endCall(world, effect)
   clearEffect(world, job)
 }
 

@@ -11,10 +11,9 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../latched.ts'
 import { tell } from '../tell.ts'
+import { tripIfReached, warnUnpriced } from './charge.ts'
 import { countCalls } from './count-calls.ts'
 import { askRates } from './model-rates.ts'
-import { tellUnpriced } from './tell-unpriced.ts'
-import { tripIfReached } from './trip-if-reached.ts'
 
 /**
  * Why an agent's call of a model may not begin: a ceiling is reached, or the model has no price and is to be refused then.
@@ -38,7 +37,7 @@ export function reserve(world: World, agent: Entity, model: string): void {
   if (ceilings === undefined) return
   const rates = ratesOf(world, model)
   if (rates === undefined) askRates(world, model)
-  else if (!rates.isPriced) tellUnpriced(world, agent, model)
+  else if (!rates.isPriced) warnUnpriced(world, agent, model)
   const spent = spendingOf(world, agent)
   // Far from its ceilings an agent's tokens are not counted.
   if (mostReservedNanoUsd(world, agent) <= leastLeft(ceilings, spent)) return

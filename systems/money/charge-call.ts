@@ -1,7 +1,7 @@
 import { Ancestry } from '../../components/ancestry.ts'
-import { Due } from '../../components/due.ts'
 import type { Failure, FailureKind } from '../../components/failure.ts'
 import { Outcome } from '../../components/outcome.ts'
+import { Pending } from '../../components/pending.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { UsageBeside } from '../../components/usage-beside.ts'
 import type { CallUsage, TokenUsage } from '../../components/usage.ts'
@@ -14,11 +14,12 @@ import { withAdded } from '../../src/context/with-added.ts'
 import { callerOf, modelCalledBy } from '../../src/models/model-request.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { charge, keepsLedger } from './charge.ts'
+import { nextTry } from '../next-try.ts'
 import { refusalOf } from '../refusal-of.ts'
+import { charge, keepsLedger } from './charge.ts'
 import { countCalls } from './count-calls.ts'
 
-/** Failures of calls that were turned away: nothing was read, and nothing is paid. */
+/** Failures of calls whose prompt was not read: they cost nothing. */
 const turnedAway: ReadonlySet<FailureKind> = new Set([
   'budget-spent',
   'context-overflow',
@@ -29,59 +30,52 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
 ])
 
-/** Enters a model call of an agent that keeps a ledger, once it has its reply. */
-function chargeReply(world: World, call: Entity, priced: PricedReply): void {
-  const { costNanoUsd, usage } = priced
-  if (!isToldBy(usage)) return chargeUntold(world, call, priced)
-  const agent = callerOf(world, call)
-  if (world.has(call, SideCall)) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
-  charge(world, agent, { call, costNanoUsd, model: modelCalledBy(world, call), usage })
+/** Enters a model call that is settled, of a step or beside one. Without a valid reply, what it has read is estimated. */
+export function chargeSettled(world: World, call: Entity): void {
+  if (!keepsLedger(world, callerOf(world, call))) return
+  const outcome = world.read(call, Outcome)
+  if (!outcome.ok) return chargeFailed(world, call, outcome.failure)
+  const reply = (outcome.value ?? {}) as Partial<PricedReply>
+  const isReply = reply.message?.role === 'assistant' && typeof reply.usage === 'object' && reply.usage !== null
+  const problem = isReply ? refusalOf(() => chargeReply(world, call, reply as PricedReply)) : 'it is none'
+  if (problem !== undefined) chargePrompt(world, call)
 }
 
-/** Has a provider said how many tokens a call has used? */
-export function isToldBy({ input, output }: TokenUsage): boolean {
-  return input !== undefined || output !== undefined
+/** Ends a model call, however far it is. One that is under way is charged for what it has read: no later tick sees it. */
+export function endCall(world: World, call: Entity): void {
+  // A call that waits for its next try has been charged, and has begun nothing since.
+  if (world.has(call, Pending) && keepsLedger(world, callerOf(world, call))) chargePrompt(world, call)
+  world.despawn(call)
 }
 
-/** Enters a call of whose tokens the provider said nothing: they are estimated. */
-export function chargeUntold(world: World, call: Entity, { message, usage }: PricedReply): void {
+function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }: PricedReply): void {
   const agent = callerOf(world, call)
   const model = modelCalledBy(world, call)
+  const isSide = world.has(call, SideCall)
+  if (usage.input !== undefined || usage.output !== undefined) {
+    if (isSide) noteBeside(world, agent, { calls: 1, costNanoUsd, ...usage })
+    return charge(world, agent, { call, costNanoUsd, model, usage })
+  }
   const output = estimated(world, agent, model, rawTokens(message))
-  // A step that has its reply is counted as a call already.
-  const calls = world.has(call, SideCall) ? 1 : 0
-  chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output }, calls)
+  // The `Usage` of the agent counts a step that has its reply.
+  chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output }, isSide ? 1 : 0)
 }
 
-/**
- * Enters a model call that is settled, or that ends however far it had come, in the ledger of the agent that asked: a step
- * or a side call, once, before it goes. Without a reply that is one, what it has read is estimated.
- */
-export function chargeCall(world: World, call: Entity): void {
-  const outcome = world.get(call, Outcome)
-  if (!keepsLedger(world, callerOf(world, call))) return
-  // What it was at when it failed has been entered, and nothing was begun since then.
-  if (outcome === undefined && world.has(call, Due)) return
-  if (outcome?.ok === false && turnedAway.has(outcome.failure.kind)) return chargeRefused(world, call, outcome.failure)
-  const reply = (outcome?.ok === true ? (outcome.value ?? {}) : {}) as Partial<PricedReply>
-  const isWhole = reply.message?.role === 'assistant' && typeof reply.usage === 'object' && reply.usage !== null
-  const problem = isWhole ? refusalOf(() => chargeReply(world, call, reply as PricedReply)) : 'it has none'
-  if (problem !== undefined) chargeEstimate(world, call, { input: promptTokens(world, call) })
-}
-
-/** Enters a try of a model call that has failed and is made again: what it has read is estimated. */
-export function chargeTry(world: World, call: Entity, { kind }: Failure): void {
-  if (turnedAway.has(kind) || !keepsLedger(world, callerOf(world, call))) return
-  chargeEstimate(world, call, { input: promptTokens(world, call) })
-}
-
-/** It was made, unless its agent's ceilings kept it from that, and cost nothing. */
-function chargeRefused(world: World, call: Entity, { kind }: Failure): void {
-  if (kind === 'budget-spent' || kind === 'cost-unknown') return
+/** A call that was turned away counts as one once there is no further try, unless the agent's ceilings prevented it. */
+function chargeFailed(world: World, call: Entity, failure: Failure): void {
+  const { kind } = failure
+  if (!turnedAway.has(kind)) return chargePrompt(world, call)
+  const isUnmade = kind === 'budget-spent' || kind === 'cost-unknown'
+  if (isUnmade || nextTry(world, call, failure) !== undefined) return
   charge(world, callerOf(world, call), { call, costNanoUsd: 0, model: modelCalledBy(world, call), usage: {} })
 }
 
-/** @param calls of which the agent's `Usage` does not know */
+/** Enters a call without a reply: what it has read is estimated. */
+function chargePrompt(world: World, call: Entity): void {
+  chargeEstimate(world, call, { input: promptTokens(world, call) })
+}
+
+/** @param calls that the agent's `Usage` does not count */
 function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1): void {
   const agent = callerOf(world, call)
   const model = modelCalledBy(world, call)
@@ -91,6 +85,7 @@ function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1
   charge(world, agent, { call, costNanoUsd, isEstimated: true, model, usage })
 }
 
+/** In a session: keeps what the agent has used besides its steps, which its parent is charged for. */
 function noteBeside(world: World, agent: Entity, used: CallUsage): void {
   if (!world.has(agent, Ancestry)) return
   const before = world.get(agent, UsageBeside)

@@ -1,20 +1,24 @@
+import { CeilingNotes } from '../../components/ceiling-notes.ts'
 import { Ceilings } from '../../components/ceilings.ts'
 import { Context } from '../../components/context.ts'
+import { CostCeiling } from '../../components/cost-ceiling.ts'
 import { Ledger } from '../../components/ledger.ts'
-import { Metered } from '../../components/metered.ts'
+import { Metered, OnAllowance } from '../../components/metered.ts'
 import { Turn } from '../../components/turn.ts'
+import { ceilingReached } from '../../src/context/ceiling-decision.ts'
 import { entered, type Spent } from '../../src/context/ledger-entry.ts'
+import { spendingOf } from '../../src/context/spending.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
+import { holdStep } from '../hold-step.ts'
+import { latchOf } from '../latched.ts'
 import { setMade } from '../set-made.ts'
-import { tellUnpriced } from './tell-unpriced.ts'
-import { tripIfReached } from './trip-if-reached.ts'
+import { tell } from '../tell.ts'
 
 /** Calls of a model that are settled, and what they have used. */
 export interface Charge extends Spent {
   /**
-   * The entity of the call: it counts for the turn that is open if it came up in it. Absent: it did. `isLate` says so
-   * outright.
+   * The entity of the call. It counts for the open turn if it was spawned in that turn. Absent: it does, unless `isLate`.
    */
   readonly call?: Entity
 }
@@ -27,20 +31,13 @@ export function keepsLedger(world: World, agent: Entity): boolean {
   return world.has(agent, Context) || world.has(agent, Ceilings) || world.has(agent, Metered)
 }
 
-/**
- * Enters what was spent in an agent's ledger, once, and stops the agent if that has reached a ceiling. Agents without
- * `Context` and `Ceilings` keep none.
- */
+/** Enters what was spent in the ledger of an agent that keeps one, and stops the agent if that reaches a ceiling. */
 export function charge(world: World, agent: Entity, spent: Charge): void {
-  if (keepsLedger(world, agent)) enter(world, agent, spent)
-}
-
-/** The same of an agent that keeps a ledger. */
-export function enter(world: World, agent: Entity, spent: Charge): void {
+  if (!keepsLedger(world, agent)) return
   const { call, calls = 1, costNanoUsd, model } = spent
   const isLate = spent.isLate ?? isFromBefore(world, agent, call)
   setMade(world, agent, Ledger, entered(world.get(agent, Ledger), spent, isLate), levelsOfLedger)
-  if (costNanoUsd === undefined && calls > 0) tellUnpriced(world, agent, model)
+  if (costNanoUsd === undefined && calls > 0) warnUnpriced(world, agent, model)
   tripIfReached(world, agent)
 }
 
@@ -48,4 +45,25 @@ export function enter(world: World, agent: Entity, spent: Charge): void {
 function isFromBefore(world: World, agent: Entity, call: Entity | undefined): boolean {
   const turn = world.get(agent, Turn)
   return turn === undefined || (call !== undefined && call < (turn.since ?? 0))
+}
+
+/** Emits once that a model without a price is called under a ceiling. For a subtask, the agent that pays emits it. */
+export function warnUnpriced(world: World, agent: Entity, model: string): void {
+  if (!world.has(agent, Ceilings) || world.has(agent, OnAllowance)) return
+  const notes = world.get(agent, CeilingNotes) ?? { neared: {}, unpriced: [] }
+  if (notes.unpriced.includes(model)) return
+  world.set(agent, CeilingNotes, { ...notes, unpriced: [...notes.unpriced, model] })
+  tell(world, 'cost-unknown', { agent, model })
+}
+
+/** Stops an agent whose spending has reached a ceiling. The cost-ceiling system does the rest, in this tick or the next. */
+export function tripIfReached(world: World, agent: Entity, ceilings = world.get(agent, Ceilings)): void {
+  if (ceilings === undefined || world.has(agent, CostCeiling)) return
+  const reached = ceilingReached(ceilings, spendingOf(world, agent))
+  if (reached === undefined) return
+  world.add(agent, CostCeiling({ ...reached, atMs: world.nowMs }))
+  holdStep(world, agent)
+  const latched = latchOf(world, agent)
+  if (latched !== undefined) tell(world, 'turn-error', { agent, ...latched, retryable: false })
+  world.requestTick()
 }

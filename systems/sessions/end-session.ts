@@ -3,6 +3,7 @@ import type { DelegationFacts } from '../../components/event.ts'
 import { Effect } from '../../components/effect.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { Pending } from '../../components/pending.ts'
+import { ReportedUsage } from '../../components/reported-usage.ts'
 import { Running } from '../../components/running.ts'
 import { AwaitingSession } from '../../components/session-call.ts'
 import type { SessionStatus } from '../../components/session-status.ts'
@@ -18,7 +19,6 @@ import { maxInlineBytes } from '../../src/subagents/session-outcome.ts'
 import { returned } from '../../src/subagents/grants.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { chargeSession } from '../money/charge-session.ts'
 import { tell } from '../tell.ts'
 import { answerSessionCall } from './answer-session-call.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
@@ -51,7 +51,7 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
   const facts = delegationFacts(world, session)
   const delegated = delegatedBy(world, parent)
   const finishedSequence = delegated.finished + 1
-  if (usage !== undefined) chargeSession(world, session, usage, true)
+  if (usage !== undefined) world.remove(session, ReportedUsage)
   // What nobody knows yet stays reserved until it is told.
   const isKnown = usage !== undefined
   world.set(parent, Delegated, {
@@ -85,7 +85,7 @@ function noteForWait(world: World, agent: Entity, session: Entity): void {
 /** Gives back what an ended session was granted and has not spent, once that is known. */
 export function settleGrant(world: World, session: Entity, usage: SessionUsage): void {
   const { grant, parent } = world.read(session, SubagentSession)
-  chargeSession(world, session, usage, true)
+  world.remove(session, ReportedUsage)
   world.patch(session, SubagentSession, { grant: undefined, usage })
   if (grant !== undefined) world.set(parent, Delegated, returned(delegatedBy(world, parent), grant, usage))
 }

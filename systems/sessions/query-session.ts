@@ -17,7 +17,6 @@ import { latchOf } from '../latched.ts'
 import { tell } from '../tell.ts'
 import { settleCall } from './answer-session-call.ts'
 import { leftToDelegate } from './delegation.ts'
-import { enterSpending } from './enter-spending.ts'
 import { interruptSettling, settleSession } from './settle-session.ts'
 
 /** A further question to a session. */
@@ -51,7 +50,6 @@ export function answerQuery(world: World, query: Entity): void {
   const outcome = world.read(query, Outcome)
   const end = outcome.ok ? parsedAs(QueryOutcome(), outcome.value) : undefined
   const failed = outcome.ok ? 'The query came back with an outcome that is none.' : outcome.failure.message
-  if (end !== undefined) enterSpending(world, { agent, call: query, session }, end.usage)
   if (end !== undefined && end.isArchiving !== true) world.remove(session, Unsettled)
   const { sessionId } = world.read(session, SubagentSession)
   const reply =

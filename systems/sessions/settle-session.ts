@@ -7,7 +7,6 @@ import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../begin-effect.ts'
 import { tell } from '../tell.ts'
-import { enterSpending } from './enter-spending.ts'
 
 /**
  * Has the World of a session driven on that has ended, if turns of it may still be on their way to holders.
@@ -33,7 +32,6 @@ export function takeSettling(world: World, effect: Entity): void {
   const { session, tries } = world.read(effect, Settling)
   const end = outcome.ok ? parsedAs(SettlingOutcome(), outcome.value) : undefined
   const { parent: agent, sessionId } = world.read(session, SubagentSession)
-  if (end !== undefined) enterSpending(world, { agent, call: effect, session }, end.usage)
   const isDone = end !== undefined && end.isArchiving !== true
   if (!isDone && tryWriteAgain(world, effect, tries)) return world.patch(effect, Settling, { tries: tries + 1 })
   // The next question takes it up again.

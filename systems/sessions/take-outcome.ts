@@ -1,4 +1,5 @@
 import { Outcome } from '../../components/outcome.ts'
+import { ReportedUsage } from '../../components/reported-usage.ts'
 import { SessionTexts } from '../../components/session-texts.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
 import { SessionOutcome } from '../../src/subagents/session-outcome.ts'
@@ -6,7 +7,6 @@ import { seconds } from '../../src/subagents/seconds.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { reportedBy } from '../money/charge-session.ts'
 import { settleSession } from './settle-session.ts'
 import { endSession } from './end-session.ts'
 
@@ -42,5 +42,5 @@ export function takeOutcome(world: World, session: Entity): void {
 
 /** What could not run, or not go on, has used no more than it told of; what was stopped tells later what it had used. */
 function noUse(world: World, session: Entity, isLate: boolean) {
-  return isLate ? {} : { usage: reportedBy(world, session) ?? { calls: 0, sessions: 0 } }
+  return isLate ? {} : { usage: world.get(session, ReportedUsage)?.usage ?? { calls: 0, sessions: 0 } }
 }

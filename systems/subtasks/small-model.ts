@@ -8,8 +8,8 @@ import { parseModel } from '../../src/models/model-name.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
+import { accountOf } from '../money/charge-children.ts'
 import { launchSubtask, noSubtasks } from './launch-subtask.ts'
-import { reportSpending } from './report-spending.ts'
 
 /**
  * What thinks for the subtasks of an agent's wrappers: the model that was set, else the small one of the agent's provider,
@@ -34,10 +34,10 @@ export function isUnavailable(world: World, effect: Entity, { failure, stepsUsed
 }
 
 /** Runs a subtask once more with the model of its agent, and remembers that the default one is not to be had. */
-export function fallBack(world: World, effect: Entity, { failure, spent, subtaskId }: SubtaskOutcome): void {
+export function fallBack(world: World, effect: Entity, { failure, subtaskId }: SubtaskOutcome): void {
   const { fallback, model, subtaskId: _, ...asked } = world.read(effect, Subtask)
   const { agent } = asked
-  const account = reportSpending(world, subtaskId, spent)
+  const account = accountOf(world, subtaskId)
   if (account !== undefined) world.despawn(account)
   const { unavailable = [], ...count } = world.get(agent, SubtaskCount) ?? noSubtasks
   if (!unavailable.includes(model)) {

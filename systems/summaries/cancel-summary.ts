@@ -5,7 +5,7 @@ import { SummaryTask } from '../../components/summary-task.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
-import { chargeCall } from '../money/charge-call.ts'
+import { endCall } from '../money/charge-call.ts'
 import { answerRequests } from './answer-requests.ts'
 
 /** The call by which a text is being written that an agent's next step waits for. At most one. */
@@ -22,8 +22,7 @@ export function cancelSummary(world: World, agent: Entity, message: string): voi
   const effect = summaryUnderWay(world, agent)
   if (effect === undefined) return
   const { by, kind, note, requests } = world.read(effect, SummaryTask)
-  chargeCall(world, effect)
-  world.despawn(effect)
+  endCall(world, effect)
   world.remove(agent, Summarizing)
   holdStep(world, agent)
   if (kind === 'checkpoint' && by === 'model' && !world.has(agent, CheckpointPending)) {

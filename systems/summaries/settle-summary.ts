@@ -13,7 +13,6 @@ import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
-import { chargeCall } from '../money/charge-call.ts'
 import { refusalOf } from '../refusal-of.ts'
 import { settled } from '../settled.ts'
 import { tell } from '../tell.ts'
@@ -32,14 +31,12 @@ export function settledSummaries(world: World, purpose: SideCallPurpose): readon
 }
 
 /**
- * Takes the outcome of such a call: what it has used is entered in the ledger, its text becomes a boundary, and the agent
- * may go on.
+ * Takes the outcome of such a call: its text becomes a boundary, and the agent may go on.
  */
 export function settleSummary(world: World, effect: Entity): SettledSummary {
   const { agent, maxOutputTokens, toSeq } = world.read(effect, SideCall)
   const task = world.read(effect, SummaryTask)
   const outcome = world.read(effect, Outcome)
-  chargeCall(world, effect)
   const failure = outcome.ok ? take(world, agent, { maxOutputTokens, outcome, task, toSeq }) : outcome.failure
   world.despawn(effect)
   world.remove(agent, Summarizing)

@@ -11,8 +11,10 @@ import {
   Due,
   Effect,
   Ledger,
+  ModelCall,
   Notified,
   Outcome,
+  OwnedBy,
   Pending,
   SessionQuery,
   SlotReleased,
@@ -261,12 +263,14 @@ export const forgetsCharges = (): System[] => {
     for (const agent of world.query(Ledger)) noted(world).set(agent, world.read(agent, Ledger).sessionNanoUsd)
   }
   const forget = (world: World): void => {
+    const callers = new Set(world.query(ModelCall, Outcome).map((call) => world.read(call, OwnedBy).agent))
     for (const agent of world.query(Ledger)) {
+      if (callers.has(agent)) continue
       const sessionNanoUsd = noted(world).get(agent) ?? 0
       if (sessionNanoUsd !== world.read(agent, Ledger).sessionNanoUsd) world.patch(agent, Ledger, { sessionNanoUsd })
     }
   }
-  return [...besides(-31, note), { name: 'forgetting', priority: -29, run: forget }]
+  return [...besides(-99, note), { name: 'forgetting', priority: -97.5, run: forget }]
 }
 
 /** The last step is not the last. */

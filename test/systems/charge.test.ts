@@ -1,9 +1,22 @@
 import { Ceilings, Conversation, type Entity, Llm, user, type World } from 'entia'
-import { CostCeiling, Due, Ledger, ModelRates, StepHeld, TokenFactors, Turn } from 'entia/components'
-import { reply, retry } from 'entia/systems'
+import {
+  CostCeiling,
+  Delegated,
+  Due,
+  Effect,
+  Ledger,
+  ModelRates,
+  OwnedBy,
+  SessionQuery,
+  StepHeld,
+  TokenFactors,
+  Turn,
+} from 'entia/components'
+import { cancellation, charging, reply, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { charge } from '../../systems/money/charge.ts'
 import { countCalls } from '../../systems/money/count-calls.ts'
+import { sessionOf } from './session-records.ts'
 import { answered, asking, listener, model, saying, settleWith, thinker, tickAt, worldOf } from './one-tick.ts'
 
 const ceilings = Ceilings({ maxSessionCostUsd: 1 })
@@ -66,7 +79,7 @@ describe('the ledger', () => {
     ['timed-out', { calls: 1, estimated: 1, input: 7, unpriced: 1 }],
     ['truncated', { calls: 1, estimated: 1, input: 7, unpriced: 1 }],
   ] as const)('has a call that failed for good as %s once', (kind, expected) => {
-    const world = worldOf(retry, reply)
+    const world = worldOf(charging, retry, reply)
     const { agent, call } = thinker(world, ceilings)
     world.patch(agent, Llm, { retry: false })
     settleWith(world, call, { ok: false, failure: { kind, message: 'No.' } })
@@ -75,7 +88,7 @@ describe('the ledger', () => {
   })
 
   it('has a try that was cut off beside the one that came of it; one that was turned away not at all', () => {
-    const world = worldOf(retry, reply)
+    const world = worldOf(charging, retry, reply)
     const { agent, call } = thinker(world, ceilings)
     world.patch(agent, Llm, {
       retry: { maxAttempts: 9, firstDelayMs: 1, maxDelayMs: 1, kinds: ['timed-out', 'overloaded'] },
@@ -92,7 +105,7 @@ describe('the ledger', () => {
   })
 
   it('has a malformed reply once, by an estimate', () => {
-    const world = worldOf(retry, reply)
+    const world = worldOf(charging, retry, reply)
     const { agent, call } = thinker(world, ceilings)
     settleWith(world, call, { ok: true, value: { message: saying('Hi'), stop: 'end', usage: { input: -1 } } })
     tickAt(world, 0)
@@ -100,12 +113,41 @@ describe('the ledger', () => {
   })
 
   it('has a price for an estimate where that is known', () => {
-    const world = worldOf(retry, reply)
+    const world = worldOf(charging, retry, reply)
     world.spawn(ModelRates({ models: { [model]: priced } }))
     const { agent, call } = thinker(world, ceilings)
     settleWith(world, call, answered(saying('Hi')))
     tickAt(world, 0)
     expect(row(world, agent)).toEqual({ calls: 1, costNanoUsd: 21, estimated: 1, input: 7, output: 7 })
+  })
+})
+
+describe('an agent that is cancelled', () => {
+  const cancel = (agent: Entity) => ({ kind: 'cancel', agent })
+
+  it('has a call in its ledger that is under way, and one whose reply comes in the same tick, once', () => {
+    const world = worldOf(charging, cancellation)
+    const { agent, call } = thinker(world, ceilings)
+    const replied = thinker(world, ceilings)
+    settleWith(world, replied.call, answered(saying('Hi'), { input: 9, output: 1 }))
+    tickAt(world, 0, cancel(agent), cancel(replied.agent))
+    expect([world.exists(call), world.exists(replied.call)]).toEqual([false, false])
+    expect(world.read(agent, Ledger).models[model]).toMatchObject({ calls: 1, estimated: 1, input: 7 })
+    expect(world.read(replied.agent, Ledger).models[model]).toEqual({ calls: 1, input: 9, output: 1, unpriced: 1 })
+  })
+
+  it('pays for a question whose answer comes in the same tick', () => {
+    const world = worldOf(charging, cancellation)
+    const { agent } = thinker(world, ceilings)
+    const session = sessionOf(world, agent, 'succeeded')
+    const question = SessionQuery({ agent, id: 'query-1', prompt: 'Why?', session })
+    const query = world.spawn(question, OwnedBy({ agent }), Effect({ attempt: 1, kind: 'query', restart: 'keyed' }))
+    const usage = { calls: 2, costNanoUsd: 700, input: 5, sessions: 1 }
+    settleWith(world, query, { ok: true, value: { ok: true, text: 'So.', usage } })
+    tickAt(world, 0, cancel(agent))
+    expect(world.exists(query)).toBe(false)
+    expect(world.read(agent, Ledger).models['worker/x']).toEqual({ calls: 2, costNanoUsd: 700, input: 5 })
+    expect(world.read(agent, Delegated)).toMatchObject({ spentCostNanoUsd: 700, spentSessions: 1, spentTokens: 5 })
   })
 })
 

@@ -19,7 +19,7 @@ import {
   Unread,
   Unweighed,
 } from 'entia/components'
-import { cancellation, reply } from 'entia/systems'
+import { cancellation, charging, reply } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { standardCompactor } from '../../src/context/compactor.ts'
 import { compaction as compactionSystem } from '../../systems/compaction.ts'
@@ -65,7 +65,7 @@ describe('the compaction system', () => {
   })
 
   it('writes the boundary, enters the cost, and lets the agent go on in the same tick', () => {
-    const world = worldOf(compaction)
+    const world = worldOf(charging, compaction)
     const agent = fullListener(world)
     tickAt(world, 0)
     const outcome = answered(saying('# Current state\nFine.'), { input: 10, output: 5 })

@@ -9,7 +9,7 @@ import {
   SubtaskAccount,
 } from 'entia/components'
 import { ModelCall, SubtaskCount } from 'entia/components'
-import { allowance, reasoning, subtasks } from 'entia/systems'
+import { allowance, charging, reasoning, subtasks } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { listener, settleWith, tickAt, told, worldOf } from './one-tick.ts'
 
@@ -30,7 +30,7 @@ function outcomeOf(effect: number): { kind: string; effect: number; attempt: num
 
 describe('what a subtask has spent', () => {
   it('counts though its effect is gone when its outcome comes, and once', () => {
-    const world = worldOf(subtasks)
+    const world = worldOf(charging, subtasks)
     const agent = accountable(world)
     tickAt(world, 1, outcomeOf(99), outcomeOf(99))
     const counted = { ended: 1, truncated: 1, inputTokens: 100, outputTokens: 7, costNanoUsd: 500 }
@@ -41,7 +41,7 @@ describe('what a subtask has spent', () => {
   })
 
   it('never goes back: a report of less adds nothing', () => {
-    const world = worldOf(subtasks)
+    const world = worldOf(charging, subtasks)
     accountable(world)
     tickAt(world, 1, { kind: 'subtask-spent', spent: { calls: 0 }, subtaskId })
     const [account = 0] = world.query(SubtaskAccount)
