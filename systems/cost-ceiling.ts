@@ -1,10 +1,23 @@
+import { ApprovalOf } from '../components/approval.ts'
 import { CostCeiling } from '../components/cost-ceiling.ts'
+import { Effect } from '../components/effect.ts'
+import type { Failure } from '../components/failure.ts'
+import { ModelCall } from '../components/model-call.ts'
+import { Outcome } from '../components/outcome.ts'
+import { OwnedBy } from '../components/owned-by.ts'
+import { Pending } from '../components/pending.ts'
+import { AwaitingReply, SessionQuery } from '../components/session-call.ts'
+import { AwaitingApproval, Requested, ToolCall } from '../components/tool-call.ts'
 import { Turn } from '../components/turn.ts'
 import { Unread } from '../components/unread.ts'
+import { ceilingMessage } from '../src/context/ceiling-message.ts'
+import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { anybodyHas } from './anybody-has.ts'
+import { endTurn } from './end-turn.ts'
 import { takeRates } from './money/model-rates.ts'
-import { stopLatched } from './money/stop-latched.ts'
+import { openTurn } from './open-turn.ts'
+import { collectResults } from './tool-results.ts'
 
 /**
  * Lets agents that have spent as much as they may come to rest. That they have is seen where a call is charged and where
@@ -22,4 +35,48 @@ export const costCeiling = {
     const moving = [...world.query(CostCeiling, Turn), ...world.query(CostCeiling, Unread)]
     for (const agent of new Set(moving)) stopLatched(world, agent)
   },
+}
+
+const notRun = '[not run: cost ceiling reached]'
+
+/**
+ * Lets an agent that has reached a ceiling come to rest: nothing of it begins any more, what is in flight ends, and then
+ * its turn. Its sessions run on within their grants.
+ */
+export function stopLatched(world: World, agent: Entity): void {
+  const failure: Failure = { kind: 'budget-spent', message: ceilingMessage(world.read(agent, CostCeiling)) }
+  answerUnbegun(world, agent)
+  // A message that came in before the ceiling was reached is the opening of a turn that ends at once.
+  if (!world.has(agent, Turn) && world.has(agent, Unread)) openTurn(world, agent, 0)
+  if (world.has(agent, Turn) && !isAtWork(world, agent)) endTurn(world, agent, { stop: 'budget-spent', failure })
+}
+
+function answerUnbegun(world: World, agent: Entity): void {
+  for (const owned of world.referrers(OwnedBy, agent)) {
+    const query = world.get(owned, SessionQuery)
+    if (query?.call !== undefined && !world.has(owned, Effect)) {
+      world.despawn(owned)
+      answer(world, query.call)
+    } else if (world.has(owned, ToolCall) && isUnbegun(world, owned)) answer(world, owned)
+  }
+  collectResults(world, agent)
+}
+
+/** What runs only once says when it begins. Of other calls nobody knows: those that may have begun have. */
+function isUnbegun(world: World, call: Entity): boolean {
+  if (world.has(call, Requested) || world.has(call, AwaitingApproval)) return true
+  return world.has(call, Pending) && world.get(call, Effect)?.restart === 'once'
+}
+
+function answer(world: World, call: Entity): void {
+  for (const token of [AwaitingReply, Requested, AwaitingApproval, Pending]) world.remove(call, token)
+  for (const approval of world.referrers(ApprovalOf, call)) world.despawn(approval)
+  const content = [{ type: 'text' as const, text: notRun }]
+  world.add(call, Outcome({ ok: true, value: { content, isError: true } }))
+}
+
+function isAtWork(world: World, agent: Entity): boolean {
+  return world
+    .referrers(OwnedBy, agent)
+    .some((owned) => world.has(owned, ToolCall) || (world.has(owned, ModelCall) && world.has(owned, Pending)))
 }

@@ -9,7 +9,7 @@ import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
 import { endTurn, type TurnEnd } from './end-turn.ts'
-import { spentGrant } from './sessions/spent-grant.ts'
+import { spentGrant } from './sessions/delegation.ts'
 
 /**
  * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step

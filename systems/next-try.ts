@@ -9,7 +9,7 @@ import { maxRetryAfterMsOf, retryPolicyOf } from '../src/models/retry-policy-of.
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import { latchOf } from './latched.ts'
-import { spentGrant } from './sessions/spent-grant.ts'
+import { spentGrant } from './sessions/delegation.ts'
 
 /** Largest share by which a wait is stretched, so that calls that failed together do not come back together. */
 export const maxJitter = 0.25

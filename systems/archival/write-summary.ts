@@ -27,7 +27,7 @@ import type { World } from '../../src/world/world.ts'
 import { beginEffect, clearEffect } from '../begin-effect.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
 import { endCall } from '../money/charge-call.ts'
-import { spentGrant } from '../sessions/spent-grant.ts'
+import { spentGrant } from '../sessions/delegation.ts'
 import { tell } from '../tell.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */

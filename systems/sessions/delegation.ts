@@ -8,12 +8,16 @@ import {
   DelegationLimits,
   nearPercent,
 } from '../../components/delegation-limits.ts'
+import type { Failure } from '../../components/failure.ts'
+import type { InputOf } from '../../components/input.ts'
+import { LastQuestion } from '../../components/last-question.ts'
 import { leftUnder } from '../../src/context/ceiling-decision.ts'
 import { ownUsage } from '../../src/context/own-usage.ts'
 import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
 import { subtasksSpent } from '../../src/context/subtasks-spent.ts'
-import { type Allowance, leftOf, nothingDelegated, reserved, tokensOf } from '../../src/subagents/grants.ts'
+import { type Allowance, leftOf, limitsWith, nothingDelegated, reserved, tokensOf } from '../../src/subagents/grants.ts'
 import { questionGrants } from '../../src/subagents/question-grants.ts'
+import { usageOf } from '../../src/subagents/session-usage.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
@@ -62,4 +66,26 @@ export function ownUse(world: World, agent: Entity): { tokens: number; costNanoU
   const usage = ownUsage(world, agent)
   const { tokens = 0, costNanoUsd = 0 } = subtasksSpent(world, agent) ?? {}
   return { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }
+}
+
+/** Why the agent of a session may make no further call: it has spent what it was granted. `undefined`: it may. */
+export function spentGrant(world: World, agent: Entity): Failure | undefined {
+  if (!world.has(agent, Ancestry)) return undefined
+  const { tokens, costNanoUsd } = leftToDelegate(world, agent)
+  const spent = tokens === 0 ? 'tokens' : costNanoUsd === 0 ? 'cost' : undefined
+  return spent && { kind: 'budget-spent', message: `The grant of this session is spent: ${spent}` }
+}
+
+/** In a session's World: its agent is told what it may spend, at first or on a question that comes after its end. */
+export function takeGrant(world: World, { limits, question }: InputOf<'granted'>): void {
+  for (const agent of world.query(Ancestry)) {
+    if (question === undefined) {
+      world.set(agent, DelegationLimits, limits)
+      continue
+    }
+    const { depth } = world.get(agent, DelegationLimits) ?? {}
+    const all = limitsWith(limits, delegatedBy(world, agent), ownUse(world, agent))
+    world.set(agent, DelegationLimits, { ...all, ...(depth !== undefined && { depth }) })
+    world.set(agent, LastQuestion, { id: question, usedBefore: usageOf(world, agent, []) })
+  }
 }

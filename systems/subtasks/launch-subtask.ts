@@ -1,9 +1,13 @@
 import { Ancestry } from '../../components/ancestry.ts'
 import { Effect } from '../../components/effect.ts'
+import type { InputOf } from '../../components/input.ts'
+import { Llm } from '../../components/llm.ts'
 import { Pending } from '../../components/pending.ts'
-import { Subtask, type SubtaskData } from '../../components/subtask.ts'
 import { SubtaskAccount, SubtaskCount, type SubtaskCountData } from '../../components/subtask-account.ts'
+import { Subtask, type SubtaskData } from '../../components/subtask.ts'
+import { ToolRegistry } from '../../components/tool-registry.ts'
 import { nothingSpent } from '../../src/context/subtask-spending.ts'
+import { noteRefused } from '../../src/subagents/refused-requests.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { tell } from '../tell.ts'
@@ -29,4 +33,27 @@ export function launchSubtask(world: World, effect: Entity, asked: Omit<SubtaskD
 /** A session's World has one agent, and no other World its name; of another world's agents each has a number. */
 function callerOf(world: World, agent: Entity): string {
   return world.has(agent, Ancestry) ? world.name : `${world.name}/${agent}`
+}
+
+/** Launches a subtask that a program asks for. */
+export function takeSubtask(world: World, input: InputOf<'subtask'>): void {
+  const { agent, maxSteps, model, name, request, systemPrompt, timeoutMs, tools, userMessage } = input
+  const llm = world.get(agent, Llm)
+  const reason = llm === undefined ? `Entity ${agent} is no agent` : toolProblem(world, agent, tools)
+  if (llm === undefined || reason !== undefined) {
+    return noteRefused(world, request, { code: 'invalid-argument', reason: `runSubtask: ${reason}.` })
+  }
+  const asked = { maxSteps, name, request, systemPrompt, timeoutMs, tools, userMessage }
+  launchSubtask(world, world.spawn(), { ...asked, agent, model: model ?? llm.model })
+}
+
+/** Tools of the World itself are for the agent alone. */
+function toolProblem(world: World, agent: Entity, names: readonly string[]): string | undefined {
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  for (const name of names) {
+    const tool = tools.find((each) => each.name === name)
+    if (tool === undefined) return `tools: the agent has no tool '${name}'`
+    if (tool.world === true) return `tools: '${name}' changes the World of the agent, and a subtask has one of its own`
+  }
+  return undefined
 }

@@ -19,7 +19,7 @@ import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../hold-step.ts'
 import { callProblem, reserve } from '../money/begin-call.ts'
 import { openTurn } from '../open-turn.ts'
-import { spentGrant } from '../sessions/spent-grant.ts'
+import { spentGrant } from '../sessions/delegation.ts'
 import { tell } from '../tell.ts'
 
 /** A text that is to take the place of what stands behind the newest boundary. */
