@@ -13,37 +13,29 @@ import type { Json } from '../world/json.ts'
 import type { World } from '../world/world.ts'
 import { headOf, holderLines, jobSummaryLine, writeLines } from './archive-lines.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
-import type { Sessions } from './sessions.ts'
-import { sessionKey, transcriptKey } from './transcript-place.ts'
-import { treeOf } from './world-tree.ts'
+import type { Children } from './children/children.ts'
+import { sessionKey, transcriptKey } from './children/transcript-place.ts'
+import { treeOf } from './children/world-tree.ts'
 
 /** Makes the World of a holder durable, which then rests. Made twice it is the same. */
-export function holderEffect(sessions: Sessions): EffectKind {
+export function holderEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
       const { agent, llm, subagentId: sessionId, task } = world.read(effect, ArchiveJob)
-      const parts = {
-        above: sessions.above(agent),
-        archival: world.get(agent, Archival),
-        facts: sessions.host.facts(sessions.isKept),
-        llm,
-        seed: sliceOf(world, effect),
-        sessionId,
-        systems: world.systems,
-        task,
-      }
-      return (context) => claimed(world, sessionId, context, async () => done(await sessions.worlds.hold(parts)))
+      const parts = { archival: world.get(agent, Archival), llm, seed: sliceOf(world, effect), sessionId, task }
+      const hold = async (): Promise<OutcomeData> => done(await children.worlds.hold(agent, parts))
+      return (context) => locked(world, sessionId, context, hold)
     },
   }
 }
 
 /** Appends lines to transcripts: of a holder that is being made, of an agent. What is there is not written again. */
-export function transcriptEffect(sessions: Sessions): EffectKind {
+export function transcriptEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
       const job = world.get(effect, ArchiveJob)
       const write = world.get(effect, TranscriptWrite)
-      const { transcripts } = sessions
+      const { transcripts } = children
       const ofHolder = job && holderPart(world, effect)
       const ofAgent = write && { ...write, head: headOf(world, write), lines: writeLines(world, write) }
       const append = async (): Promise<OutcomeData> => {
@@ -52,7 +44,7 @@ export function transcriptEffect(sessions: Sessions): EffectKind {
         const key = await transcriptKey(world, ofAgent.agent)
         return done({ lines: await transcripts.appendBehind(key, ofAgent) })
       }
-      return job === undefined ? append : (context) => claimed(world, job.subagentId, context, append)
+      return job === undefined ? append : (context) => locked(world, job.subagentId, context, append)
     },
   }
 }
@@ -62,7 +54,7 @@ export function transcriptEffect(sessions: Sessions): EffectKind {
  * world has not written stays: ids repeat where a database was restored from a backup, or where two stores share a folder
  * of transcripts.
  */
-export function holderRemovalEffect(sessions: Sessions): EffectKind {
+export function holderRemovalEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
       const { isWritten, sessionId } = world.read(effect, HolderDraft)
@@ -78,32 +70,32 @@ export function holderRemovalEffect(sessions: Sessions): EffectKind {
             message ??= thrownMessage(error)
           }
         }
-        await tryTo('world', () => sessions.worlds.remove(sessionId))
-        if (isWritten === true || sessions.transcripts.hasWritten(key)) {
-          await tryTo('transcript', () => sessions.transcripts.remove(key))
+        await tryTo('world', () => children.worlds.remove(sessionId))
+        if (isWritten === true || children.transcripts.hasWritten(key)) {
+          await tryTo('transcript', () => children.transcripts.remove(key))
         }
         return done({ left, ...(message !== undefined && { message }) })
       }
-      return (context) => claimed(world, sessionId, context, remove)
+      return (context) => locked(world, sessionId, context, remove)
     },
   }
 }
 
 /** Work about a holder, one at a time: what was called off may still be writing. */
-async function claimed(
+async function locked(
   world: World,
   sessionId: string,
   context: EffectContext,
   work: () => Promise<OutcomeData>,
 ): Promise<OutcomeData> {
-  const release = await context.wait(treeOf(world).claim(sessionId))
+  const unlock = await context.wait(treeOf(world).lock(sessionId))
   try {
     if (!context.signal.aborted) return await work()
     return { ok: false, failure: { kind: 'cancelled', message: 'It was called off before it began.' } }
   } catch (error) {
     return { ok: false, failure: { kind: 'store-failed', message: thrownMessage(error) } }
   } finally {
-    release()
+    unlock()
   }
 }
 

@@ -7,7 +7,7 @@ import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { lazily } from '../world/lazily.ts'
 import type { World } from '../world/world.ts'
-import type { SessionNews } from './session-news.ts'
+import type { Completions } from './children/completions.ts'
 
 export interface CompactOptions {
   /** What the handover is to look at most. */
@@ -21,7 +21,7 @@ export interface CheckpointOptions {
 
 /** Of the Runner whose world it is. */
 export interface ContextCallParts {
-  readonly news: SessionNews
+  readonly completions: Completions
   /** Resolves once the input is committed. */
   readonly post: (input: StandardInput) => Promise<void>
   readonly world: World
@@ -69,14 +69,14 @@ export async function checkpoint(
 }
 
 async function ask(
-  { news, post, world }: ContextCallParts,
+  { completions, post, world }: ContextCallParts,
   inputFor: (request: string) => StandardInput,
 ): Promise<SummaryResult> {
-  const request = news.requestId(world.tick)
-  const answered = news.summarized(request)
+  const request = completions.requestId(world.tick)
+  const answered = completions.summarized(request)
   await post(inputFor(request))
   const refused = takeRefused(world, request)
   if (refused === undefined) return answered
-  news.forget(request)
+  completions.forget(request)
   throw new EntiaError(refused.code, refused.reason)
 }

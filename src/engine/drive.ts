@@ -9,28 +9,26 @@ import type { Input, WorldEvent } from '../world/input.ts'
 import type { World } from '../world/world.ts'
 import { begunBefore } from './begun-before.ts'
 import { checkParts } from './check-parts.ts'
-import { hasAsked, isPassedOn } from './asked-approvals.ts'
-import type { AnswerInput } from './child-run.ts'
-import type { MakeRunner } from './child-worlds.ts'
+import type { AnswerInput, Lineage } from './children/child-run.ts'
+import type { MakeRunner } from './children/child-worlds.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { EventPlace, EventTime, StreamEvent } from './events.ts'
 import type { Host } from './host.ts'
 import type { DrivenWorld } from './host-seams.ts'
-import { hasUntold } from './has-untold.ts'
 import { newFacts } from './host-facts.ts'
 import { type Enter, Inbox, type Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
-import type { Lineage } from './lineage.ts'
 import { Listeners } from './listeners.ts'
 import { tellLostTicks } from './lost-ticks.ts'
 import { postedInput, takeEarly } from './posted-input.ts'
 import { Pump } from './pump.ts'
 import { defaultMaxInputsPerTick, hostOf, type RunnerOptions } from './runner-options.ts'
 import type { RunnerStats } from './runner-stats.ts'
-import { isSessionEffect, sessionKind } from './session-kinds.ts'
-import { SessionNews } from './session-news.ts'
+import { childKind, isChildEffect } from './children/kinds.ts'
+import { Completions } from './children/completions.ts'
 import { usageOf } from '../subagents/session-usage.ts'
-import { Sessions } from './sessions.ts'
+import { Children, hasAsked } from './children/children.ts'
+import { hasUntold, tellUntold } from './children/untold.ts'
 import { beginKeeping, loadedTokenizer } from './stored-world.ts'
 import { synchronous } from './synchronous.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
@@ -55,8 +53,8 @@ export class Drive {
   readonly #additions: ToolAddition[] = []
   readonly #inbox: Inbox
   readonly #pump: Pump
-  #news: SessionNews | undefined
-  #sessions: Sessions | undefined
+  #completions: Completions | undefined
+  #children: Children | undefined
   readonly #lineage: Lineage | undefined
   readonly #told: readonly WorldEvent[]
   #keeper: Keeper | undefined
@@ -87,7 +85,7 @@ export class Drive {
       dropped: () => void this.#dropped++,
     }
     const kindOf = (name: string): EffectKind =>
-      isSessionEffect(name) ? sessionKind(name, this.sessions, ties.lineage) : this.host.kind(name)
+      isChildEffect(name) ? childKind(name, this.children, ties.lineage) : this.host.kind(name)
     this.#pump = new Pump(world, this.host, owner, kindOf)
   }
 
@@ -153,7 +151,7 @@ export class Drive {
     for (const input of first) this.#enter(input)
     for (const input of early) this.#enterPosted(input)
     this.#pump.takeUp(this.#loop.offsetMs, [...reruns, ...callsOf(world, gone)])
-    if (hasUntold(world)) this.sessions.tellUntold()
+    if (hasUntold(world)) tellUntold(this.children)
   }
 
   /** Gives an agent a tool of the Host with the first tick. */
@@ -168,8 +166,8 @@ export class Drive {
     const loop = this.#running()
     await loop.idle()
     // A session that was stopped tells what it had spent.
-    while (!this.#isStopped && this.#sessions?.isClosing === true) {
-      await this.#sessions.stopped()
+    while (!this.#isStopped && this.#children?.isClosing === true) {
+      await this.#children.stopped()
       await loop.idle()
     }
   }
@@ -178,14 +176,14 @@ export class Drive {
   async post(input: StandardInput | Input, id?: string): Promise<void> {
     const stored = postedInput(this.world, input, id)
     // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
-    if (stored.kind === 'answer' && (await isPassedOn(this.world, this.#sessions, stored as AnswerInput))) return
+    if (stored.kind === 'answer' && (await this.#isPassedOn(stored as AnswerInput))) return
     if (this.#isRepeated(stored)) return
     await this.#committed((waiter) => this.#inbox.push(stored, { ...waiter, isProgram: true }))
   }
 
   /** Takes a person's answer, if this world or one below has asked. */
   async answer(input: AnswerInput): Promise<boolean> {
-    if (!hasAsked(this.world, input)) return isPassedOn(this.world, this.#sessions, input)
+    if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
     await this.post(input)
     return true
   }
@@ -206,12 +204,12 @@ export class Drive {
 
   /** What an agent and its sessions have used. */
   usageOf(agent: Entity): SessionUsage {
-    return usageOf(this.world, agent, this.#sessions?.live ?? [])
+    return usageOf(this.world, agent, this.#children?.live ?? [])
   }
 
   /** What an agent's model has written so far, in this world or in that of a session below. */
   textSoFar(agent: Entity, [sessionId, ...path]: readonly string[]): TextSoFar | undefined {
-    if (sessionId !== undefined) return this.#sessions?.driven(sessionId)?.textSoFar(agent, path)
+    if (sessionId !== undefined) return this.#children?.driven(sessionId)?.textSoFar(agent, path)
     if (!this.world.exists(agent)) return undefined
     for (const effect of this.world.referrers(OwnedBy, agent)) {
       const text = this.#texts.get(effect)
@@ -220,14 +218,14 @@ export class Drive {
     return undefined
   }
 
-  /** What is told of the world's sessions. */
-  get news(): SessionNews {
-    return (this.#news ??= new SessionNews(this.listeners))
+  /** What programs wait for. */
+  get completions(): Completions {
+    return (this.#completions ??= new Completions(this.listeners))
   }
 
-  /** The world's sessions as they are run. */
-  get sessions(): Sessions {
-    return (this.#sessions ??= this.#makeSessions())
+  /** The world's sessions and subtasks as they are run. */
+  get children(): Children {
+    return (this.#children ??= this.#makeChildren())
   }
 
   /**
@@ -242,8 +240,8 @@ export class Drive {
     this.#pump.stop(last !== undefined)
     if (this.#options.host === undefined) this.host.close()
     await this.#loop?.halt()
-    this.#news?.close(this.world.name)
-    await this.#sessions?.closed()
+    this.#completions?.close(this.world.name)
+    await this.#children?.closed()
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#late], isUnderWay)
     await this.#keeper?.close()
     this.host.seams.ended?.(this.#driven)
@@ -252,6 +250,11 @@ export class Drive {
     if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
     this.world.core.drive(undefined)
     this.world.core.watch()
+  }
+
+  /** Passes an answer on that this world has not asked for. False: no world below has asked for it either. */
+  async #isPassedOn(input: AnswerInput): Promise<boolean> {
+    return this.#children !== undefined && !hasAsked(this.world, input) && (await this.#children.answer(input))
   }
 
   get #time(): EventTime {
@@ -287,12 +290,12 @@ export class Drive {
     }
   }
 
-  #makeSessions(): Sessions {
+  #makeChildren(): Children {
     const { host, world } = this
     const { store, record } = this.#options
     const { root = world.name, path = [] } = this.#lineage ?? {}
-    const makeRunner: MakeRunner = (child, sessionId, ties, held) => {
-      const lineage = { root, path: [...path, sessionId], listeners: this.listeners, ...ties }
+    const makeRunner: MakeRunner = (child, ties, held) => {
+      const lineage = { root, path: [...path, child.name], listeners: this.listeners, ...ties }
       const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
       return new Drive(child, { host, ...kept }, { lineage, ...held })
     }
@@ -300,7 +303,7 @@ export class Drive {
       if (!this.#isStopped) return this.#committed((waiter) => this.#inbox.push(input, waiter))
       return void this.#late.push(input)
     }
-    return new Sessions({ world, host, store, root, record, makeRunner, enter })
+    return new Children({ world, host, store, root, record, makeRunner, enter })
   }
 
   /** What the newest committed tick told may not have been heard before the last process ended. */

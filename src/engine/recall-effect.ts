@@ -14,8 +14,8 @@ import type { Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import type { World } from '../world/world.ts'
 import type { EffectKind } from './effect-kind.ts'
-import type { Sessions } from './sessions.ts'
-import { transcriptKey } from './transcript-place.ts'
+import type { Children } from './children/children.ts'
+import { transcriptKey } from './children/transcript-place.ts'
 
 const maxMessages = 10
 const maxChars = 1_000
@@ -25,7 +25,7 @@ const maxHits = 500
 const place = { root: 'unwritten', key: 'unwritten.jsonl' } as const
 
 /** Searches an agent's own transcript for what it no longer sees of its conversation. */
-export function recallEffect(sessions: Sessions): EffectKind {
+export function recallEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
       const { agent } = world.read(effect, OwnedBy)
@@ -34,7 +34,7 @@ export function recallEffect(sessions: Sessions): EffectKind {
       const unwritten = unwrittenOf(world, agent)
       return async () => {
         const words = typeof query === 'string' ? query : ''
-        const hits = await sessions.transcripts.search(await transcriptKey(world, agent), words, maxHits)
+        const hits = await children.transcripts.search(await transcriptKey(world, agent), words, maxHits)
         const lines = [...hits, ...(await searched(unwritten, words))]
         const found = lines.flatMap(({ text }) => messageOf(text) ?? []).filter(({ seq }) => isFolded(seq))
         const unlike = [...new Map(found.map((one) => [one.seq, one])).values()]

@@ -23,9 +23,9 @@ import type { Host } from './host.ts'
 import type { OpenRunnerOptions, RunnerOptions } from './runner-options.ts'
 import type { RunnerStats } from './runner-stats.ts'
 import { openStored, type StoredWorldHeld } from './stored-world.ts'
-import { Subagents } from './subagents.ts'
+import { Subagents } from './children/subagents.ts'
 import type { TextSoFar } from './texts-so-far.ts'
-import { runSubtask, type SubtaskOptions } from './run-subtask.ts'
+import { runSubtask, type SubtaskOptions } from './children/run-subtask.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
@@ -157,7 +157,7 @@ export class Runner {
    * @throws `limit-reached` while it has spent as much as its life's ceiling or more; `invalid-argument`
    */
   async resetCostCeiling(agent: Entity, options: CostCeilingReset = {}): Promise<void> {
-    const request = this.#drive.news.requestId(this.world.tick)
+    const request = this.#drive.completions.requestId(this.world.tick)
     await resetCostCeiling(this.world, (input) => this.post(input), { agent, request, options })
   }
 
@@ -174,8 +174,8 @@ export class Runner {
    * @throws before anything has run: `invalid-argument`, `unknown-provider`
    */
   async runSubtask(agent: Entity, options: SubtaskOptions): Promise<SubtaskResult> {
-    const { host, news, world } = this.#drive
-    return runSubtask(agent, options, { host, news, world, post: (input) => this.post(input) })
+    const { completions, host, world } = this.#drive
+    return runSubtask(agent, options, { completions, host, world, post: (input) => this.post(input) })
   }
 
   /**
@@ -210,8 +210,8 @@ export class Runner {
   }
 
   get #contextCalls(): ContextCallParts {
-    const { news, world } = this.#drive
-    return { news, world, post: (input) => this.post(input) }
+    const { completions, world } = this.#drive
+    return { completions, world, post: (input) => this.post(input) }
   }
 
   /**
@@ -227,9 +227,9 @@ export class Runner {
 
   /** An agent's sessions, for programs. */
   subagents(agent: Entity): Subagents {
-    const { world, host, sessions, news } = this.#drive
+    const { world, host, children, completions } = this.#drive
     const post = (input: StandardInput): Promise<void> => this.post(input)
-    return new Subagents(agent, { world, clock: host.clock, sessions, news, post })
+    return new Subagents(agent, { world, clock: host.clock, children, completions, post })
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Inbox, Intake, Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
 import type { Listeners } from './listeners.ts'
 import type { Pump } from './pump.ts'
-import { withReports } from './session-reports.ts'
+import { withReports } from './children/session-reports.ts'
 
 /** Waits between the tries of a commit; one more try than waits. */
 const commitWaitsMs = [50, 500]

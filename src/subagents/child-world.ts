@@ -26,7 +26,7 @@ import type { Component, Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
 import { type System, World } from '../world/world.ts'
-import { type Payer, payFor } from './payer.ts'
+import { type BudgetOwner, spendFor } from './budget-owner.ts'
 import { deniedBesides } from './denied-tools.ts'
 import { forkDirective } from './fork-directive.ts'
 import { recordHolder } from './record-holder.ts'
@@ -40,7 +40,7 @@ export interface ChildParts {
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
   /** Of a subtask: who keeps account of what it spends. */
-  readonly payer?: Payer | undefined
+  readonly budgetOwner?: BudgetOwner | undefined
   /** Of a fork: what it shares with its parent. */
   readonly history: readonly Message[]
   readonly systems: readonly System[]
@@ -90,7 +90,7 @@ export function childWorld(
   // Summaries of its turns are paid for by whoever launched it. A Context sees to that as well.
   if (blueprint.archival !== undefined && blueprint.context === undefined) world.add(agent, Metered)
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
-  if (parts.payer !== undefined) payFor(world, agent, parts.payer)
+  if (parts.budgetOwner !== undefined) spendFor(world, agent, parts.budgetOwner)
   world.core.put(world.spawn(), HostFacts, factsWith(facts, installed.gone))
   for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)
   return { world, agent }

@@ -12,7 +12,7 @@ import { Running } from '../../../components/running.ts'
 import { Skills } from '../../../components/skills.ts'
 import { SystemPrompt } from '../../../components/system-prompt.ts'
 import { ToolCall } from '../../../components/tool-call.ts'
-import { isSessionEffect } from '../../engine/session-kinds.ts'
+import { isChildEffect } from '../../engine/children/kinds.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../../models/model-request.ts'
 import type { Entity } from '../../world/component.ts'
@@ -41,7 +41,7 @@ export interface AskedModel extends ModelRequest {
 
 /** Is an effect of that kind answered out of a recording? Sessions run again, and timers are the world's own. */
 export function isAnswered(kind: string): boolean {
-  return kind !== 'timer' && !isSessionEffect(kind)
+  return kind !== 'timer' && !isChildEffect(kind)
 }
 
 /** What an effect asks for, as its world is now. */

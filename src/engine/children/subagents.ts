@@ -1,22 +1,21 @@
-import { HostFacts } from '../../components/host-facts.ts'
-import type { StandardInput } from '../../components/input.ts'
-import { Collected, SessionQuery } from '../../components/session-call.ts'
-import { isFinal } from '../../components/session-status.ts'
-import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
-import { takeRefused } from '../subagents/refused-requests.ts'
-import type { Entity } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import type { World } from '../world/world.ts'
+import { HostFacts } from '../../../components/host-facts.ts'
+import type { StandardInput } from '../../../components/input.ts'
+import { Collected, SessionQuery } from '../../../components/session-call.ts'
+import { isFinal, type SessionStatus } from '../../../components/session-status.ts'
+import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../../components/subagent-session.ts'
+import { takeRefused } from '../../subagents/refused-requests.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
-import type { Clock } from './clock.ts'
-import { checkedLaunch, checkedPrompt, checkedTime } from './launch-options.ts'
-import type { LaunchOptions } from './launch-options.ts'
+import type { Clock } from '../clock.ts'
+import { checkedLaunch, checkedPrompt, checkedTime } from '../launch-options.ts'
+import type { LaunchOptions } from '../launch-options.ts'
 import { lostResult } from './session-records.ts'
-import { sessionInfo, type SessionInfo } from './session-info.ts'
-import { ownSession, type SessionRef } from './session-ref.ts'
-import type { Launched, SessionNews } from './session-news.ts'
-import type { Sessions } from './sessions.ts'
-import { cutText } from '../tools/cut-text.ts'
+import { findSession } from '../../subagents/find-session.ts'
+import type { Completions, Launched } from './completions.ts'
+import type { Children } from './children.ts'
+import { cutText } from '../../tools/cut-text.ts'
 
 export interface WaitOptions {
   /** @default true */
@@ -25,12 +24,33 @@ export interface WaitOptions {
   readonly timeoutMs?: number
 }
 
+/** A session's full id, a unique prefix of it (longer than `session-`), or its sequence number. */
+export type SessionRef = string | number
+
+/** A session as a program sees it in a list. */
+export interface SessionInfo {
+  readonly sessionId: string
+  readonly sequence: number
+  readonly category: string
+  /** Of an ended session: the beginning, if it is long. */
+  readonly prompt: string
+  readonly model: string
+  readonly status: SessionStatus
+  /** Since its launch. */
+  readonly ageMs: number
+  /** Until its deadline; `undefined`: it has none, or does not run. */
+  readonly remainingMs: number | undefined
+  readonly usage: SessionUsage
+  /** A result or a reply is under way, or waits to be collected. */
+  readonly pending: boolean
+}
+
 /** What a program works on an agent's sessions with. */
 export interface SubagentsParts {
   readonly world: World
   readonly clock: Clock
-  readonly sessions: Sessions
-  readonly news: SessionNews
+  readonly children: Children
+  readonly completions: Completions
   /** Resolves once the input is committed. */
   readonly post: (input: StandardInput) => Promise<void>
 }
@@ -79,25 +99,25 @@ export class Subagents {
    * `nothing-pending` if the reply was collected meanwhile
    */
   async query(ref: SessionRef, prompt: string, options: WaitOptions = {}): Promise<string | undefined> {
-    const { world, news, post, sessions } = this.#parts
+    const { world, completions, post } = this.#parts
     const { wait = true, timeoutMs = defaultWaitMs } = options
     checkedPrompt(prompt)
     checkedTime(timeoutMs)
     const { session, record } = this.#own(ref)
     const { sessionId } = record
     this.#assertQueryable(session, record)
-    const busyWith = this.#busyWith(session, wait) ?? sessions.asking.get(sessionId)
+    const busyWith = this.#busyWith(session, wait) ?? completions.asking.get(sessionId)
     if (busyWith !== undefined) throw busy(sessionId, busyWith)
-    const query = news.requestId(world.tick)
-    const answered = news.answered(query)
-    sessions.asking.set(sessionId, prompt)
+    const query = completions.requestId(world.tick)
+    const answered = completions.answered(query)
+    completions.asking.set(sessionId, prompt)
     try {
       await post({ kind: 'query', agent: this.#agent, prompt, query, session: sessionId })
     } finally {
-      sessions.asking.delete(sessionId)
+      completions.asking.delete(sessionId)
     }
     if (this.#query(session, query) === undefined) {
-      news.forget(query)
+      completions.forget(query)
       throw new EntiaError('not-queryable', `Session ${sessionId} takes no queries any more.`, { entity: session })
     }
     if (!wait) return sessionId
@@ -111,12 +131,12 @@ export class Subagents {
    * @throws `unknown-session`, `ambiguous-id`, `session-failed`, `nothing-pending`, `invalid-argument`
    */
   async collect(ref: SessionRef, options: WaitOptions = {}): Promise<string | undefined> {
-    const { world, news } = this.#parts
+    const { world, completions } = this.#parts
     const { wait = true, timeoutMs = defaultWaitMs } = options
     checkedTime(timeoutMs)
     const { session, record } = this.#own(ref)
     if (!world.has(session, Collected)) {
-      const isOver = isFinal(record.status) || (wait && (await this.#within(timeoutMs, news.ended(session))))
+      const isOver = isFinal(record.status) || (wait && (await this.#within(timeoutMs, completions.ended(session))))
       if (!isOver) return undefined
       await this.#take(record.sessionId, !world.has(session, Collected))
       return this.#resultOf(session)
@@ -124,15 +144,13 @@ export class Subagents {
     const query = this.#queries(session)[0]
     if (query === undefined) throw nothingPending(record.sessionId)
     const { id, reply } = world.read(query, SessionQuery)
-    const isOver = reply !== undefined || (wait && (await this.#within(timeoutMs, news.answered(id))))
+    const isOver = reply !== undefined || (wait && (await this.#within(timeoutMs, completions.answered(id))))
     return isOver ? this.#takeReply(session, id) : undefined
   }
 
   /** The agent's sessions, by sequence. */
   list({ active = false }: { readonly active?: boolean } = {}): SessionInfo[] {
-    const { world, sessions } = this.#parts
-    const infoOf = (session: Entity): SessionInfo => sessionInfo(sessions, session, this.#queries(session).length > 0)
-    const all = world.referrers(SubagentSession, this.#agent).map(infoOf)
+    const all = this.#parts.world.referrers(SubagentSession, this.#agent).map((session) => this.#info(session))
     return active ? all.filter(({ status }) => !isFinal(status)) : all
   }
 
@@ -150,7 +168,7 @@ export class Subagents {
    * @throws `ambiguous-id`
    */
   async kill(ref: SessionRef): Promise<boolean> {
-    const found = ownSession(this.#parts.world, this.#agent, ref)
+    const found = this.#find(ref)
     if (found instanceof EntiaError) {
       if (found.code === 'unknown-session') return false
       throw found
@@ -183,22 +201,49 @@ export class Subagents {
    */
   async transcript(ref: SessionRef): Promise<Transcript | undefined> {
     const { record } = this.#own(ref)
-    return this.#parts.sessions.transcript(record.sessionId)
+    return this.#parts.children.transcript(record.sessionId)
   }
 
   async #launch(request: Omit<Delegation, 'agent' | 'correlationId' | 'kind'>): Promise<Launched> {
-    const { world, news, post } = this.#parts
-    const correlationId = news.requestId(world.tick)
-    const launched = news.launched(correlationId)
+    const { world, completions, post } = this.#parts
+    const correlationId = completions.requestId(world.tick)
+    const launched = completions.launched(correlationId)
     await post({ kind: 'delegate', agent: this.#agent, correlationId, ...request })
     const refused = takeRefused(world, correlationId)
     if (refused === undefined) return launched
-    news.forget(correlationId)
+    completions.forget(correlationId)
     throw new EntiaError(refused.code, refused.reason)
   }
 
+  #info(session: Entity): SessionInfo {
+    const { world, children } = this.#parts
+    const record = children.record(session)
+    const { category, createdAtMs, deadlineMs, model, prompt, sequence, sessionId, status } = record
+    const isOpen = !world.has(session, Collected) && status !== 'cancelled'
+    return {
+      sessionId,
+      sequence,
+      category,
+      prompt,
+      model,
+      status,
+      ageMs: world.nowMs - createdAtMs,
+      remainingMs: status === 'running' && deadlineMs !== undefined ? deadlineMs - world.nowMs : undefined,
+      usage: record.usage ?? children.driven(sessionId)?.usage ?? { calls: 0, sessions: 0 },
+      pending: isOpen || this.#queries(session).length > 0,
+    }
+  }
+
+  /** The agent's own session of that name, or what is wrong with the name. */
+  #find(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } | EntiaError {
+    const { world } = this.#parts
+    const found = findSession(world, this.#agent, String(ref))
+    if (found.problem !== undefined) return new EntiaError(found.code, found.problem, { ref })
+    return { session: found.session, record: world.read(found.session, SubagentSession) }
+  }
+
   #own(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } {
-    const found = ownSession(this.#parts.world, this.#agent, ref)
+    const found = this.#find(ref)
     if (found instanceof EntiaError) throw found
     return found
   }
@@ -239,19 +284,19 @@ export class Subagents {
 
   /** Takes a result, or the reply to a query, if it is there: it is for one of all who ask for it. */
   async #take(session: string, isThere: boolean, query?: string): Promise<void> {
-    const { post, sessions } = this.#parts
+    const { completions, post } = this.#parts
     const key = query ?? session
-    if (!isThere || sessions.collecting.has(key)) throw nothingPending(session)
-    sessions.collecting.add(key)
+    if (!isThere || completions.collecting.has(key)) throw nothingPending(session)
+    completions.collecting.add(key)
     try {
       await post({ kind: 'collected', agent: this.#agent, session, ...(query !== undefined && { query }) })
     } finally {
-      sessions.collecting.delete(key)
+      completions.collecting.delete(key)
     }
   }
 
   async #resultOf(session: Entity): Promise<string> {
-    const { world, sessions } = this.#parts
+    const { world, children } = this.#parts
     const {
       error,
       inlineContent,
@@ -264,9 +309,9 @@ export class Subagents {
       throw new EntiaError('session-failed', error ?? `Session ${sessionId} ended as ${status}.`, { sessionId, status })
     }
     if (inlineContent !== undefined) return inlineContent
-    const found = await sessions.records.get(recordPath)
+    const found = await children.records.get(recordPath)
     if (found !== undefined) return found.text
-    const why = lostResult(resultBytes, sessions.maxKeptBytes)
+    const why = lostResult(resultBytes, children.maxKeptBytes)
     throw new EntiaError('session-failed', `The result of session ${sessionId} cannot be read. ${why}`, { recordPath })
   }
 

@@ -1,23 +1,23 @@
-import { TranscriptWrite } from '../../components/agent-transcript.ts'
-import { ArchiveJob } from '../../components/archive-job.ts'
-import { HolderDraft, Seed } from '../../components/holder.ts'
-import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/ancestry.ts'
-import { Conversation } from '../../components/conversation.ts'
-import { DelegationLimits } from '../../components/delegation-limits.ts'
-import type { InputOf, StandardInput } from '../../components/input.ts'
-import { LastQuestion } from '../../components/last-question.ts'
-import type { Message } from '../../components/message.ts'
-import { Turn } from '../../components/turn.ts'
-import { usageSince } from '../subagents/grants.ts'
-import { systemText } from '../models/project.ts'
-import type { DeepReadonly, Entity } from '../world/component.ts'
-import type { World } from '../world/world.ts'
-import type { MayCall } from './allowance-effect.ts'
-import type { Lineage } from './lineage.ts'
-import type { SessionSlot } from './session-slot.ts'
-import type { TextSoFar } from './texts-so-far.ts'
-import type { SessionUsage } from '../../components/subagent-session.ts'
-import type { Input } from '../world/input.ts'
+import { TranscriptWrite } from '../../../components/agent-transcript.ts'
+import { ArchiveJob } from '../../../components/archive-job.ts'
+import { HolderDraft, Seed } from '../../../components/holder.ts'
+import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../../components/ancestry.ts'
+import { Conversation } from '../../../components/conversation.ts'
+import { DelegationLimits } from '../../../components/delegation-limits.ts'
+import type { InputOf, StandardInput } from '../../../components/input.ts'
+import { LastQuestion } from '../../../components/last-question.ts'
+import type { Message } from '../../../components/message.ts'
+import { Turn } from '../../../components/turn.ts'
+import { usageSince } from '../../subagents/grants.ts'
+import { systemText } from '../../models/project.ts'
+import type { Component, DeepReadonly, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { SessionSlot } from '../../subagents/pool.ts'
+import type { Failure } from '../../../components/failure.ts'
+import type { Listeners } from '../listeners.ts'
+import type { TextSoFar } from '../texts-so-far.ts'
+import type { SessionUsage } from '../../../components/subagent-session.ts'
+import type { Input } from '../../world/input.ts'
 
 /** How a session's World has ended. */
 export type SessionEndData = DeepReadonly<(typeof SessionEnd)['schema']['_output']>
@@ -40,8 +40,30 @@ export type Grant = Omit<InputOf<'granted'>, 'id' | 'kind'>
 /** A person's answer to an approval. */
 export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
 
-/** A Runner for a World, made with ties to a parent. */
-export type MakeChildRunner = (lineage: Pick<Lineage, 'committed' | 'failed' | 'mayCall' | 'slot'>) => ChildRunner
+/** What ties the Runner of a child to its run. */
+export interface ChildTies {
+  /** Absent: it runs without one, as a query does. */
+  readonly slot: SessionSlot | undefined
+  /** Of a subtask: asks its caller's world why its next call of a model may not begin; `undefined`: it may. */
+  readonly mayCall: (() => Promise<Failure | undefined>) | undefined
+  /** Called after each tick, once it is committed. */
+  readonly committed: () => void
+  /** Called when the Runner fails. */
+  readonly failed: (error: Error) => void
+}
+
+/** What ties the Runner of a child to that of its parent. */
+export interface Lineage extends ChildTies {
+  /** The root world, in whose database all worlds below it lie. */
+  readonly root: string
+  /** Ids of the sessions above and its own, outermost first. */
+  readonly path: readonly string[]
+  /** The parent's, which hear of everything here. */
+  readonly listeners: Listeners
+}
+
+/** Makes a Runner for a World that is open. */
+export type MakeChildRunner = (ties: ChildTies) => ChildRunner
 
 /** What a session's agent was last asked with. */
 export interface Transcript {
@@ -49,11 +71,21 @@ export interface Transcript {
   readonly messages: readonly Message[]
 }
 
-/** A session's World while it is driven: from its first tick, or from where it was left, until it has ended. */
+interface ChildRunOptions {
+  /** Given back while the child only waits. */
+  readonly slot?: SessionSlot
+  /** Asked before each call of its model. */
+  readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
+}
+
+/** A child's World while it is driven: from its first tick, or from where it was left, until it has ended. */
 export class ChildRun {
+  readonly agent: Entity
+  readonly world: World
   readonly #runner: ChildRunner
   readonly #slot: SessionSlot | undefined
-  readonly #agent: Entity
+  /** What had been used before this run. */
+  readonly #usedBefore: SessionUsage
   readonly #ended: Promise<SessionEndData>
   #settle: ((end: SessionEndData) => void) | undefined
   #isAwaited = false
@@ -62,34 +94,24 @@ export class ChildRun {
   #hasFailed = false
   /** Resolves once its World ticks, or will not. */
   readonly #started = Promise.withResolvers<void>()
-  readonly #quiet = Promise.withResolvers<void>()
+  readonly #quiet = Promise.withResolvers<undefined>()
 
-  /**
-   * @param slot given back while the session only waits. Absent: it needs none
-   * @param mayCall of a subtask: asked before each call of its model, if somebody is to be
-   */
-  constructor(makeRunner: MakeChildRunner, slot: SessionSlot | undefined, mayCall?: MayCall) {
+  constructor(makeRunner: MakeChildRunner, { slot, mayCall }: ChildRunOptions) {
     this.#slot = slot
     this.#ended = new Promise((resolve) => (this.#settle = resolve))
     this.#runner = makeRunner({
       slot,
-      mayCall,
+      mayCall: mayCall && (() => mayCall(this)),
       committed: () => this.#look(),
       failed: (error) => {
         this.#hasFailed = true
         this.#settle?.({ ok: false, error: error.message, kind: 'internal' })
-        this.#quiet.resolve()
+        this.#quiet.resolve(undefined)
       },
     })
-    this.#agent = agentOf(this.#runner.world)
-  }
-
-  get agent(): Entity {
-    return this.#agent
-  }
-
-  get world(): World {
-    return this.#runner.world
+    this.world = this.#runner.world
+    this.agent = agentOf(this.world)
+    this.#usedBefore = this.usage
   }
 
   /** Writes the World down, so that it is there before anything of it has happened. */
@@ -111,26 +133,25 @@ export class ChildRun {
   }
 
   #isTold({ question }: Grant): boolean {
-    const { world } = this.#runner
-    if (question === undefined) return world.has(this.#agent, DelegationLimits)
-    return world.get(this.#agent, LastQuestion)?.id === question
+    if (question === undefined) return this.world.has(this.agent, DelegationLimits)
+    return this.world.get(this.agent, LastQuestion)?.id === question
   }
 
   /** What the agent has used on a question since it was told of it. */
   usedOn(question: string): SessionUsage | undefined {
-    const asked = this.#runner.world.get(this.#agent, LastQuestion)
+    const asked = this.world.get(this.agent, LastQuestion)
     return asked?.id === question ? usageSince(asked.usedBefore, this.usage) : undefined
   }
 
   /** Puts a further question to the agent, once under an id. */
   async ask(prompt: string, id: string): Promise<void> {
     const message = { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }
-    await this.#runner.post({ kind: 'message', agent: this.#agent, message }, id)
+    await this.#runner.post({ kind: 'message', agent: this.agent, message }, id)
   }
 
   /** Ends what the agent is at. */
   async abandon(): Promise<void> {
-    await this.#runner.post({ kind: 'cancel', agent: this.#agent })
+    await this.#runner.post({ kind: 'cancel', agent: this.agent })
   }
 
   /** Passes a person's answer on to the World that has asked: this one, or one below. False: neither has. */
@@ -149,25 +170,29 @@ export class ChildRun {
 
   /** Is its agent in the midst of a turn? */
   get isAtWork(): boolean {
-    return this.#runner.world.has(this.#agent, Turn)
+    return this.world.has(this.agent, Turn)
   }
 
   /** Has it ended, while turns of it are still on their way to holders? */
   get isArchiving(): boolean {
-    const { world } = this.#runner
-    if (!world.has(this.#agent, SessionEnd) && !world.has(this.#agent, Seed)) return false
-    return [ArchiveJob, HolderDraft, TranscriptWrite].some((token) => world.core.state.holders(token).length > 0)
+    if (!this.world.has(this.agent, SessionEnd) && !this.world.has(this.agent, Seed)) return false
+    return [ArchiveJob, HolderDraft, TranscriptWrite].some((token) => holds(this.world, token))
   }
 
   /** Resolves once nothing of that is under way, or it is not driven any more. */
-  quiet(): Promise<void> {
+  quiet(): Promise<undefined> {
     this.#isLeaving = true
     this.#look()
     return this.#quiet.promise
   }
 
   get usage(): SessionUsage {
-    return this.#runner.usageOf(this.#agent)
+    return this.#runner.usageOf(this.agent)
+  }
+
+  /** What it has used since this run began. */
+  get usedInRun(): SessionUsage {
+    return usageSince(this.#usedBefore, this.usage)
   }
 
   /** What the model of an agent has written so far, in this World or in that of a session below. */
@@ -176,8 +201,7 @@ export class ChildRun {
   }
 
   get transcript(): Transcript {
-    const { world } = this.#runner
-    return transcriptOf(world)
+    return transcriptOf(this.world)
   }
 
   /** Stops all work and lets go of the World, which can go on from there. */
@@ -196,12 +220,11 @@ export class ChildRun {
 
   #look(): void {
     if (this.#isStopped) return
-    const { world } = this.#runner
-    if (this.#isLeaving && !this.isAtWork && !this.isArchiving) this.#quiet.resolve()
-    const end = world.get(this.#agent, SessionEnd)
+    if (this.#isLeaving && !this.isAtWork && !this.isArchiving) this.#quiet.resolve(undefined)
+    const end = this.world.get(this.agent, SessionEnd)
     if (end !== undefined) {
       if (this.#isAwaited) this.#settle?.(end)
-    } else if (world.has(this.#agent, SlotReleased) && !isAskingForSlot(world)) this.#slot?.leave()
+    } else if (this.world.has(this.agent, SlotReleased) && !holds(this.world, SlotRequest)) this.#slot?.leave()
   }
 }
 
@@ -216,6 +239,6 @@ export function transcriptOf(world: World): Transcript {
   return { systemPrompt: systemText(world, agent), messages: [...(world.get(agent, Conversation) ?? [])] }
 }
 
-function isAskingForSlot(world: World): boolean {
-  return world.core.state.holders(SlotRequest).length > 0
+function holds(world: World, token: Component): boolean {
+  return world.core.state.holders(token).length > 0
 }

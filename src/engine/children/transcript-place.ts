@@ -1,8 +1,8 @@
-import { Ancestry } from '../../components/ancestry.ts'
-import type { Store, TranscriptHit, TranscriptLine } from '../stores/port.ts'
-import type { Entity } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import type { World } from '../world/world.ts'
+import { Ancestry } from '../../../components/ancestry.ts'
+import type { Store, TranscriptHit, TranscriptLine } from '../../stores/port.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { World } from '../../world/world.ts'
 import { treeOf } from './world-tree.ts'
 
 /** Lines for a transcript that has so many. */
@@ -69,7 +69,7 @@ export class TranscriptPlace {
 export async function transcriptKey(world: World, agent: Entity): Promise<string> {
   const sessionId = world.get(agent, Ancestry)?.sessions.at(-1)?.sessionId
   if (sessionId !== undefined) return sessionKey(sessionId)
-  const { fileStem } = await import('../stores/file-name.ts')
+  const { fileStem } = await import('../../stores/file-name.ts')
   return `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
 }
 

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import type { StandardInput } from '../../components/input.ts'
-import type { SubtaskResult } from '../../components/subtask.ts'
-import { parseModel } from '../models/model-name.ts'
-import { takeRefused } from '../subagents/refused-requests.ts'
-import { schemaIssues } from '../tools/schema-issues.ts'
-import type { Entity } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import { lazily } from '../world/lazily.ts'
-import type { World } from '../world/world.ts'
-import type { Host } from './host.ts'
-import type { SessionNews } from './session-news.ts'
+import type { StandardInput } from '../../../components/input.ts'
+import type { SubtaskResult } from '../../../components/subtask.ts'
+import { parseModel } from '../../models/model-name.ts'
+import { takeRefused } from '../../subagents/refused-requests.ts'
+import { schemaIssues } from '../../tools/schema-issues.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { lazily } from '../../world/lazily.ts'
+import type { World } from '../../world/world.ts'
+import type { Host } from '../host.ts'
+import type { Completions } from './completions.ts'
 
 /** What a program asks of a subtask. */
 export interface SubtaskOptions {
@@ -47,7 +47,7 @@ const schema = lazily(() =>
 /** What a subtask is asked of. */
 export interface SubtaskParts {
   readonly host: Host
-  readonly news: SessionNews
+  readonly completions: Completions
   readonly world: World
   /** Resolves once the input is committed. */
   readonly post: (input: StandardInput) => Promise<void>
@@ -57,17 +57,17 @@ export interface SubtaskParts {
 export async function runSubtask(
   agent: Entity,
   options: SubtaskOptions,
-  { host, news, world, post }: SubtaskParts,
+  { completions, host, world, post }: SubtaskParts,
 ): Promise<SubtaskResult> {
   const { data: asked, error } = schema().safeParse(options)
   if (asked === undefined) throw new EntiaError('invalid-argument', `runSubtask: ${schemaIssues(error)}.`)
   const { model, ...rest } = asked
   if (model !== undefined) host.provider(parseModel(model).provider)
-  const request = news.requestId(world.tick)
-  const ended = news.subtaskEnded(request)
+  const request = completions.requestId(world.tick)
+  const ended = completions.subtaskEnded(request)
   await post({ kind: 'subtask', agent, request, ...rest, ...(model !== undefined && { model }) })
   const refused = takeRefused(world, request)
   if (refused === undefined) return ended
-  news.forget(request)
+  completions.forget(request)
   throw new EntiaError(refused.code, refused.reason)
 }

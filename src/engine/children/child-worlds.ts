@@ -1,0 +1,237 @@
+import { Ancestry, type WorldKind } from '../../../components/ancestry.ts'
+import type { BlueprintData } from '../../../components/blueprint.ts'
+import type { Message } from '../../../components/message.ts'
+import type { SubagentSessionData } from '../../../components/subagent-session.ts'
+import type { Store } from '../../stores/port.ts'
+import type { BudgetOwner } from '../../subagents/budget-owner.ts'
+import { childWorld } from '../../subagents/child-world.ts'
+import type { HolderFailure } from '../../subagents/holder-outcome.ts'
+import { type HolderParts, holderWorld } from '../../subagents/holder-world.ts'
+import { reviveSession } from '../../subagents/revive-session.ts'
+import { thrownMessage } from '../../tools/thrown-message.ts'
+import type { Component, Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { WorldEvent } from '../../world/input.ts'
+import type { System, World } from '../../world/world.ts'
+import type { Host } from '../host.ts'
+import { Keeper } from '../keeper.ts'
+import { withStandard } from '../with-standard.ts'
+import type { ChildRunner, ChildTies, MakeChildRunner } from './child-run.ts'
+import { joinTree, treeOf, type WorldTree } from './world-tree.ts'
+
+/** Makes a Runner for the World of a child. */
+export type MakeRunner = (world: World, ties: ChildTies, held: HeldWorld) => ChildRunner
+
+/** What keeps the World of a child, if a store does. */
+interface HeldWorld {
+  readonly keeper?: Keeper | undefined
+  /** What the newest tick told, which may not have been heard. */
+  readonly told?: readonly WorldEvent[]
+}
+
+/** Where the Worlds of children come from. */
+export interface ChildWorldsParts {
+  /** The parent's: children have its systems and its components. */
+  readonly world: World
+  readonly host: Host
+  readonly store: Store | undefined
+  readonly root: string
+  /** Keep all ticks, as of the parent's world. */
+  readonly record: boolean | undefined
+  readonly makeRunner: MakeRunner
+}
+
+/** What a child is begun from. */
+export interface Beginning {
+  readonly session: Pick<SubagentSessionData, 'denied' | 'resumedFrom' | 'sessionId'> & {
+    readonly kind: WorldKind
+    /** Absent: all but the beginning of it is gone. */
+    readonly prompt: string | undefined
+  }
+  /** The parent. */
+  readonly agent: Entity
+  readonly blueprint: BlueprintData
+  readonly budgetOwner?: BudgetOwner | undefined
+  readonly history: readonly Message[]
+}
+
+/** It lay in memory, or in a folder that is not there any more. */
+const lostPrompt =
+  'Only the beginning of the prompt is left: what kept the rest is gone. Launch the session anew with its whole task.'
+
+/** Without a store, so many ended Worlds are kept in memory, the newest, so that they can be asked further questions. */
+const maxKept = 32
+
+/** The Worlds of children: made, restored from the Store, or, without one, kept for a while. */
+export class ChildWorlds {
+  readonly #parts: ChildWorldsParts
+  readonly #tree: WorldTree
+  readonly #kept = new Map<string, World>()
+
+  constructor(parts: ChildWorldsParts) {
+    this.#parts = parts
+    this.#tree = treeOf(parts.world)
+  }
+
+  /**
+   * A Runner for a child that begins: anew, or from where another one was left that it goes on with. A text: what the Host
+   * lacks.
+   */
+  async begin(beginning: Beginning): Promise<MakeChildRunner | string> {
+    const { session } = beginning
+    const { sessionId, resumedFrom } = session
+    const continued = resumedFrom === undefined ? undefined : await this.#copy(resumedFrom, beginning)
+    const made = continued ?? this.#make(beginning)
+    if ('problem' in made) return made.problem
+    const keeper = await this.#openFresh(sessionId)
+    return (ties) => this.#runner(made.world, ties, { keeper })
+  }
+
+  /** A Runner for a child whose World is there already; `undefined` if it is not. */
+  async goOn(sessionId: string): Promise<MakeChildRunner | undefined> {
+    const { store, root, record } = this.#parts
+    if (store === undefined) {
+      const world = this.#inMemory(sessionId)
+      return world && ((ties) => this.#runner(world, ties, {}))
+    }
+    const keeper = await Keeper.open(sessionId, { store, root, record })
+    try {
+      const found = await keeper.restore(this.#known)
+      if (found !== undefined) return (ties) => this.#runner(found.world, ties, { keeper, told: found.told })
+    } catch (error) {
+      await keeper.close()
+      throw error
+    }
+    await keeper.close()
+    return undefined
+  }
+
+  /** Keeps a World that is not driven any more, if there is no store that has it. */
+  keep(sessionId: string, world: World): void {
+    if (this.#parts.store !== undefined || this.#tree.holders.has(sessionId)) return
+    this.#kept.delete(sessionId)
+    this.#kept.set(sessionId, world)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  /** A World as it was last committed, to be looked at. */
+  async look(sessionId: string): Promise<World | undefined> {
+    return this.#inMemory(sessionId) ?? (await this.#stored(sessionId))
+  }
+
+  /** Writes the World of a holder down, once, and lets it rest; or says why it is not there. */
+  async hold(
+    agent: Entity,
+    parts: Omit<HolderParts, 'above' | 'facts' | 'systems'>,
+  ): Promise<HolderFailure | undefined> {
+    const { host, store, root, record } = this.#parts
+    const { seams } = host
+    const world = holderWorld({ ...parts, ...this.#inherited(agent) })
+    if (store === undefined) {
+      this.#tree.holders.set(world.name, world)
+      seams.held?.(world)
+      return undefined
+    }
+    let keeper: Keeper
+    try {
+      keeper = await Keeper.open(world.name, { store, root, record })
+    } catch (error) {
+      return { phase: 'spawn', failure: storeFailure(error) }
+    }
+    try {
+      if (!(await keeper.isTaken())) await keeper.begin(world)
+      seams.held?.(world)
+      return undefined
+    } catch (error) {
+      return { phase: 'seed', failure: storeFailure(error) }
+    } finally {
+      await keeper.close()
+    }
+  }
+
+  /** Removes the World of a holder, if it is there. */
+  async remove(sessionId: string): Promise<void> {
+    const { host, store } = this.#parts
+    this.#tree.holders.delete(sessionId)
+    try {
+      await store?.delete(sessionId)
+    } catch (error) {
+      if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw error
+    }
+    host.seams.removed?.(sessionId)
+  }
+
+  /** Keeps none any more. */
+  close(): void {
+    this.#kept.clear()
+  }
+
+  #inMemory(sessionId: string): World | undefined {
+    return this.#kept.get(sessionId) ?? this.#tree.holders.get(sessionId)
+  }
+
+  #runner(world: World, ties: ChildTies, held: HeldWorld): ChildRunner {
+    joinTree(world, this.#parts.world)
+    return this.#parts.makeRunner(world, ties, held)
+  }
+
+  /** What the World of a child has of its parent's and of the Host. */
+  #inherited(agent: Entity): Pick<HolderParts, 'above' | 'facts' | 'systems'> {
+    const { host, store, world } = this.#parts
+    const above = world.get(agent, Ancestry)?.sessions ?? []
+    return { above, facts: host.facts(store !== undefined), systems: world.systems }
+  }
+
+  /** What the World of a child is restored with. */
+  get #known(): { readonly systems: readonly System[]; readonly components: Iterable<Component> } {
+    const { core, systems } = this.#parts.world
+    return { systems, components: withStandard(core.tokens.values()) }
+  }
+
+  #make({ agent, session, ...beginning }: Beginning) {
+    const { prompt } = session
+    if (prompt === undefined) return { problem: lostPrompt }
+    const catalogue = this.#parts.host
+    return childWorld({ ...beginning, ...this.#inherited(agent), session: { ...session, prompt }, catalogue })
+  }
+
+  /** A copy of another session's World, under the name of the one that goes on with it. */
+  async #copy(from: string, { agent, blueprint, session }: Beginning): Promise<{ readonly world: World } | undefined> {
+    try {
+      const world = await this.#stored(from, session.sessionId)
+      if (world !== undefined) reviveSession(world, session, this.#inherited(agent).above, blueprint)
+      return world && { world }
+    } catch {
+      // A journal that cannot be read is as good as none: the session starts over.
+      return undefined
+    }
+  }
+
+  async #stored(sessionId: string, name?: string): Promise<World | undefined> {
+    const { store, root } = this.#parts
+    if (store === undefined) return undefined
+    const keeper = await Keeper.open(sessionId, { store, root })
+    try {
+      const found = await keeper.restore({ ...this.#known, name })
+      return found?.world
+    } finally {
+      await keeper.close()
+    }
+  }
+
+  /** What is there of a session that has not begun is left of a process that ended before it could. */
+  async #openFresh(sessionId: string): Promise<Keeper | undefined> {
+    const { store, root, record } = this.#parts
+    if (store === undefined) return undefined
+    const keeper = await Keeper.open(sessionId, { store, root, record })
+    if (!(await keeper.isTaken())) return keeper
+    await keeper.close()
+    await store.delete(sessionId)
+    return Keeper.open(sessionId, { store, root, record })
+  }
+}
+
+function storeFailure(error: unknown): HolderFailure['failure'] {
+  return { kind: 'store-failed', message: thrownMessage(error) }
+}

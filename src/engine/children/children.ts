@@ -1,0 +1,233 @@
+import { Approval } from '../../../components/approval.ts'
+import type { StandardInput } from '../../../components/input.ts'
+import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../../components/subagent-session.ts'
+import type { Store } from '../../stores/port.ts'
+import { SessionSlot } from '../../subagents/pool.ts'
+import type { Records } from '../../subagents/records.ts'
+import { canonical } from '../../world/canonical.ts'
+import type { Entity } from '../../world/component.ts'
+import type { Input } from '../../world/input.ts'
+import type { World } from '../../world/world.ts'
+import type { Host } from '../host.ts'
+import type { Enter } from '../inbox.ts'
+import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from './child-run.ts'
+import { ChildWorlds, type MakeRunner } from './child-worlds.ts'
+import { recordsFor } from './session-records.ts'
+import { SessionReports } from './session-reports.ts'
+import { TranscriptPlace } from './transcript-place.ts'
+import { treeOf, type WorldTree } from './world-tree.ts'
+
+/** What the children of a Runner's world are run with. */
+export interface ChildrenParts {
+  readonly world: World
+  readonly host: Host
+  readonly store: Store | undefined
+  /** Keep all ticks of all worlds. */
+  readonly record: boolean | undefined
+  /** The root world of the tree. */
+  readonly root: string
+  readonly makeRunner: MakeRunner
+  readonly enter: Enter
+}
+
+/** What is to be known of a child while it is driven. */
+interface ChildFacts {
+  /** Of a session's run: what it spends counts for its parent. */
+  readonly session?: Entity
+  /** Its World is wanted again. */
+  readonly isKept?: boolean
+}
+
+/** Pools know sessions by keys that no two worlds of a process share, whatever their names. */
+let trees = 0
+
+/** The children of one world, sessions and subtasks, as they are run: their Worlds, their locks, and the sessions' slots. */
+export class Children {
+  readonly world: World
+  readonly host: Host
+  readonly records: Records
+  /** Longest text of a session that the world has to keep, in bytes. Absent: the records outlive the Runner. */
+  readonly maxKeptBytes: number | undefined
+  /** All ticks of all worlds are kept. */
+  readonly isRecorded: boolean
+  readonly worlds: ChildWorlds
+  readonly transcripts: TranscriptPlace
+  readonly #enter: Enter
+  readonly #tree: WorldTree
+  readonly #key = `${++trees}`
+  readonly #slots = new Map<string, SessionSlot>()
+  readonly #reports: SessionReports
+  /** By the names of their Worlds. */
+  readonly #driven = new Map<string, ChildFacts & { readonly run: ChildRun }>()
+  /** Names of Worlds that go on from where they were left, and are not driven yet. */
+  readonly #expected = new Set<string>()
+  /** Worlds that are locked here, or are about to be. The Runner does not let go of its world before they are unlocked. */
+  #locks = 0
+  /** Resolves at the next change of any of that. */
+  #change = Promise.withResolvers<void>()
+
+  constructor({ world, host, store, root, record, makeRunner, enter }: ChildrenParts) {
+    this.world = world
+    this.host = host
+    this.#enter = enter
+    this.#tree = treeOf(world)
+    this.#reports = new SessionReports(world)
+    this.records = recordsFor(host.artifacts, store, world, root)
+    this.maxKeptBytes = host.artifacts === undefined && store === undefined ? host.maxRecordBytes : undefined
+    this.isRecorded = record === true
+    this.transcripts = new TranscriptPlace(world, store, root)
+    this.worlds = new ChildWorlds({ world, host, store, root, record, makeRunner })
+  }
+
+  record(session: Entity): SubagentSessionData {
+    return this.world.read(session, SubagentSession)
+  }
+
+  /** Locks a World; the returned function unlocks it. The Worlds of a tree have one lock each, whoever asks for it. */
+  async lock(worldId: string): Promise<() => void> {
+    this.#locks++
+    const unlock = await this.#tree.lock(worldId)
+    return () => {
+      this.#locks--
+      unlock()
+      this.#changed()
+    }
+  }
+
+  /** Does something while a World is locked. */
+  async locked<T>(worldId: string, work: () => Promise<T>): Promise<T> {
+    const unlock = await this.lock(worldId)
+    try {
+      return await work()
+    } finally {
+      unlock()
+    }
+  }
+
+  /** Is a child still driven, or, stopped, about to let go of its World? */
+  get isClosing(): boolean {
+    return this.#locks > 0
+  }
+
+  /** Resolves once none is. */
+  async stopped(): Promise<void> {
+    while (this.#locks > 0) await this.#change.promise
+  }
+
+  /** Resolves once the World of no child is driven any more. */
+  async closed(): Promise<void> {
+    await this.stopped()
+    this.worlds.close()
+  }
+
+  /** A child goes on from where it was left: it is about to be driven. */
+  expect(worldId: string): void {
+    this.#expected.add(worldId)
+  }
+
+  /** A child's World is driven from now on. */
+  track(run: ChildRun, { isKept, session }: ChildFacts): void {
+    const { name } = run.world
+    this.#driven.set(name, { run, ...(isKept && { isKept }), ...(session !== undefined && { session }) })
+    this.#expected.delete(name)
+    if (session !== undefined) this.#reports.begin(session, run)
+    this.#changed()
+  }
+
+  /** A child is not driven any more, or will not be. */
+  rest(worldId: string): void {
+    const child = this.#driven.get(worldId)
+    if (child?.isKept === true) this.worlds.keep(worldId, child.run.world)
+    this.#driven.delete(worldId)
+    this.#expected.delete(worldId)
+    this.#reports.end(worldId)
+    this.#changed()
+  }
+
+  /** The run of a child that is driven: of a session, of a question to one that has ended, of a subtask. */
+  driven(worldId: string): ChildRun | undefined {
+    return this.#driven.get(worldId)?.run
+  }
+
+  /** The sessions that are driven. */
+  get live(): readonly ChildRun[] {
+    return [...this.#driven.values()].filter(({ session }) => session !== undefined).map(({ run }) => run)
+  }
+
+  /**
+   * Passes a user's answer to whichever World below has asked. After a restart, one that has may not be driven again yet: it
+   * is waited for. False: none has.
+   */
+  async answer(input: AnswerInput): Promise<boolean> {
+    const change = this.#change.promise
+    const isComplete = this.#expected.size === 0
+    for (const { run } of this.#driven.values()) if (await run.answer(input)) return true
+    if (isComplete) return false
+    await change
+    return this.answer(input)
+  }
+
+  /** What a session's agent was last asked with; `undefined` if its World is nowhere. */
+  async transcript(sessionId: string): Promise<Transcript | undefined> {
+    for (;;) {
+      const run = this.driven(sessionId)
+      if (run !== undefined) return run.transcript
+      const unlocked = this.#tree.unlocked(sessionId)
+      if (unlocked === undefined) break
+      await Promise.race([unlocked, this.#change.promise])
+    }
+    return this.locked(sessionId, async () => {
+      const world = await this.worlds.look(sessionId)
+      return world && transcriptOf(world)
+    })
+  }
+
+  /** A session's place in the pool. */
+  slot(sessionId: string): SessionSlot {
+    let slot = this.#slots.get(sessionId)
+    if (slot === undefined) {
+      slot = new SessionSlot(this.host.sessionPool, `${this.#key}/${sessionId}`)
+      this.#slots.set(sessionId, slot)
+    }
+    return slot
+  }
+
+  /** How many wait ahead of a session for a first slot. */
+  queuePosition(sessionId: string): number | undefined {
+    return this.#slots.get(sessionId)?.position
+  }
+
+  /** Whatever a session had of the pool, a place in line or a slot, is free. */
+  leavePool(sessionId: string): void {
+    this.#slots.get(sessionId)?.leave()
+    this.#slots.delete(sessionId)
+  }
+
+  /** Puts in what was learned of a child. False: it is committed only with the last tick of a Runner that stops. */
+  async enter(input: StandardInput): Promise<boolean> {
+    const committed = this.#enter(canonical(input, () => 'an input') as Input)
+    await committed
+    return committed !== undefined
+  }
+
+  /**
+   * Tells what a session has spent whose outcome is not taken.
+   *
+   * @param asker of a question that was called off
+   */
+  spent(session: Entity, usage: SessionUsage, asker?: Entity): void {
+    const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
+    // A Runner that has failed tells so itself.
+    this.enter(input).catch(() => undefined)
+  }
+
+  #changed(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers()
+  }
+}
+
+/** Has this world asked what a user answers? */
+export function hasAsked(world: World, { approval }: AnswerInput): boolean {
+  return world.core.state.holders(Approval).some((asked) => world.read(asked, Approval).id === approval)
+}

@@ -1,0 +1,111 @@
+import { Answering } from '../../../components/session-call.ts'
+import { SubagentSession } from '../../../components/subagent-session.ts'
+import type { OutcomeData } from '../../../components/outcome.ts'
+import { summaryPathOf } from '../../subagents/artifact-id.ts'
+import { maxInlineBytes } from '../../subagents/session-outcome.ts'
+import type { Json } from '../../world/json.ts'
+import { holderEffect, holderRemovalEffect, transcriptEffect } from '../archive-effects.ts'
+import type { EffectKind } from '../effect-kind.ts'
+import { recallEffect } from '../recall-effect.ts'
+import type { Lineage } from './child-run.ts'
+import type { Children } from './children.ts'
+import { queryEffect } from './query.ts'
+import { sessionEffect } from './session.ts'
+import { lostResult } from './session-records.ts'
+import { settlingEffect } from './settling.ts'
+import { subtaskEffect } from './subtask.ts'
+
+type MakeKind = (children: Children, lineage: Lineage | undefined) => EffectKind
+
+/** Kinds of effects that only the Runner of a world can do, since they are about other worlds. */
+const kinds = {
+  session: sessionEffect, //                the run of a session
+  query: queryEffect, //                    a further question to one that has succeeded
+  settling: settlingEffect, //              the World of one that has ended goes on archiving
+  subtask: subtaskEffect, //                the run of a subtask
+  record: recordEffect, //                  a text that is read back
+  'queue-position': queuePositionEffect, // a session's place in the queue
+  slot: slotEffect, //                      a slot for a session that gave its own back
+  allowance: allowanceEffect, //            leave for a call of a subtask's model
+  holder: holderEffect, //                  the World of a holder is made durable
+  'holder-removal': holderRemovalEffect, // … or removed
+  transcript: transcriptEffect, //          lines are appended to transcripts
+  recall: recallEffect, //                  what an agent no longer sees of its conversation is searched
+} satisfies Record<string, MakeKind>
+export type ChildEffectKind = keyof typeof kinds
+
+export function isChildEffect(kind: string): kind is ChildEffectKind {
+  return Object.hasOwn(kinds, kind)
+}
+
+/**
+ * How an effect is done that is about other worlds.
+ *
+ * @param lineage what ties the world to its parent, where it has one
+ */
+export function childKind(kind: ChildEffectKind, children: Children, lineage: Lineage | undefined): EffectKind {
+  const make: MakeKind = kinds[kind]
+  return make(children, lineage)
+}
+
+/** Texts that are read back from the records, a part of at most so many bytes. */
+function recordEffect(children: Children): EffectKind {
+  return {
+    prepare(world, effect) {
+      const { wants } = world.read(effect, Answering)
+      if (!('recordPath' in wants)) return undefined
+      const { offset, part, recordPath } = wants
+      const key = part === 'full' ? recordPath : summaryPathOf(recordPath)
+      return async () => {
+        const found = await children.records.get(key, { offset, maxBytes: maxInlineBytes })
+        if (found !== undefined) return done({ text: found.text, nextOffset: found.nextOffset })
+        return done({ problem: lostResult(resultBytes(children, recordPath), children.maxKeptBytes) })
+      }
+    },
+  }
+}
+
+/** Of the result that is kept under that path; 0 for none. */
+function resultBytes({ world }: Children, recordPath: string): number {
+  const records = world.core.state.holders(SubagentSession).map((session) => world.read(session, SubagentSession))
+  return records.find((record) => record.recordPath === recordPath)?.resultBytes ?? 0
+}
+
+/** Places in the queue, asked of the pool so that a replay needs none. */
+function queuePositionEffect(children: Children): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, effect) {
+      const { wants } = world.read(effect, Answering)
+      if (!('queuePositionOf' in wants)) return undefined
+      const { queuePositionOf } = wants
+      return () => Promise.resolve(done(children.queuePosition(queuePositionOf) ?? null))
+    },
+  }
+}
+
+/** A slot for the agent of a session's World, which gave its own back. */
+function slotEffect(_: Children, lineage: Lineage | undefined): EffectKind {
+  return {
+    isWaiting: true,
+    prepare: () => async (context) => {
+      await context.wait(lineage?.slot?.enter('return') ?? Promise.resolve(true))
+      return done(null)
+    },
+  }
+}
+
+/** Leave for the next call of a subtask's model, from the world whose budget it spends. */
+function allowanceEffect(_: Children, lineage: Lineage | undefined): EffectKind {
+  return {
+    isWaiting: true,
+    prepare: () => async (context) => {
+      const failure = await context.wait(lineage?.mayCall?.() ?? Promise.resolve(undefined))
+      return done(failure ?? null)
+    },
+  }
+}
+
+function done(value: Json): OutcomeData {
+  return { ok: true, value }
+}

@@ -1,0 +1,124 @@
+import { Blueprint, MadeFrom, SharedHistory } from '../../../components/blueprint.ts'
+import { defaultDelegation, DelegationLimits } from '../../../components/delegation-limits.ts'
+import type { OutcomeData } from '../../../components/outcome.ts'
+import { Running } from '../../../components/running.ts'
+import type { SessionUsage } from '../../../components/subagent-session.ts'
+import type { SessionSlot } from '../../subagents/pool.ts'
+import type { SessionOutcome } from '../../subagents/session-outcome.ts'
+import type { Entity } from '../../world/component.ts'
+import type { Json } from '../../world/json.ts'
+import type { EffectContext, EffectKind } from '../effect-kind.ts'
+import type { MakeChildRunner, SessionEndData } from './child-run.ts'
+import type { Children } from './children.ts'
+import { keepPrompt, keepResult, wholePrompt } from './session-records.ts'
+import { calledOff, type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
+
+/** The error of a session that was running when its world was saved, and whose own World is nowhere. */
+const lostError = 'restored_without_live_task_handle'
+
+/**
+ * Sessions: each waits for a slot, has its World made and written down, is admitted, and runs until its World has ended.
+ * One that was running when the last process ended goes on from its own journal.
+ */
+export function sessionEffect(children: Children): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, session) {
+      const { sessionId } = children.record(session)
+      const wasRunning = world.has(session, Running)
+      if (wasRunning) children.expect(sessionId)
+      const slot = children.slot(sessionId)
+      // The place in line is that of the launch, whatever comes first.
+      const hasSlot = slot.enter(wasRunning ? 'return' : 'first')
+      return async (context) => {
+        // Not before its end is written down: by then those who waited for it can ask for the slot, ahead of those in the queue.
+        context.whenGone(() => children.leavePool(sessionId))
+        try {
+          if (!(await context.wait(hasSlot)) || context.signal.aborted) return calledOff()
+          return await supervise(children, sessionPolicy(children, session, slot), context)
+        } finally {
+          children.rest(sessionId)
+        }
+      }
+    },
+  }
+}
+
+function sessionPolicy(children: Children, session: Entity, slot: SessionSlot): ChildPolicy {
+  const { sessionId } = children.record(session)
+  const wasRunning = children.world.has(session, Running)
+  let spent: SessionUsage | undefined
+  return {
+    worldId: sessionId,
+    session,
+    slot,
+    isNew: !wasRunning,
+    isKept: true,
+    async open(context) {
+      const made = wasRunning
+        ? await leftBehind(children, sessionId, context)
+        : await newWorld(children, session, context)
+      return typeof made === 'function' ? made : failed(made ?? lostError)
+    },
+    granted() {
+      const { grant = {}, parent } = children.record(session)
+      const { depth = defaultDelegation.depth } = children.world.get(parent, DelegationLimits) ?? {}
+      return { limits: { ...grant, depth: depth - 1 } }
+    },
+    ended: (run) => run.ended(),
+    cutShort: (run) => run.cancel('The session was ended by its parent.'),
+    read(run, end) {
+      const { isArchiving, usage } = run
+      spent = usage
+      return () => (end === undefined ? calledOff() : kept(children, session, { end, isArchiving, usage }))
+    },
+    calledOff() {
+      if (spent !== undefined) children.spent(session, spent)
+    },
+  }
+}
+
+async function newWorld(
+  children: Children,
+  session: Entity,
+  context: EffectContext,
+): Promise<MakeChildRunner | string | undefined> {
+  const { world } = children
+  const record = children.record(session)
+  const blueprint = world.get(session, MadeFrom)?.blueprint
+  if (blueprint === undefined) return undefined
+  const { resumedFrom } = record
+  // One that was stopped just now is still about to let go of its World.
+  const unlock = resumedFrom === undefined ? undefined : await context.wait(children.lock(resumedFrom))
+  try {
+    return await children.worlds.begin({
+      session: { ...record, prompt: await wholePrompt(children.records, record) },
+      agent: record.parent,
+      blueprint: world.read(blueprint, Blueprint),
+      history: world.get(blueprint, SharedHistory) ?? [],
+    })
+  } finally {
+    unlock?.()
+  }
+}
+
+interface Ended {
+  readonly end: SessionEndData
+  readonly isArchiving: boolean
+  readonly usage: SessionUsage
+}
+
+/** The outcome of a session, once what it has written is kept. */
+async function kept(children: Children, session: Entity, { end, isArchiving, usage }: Ended): Promise<OutcomeData> {
+  const { maxKeptBytes, records, world } = children
+  const record = children.record(session)
+  const { sessionId, mode } = record
+  const place = { world: world.name, sessionId, isBackground: mode === 'background', maxKeptBytes }
+  const outcome: SessionOutcome = end.ok ? await keepResult(records, place, end.text, usage) : { ...end, usage }
+  const prompt = await keepPrompt(records, record, !outcome.ok, maxKeptBytes)
+  return { ok: true, value: { ...outcome, ...prompt, ...(isArchiving && { isArchiving }) } as Json }
+}
+
+function failed(message: string): OutcomeData {
+  return { ok: false, failure: { kind: message === lostError ? 'interrupted' : 'internal', message } }
+}

@@ -1,0 +1,163 @@
+import { CostCeiling } from '../../../components/cost-ceiling.ts'
+import type { Failure } from '../../../components/failure.ts'
+import { Running } from '../../../components/running.ts'
+import { Subtask, type SubtaskData, type SubtaskSpending } from '../../../components/subtask.ts'
+import { SubtaskAccount } from '../../../components/subtask-account.ts'
+import { ToolRegistry } from '../../../components/tool-registry.ts'
+import { ceilingMessage } from '../../context/ceiling-message.ts'
+import { endedSubtask, hasEnded } from '../../context/ended-subtask.ts'
+import { failedSubtask } from '../../context/subtask-result.ts'
+import { nothingSpent, subtaskSpending } from '../../context/subtask-spending.ts'
+import { type BudgetOwner, budgetOwnerOf } from '../../subagents/budget-owner.ts'
+import { subtaskBlueprint } from '../../subagents/subtask-blueprint.ts'
+import type { Json } from '../../world/json.ts'
+import type { World } from '../../world/world.ts'
+import type { EffectContext, EffectKind } from '../effect-kind.ts'
+import { agentOf, type MakeChildRunner } from './child-run.ts'
+import type { Children } from './children.ts'
+import { type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
+
+/** A subtask that is to be done, as its caller's world has it when it begins. */
+interface Order {
+  readonly asked: SubtaskData
+  readonly blueprint: ReturnType<typeof subtaskBlueprint>
+  readonly budgetOwner: BudgetOwner | undefined
+  /** It was running when the last process ended. */
+  readonly wasRunning: boolean
+  /** Nothing of it is harmed by being done twice. */
+  readonly isRepeatable: boolean
+}
+
+/**
+ * Subtasks: each is a World of its own, written down, admitted, and driven until it has ended or its time is over. It needs
+ * no slot. One that was running when the last process ended goes on from its own journal.
+ */
+export function subtaskEffect(children: Children): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, effect) {
+      const asked = world.read(effect, Subtask)
+      const { agent, subtaskId } = asked
+      const wasRunning = world.has(effect, Running)
+      const own = world.get(agent, ToolRegistry)?.tools ?? []
+      const isRepeatable = !own.some(({ name, restart }) => restart === 'once' && asked.tools.includes(name))
+      const budgetOwner = budgetOwnerOf(world, agent)
+      const order = { asked, blueprint: subtaskBlueprint(world, asked), budgetOwner, isRepeatable, wasRunning }
+      if (wasRunning) children.expect(subtaskId)
+      return async (context) => {
+        let isOver = false
+        // Once what it has come to is in its caller's world, its own is not needed any more.
+        context.whenGone(() => {
+          if (isOver && !context.isStopping) discard(children, subtaskId)
+        })
+        try {
+          return await supervise(children, subtaskPolicy(children, order), context)
+        } finally {
+          isOver = true
+        }
+      }
+    },
+  }
+}
+
+function subtaskPolicy(children: Children, order: Order): ChildPolicy {
+  const { asked, wasRunning } = order
+  const { subtaskId, timeoutMs } = asked
+  return {
+    worldId: subtaskId,
+    isNew: !wasRunning,
+    mayCall: ({ world }) => mayCall(children, asked, spentIn(world)),
+    async open(context) {
+      const made = await opened(children, order, context)
+      return typeof made === 'function' ? made : { ok: true, value: failedSubtask(subtaskId, made) as Json }
+    },
+    leftMs: ({ agent, world }) => (hasEnded(world, agent) ? 0 : timeoutMs - world.nowMs),
+    ended: (run) => run.ended(),
+    // What it was at is cut short, so that what that may have cost counts. Of a World whose Runner has failed, what was
+    // committed counts.
+    cutShort: (run) => run.abandon().catch(() => undefined),
+    read: ({ agent, world }, end) => {
+      return () => {
+        const isLate = end === undefined && !hasEnded(world, agent)
+        const failure = end?.ok === false ? { kind: end.kind, message: end.error } : undefined
+        return { ok: true, value: endedSubtask(world, agent, asked, { failure, isLate }) as Json }
+      }
+    },
+    calledOff: (run) => callOff(children, asked, spentIn(run?.world)),
+  }
+}
+
+/** Its World, new or from where it was left; or why there is none. */
+async function opened(children: Children, order: Order, context: EffectContext): Promise<MakeChildRunner | Failure> {
+  const { asked, blueprint, budgetOwner, isRepeatable, wasRunning } = order
+  const { agent, subtaskId, userMessage } = asked
+  const left = wasRunning ? await leftBehind(children, subtaskId, context) : undefined
+  if (left !== undefined) return left
+  if (wasRunning && !isRepeatable) {
+    const message = 'The World of the subtask is gone, and what it was at may have happened, or not, or in part.'
+    return { kind: 'interrupted', message }
+  }
+  if (typeof blueprint === 'string') return { kind: 'invalid-request', message: `Unknown tool '${blueprint}'` }
+  const session = { kind: 'subtask' as const, prompt: userMessage, sessionId: subtaskId }
+  const made = await children.worlds.begin({ session, agent, blueprint, budgetOwner, history: [] })
+  return typeof made === 'string' ? { kind: 'invalid-request', message: made } : made
+}
+
+function spentIn(world: World | undefined): SubtaskSpending {
+  return world === undefined ? nothingSpent : subtaskSpending(world, agentOf(world))
+}
+
+/**
+ * Tells what a subtask has spent so far, and asks whether its next call may begin, once that is committed. Gives what keeps
+ * it from that, if anything does.
+ */
+async function mayCall(
+  children: Children,
+  { agent, subtaskId }: SubtaskData,
+  spent: SubtaskSpending,
+): Promise<Failure | undefined> {
+  await children.enter({ kind: 'subtask-spent', spent, subtaskId })
+  const ceiling = children.world.get(agent, CostCeiling)
+  return ceiling && { kind: 'budget-spent', message: ceilingMessage(ceiling) }
+}
+
+/** Tells the last of what a subtask has spent that was called off. Once that is committed, its World goes. */
+function callOff(
+  children: Children,
+  { request, subtaskId }: Pick<SubtaskData, 'request' | 'subtaskId'>,
+  spent: SubtaskSpending,
+): void {
+  const last = { kind: 'subtask-spent' as const, isOver: true as const, spent, subtaskId }
+  const committed = children.enter(request === undefined ? last : { ...last, request })
+  const discardIt = (isCommitted: boolean): void => {
+    if (isCommitted) discard(children, subtaskId)
+  }
+  // A Runner that has failed tells so itself.
+  committed.then(discardIt, () => undefined)
+}
+
+/** Removes the World of a subtask that is not needed any more, unless all is to be kept. What cannot be removed stays. */
+function discard(children: Children, subtaskId: string): void {
+  // Until the last of its spending is told, nothing else knows of that.
+  if (children.isRecorded || accounts(children.world).includes(subtaskId)) return
+  const remove = (): Promise<void> => children.worlds.remove(subtaskId)
+  children.locked(subtaskId, remove).catch(() => undefined)
+}
+
+/** Tells of subtasks that were called off by a process that ended before it could tell what they had spent. */
+export function tellUntoldSubtasks(children: Children): void {
+  const { world, worlds } = children
+  const running = new Set(world.core.state.holders(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))
+  for (const subtaskId of accounts(world)) {
+    if (running.has(subtaskId)) continue
+    void children.locked(subtaskId, async () => {
+      const left = await worlds.look(subtaskId).catch(() => undefined)
+      callOff(children, { subtaskId }, spentIn(left))
+    })
+  }
+}
+
+/** Subtasks of which more may be to come. */
+function accounts(world: World): readonly string[] {
+  return world.core.state.holders(SubtaskAccount).map((account) => world.read(account, SubtaskAccount).subtaskId)
+}

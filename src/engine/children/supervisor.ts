@@ -1,0 +1,144 @@
+import type { Failure } from '../../../components/failure.ts'
+import type { OutcomeData } from '../../../components/outcome.ts'
+import type { SessionSlot } from '../../subagents/pool.ts'
+import { thrownMessage } from '../../tools/thrown-message.ts'
+import type { Entity } from '../../world/component.ts'
+import type { Clock } from '../clock.ts'
+import type { EffectContext } from '../effect-kind.ts'
+import { untilAborted } from '../until-aborted.ts'
+import { ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import type { Children } from './children.ts'
+
+/** What one kind of child does its own way. Each run has a policy of its own, which may remember what it has read. */
+export interface ChildPolicy {
+  /** The child's World: locked as long as the run lasts. */
+  readonly worldId: string
+  /** A session's run: what it spends counts for its parent while it runs. */
+  readonly session?: Entity
+  /** Given back while the child only waits. Absent: it needs none. */
+  readonly slot?: SessionSlot
+  /** The child has not begun: its World is written down and admitted before its first tick. */
+  readonly isNew?: boolean
+  /** Starts even when it is called off before: what is under way in its World has to be ended there. */
+  readonly startsAlways?: boolean
+  /** Its World is wanted again, and is kept in memory where no store has it. */
+  readonly isKept?: boolean
+  /** Asked before each call of the child's model: why it may not begin. Absent: the child does not ask. */
+  readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
+  /** Opens the World, new or from where it was left. An outcome: there is no World to drive. */
+  open(context: EffectContext): Promise<MakeChildRunner | OutcomeData>
+  /** What the child's agent may spend. Absent: it is told nothing. */
+  granted?(): Grant | undefined
+  /** How long it may run from here on, on the clock. @default without limit */
+  leftMs?(run: ChildRun): number
+  /** Called once the World ticks. */
+  started?(run: ChildRun, context: EffectContext): Promise<void>
+  /** Resolves once the child has come to its end. */
+  ended(run: ChildRun): Promise<SessionEndData | undefined>
+  /** Ends what the child is at: it was called off, or its time is over. Not called when the Runner stops. */
+  cutShort?(run: ChildRun): Promise<void>
+  /** Reads what the child has come to before its World stops. The function that it gives makes the outcome after that. */
+  read(run: ChildRun, end: SessionEndData | undefined): () => OutcomeData | Promise<OutcomeData>
+  /** Called last if nothing takes the outcome, unless the Runner stops: what the child has spent counts all the same. */
+  calledOff?(run: ChildRun | undefined): void
+}
+
+/** Drives the World of a child: lock, open, start, wait for the end or cut short, stop, unlock. */
+export async function supervise(children: Children, policy: ChildPolicy, context: EffectContext): Promise<OutcomeData> {
+  const { worldId } = policy
+  const isForGood = endsForGood(context)
+  let run: ChildRun | undefined
+  const unlock = await context.wait(children.lock(worldId))
+  try {
+    const made = await policy.open(context)
+    if (typeof made !== 'function') return made
+    run = new ChildRun(made, policy)
+    return await driven(children, policy, run, context, isForGood)
+  } finally {
+    if (isForGood()) policy.calledOff?.(run)
+    children.rest(worldId)
+    unlock()
+  }
+}
+
+/** Whether a run was called off while its Runner went on. One that stops just after that does not take it back. */
+function endsForGood(context: EffectContext): () => boolean {
+  const { signal } = context
+  let isForGood = signal.aborted && !context.isStopping
+  signal.addEventListener('abort', () => (isForGood = !context.isStopping), { once: true })
+  return () => isForGood
+}
+
+async function driven(
+  children: Children,
+  policy: ChildPolicy,
+  run: ChildRun,
+  context: EffectContext,
+  isForGood: () => boolean,
+): Promise<OutcomeData> {
+  const { signal } = context
+  let outcome: ReturnType<ChildPolicy['read']>
+  try {
+    if (policy.isNew === true && !signal.aborted) {
+      await run.prepare()
+      await context.admit()
+    }
+    if (signal.aborted && policy.startsAlways !== true) return calledOff()
+    const leftMs = policy.leftMs?.(run) ?? Infinity
+    let end: SessionEndData | undefined
+    if (leftMs > 0) {
+      children.track(run, policy)
+      await run.start(policy.granted?.())
+      await policy.started?.(run, context)
+      end = await ended(policy.ended(run), leftMs, children.host.clock, context)
+      const isLate = end === undefined && !signal.aborted
+      if (isLate || isForGood()) await context.wait(policy.cutShort?.(run) ?? Promise.resolve())
+    }
+    outcome = policy.read(run, end)
+  } finally {
+    // Its last tick keeps the clock itself for as long as it takes.
+    await context.wait(run.stop())
+  }
+  return signal.aborted ? calledOff() : outcome()
+}
+
+/** How a child has ended; `undefined`: not in time, or it was called off. */
+async function ended(
+  coming: Promise<SessionEndData | undefined>,
+  leftMs: number,
+  clock: Clock,
+  { signal, wait }: EffectContext,
+): Promise<SessionEndData | undefined> {
+  if (leftMs === Infinity) return wait(untilAborted(coming, signal))
+  let cancel: (() => void) | undefined
+  const late = new Promise<undefined>((resolve) => {
+    // What ends at its deadline has ended: all else that is to happen at this instant goes first.
+    const lastOfAll = (): void => void (cancel = clock.at(clock.now(), () => resolve(undefined)))
+    cancel = clock.at(clock.now() + leftMs, lastOfAll)
+  })
+  try {
+    return await wait(untilAborted(Promise.race([coming, late]), signal))
+  } finally {
+    cancel?.()
+  }
+}
+
+/** The World of a child that was running when the last process ended; `undefined` if it is lost. */
+export async function leftBehind(
+  { world, worlds }: Children,
+  sessionId: string,
+  { tell }: EffectContext,
+): Promise<MakeChildRunner | undefined> {
+  try {
+    return await worlds.goOn(sessionId)
+  } catch (error) {
+    // One that cannot be read is as good as none; the store says why in its own words.
+    tell({ type: 'session-lost', world: world.name, sessionId, message: thrownMessage(error) })
+    return undefined
+  }
+}
+
+/** The outcome of a run that was called off. No one takes it: the effect is settled without it. */
+export function calledOff(): OutcomeData {
+  return { ok: false, failure: { kind: 'cancelled', message: 'The run was called off.' } }
+}
