@@ -14,7 +14,7 @@ import { rejection, turns } from '../engine/driving.ts'
 import { mortalStore } from '../engine/watched-store.ts'
 import { stores } from './kinds-of-stores.ts'
 import { byTask } from './pace.ts'
-import { again, delegatedBy, stuck } from './program.ts'
+import { again, delegatedBy, type Program, stuck } from './program.ts'
 import { succeeded, thenAsked } from './questions.ts'
 import { once } from './sleepy-team.ts'
 import { type Behaviour, call, calls, delegate, resultsIn } from './team.ts'
@@ -95,7 +95,8 @@ describe('a question whose turn is archived', () => {
 })
 
 describe('a question that is called off', () => {
-  it('costs what was spent on it by then, and what was set aside for the rest is free again', async () => {
+  /** A program whose question has had its first answer by the model, and waits for the second. */
+  async function halfWay(): Promise<Program> {
     const made = await succeeded(
       underCeilings(
         { maxSessionCostUsd: 4 },
@@ -110,12 +111,28 @@ describe('a question that is called off', () => {
     )
     await made.runner.message(made.lead, 'Ask.')
     await once(made, () => made.asked('worker').length === 3)
-    await made.runner.cancel(made.lead)
-    await made.runner.idle()
+    return made
+  }
+
+  function expectCharged(made: Program): void {
     // Its task has cost ten cents, the step that asked one, and the first call for the question ten.
     expect(ledgerOf(made)).toMatchObject({ sessionNanoUsd: cents(21) })
     expect(delegatedBy(made.world, made.lead)).toMatchObject({ reservedCostNanoUsd: 0, spentCostNanoUsd: cents(20) })
     expect(contextStats(made.world, made.lead).cost.reservedUsd).toBe(0)
+  }
+
+  it('costs what was spent on it by then, and what was set aside for the rest is free again', async () => {
+    const made = await halfWay()
+    await made.runner.cancel(made.lead)
+    await made.runner.idle()
+    expectCharged(made)
+  })
+
+  it('costs the same if its Runner is stopped just then', async () => {
+    const made = await halfWay()
+    await made.runner.cancel(made.lead)
+    await made.runner.stop()
+    expectCharged(made)
   })
 })
 
