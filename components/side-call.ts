@@ -2,9 +2,6 @@ import { z } from 'zod'
 import { defineComponent } from '../src/world/component.ts'
 import { entity } from './entity.ts'
 
-export const sideCallPurposes = ['compaction', 'checkpoint', 'archival-summary'] as const
-export type SideCallPurpose = (typeof sideCallPurposes)[number]
-
 /**
  * A model call of an agent that is no step of its own: about a part of its conversation, without tools and history. An
  * effect of kind `model`; it does not end with the agent's turn. Whoever asked for it takes its outcome by its purpose.
@@ -26,7 +23,7 @@ export const SideCall = defineComponent(
       maxOutputTokens: z.number().int().positive(),
       /** `provider/model`. */
       model: z.string(),
-      purpose: z.enum(sideCallPurposes),
+      purpose: z.enum(['compaction', 'checkpoint', 'archival-summary']),
       /** An earlier reply, and what was wrong with it. */
       repair: z.strictObject({ problem: z.string(), reply: z.string() }).optional(),
       system: z.string(),

@@ -49,15 +49,16 @@ export {
 } from './context/archival-decision.ts'
 export { type ContextCommand, contextCommand, type ContextCommandResult, contextCommands } from './context-commands.ts'
 export type { ConfigInput } from './context/checked-layer.ts'
+export { type CheckpointView, type Checkpointer, hasCheckpointer } from './context/checkpointer.ts'
 export {
   compactionThreshold,
   type CompactionThreshold,
   type CompactionThresholdOptions,
-} from './context/compaction-threshold.ts'
-export type { CheckpointView, Checkpointer } from './context/checkpointer.ts'
-export type { CompactionView, Compactor } from './context/compactor.ts'
+  type CompactionView,
+  type Compactor,
+  hasCompactor,
+} from './context/compactor.ts'
 export { type Config, configured, readConfig } from './context/config.ts'
-export { hasCheckpointer, hasCompactor } from './context/has-compactor.ts'
 export { mergeConfig } from './context/merge-config.ts'
 export { modelTier } from './context/model-tiers.ts'
 export { modelOfTier } from './context/models-by-tier.ts'

@@ -9,7 +9,7 @@ import type { World } from '../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { inputsOf } from './inputs-of.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './sessions/cancel-sessions.ts'
-import { cancelSummary, summaryUnderWay } from './summaries/cancel-summary.ts'
+import { cancelSummary, summaryUnderWay } from './summaries/boundary-text.ts'
 import { tell } from './tell.ts'
 
 /**

@@ -43,7 +43,7 @@ const notRun = '[not run: cost ceiling reached]'
  * Lets an agent that has reached a ceiling come to rest: nothing of it begins any more, what is in flight ends, and then
  * its turn. Its sessions run on within their grants.
  */
-export function stopLatched(world: World, agent: Entity): void {
+function stopLatched(world: World, agent: Entity): void {
   const failure: Failure = { kind: 'budget-spent', message: ceilingMessage(world.read(agent, CostCeiling)) }
   answerUnbegun(world, agent)
   // A message that came in before the ceiling was reached is the opening of a turn that ends at once.

@@ -159,14 +159,14 @@ export const systemMutations: readonly Mutation[] = [
   {
     name: 'boundary-covers-one-more',
     bug: 'a handover stands for one message that it was not made of',
-    file: 'systems/summaries/settle-summary.ts',
+    file: 'systems/summaries/boundary-text.ts',
     before: '    seq: toSeq,',
     after: '    seq: toSeq + 1,',
   },
   {
     name: 'step-waits-for-no-summary',
     bug: 'an agent goes on while a summary of it is being written',
-    file: 'systems/summaries/start-summary.ts',
+    file: 'systems/summaries/boundary-text.ts',
     before: '  world.add(agent, Summarizing)\n  holdStep(world, agent)\n',
     after: '  world.add(agent, Summarizing)\n',
   },

@@ -2,7 +2,7 @@ import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { worldDeclaration } from '../subagents/declarations.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { hasCheckpointer } from './has-compactor.ts'
+import { hasCheckpointer } from './checkpointer.ts'
 
 const markTaskDone: ToolDeclaration = worldDeclaration(
   'mark_task_done',

@@ -13,7 +13,7 @@ import { WatchdogLatch, WatchdogState } from '../../components/watchdog-state.ts
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { ceilingMessage } from './ceiling-message.ts'
-import { type CompactionThreshold, compactionThreshold } from './compaction-threshold.ts'
+import { type CompactionThreshold, compactionThreshold } from './compactor.ts'
 import { lastCallOf } from './last-call-of.ts'
 import { modelTier } from './model-tiers.ts'
 import { promptTokensOf } from './prompt-tokens.ts'

@@ -1,7 +1,5 @@
 import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/archive-job.ts'
-import { Effect } from '../../components/effect.ts'
 import { Outcome } from '../../components/outcome.ts'
-import { Pending } from '../../components/pending.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { TokenUsage } from '../../components/usage.ts'
 import {
@@ -17,17 +15,20 @@ import {
   unparsed,
 } from '../../src/context/archival-summary.ts'
 import { transcriptOf } from '../../src/context/side-request.ts'
-import { cutSummary, maxSummaryChars } from '../../src/context/summary-length.ts'
 import { added, withAdded } from '../../src/context/with-added.ts'
-import type { ModelReply } from '../../src/models/port.ts'
-import { textOf } from '../../src/models/text-of.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, clearEffect } from '../begin-effect.ts'
-import { callProblem, reserve } from '../money/begin-call.ts'
 import { endCall } from '../money/charge-call.ts'
-import { spentGrant } from '../sessions/delegation.ts'
+import {
+  askForText,
+  cutSummary,
+  maxSummaryChars,
+  sideCallProblem,
+  type Written,
+  writtenText,
+} from '../summaries/side-calls.ts'
 import { tell } from '../tell.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
@@ -36,13 +37,16 @@ const tryTimeoutMs = 600_000
 /** The five keys of a structured summary want so many characters, however short the turn was. */
 const leastSummaryChars = 400
 
+/** A malformed reply is repaired like an empty one. */
+const nothingWritten: Written = { isStopped: false, text: '', usage: {} }
+
 type Repair = { readonly problem: string; readonly reply: string }
 
 /** Asks for the summary of a turn whose holder is durable. Gives the summary if none can be asked for. */
 export function askForSummary(world: World, job: Entity): TurnSummary | undefined {
   const { agent, summaryBy } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
-  if (!mayCall(world, agent, model)) return unavailable(world, job)
+  if (sideCallProblem(world, agent, model) !== undefined) return unavailable(world, job)
   if (styleFor(summaryBy.style, model) !== summaryBy.style) tell(world, 'warning', { agent, message: ollamaWarning })
   beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
   call(world, job)
@@ -55,19 +59,10 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
   const { repair } = world.read(effect, SideCall)
   const isLast = repair !== undefined
   if (!outcome.ok) return withoutReply(world, job)
-  const {
-    message,
-    stop,
-    usage = {},
-    costNanoUsd,
-  } = (outcome.value ?? {}) as Partial<ModelReply> & {
-    readonly costNanoUsd?: number
-  }
-  const spent = parsedAs(TokenUsage(), usage) ?? {}
-  note(world, job, spent, costNanoUsd)
-  const whole = textOf(message).trim()
+  const written = writtenText(outcome)
+  const { costNanoUsd, isStopped, text: whole, usage } = 'kind' in written ? nothingWritten : written
+  note(world, job, parsedAs(TokenUsage(), usage) ?? {}, costNanoUsd)
   const maxChars = mostChars(world, effect, job)
-  const isStopped = stop === 'max-tokens'
   const parsed = parseSummary(styleOf(world, job), whole, maxChars)
   if ('text' in parsed) {
     const text = cutSummary(parsed.text, maxChars)
@@ -118,14 +113,10 @@ function summary(world: World, job: Entity, facts: Pick<TurnSummary, 'status' | 
   return { ...facts, ...spent, dateMs: world.dateMs, usage: spent?.usage ?? {} }
 }
 
-/** Under a ceiling that has tripped, with a grant that is spent, or when time is up, nothing more is asked. */
+/** When time is up, or the agent may spend no more, nothing more is asked. */
 function mayGoOn(world: World, job: Entity): boolean {
   const { agent } = world.read(job, ArchiveJob)
-  return !world.has(job, Outcome) && mayCall(world, agent, modelFor(world, job))
-}
-
-function mayCall(world: World, agent: Entity, model: string): boolean {
-  return callProblem(world, agent, model) === undefined && spentGrant(world, agent) === undefined
+  return !world.has(job, Outcome) && sideCallProblem(world, agent, modelFor(world, job)) === undefined
 }
 
 function modelFor(world: World, job: Entity): string {
@@ -136,8 +127,9 @@ function modelFor(world: World, job: Entity): string {
 function call(world: World, job: Entity, repair?: Repair): void {
   const { agent, fromSeq, summaryBy, toSeq } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
-  world.spawn(
-    SideCall({
+  askForText(
+    world,
+    {
       agent,
       ask: summaryAsk,
       fromSeq: fromSeq - 1,
@@ -147,12 +139,10 @@ function call(world: World, job: Entity, repair?: Repair): void {
       ...(repair !== undefined && { repair }),
       system: summaryPrompt(styleFor(summaryBy.style, model)),
       toSeq,
-    }),
+    },
+    { timeoutMs: tryTimeoutMs },
     SummaryOf({ job }),
-    Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs: tryTimeoutMs }),
-    Pending,
   )
-  reserve(world, agent, model)
 }
 
 /** What a call has used stands in the transcript beside the summary. */

@@ -62,7 +62,7 @@ function leftByCeilings(world: World, agent: Entity): number | undefined {
 }
 
 /** What the agent of a session has used itself, its subtasks included. */
-export function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
+function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
   const usage = ownUsage(world, agent)
   const { tokens = 0, costNanoUsd = 0 } = subtasksSpent(world, agent) ?? {}
   return { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CheckpointPending } from '../../components/checkpoint-pending.ts'
-import { hasCheckpointer } from '../../src/context/has-compactor.ts'
+import { hasCheckpointer } from '../../src/context/checkpointer.ts'
 import { lazily } from '../../src/world/lazily.ts'
 import { filledText } from './arguments.ts'
 import { worldTool } from './world-tool.ts'

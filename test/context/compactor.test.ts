@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { losesMore } from '../../src/context/cache-weighing.ts'
-import { type CompactionView, standardCompactor } from '../../src/context/compactor.ts'
 import { standardCheckpointer } from '../../src/context/checkpointer.ts'
+import { type CompactionView, losesMore, standardCompactor } from '../../src/context/compactor.ts'
 
 const view = (fullness: number | undefined, changes: Partial<CompactionView> = {}): CompactionView => ({
   fullness,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { boundaryMessage } from '../../src/context/boundary-message.ts'
-import { checkpointPrompt } from '../../src/context/checkpoint-prompt.ts'
-import { compactionPrompt } from '../../src/context/compaction-prompt.ts'
-import { missingHeadings } from '../../src/context/missing-headings.ts'
+import { checkpointPrompt } from '../../src/context/checkpointer.ts'
+import { compactionPrompt } from '../../src/context/compactor.ts'
+import { missingHeadings } from '../../src/context/summary-prompt.ts'
 
 const view = { by: 'manual', isChained: false, messages: 2, model: 'a/b' } as const
 const handover = [
