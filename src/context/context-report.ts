@@ -1,6 +1,5 @@
-import { parseModel } from '../models/model-name.ts'
 import type { ContextStats, ModelRow } from './context-stats.ts'
-import { spentText } from './spent-text.ts'
+import { parseModel } from '../models/model-name.ts'
 import { cutText } from '../tools/cut-text.ts'
 
 /** Longest note or focus that is shown, in characters. */
@@ -160,4 +159,9 @@ function cut(text: string): string {
 
 function percent(share: number): string {
   return `${Math.round(share * 100)}%`
+}
+
+/** Money that was spent, with four decimals; `at least`, where calls without a price are among it. */
+function spentText(costUsd: number, unpricedCalls: number): string {
+  return `${unpricedCalls > 0 ? 'at least ' : ''}$${costUsd.toFixed(4)}`
 }

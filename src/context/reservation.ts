@@ -5,11 +5,10 @@ import { ModelRates, type Rates } from '../../components/model-rates.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { SideCall } from '../../components/side-call.ts'
-import type { DataOf, Entity } from '../world/component.ts'
-import type { World } from '../world/world.ts'
-import { assumedOutputTokens, dearestCost } from './dearest-cost.ts'
 import { estimated, mostTokensOfCall, mostTokensOfStep, rawTokensOfCall, rawTokensOfStep } from './request-tokens.ts'
 import { greatestFactor } from './token-factor.ts'
+import type { DataOf, Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
 
 /** Who has what models cost, in each World: there is one at most. Only a shortcut. */
 const holders = new WeakMap<World, Entity>()
@@ -86,4 +85,20 @@ function mostCostOfSideCall(world: World, agent: Entity, call: Entity, isBound: 
 
 function outputLimit({ maxOutputTokens, thinking }: LlmData): number {
   return maxOutputTokens ?? assumedOutputTokens + (typeof thinking === 'number' ? thinking : 0)
+}
+
+/** Most tokens that a model is taken to write in one call where nothing says how many it may. */
+export const assumedOutputTokens = 32_000
+
+const million = 1_000_000
+
+/** The most that a call costs with so many tokens, in whole billionths of a US dollar; `undefined` without a price. */
+export function dearestCost(
+  rates: Rates | undefined,
+  { input, output }: { readonly input: number; readonly output: number },
+): number | undefined {
+  if (rates?.isPriced !== true) return undefined
+  const { inputNanoUsdPerMillion, outputNanoUsdPerMillion } = rates
+  const cost = Math.ceil((input * inputNanoUsdPerMillion + output * outputNanoUsdPerMillion) / million)
+  return Math.min(cost, Number.MAX_SAFE_INTEGER)
 }

@@ -1,7 +1,10 @@
 import { Delegated } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
-import { ownUsage } from '../context/own-usage.ts'
-import { subtasksSpent } from '../context/subtasks-spent.ts'
+import { SubtaskAccount, SubtaskCount } from '../../components/subtask-account.ts'
+import { UsageBeside } from '../../components/usage-beside.ts'
+import { type CallUsage, Usage } from '../../components/usage.ts'
+import { promptTokensOf } from '../context/prompt-tokens.ts'
+import { added, withAdded } from '../context/with-added.ts'
 import { nothingDelegated, tokensOf } from './grants.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -32,4 +35,28 @@ export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly u
     ...(tokens > 0 && { delegatedTokens: tokens }),
     sessions,
   }
+}
+
+/** What an agent's own calls have used, steps and others; a count that no call reported is absent. */
+export function ownUsage(world: World, agent: Entity): CallUsage {
+  const steps = world.get(agent, Usage) ?? { calls: 0 }
+  const beside = world.get(agent, UsageBeside)
+  return beside === undefined ? steps : withAdded(steps, beside)
+}
+
+/** What an agent's subtasks have spent so far, those under way included; `undefined`: it has had none. */
+export function subtasksSpent(
+  world: World,
+  agent: Entity,
+): { readonly tokens: number; readonly costNanoUsd?: number | undefined } | undefined {
+  const count = world.get(agent, SubtaskCount)
+  if (count === undefined) return undefined
+  let tokens = count.inputTokens + count.outputTokens
+  let { costNanoUsd } = count
+  for (const account of world.referrers(SubtaskAccount, agent)) {
+    const { spent } = world.read(account, SubtaskAccount)
+    tokens += (promptTokensOf({ input: 0, ...spent }) ?? 0) + (spent.output ?? 0)
+    costNanoUsd = added(costNanoUsd, spent.costNanoUsd)
+  }
+  return { tokens, costNanoUsd }
 }

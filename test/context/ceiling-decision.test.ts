@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { boundsPassed, ceilingReached, leftUnder } from '../../src/context/ceiling-decision.ts'
 import { ceilingMessage } from '../../src/context/ceiling-message.ts'
-import { assumedOutputTokens, dearestCost } from '../../src/context/dearest-cost.ts'
+import { assumedOutputTokens, dearestCost } from '../../src/context/reservation.ts'
 import { formatUsd, toNanoUsd, toUsd } from '../../src/context/usd.ts'
 
 const onUnpriced = 'warn' as const

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { assistant, type Message, user } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { boundaryMessage } from '../../src/context/boundary-message.ts'
+import { boundaryMessage } from '../../src/context/boundaries.ts'
 import { field, framed, oneLine, recordFoot, recordHeads } from '../../src/context/frames.ts'
 import { messageText, renderTranscript } from '../../src/context/render-transcript.ts'
 import { freeFormConfig } from '../../src/subagents/free-form.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundaryMessage } from '../../src/context/boundary-message.ts'
+import { boundaryMessage } from '../../src/context/boundaries.ts'
 import { checkpointPrompt } from '../../src/context/checkpointer.ts'
 import { compactionPrompt } from '../../src/context/compactor.ts'
 import { missingHeadings } from '../../src/context/summary-prompt.ts'
