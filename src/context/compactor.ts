@@ -1,12 +1,13 @@
 import { Context, type ContextData } from '../../components/context.ts'
 import type { CachePrice } from '../../components/last-call.ts'
-import type { TaskClass } from '../../components/task-class.ts'
-import type { Tier } from '../../components/tier.ts'
+import { type TaskClass, taskClasses } from '../../components/task-class.ts'
+import { type Tier, tiers as allTiers } from '../../components/tier.ts'
 import { lastCallOf } from './last-call-of.ts'
 import { modelTier } from './model-tiers.ts'
 import { headingsOf, type Section, sectionsText, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
 import { taskBundles } from './task-classes.ts'
 import type { Entity } from '../world/component.ts'
+import { checkOptions, oneOf, type ShapesOf, table } from '../world/option-shapes.ts'
 import type { World } from '../world/world.ts'
 
 /** How full an agent's context window is, as of its newest own call. */
@@ -63,6 +64,12 @@ export interface CompactionThresholdOptions {
     | undefined
 }
 
+const optionShapes: ShapesOf<CompactionThresholdOptions> = {
+  tier: oneOf(...allTiers),
+  taskClass: oneOf(...taskClasses),
+  config: table,
+}
+
 export interface CompactionThreshold {
   /** Fullness at which a conversation is compacted. */
   readonly value: number
@@ -70,8 +77,13 @@ export interface CompactionThreshold {
   readonly source: 'threshold_by_tier' | 'threshold' | 'task_class' | 'tier' | 'default'
 }
 
-/** The fullness at which a conversation is compacted: what the user set, before the task class's, before the tier's. */
+/**
+ * The fullness at which a conversation is compacted: what the user set, before the task class's, before the tier's.
+ *
+ * @throws `invalid-argument`
+ */
 export function compactionThreshold(options: CompactionThresholdOptions): CompactionThreshold {
+  checkOptions('compactionThreshold', options, optionShapes)
   const { tier, taskClass, config } = options
   const ofTier = tier && config?.thresholdByTier?.[tier]
   if (ofTier !== undefined) return { value: ofTier, source: 'threshold_by_tier' }

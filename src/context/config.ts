@@ -35,8 +35,11 @@ export function readConfig(given: unknown): Config {
 /**
  * The components that an agent of a configuration is spawned with: `Context`, `Ceilings` if it names a ceiling, and
  * `Archival` if that is switched on. Prices are none of an agent's: they go to the Host.
+ *
+ * @throws `config-invalid` for what `readConfig` would not give
  */
-export function configured({ archival, ceilings, context }: Config): Initial[] {
+export function configured(config: Config): Initial[] {
+  const { archival, ceilings, context } = readConfig(config)
   const { agentic, checkpoint, modelsByTier, taskClass, tiers, watchdog, watchdogThreshold } = context
   const { timeoutSeconds, ...compaction } = context.compaction
   const parts = [

@@ -1,6 +1,8 @@
 import type { Message } from '../../components/message.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { LogView } from '../world/log-view.ts'
+import { canonical } from '../world/canonical.ts'
+import { LogView } from '../world/log-view.ts'
+import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../world/option-shapes.ts'
 import { countTokens } from './tokenizer.ts'
 
 /** What tokens can be estimated of: a text, a message, or several messages. */
@@ -24,10 +26,13 @@ const counted = new WeakMap<Message, number>()
  * calls, blocks of a provider's own as JSON, and a flat amount for a message and for a medium. A message of a World is counted once.
  *
  * @returns a whole number, rounded up; 0 for an empty text and for no messages
- * @throws `invalid-argument` for a factor that is not above 0
+ * @throws `invalid-argument`
  */
-export function estimateTokens(content: Countable, { factor }: EstimateOptions): number {
-  checkFactor(factor)
+export function estimateTokens(content: Countable, options: EstimateOptions): number {
+  checkOptions('estimateTokens', options, { factor: factorShape })
+  const { factor } = options
+  refuseMisfit('estimateTokens', 'factor', factor, factorShape)
+  refuseNoContent(content)
   const tokens = typeof content === 'string' ? countTokens(content) : sum(messagesOf(content), rawTokens)
   return Math.ceil(tokens * factor)
 }
@@ -101,6 +106,42 @@ function tokensOfBlock(block: Block, ofText: (text: string) => number): number {
     case 'thinking':
       return ofText(block.text)
   }
+}
+
+const factorShape: Shape = {
+  wanted: 'a number above 0',
+  fits: (value) => Number.isFinite(value) && (value as number) > 0,
+}
+
+/** What is frozen is of a World, which has checked it. */
+function refuseNoContent(content: unknown): void {
+  if (typeof content === 'string' || content instanceof LogView) return
+  refuseMisfit('estimateTokens', 'content', content, contentShape)
+  for (const message of Array.isArray(content) ? (content as unknown[]) : [content]) {
+    if (typeof message === 'object' && message !== null && Object.isFrozen(message)) continue
+    canonical(message, () => 'a message')
+    refuseMisfit('estimateTokens', 'a message', message, messageShape)
+  }
+}
+
+const contentShape: Shape = {
+  wanted: 'a text, a message or a list of messages',
+  fits: (value) => typeof value === 'object' && value !== null,
+}
+const messageShape: Shape = {
+  wanted: 'an object with a list of blocks in content',
+  fits: (value) => table.fits(value) && listOf(blockShape).fits((value as { readonly content?: unknown }).content),
+}
+const blockShape: Shape = {
+  wanted: 'a block',
+  fits: (value) => {
+    if (!table.fits(value)) return false
+    const { type, text, name, malformed, arguments: input, data } = value as Readonly<Record<string, unknown>>
+    if (type === 'text' || type === 'thinking') return typeof text === 'string'
+    if (type === 'provider') return data !== undefined
+    if (type !== 'tool-call') return type === 'file'
+    return typeof name === 'string' && (typeof malformed === 'string' || (malformed === undefined && table.fits(input)))
+  },
 }
 
 function messagesOf(content: Exclude<Countable, string>): readonly Message[] | LogView<Message> {

@@ -2,7 +2,7 @@ import type { StandardInput } from '../../components/input.ts'
 import { takeRefused } from '../subagents/refused-requests.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
 import type { World } from '../world/world.ts'
 
 export interface CostCeilingReset {
@@ -26,7 +26,7 @@ export async function resetCostCeiling(
   refuseUnknownOptions('resetCostCeiling', options, ['addSessionUsd'])
   const { addSessionUsd } = options
   if (addSessionUsd !== undefined && !(Number.isFinite(addSessionUsd) && addSessionUsd > 0)) {
-    throw misuse(`addSessionUsd is a number of US dollars above 0; came ${addSessionUsd}.`)
+    throw misuse(`addSessionUsd is a number of US dollars above 0; came ${shortly(addSessionUsd)}.`)
   }
   await post({ kind: 'cost-ceiling-reset', agent, request, ...(addSessionUsd !== undefined && { addSessionUsd }) })
   const refused = takeRefused(world, request)

@@ -1,10 +1,12 @@
 import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
-import type { RetryPolicy } from '../../components/retry-policy.ts'
+import { RetryPolicy } from '../../components/retry-policy.ts'
 import type { ModelProvider } from '../models/port.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import { declarationHash } from '../tools/declaration-hash.ts'
 import type { Tool } from '../tools/port.ts'
 import { canonical } from '../world/canonical.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { issueText } from '../world/issue-text.ts'
 import { fingerprint } from '../world/random.ts'
 import type { World } from '../world/world.ts'
 
@@ -17,7 +19,7 @@ export function factsOf(
   const retry: Record<string, RetryPolicy | false> = {}
   const settings: Record<string, number> = {}
   for (const [name, provider] of Object.entries(providers)) {
-    if (provider.retry !== undefined) retry[name] = provider.retry
+    if (provider.retry !== undefined) retry[name] = checkedRetry(name, provider.retry)
     if (provider.settings !== undefined) settings[name] = settingsHash(provider)
   }
   return canonical(
@@ -29,6 +31,12 @@ export function factsOf(
     },
     () => 'what a World is told of its Host',
   ) as HostFactsData
+}
+
+function checkedRetry(name: string, retry: RetryPolicy | false): RetryPolicy | false {
+  const issue = retry === false ? undefined : RetryPolicy().safeParse(retry).error?.issues[0]
+  if (issue === undefined) return retry
+  throw new EntiaError('invalid-argument', `Host: models.${name}: retry${issueText(issue)}.`, { option: 'models' })
 }
 
 const noFacts: HostFactsData = { retry: {} }

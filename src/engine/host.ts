@@ -5,12 +5,22 @@ import type { DearestRates } from '../models/call-cost.ts'
 import type { ModelProvider } from '../models/port.ts'
 import { builtInProviders } from '../models/providers.ts'
 import { isMakersName, type PricedCall, Prices } from '../models/prices.ts'
-import type { SessionPool } from '../subagents/pool.ts'
+import { SessionPool } from '../subagents/pool.ts'
 import type { SkillDefinition } from '../subagents/port.ts'
 import type { Tool } from '../tools/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { inspect } from '../world/inspect.ts'
 import { refuseNoList, refuseNoTable, refuseUnknownOptions, shortly } from '../world/known-options.ts'
+import {
+  filledText,
+  listOf,
+  objectWith,
+  refuseMisfits,
+  type ShapesOf,
+  table,
+  tableOf,
+  text,
+} from '../world/option-shapes.ts'
 import { approvalEffect } from './approval-effect.ts'
 import { type Clock, realClock } from './clock.ts'
 import { factsOf } from './host-facts.ts'
@@ -64,7 +74,6 @@ export class Host {
     this.artifacts = options.artifacts
     this.maxRecordBytes = limit('maxRecordBytes', options.maxRecordBytes ?? hostDefaults.maxRecordBytes)
     this.#prices = new Prices(options.prices, 'Host', (name) => isMakersName(name) || !this.#isInProcess(name))
-    this.#pools = new HostPools(options)
     this.#kinds = new Map([
       ['model', modelEffect(this)],
       ['tool', toolEffect((name) => this.tool(name))],
@@ -78,6 +87,8 @@ export class Host {
     this.#perProvider = options.maxInFlightPerProvider
     const limits = typeof this.#perProvider === 'object' ? this.#perProvider : { each: this.#perProvider ?? Infinity }
     for (const [name, value] of Object.entries(limits)) limit(`maxInFlightPerProvider (${name})`, value)
+    // Last: a Host that is refused is not on the process's pool.
+    this.#pools = new HostPools(options)
   }
 
   get tools(): ReadonlyMap<string, Tool> {
@@ -249,7 +260,10 @@ export class Host {
 
 function limit(name: string, value: number): number {
   if (value === Infinity || (Number.isInteger(value) && value >= 1)) return value
-  throw new EntiaError('invalid-argument', `Host: ${name} is a whole number of 1 or more, or Infinity; came ${value}.`)
+  throw new EntiaError(
+    'invalid-argument',
+    `Host: ${name} is a whole number of 1 or more, or Infinity; came ${shortly(value)}.`,
+  )
 }
 
 function policyOf(policy: ToolChangePolicy = hostDefaults.onToolChange): ToolChangePolicy {
@@ -258,15 +272,20 @@ function policyOf(policy: ToolChangePolicy = hostDefaults.onToolChange): ToolCha
   throw new EntiaError('invalid-argument', message)
 }
 
+function isTool(tool: unknown): tool is Tool {
+  const { call, declaration } = (tool ?? {}) as Partial<Tool>
+  return typeof call === 'function' && typeof declaration?.name === 'string'
+}
+
 /** @throws `invalid-argument` for parts of a Host in another form than they have to be given in */
-function refuseMisshapen({ effects, models, skills, tools }: HostOptions): void {
+function refuseMisshapen(options: HostOptions): void {
+  const { effects, models, skills, tools } = options
   refuseNoList('Host', 'tools', tools)
   refuseNoList('Host', 'skills', skills)
   refuseNoTable('Host', 'models', models, '{ script: scripted(…) }')
   refuseNoTable('Host', 'effects', effects, '{ reminder: { prepare } }')
   for (const [index, tool] of (tools ?? []).entries()) {
-    const { call, declaration } = (tool ?? {}) as Partial<Tool>
-    if (typeof call === 'function' && typeof declaration?.name === 'string') continue
+    if (isTool(tool)) continue
     const advice = Array.isArray(tool) ? 'spread the list: tools: [...more]' : 'make one with defineTool'
     throw new EntiaError('invalid-argument', `Host: tools[${index}] is no tool, got ${shortly(tool)}: ${advice}.`)
   }
@@ -279,6 +298,31 @@ function refuseMisshapen({ effects, models, skills, tools }: HostOptions): void 
     const what = `Host: models.${name} must be a model provider, got ${shortly(model)}`
     throw new EntiaError('invalid-argument', `${what}: make one with anthropic(), openai() or scripted(…).`)
   }
+  refuseMisfits('Host', options, otherShapes)
+}
+
+const otherShapes: Partial<ShapesOf<HostOptions>> = {
+  skills: listOf({ wanted: 'a skill, { name, prompt, tools }', fits: isSkill }),
+  approve: {
+    wanted: "a function that asks a person, or 'by-input'",
+    fits: (value) => typeof value === 'function' || value === 'by-input',
+  },
+  effects: tableOf(objectWith('a kind of effects, { prepare }', 'prepare')),
+  clock: objectWith('a clock, { now, date, at }', 'now', 'date', 'at'),
+  maxInFlightPerProvider: {
+    wanted: 'an integer ≥ 1, or an object of these by provider',
+    fits: (value) => typeof value === 'number' || table.fits(value),
+  },
+  sessionPool: { wanted: 'a SessionPool', fits: (value) => value instanceof SessionPool },
+  artifacts: filledText,
+  prices: table,
+}
+
+function isSkill(value: unknown): boolean {
+  if (!table.fits(value)) return false
+  const { name, description, prompt, tools = [] } = value as Readonly<Record<string, unknown>>
+  const areTexts = [description, prompt].every((each) => each === undefined || text.fits(each))
+  return filledText.fits(name) && areTexts && Array.isArray(tools) && tools.every(isTool)
 }
 
 /** A function has a method `call` as well. */

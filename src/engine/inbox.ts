@@ -1,5 +1,4 @@
 import { minSeenInputs } from '../../components/seen-inputs.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import type { Input } from '../world/input.ts'
 import type { World } from '../world/world.ts'
 
@@ -39,9 +38,6 @@ export class Inbox {
   #next = 0
 
   constructor(maxInputs: number) {
-    if (!Number.isInteger(maxInputs) || maxInputs < 1) {
-      throw new EntiaError('invalid-argument', `maxInputsPerTick is a whole number of 1 or more; came ${maxInputs}.`)
-    }
     this.#maxInputs = maxInputs
   }
 

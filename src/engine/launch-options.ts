@@ -1,5 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
 
 /** What a program asks of a subagent. */
 export interface LaunchOptions {
@@ -24,7 +24,7 @@ export function checkedLaunch(options: LaunchOptions) {
   if (category !== undefined && !isFilled(category)) throw refusal('category: expected a text that is not empty')
   if (!Array.isArray(loadSkills) || !loadSkills.every(isFilled)) throw refusal('loadSkills: expected a list of names')
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
-    throw refusal(`timeoutMs: expected a number above 0, came ${timeoutMs}`)
+    throw refusal(`timeoutMs: expected a number above 0, came ${shortly(timeoutMs)}`)
   }
   return {
     ...(category !== undefined && { category }),
@@ -38,11 +38,6 @@ export function checkedLaunch(options: LaunchOptions) {
 /** @throws `invalid-argument` */
 export function checkedPrompt(prompt: unknown): void {
   if (!isFilled(prompt)) throw refusal('prompt: expected a text that is not empty')
-}
-
-/** @throws `invalid-argument` */
-export function checkedTime(timeoutMs: number): void {
-  if (!Number.isFinite(timeoutMs) || timeoutMs < 0) throw refusal(`timeoutMs: expected a time, came ${timeoutMs}`)
 }
 
 function isFilled(text: unknown): boolean {

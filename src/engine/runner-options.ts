@@ -2,6 +2,16 @@ import type { Store } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
+import {
+  callback,
+  count,
+  filledText,
+  flag,
+  objectWith,
+  refuseMisfit,
+  refuseMisfits,
+  type ShapesOf,
+} from '../world/option-shapes.ts'
 import type { System, World } from '../world/world.ts'
 import { Host } from './host.ts'
 import { type HostOptions, hostOptionNames } from './host-options.ts'
@@ -32,9 +42,36 @@ const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', '
 /** @default of `maxInputsPerTick` */
 export const defaultMaxInputsPerTick = 256
 
-/** The Host that a Runner's options name or describe. @throws `invalid-argument` for unknown options */
-export function hostOf(options: RunnerOptions): Host {
+const storeShape = objectWith('a store, such as sqliteStore({ folder }) or memoryStore()', 'open', 'putText', 'close')
+const ownShapes: Partial<ShapesOf<RunnerOptions & OpenRunnerOptions>> = {
+  host: { wanted: 'a Host', fits: (value) => value instanceof Host },
+  store: storeShape,
+  record: flag,
+  maxInputsPerTick: count,
+  name: filledText,
+  components: {
+    wanted: 'a list or a module of components',
+    fits: (value) => typeof value === 'object' && value !== null,
+  },
+  create: callback,
+}
+
+/** @throws `invalid-argument` */
+function checkRunnerOptions(options: RunnerOptions): void {
   refuseUnknownOptions('Runner', options, [...ownOptionNames, ...hostOptionNames])
+  refuseMisfits('Runner', options, ownShapes)
+}
+
+/** @throws `invalid-argument` */
+export function checkOpenOptions(options: OpenRunnerOptions): void {
+  checkRunnerOptions(options)
+  refuseMisfit('Runner.open', 'store', options.store, storeShape)
+  refuseMisfit('Runner.open', 'name', options.name, filledText)
+}
+
+/** The Host that a Runner's options name or describe. @throws `invalid-argument` */
+export function hostOf(options: RunnerOptions): Host {
+  checkRunnerOptions(options)
   const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
   const names = given.map(([key]) => key)
   const { host } = options

@@ -7,6 +7,7 @@ import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { OwnInput } from '../world/input.ts'
 import { shortly } from '../world/known-options.ts'
+import { callback, checkOptions, count, listOf, refuseMisfit, text } from '../world/option-shapes.ts'
 import { World } from '../world/world.ts'
 import {
   checkpoint,
@@ -20,7 +21,7 @@ import { checkEventType } from './declared-names.ts'
 import { Drive } from './drive.ts'
 import type { EventsByType, RunnerEvent } from './events.ts'
 import type { Host } from './host.ts'
-import type { OpenRunnerOptions, RunnerOptions } from './runner-options.ts'
+import { checkOpenOptions, type OpenRunnerOptions, type RunnerOptions } from './runner-options.ts'
 import type { RunnerStats } from './runner-stats.ts'
 import { openStored, type StoredWorldHeld } from './stored-world.ts'
 import { Subagents } from './children/subagents.ts'
@@ -47,6 +48,7 @@ export class Runner {
    * @throws `no-such-world`, `world-locked`, and what restoring throws
    */
   static async open(options: OpenRunnerOptions): Promise<Runner> {
+    checkOpenOptions(options)
     const held = await openStored(options)
     try {
       return new Runner(held.world, options, held)
@@ -95,6 +97,8 @@ export class Runner {
    * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
    */
   addTool(agent: Entity, tool: string): void {
+    refuseMisfit('runner.addTool', 'agent', agent, count)
+    refuseMisfit('runner.addTool', 'tool', tool, text)
     this.#drive.addTool(agent, tool)
   }
 
@@ -119,8 +123,9 @@ export class Runner {
    * @throws `invalid-input` (also for a kind that neither the standard systems nor `inputs` of one of the world's name),
    * `not-json`; what the Runner fails with before that
    */
-  async post(input: StandardInput | OwnInput, { id }: { readonly id?: string } = {}): Promise<void> {
-    await this.#drive.post(input, id)
+  async post(input: StandardInput | OwnInput, options: { readonly id?: string } = {}): Promise<void> {
+    checkOptions('runner.post', options, { id: text })
+    await this.#drive.post(input, options.id)
   }
 
   /** A person's message to an agent. Resolves once it is committed. @throws `unknown-entity` if there is no such agent */
@@ -147,6 +152,7 @@ export class Runner {
    * If it throws, nothing has changed, and this rejects with the same.
    */
   async change<T>(change: (world: World) => T): Promise<T> {
+    refuseMisfit('runner.change', 'change', change, callback)
     return this.#drive.change(change)
   }
 
@@ -205,7 +211,7 @@ export class Runner {
 
   #assertAgent(agent: Entity): void {
     if (this.world.has(agent, Conversation)) return
-    const what = `Entity ${String(agent)} of world '${this.world.name}' is no agent`
+    const what = `Entity ${shortly(agent)} of world '${this.world.name}' is no agent`
     throw new EntiaError('unknown-entity', `${what}: it was despawned, or has no Conversation.`, { entity: agent })
   }
 
@@ -222,6 +228,7 @@ export class Runner {
    * @param path of a session's agent, as its events have it. @default the agent is of this world
    */
   textSoFar(agent: Entity, path: readonly string[] = []): TextSoFar | undefined {
+    refuseMisfit('runner.textSoFar', 'path', path, listOf(text))
     return this.#drive.textSoFar(agent, path)
   }
 

@@ -1,4 +1,13 @@
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import {
+  callback,
+  checkOptions,
+  countFromZero,
+  finite,
+  flag,
+  refuseMisfit,
+  type Shape,
+  type ShapesOf,
+} from '../world/option-shapes.ts'
 import type { Clock } from './clock.ts'
 import { type Timer, TimerHeap } from './timer-heap.ts'
 
@@ -21,13 +30,18 @@ export interface VirtualClockOptions {
   readonly stepsWithoutTurn?: number
 }
 
-const optionNames: readonly (keyof VirtualClockOptions)[] = [
-  'dateMs',
-  'auto',
-  'whenQuiet',
-  'together',
-  'stepsWithoutTurn',
-]
+const optionShapes: ShapesOf<VirtualClockOptions> = {
+  dateMs: finite,
+  auto: flag,
+  whenQuiet: callback,
+  together: callback,
+  stepsWithoutTurn: countFromZero,
+}
+
+const duration: Shape = {
+  wanted: 'a number of milliseconds of 0 or more',
+  fits: (value) => Number.isFinite(value) && (value as number) >= 0,
+}
 
 /**
  * Time that passes only by jumps: from timer to timer as soon as all work waits for the clock, or by `advance`. Hours of
@@ -53,9 +67,9 @@ export class VirtualClock implements Clock {
   #isServing = false
   #stepsOfTurn = 0
 
-  /** @throws `invalid-argument` for an option that it does not know */
+  /** @throws `invalid-argument` */
   constructor(options: VirtualClockOptions = {}) {
-    refuseUnknownOptions('VirtualClock', options, optionNames)
+    checkOptions('VirtualClock', options, optionShapes)
     const { dateMs = 0, auto = true, whenQuiet, together = () => false, stepsWithoutTurn = 0 } = options
     this.#dateMs = dateMs
     this.#auto = auto
@@ -74,6 +88,9 @@ export class VirtualClock implements Clock {
 
   /** @param isOff asked at that instant: nothing is to happen after all */
   at(instantMs: number, fire: () => void, isOff?: () => boolean): () => void {
+    if (typeof instantMs !== 'number' || Number.isNaN(instantMs))
+      refuseMisfit('VirtualClock.at', 'instantMs', instantMs, finite)
+    if (typeof fire !== 'function') refuseMisfit('VirtualClock.at', 'fire', fire, callback)
     const cancel = this.#timers.add(instantMs, fire, isOff)
     this.#consider()
     return cancel
@@ -99,8 +116,9 @@ export class VirtualClock implements Clock {
     this.#consider()
   }
 
-  /** Lets so much time pass, firing what comes due on the way, in order. */
+  /** Lets so much time pass, firing what comes due on the way, in order. @throws `invalid-argument` */
   advance(durationMs: number): void {
+    refuseMisfit('VirtualClock.advance', 'durationMs', durationMs, duration)
     const endMs = this.#nowMs + durationMs
     const isDue = (): boolean => this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= endMs
     while (isDue()) this.#fire()

@@ -1,11 +1,18 @@
 import type { JsonObject } from '../world/json.ts'
 import type { AnthropicOptions } from './anthropic/client.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { address, callback, checkOptions, count, type ShapesOf, tableOf, text } from '../world/option-shapes.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
-import { checkReplyBound } from './reply-bound.ts'
 
 export type { AnthropicOptions } from './anthropic/client.ts'
+
+const optionShapes: ShapesOf<AnthropicOptions> = {
+  apiKey: text,
+  baseURL: address,
+  headers: tableOf(text),
+  fetch: callback,
+  maxReplyBytes: count,
+}
 
 /**
  * Claude, by the Messages API. The SDK is loaded at the first call.
@@ -13,10 +20,11 @@ export type { AnthropicOptions } from './anthropic/client.ts'
  * `options.thinking` as a number is a token budget, for models that think on a budget; as a name it is an effort with
  * adaptive thinking, for all newer ones. The API takes budgets of 1,024 tokens or more and below `maxOutputTokens`: a smaller
  * one is raised, and one that leaves no room for an answer becomes half of `maxOutputTokens`.
+ *
+ * @throws `invalid-argument`
  */
 export function anthropic(options: AnthropicOptions = {}): ModelProvider {
-  refuseUnknownOptions('anthropic()', options, ['apiKey', 'baseURL', 'headers', 'fetch', 'maxReplyBytes'])
-  checkReplyBound('anthropic()', options)
+  checkOptions('anthropic()', options, optionShapes)
   return providerOnDemand(async () => (await import('./anthropic/provider.ts')).messagesProvider(options), {
     settings: settingsOf(options),
     maxReplyBytes: options.maxReplyBytes,

@@ -2,10 +2,22 @@ import type { JsonObject } from '../world/json.ts'
 import type { ThinkingField } from './openai/chat-request.ts'
 import type { ServerOptions } from './openai/client.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
+import { shortly } from '../world/known-options.ts'
+import {
+  address,
+  callback,
+  checkOptions,
+  count,
+  filledText,
+  oneOf,
+  refuseMisfit,
+  type ShapesOf,
+  table,
+  tableOf,
+  text,
+} from '../world/option-shapes.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
-import { checkReplyBound } from './reply-bound.ts'
 
 /** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
 export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
@@ -24,12 +36,25 @@ export interface CompatibleOptions extends ServerOptions {
 export type PresetOptions = Omit<ServerOptions, 'name' | 'apiKeyEnv'>
 
 const defaultThinkingField: ThinkingField = 'reasoning_content'
-const serverOptions = ['name', 'baseURL', 'apiKey', 'headers', 'fetch', 'maxReplyBytes']
+
+const openaiShapes: ShapesOf<OpenAIOptions> = {
+  name: filledText,
+  baseURL: address,
+  apiKey: text,
+  headers: tableOf(text),
+  fetch: callback,
+  maxReplyBytes: count,
+}
+const compatibleShapes: ShapesOf<CompatibleOptions> = {
+  ...openaiShapes,
+  baseURL: text,
+  apiKeyEnv: text,
+  thinkingField: oneOf('reasoning_content', 'reasoning'),
+}
 
 /** OpenAI's models, by the Responses API; nothing is stored there. The SDK is loaded at the first call. */
 export function openai(options: OpenAIOptions = {}): ModelProvider {
-  refuseUnknownOptions('openai()', options, serverOptions)
-  checkReplyBound('openai()', options)
+  checkOptions('openai()', options, openaiShapes)
   const { name = 'openai' } = options
   const server = { ...options, name, apiKeyEnv: 'OPENAI_API_KEY' }
   return providerOnDemand(
@@ -44,15 +69,16 @@ export function openai(options: OpenAIOptions = {}): ModelProvider {
  * call.
  */
 export function openaiCompatible(options: CompatibleOptions): ModelProvider {
+  checkOptions('openaiCompatible()', options, compatibleShapes)
   const { name, thinkingField = defaultThinkingField } = options
+  refuseMisfit('openaiCompatible()', 'name', name, filledText)
   return chat(options, { name, thinkingField })
 }
 
 /** @param settings what of the options changes requests; a preset's are always the same */
 function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider {
-  refuseUnknownOptions('openaiCompatible()', options, [...serverOptions, 'apiKeyEnv', 'thinkingField'])
+  checkOptions('openaiCompatible()', options, compatibleShapes)
   refuseNoAddress(options.baseURL)
-  checkReplyBound('openaiCompatible()', options)
   const { thinkingField = defaultThinkingField, ...server } = options
   return providerOnDemand(async () => (await import('./openai/providers.ts')).chatProvider(server, thinkingField), {
     settings,
@@ -62,6 +88,7 @@ function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider 
 
 /** Models that Ollama serves on this machine. No key. */
 export function ollama(options: PresetOptions = {}): ModelProvider {
+  refuseMisfit('ollama()', 'options', options, table)
   return chat({
     ...options,
     baseURL: options.baseURL ?? 'http://localhost:11434/v1',
@@ -72,6 +99,7 @@ export function ollama(options: PresetOptions = {}): ModelProvider {
 
 /** Kimi, at Moonshot. The key is by default the environment variable `MOONSHOT_API_KEY`. */
 export function moonshot(options: PresetOptions = {}): ModelProvider {
+  refuseMisfit('moonshot()', 'options', options, table)
   return chat({
     ...options,
     baseURL: options.baseURL ?? 'https://api.moonshot.ai/v1',
@@ -82,7 +110,7 @@ export function moonshot(options: PresetOptions = {}): ModelProvider {
 
 /** Without an address the SDK would call OpenAI. A program without types may leave it out. */
 function refuseNoAddress(baseURL: string | undefined): void {
-  if (typeof baseURL === 'string' && baseURL.trim() !== '') return
+  if (typeof baseURL === 'string' && URL.canParse(baseURL)) return
   throw new EntiaError(
     'invalid-argument',
     `openaiCompatible(): baseURL must be the address of the server, got ${shortly(baseURL)}. ` +

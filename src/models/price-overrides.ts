@@ -1,4 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
+import { shortly } from '../world/known-options.ts'
 import { parseModel } from './model-name.ts'
 
 /**
@@ -67,7 +68,7 @@ function check(where: string, model: string, price: Price): void {
   if (model === '') throw misuse(`${where}: prices have the name of a model each, or its beginning; came ''.`, model)
   if (typeof price !== 'object' || price === null) {
     throw misuse(
-      `${place} is an object with any of ${rateNames.join(', ')}, contextWindow; came ${String(price)}.`,
+      `${place} is an object with any of ${rateNames.join(', ')}, contextWindow; came ${shortly(price)}.`,
       model,
     )
   }
@@ -75,7 +76,7 @@ function check(where: string, model: string, price: Price): void {
     if (value === undefined) continue
     if (field === 'contextWindow') {
       if (Number.isSafeInteger(value) && value >= 1) continue
-      throw misuse(`${place}.${field} is a whole number of tokens, 1 or more; came ${String(value)}.`, model, field)
+      throw misuse(`${place}.${field} is a whole number of tokens, 1 or more; came ${shortly(value)}.`, model, field)
     }
     if (!rateNames.includes(field)) {
       const known = `Known: ${rateNames.join(', ')}, contextWindow`
@@ -83,7 +84,7 @@ function check(where: string, model: string, price: Price): void {
     }
     if (typeof value === 'number' && value >= 0 && value <= MAX_USD_PER_MILLION) continue
     const expected = `a number of US dollars per million tokens, from 0 to ${MAX_USD_PER_MILLION}`
-    throw misuse(`${place}.${field} is ${expected}; came ${String(value)}.`, model, field)
+    throw misuse(`${place}.${field} is ${expected}; came ${shortly(value)}.`, model, field)
   }
 }
 

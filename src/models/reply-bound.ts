@@ -1,5 +1,4 @@
 import type { Failure } from '../../components/failure.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import type { ModelDelta } from './port.ts'
 
 /** Defaults of the options that providers share. */
@@ -18,13 +17,6 @@ export interface ReplyBound {
    * @default 16 MiB (`providerDefaults.maxReplyBytes`)
    */
   readonly maxReplyBytes?: number | undefined
-}
-
-/** @throws `invalid-argument` */
-export function checkReplyBound(where: string, { maxReplyBytes: given }: ReplyBound): void {
-  if (given === undefined || (Number.isSafeInteger(given) && given >= 1)) return
-  const message = `${where}: maxReplyBytes must be an integer ≥ 1, got ${String(given)}.`
-  throw new EntiaError('invalid-argument', message, { option: 'maxReplyBytes' })
 }
 
 /** Ends a call from within: more has come than may come. */

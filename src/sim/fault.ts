@@ -75,7 +75,7 @@ export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly 
   const names: readonly string[] = faultNames[site]
   const given = Object.entries(rates[site] ?? {}).flatMap(([name, rate]): (readonly [string, number])[] => {
     if (!(typeof rate === 'number' && rate >= 0 && rate <= 1)) {
-      const what = `faults: ${site}.${name} is a probability from 0 to 1; came ${String(rate)}`
+      const what = `faults: ${site}.${name} is a probability from 0 to 1; came ${came(rate)}`
       throw new EntiaError('invalid-argument', `${what}.`)
     }
     if (site === 'crash' && name === 'perTick') return crashPlaces.map((place) => [place, rate / crashPlaces.length])

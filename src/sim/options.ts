@@ -10,6 +10,7 @@ import type { Tool } from '../tools/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
+import { came } from './came.ts'
 import { checkedRange, type Range } from './chance.ts'
 import type { Fault, FaultRates } from './fault.ts'
 import type { Law } from './law.ts'
@@ -146,13 +147,13 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     )
   }
   if (!(Number.isSafeInteger(seed) && seed >= 0)) {
-    throw new EntiaError('invalid-argument', `simulate(): seed is a whole number of 0 or more; came ${String(seed)}.`)
+    throw new EntiaError('invalid-argument', `simulate(): seed is a whole number of 0 or more; came ${came(seed)}.`)
   }
   refuseUnknownOptions('simulate({ bounds })', bounds, Object.keys(simulateDefaults.bounds))
   refuseUnknownOptions('simulate({ latencyMs })', latencyMs, ['model', 'tool'])
   for (const [name, bound] of Object.entries(bounds)) {
     if (typeof bound === 'number' && bound > 0) continue
-    throw new EntiaError('invalid-argument', `simulate(): bounds.${name} is a number above 0; came ${String(bound)}.`)
+    throw new EntiaError('invalid-argument', `simulate(): bounds.${name} is a number above 0; came ${came(bound)}.`)
   }
   checkPrices(options.prices ?? {}, 'simulate()')
   const { model = defaultModelLatencyMs, tool = defaultToolLatencyMs } = latencyMs

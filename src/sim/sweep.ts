@@ -239,10 +239,10 @@ function checked(options: SweepOptions) {
     ...simulated
   } = options
   if (!(Number.isSafeInteger(seeds) && seeds >= 1)) {
-    throw new EntiaError('invalid-argument', `sweep(): seeds is a whole number of 1 or more; came ${String(seeds)}.`)
+    throw new EntiaError('invalid-argument', `sweep(): seeds is a whole number of 1 or more; came ${came(seeds)}.`)
   }
   if (!(Number.isSafeInteger(from) && from >= 0 && Number.isSafeInteger(from + seeds))) {
-    throw new EntiaError('invalid-argument', `sweep(): from is a whole number of 0 or more; came ${String(from)}.`)
+    throw new EntiaError('invalid-argument', `sweep(): from is a whole number of 0 or more; came ${came(from)}.`)
   }
   if (typeof simulated.world !== 'function') checkedOptions(simulated as SimulateOptions)
   const made = casesOf(cases).map(({ one, index }): CaseOptions => {

@@ -1,4 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
+import { checkOptions, countFromZero, flag, type ShapesOf } from '../world/option-shapes.ts'
 import type { Batch, LostTicks, StoredWorld, WorldJournal } from './port.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Holder } from './holder.ts'
@@ -70,7 +71,28 @@ export class OpenWorld implements WorldJournal {
   }
 }
 
+const batchShapes: ShapesOf<Batch> = {
+  rows: {
+    wanted: 'a list of { tick, line }',
+    fits: (value) => Array.isArray(value) && Array.from(value, hasTick).every(Boolean),
+  },
+  snapshot: {
+    wanted: '{ tick, lines }',
+    fits: (value) => hasTick(value) && isIterable((value as { readonly lines?: unknown }).lines),
+  },
+  isBusy: flag,
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+}
+
+function hasTick(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && countFromZero.fits((value as { readonly tick?: unknown }).tick)
+}
+
 function copyOf(batch: Batch, world: string, record: boolean): Write {
+  checkOptions(`The batch of the world '${world}'`, batch, batchShapes)
   const rows = (batch.rows ?? []).map(({ tick, line }) => ({ tick, line }))
   const snapshot = batch.snapshot && { tick: batch.snapshot.tick, lines: [...batch.snapshot.lines] }
   for (const { tick, line } of rows) assertLine(line, `row ${tick} of the world '${world}'`, { world })

@@ -1,4 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
+import { shortly } from '../world/known-options.ts'
+import { listOf, refuseMisfit, table, text as textShape } from '../world/option-shapes.ts'
 import type { OpenOptions, Store, TranscriptHit, TranscriptLine, WorldInfo, WorldJournal } from './port.ts'
 import { holderHere } from './holder.ts'
 import type { Holder } from './holder.ts'
@@ -57,10 +59,11 @@ export class RootStore implements Store {
     root: string,
     key: string,
     lines: readonly TranscriptLine[],
-    { from }: { readonly from: number },
+    options: { readonly from: number },
   ): Promise<void> {
     assertName(root)
-    const append = checkedAppend(key, lines, from)
+    refuseMisfit('appendTranscript', 'options', options, table)
+    const append = checkedAppend(key, lines, options.from)
     this.#assertOpen()
     if (append.lines.length === 0) return
     const shelf = this.#shelves.get(root) ?? this.#openShelf(root, holderHere('an append to a transcript'))
@@ -76,8 +79,11 @@ export class RootStore implements Store {
     root: string,
     keys: readonly string[],
     query: string,
-    { limit }: { readonly limit: number },
+    options: { readonly limit: number },
   ): Promise<readonly TranscriptHit[]> {
+    refuseMisfit('searchTranscript', 'options', options, table)
+    const { limit } = options
+    refuseMisfit('searchTranscript', 'keys', keys, listOf(textShape))
     const asked = [...keys]
     for (const key of asked) namesInTranscriptKey(key)
     assertWhole('The limit of a search', limit, 1)
@@ -202,7 +208,12 @@ function assertWellFormed(what: 'key' | 'text', value: string): void {
 function checkedAppend(key: string, lines: readonly TranscriptLine[], from: number): Append {
   namesInTranscriptKey(key)
   assertWhole('The place of the first line of an append', from, 0)
-  const copies = lines.map(({ text, searchable }) => ({ text, searchable }))
+  const copies = lines.map((line) => {
+    refuseMisfit('appendTranscript', 'lines', line, table)
+    const { text, searchable } = line
+    if (searchable !== undefined) refuseMisfit('appendTranscript', 'searchable', searchable, textShape)
+    return { text, searchable }
+  })
   for (const [index, { text }] of copies.entries()) {
     assertLine(text, `the transcript '${key}', ${from + index} from 0,`, { key, line: from + index })
   }
@@ -211,5 +222,8 @@ function checkedAppend(key: string, lines: readonly TranscriptLine[], from: numb
 
 function assertWhole(what: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return
-  throw new EntiaError('invalid-argument', `${what} has to be a whole number, ${least} or more; ${value} came.`)
+  throw new EntiaError(
+    'invalid-argument',
+    `${what} has to be a whole number, ${least} or more; ${shortly(value)} came.`,
+  )
 }

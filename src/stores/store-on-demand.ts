@@ -1,3 +1,4 @@
+import { listOf, refuseMisfit, table } from '../world/option-shapes.ts'
 import type { Medium } from './medium.ts'
 import type { Store } from './port.ts'
 
@@ -16,6 +17,7 @@ export function storeOnDemand(open: () => Promise<Medium>): Store {
     getText: async (root, key) => (await loaded()).getText(root, key),
     appendTranscript: async (root, key, lines, options) => {
       // As they are now, however long loading takes.
+      refuseMisfit('appendTranscript', 'lines', lines, listOf(table))
       const given = [...lines]
       return (await loaded()).appendTranscript(root, key, given, options)
     },

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import { EntiaError } from '../world/entia-error.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
+import { oneOf, refuseMisfit, text } from '../world/option-shapes.ts'
 import { AdmissionLine, priorityOf } from './admission-line.ts'
 
 export interface SessionPoolOptions {
@@ -47,9 +48,11 @@ export class SessionPool {
    * @param sessionId any text that no other session in this pool has
    * @param place `first`: behind all. `return`: the session had a slot before, which it gave back or lost in a restart;
    * it goes ahead of all that never had one, behind those that return already
-   * @throws `invalid-argument` if the session holds a slot or waits for one
+   * @throws `invalid-argument`, also if the session holds a slot or waits for one
    */
   enter(sessionId: string, place: 'first' | 'return'): Promise<boolean> {
+    refuseMisfit('SessionPool.enter', 'sessionId', sessionId, text)
+    refuseMisfit('SessionPool.enter', 'place', place, places)
     const present = this.#visits.get(sessionId)
     if (present) {
       throw new EntiaError(
@@ -127,6 +130,8 @@ export class SessionSlot {
     this.#pool.leave(this.#key)
   }
 }
+
+const places = oneOf('first', 'return')
 
 /** The pool that the Hosts of this process share, and how many of them are on it. */
 let shared: { readonly pool: SessionPool; members: number } | undefined

@@ -115,6 +115,6 @@ function refusal(options: unknown, what: string): EntiaError {
 }
 
 function subject(options: unknown): string {
-  const isNamed = typeof options === 'object' && options !== null && 'name' in options && options.name !== undefined
-  return isNamed ? `Tool '${String(options.name)}'` : 'A tool'
+  const name: unknown = typeof options === 'object' && options !== null && 'name' in options ? options.name : undefined
+  return typeof name === 'string' ? `Tool '${cutText(name, 100)}'` : 'A tool'
 }

@@ -20,7 +20,13 @@ export interface FileTools {
   readonly grepFiles: Tool
 }
 
-const optionsSchema = () => z.strictObject({ folder: z.union([z.string().min(1), z.instanceof(URL)]) })
+const optionsSchema = () =>
+  z.strictObject({
+    folder: z.union([
+      z.string().min(1),
+      z.instanceof(URL).refine(({ protocol }) => protocol === 'file:', 'expected a file: URL'),
+    ]),
+  })
 
 /**
  * Tools to read in one folder, all of them `pure`. Whether a model may read a file is not asked here, except that

@@ -29,7 +29,7 @@ export function jsonSchemaOf(schema: z.core.$ZodType | JsonObject, where: string
 
 /** Is it a schema of zod 4? Those of zod 3 look like one, and have another inside. */
 export function isZod(schema: z.core.$ZodType | JsonObject): schema is z.core.$ZodType {
-  return '_zod' in schema
+  return typeof schema === 'object' && schema !== null && '_zod' in schema
 }
 
 /** What is wrong with something given for a schema, if it is neither of zod 4 nor JSON Schema. */

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
 import { canonical, canonicalOrNone, isEndless } from './canonical.ts'
 import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
-import { fitsComponent, problemWith } from './fits.ts'
+import { fitsComponent } from './fits.ts'
 import { inspect } from './inspect.ts'
 import { issueText } from './issue-text.ts'
 import type { Json } from './json.ts'
+import { shortly } from './known-options.ts'
+import { callback, checkOptions, count, flag, objectWith, oneOf, type ShapesOf, text } from './option-shapes.ts'
 
 /** A number, monotonic, never reused, stable over save and restore. */
 export type Entity = number
@@ -145,11 +147,8 @@ export function defineLog<S extends z.ZodType>(
       const what = `component ${name}: its first items must be a list, got ${inspect(stored, { depth: 1 })}`
       throw new EntiaError('invalid-value', `${what}. Write ${name}([…]).`)
     }
-    stored.forEach((item: Json, index) => {
-      const problem = problemWith(made, item)
-      if (problem !== undefined) throw invalidValue(`component ${name}, item ${index}`, problem)
-    })
-    return { token: made, initial: stored }
+    const read = stored.map((item: Json, index) => readBySchema(made, item, () => `component ${name}, item ${index}`))
+    return { token: made, initial: Object.freeze(read) }
   }
   const made = finish('log', name, initial, schema, options) as LogComponent<z.output<S>>
   return made
@@ -165,6 +164,18 @@ export function defineTag(name: string): TagComponent {
 export function invalidValue(whose: string, error: z.ZodError, code: EntiaErrorCode = 'invalid-value'): EntiaError {
   const reasons = error.issues.map(issueText).join('; ')
   return new EntiaError(code, `${whose}${reasons}. The write was refused.`, { issues: error.issues })
+}
+
+/**
+ * A canonical value as the schema of its component reads it: with its defaults filled in.
+ *
+ * @throws `invalid-value`, or what the component's values are refused with
+ */
+export function readBySchema(token: Value | Log, value: Json, whose: () => string): Json {
+  if (fitsComponent(token, value)) return value
+  const { data, error } = token.schema.safeParse(value)
+  if (error !== undefined) throw invalidValue(whose(), error, token.refusedWith)
+  return isSame(value, data) ? value : canonical(data, whose, 1)
 }
 
 /** What is wrong with a value for a component of its kind, whatever its schema says. */
@@ -211,11 +222,36 @@ type Schematic = Component & { given: z.ZodType | (() => z.ZodType) | undefined 
 const schematic: object = Object.create(Function.prototype, {
   schema: {
     get(this: Schematic): z.ZodType | undefined {
-      if (typeof this.given === 'function') this.given = this.given()
+      if (typeof this.given === 'function') {
+        const made: unknown = this.given()
+        refuseNoSchema(this.name, made)
+        this.given = made
+      }
       return this.given
     },
   },
 })
+
+function refuseNoSchema(name: string, given: unknown): asserts given is z.ZodType {
+  const isObject = typeof given === 'object' && given !== null
+  if (isObject && '_zod' in given) return
+  const came = isObject && '_def' in given ? 'one of zod 3' : shortly(given)
+  throw new EntiaError('invalid-argument', `Component ${name}: its schema must be one of zod 4, got ${came}.`)
+}
+
+const optionShapes: ShapesOf<Options> = {
+  version: count,
+  migrate: callback,
+  refusedWith: oneOf('invalid-value', 'invalid-argument'),
+  ref: text,
+  cascade: flag,
+  refusal: callback,
+  marks: {
+    wanted: 'a tag and a function, { tag, when(last) }',
+    fits: (value) =>
+      objectWith('', 'tag', 'when').fits(value) && (value as NonNullable<Options['marks']>).tag.kind === 'tag',
+  },
+}
 
 /**
  * Makes a token of the function that gives its initial component. Tokens of all kinds have the same fields in the same
@@ -227,15 +263,15 @@ function finish(
   name: string,
   initial: (value: never) => Initial,
   schema: z.ZodType | (() => z.ZodType) | undefined,
-  { version = 1, migrate, refusedWith = 'invalid-value', ref, cascade = false, refusal, marks }: Options,
+  options: Options,
 ): Component {
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) {
-    throw new EntiaError('invalid-argument', `A component's name is a singular noun in PascalCase; came '${name}'.`)
+  if (typeof name !== 'string' || !/^[A-Z][A-Za-z0-9]*$/.test(name)) {
+    const what = `A component's name must be a singular noun in PascalCase, got ${shortly(name)}`
+    throw new EntiaError('invalid-argument', `${what}.`)
   }
-  if (schema !== undefined && typeof schema !== 'function' && !('_zod' in schema)) {
-    const what = `Component ${name}: its schema must be one of zod 4`
-    throw new EntiaError('invalid-argument', `${what}, got ${'_def' in schema ? 'one of zod 3' : 'something else'}.`)
-  }
+  if (kind !== 'tag' && typeof schema !== 'function') refuseNoSchema(name, schema)
+  checkOptions(`Component ${name}`, options, optionShapes)
+  const { version = 1, migrate, refusedWith = 'invalid-value', ref, cascade = false, refusal, marks } = options
   const named = { [name]: (value: never) => initial(value) }
   const token = Object.setPrototypeOf(named[name], schematic) as Component
   const index = nextIndex++

@@ -1,9 +1,9 @@
 import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Header } from './changes.ts'
-import { type Component, type Entity, invalidValue, type Log } from './component.ts'
+import { type Component, type Entity, type Log, readBySchema } from './component.ts'
 import { EntiaError } from './entia-error.ts'
-import { problemWith } from './fits.ts'
 import type { Json, JsonObject } from './json.ts'
+import { shortly } from './known-options.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
 import type { Input, WorldEvent } from './input.ts'
@@ -97,6 +97,9 @@ export class Core {
         `Two components are called '${token.name}'. Names are unique in a world: rename one of them.`,
       )
     }
+    if (typeof index !== 'number') {
+      throw new EntiaError('invalid-argument', `Expected a component such as Conversation, got ${shortly(token)}.`)
+    }
     this.#tokens.set(token.name, token)
     this.#known[index] = token
     if (token.version > 1) this.versioned.push(token)
@@ -184,14 +187,14 @@ export class Core {
   /** Sets a log to the first so many items of another, whose items are neither copied nor checked. @throws `invalid-argument` */
   share(entity: Entity, token: Log, items: readonly unknown[], count: number, source: Log): void {
     if (token.schema !== source.schema) {
-      const what = `entity ${entity}, component ${token.name}: cannot share items of ${source.name}`
+      const what = `entity ${shortly(entity)}, component ${token.name}: cannot share items of ${source.name}`
       throw new EntiaError(
         'invalid-argument',
         `${what}: the two have different schemas. Define them with the same one.`,
       )
     }
     if (!Number.isInteger(count) || count < 0 || count > items.length) {
-      const what = `entity ${entity}, component ${token.name}: cannot share ${count} items of ${source.name}`
+      const what = `entity ${shortly(entity)}, component ${token.name}: cannot share ${shortly(count)} items of ${source.name}`
       throw new EntiaError('invalid-argument', `${what}: the log has ${items.length}.`)
     }
     this.put(entity, token, items.slice(0, count) as readonly Json[])
@@ -204,11 +207,9 @@ export class Core {
    * @throws `not-json`, `invalid-value`
    */
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
-    const whose = (): string => `entity ${entity}, component ${token.name}`
+    const whose = (): string => `entity ${shortly(entity)}, component ${token.name}`
     const stored = canonical(value, whose, adoptedLevels)
-    const problem = problemWith(token, stored)
-    if (problem !== undefined) throw invalidValue(whose(), problem, token.refusedWith)
-    return stored
+    return readBySchema(token, stored, whose)
   }
 
   /** Gives an entity the tag that its log's last item calls for. */

@@ -12,15 +12,22 @@ import {
 import type { Column } from './column.ts'
 import type { Component, Entity } from './component.ts'
 import { EntiaError } from './entia-error.ts'
+import { shortly } from './known-options.ts'
 
 /** By the components' indices. */
 const inverses: (NotTerm | undefined)[] = []
 
 /** Leaves a component out of a query: `world.query(Llm, not(Paused))`. */
 export function not(token: Component): NotTerm {
+  if (typeof token !== 'function') throw noTerm(token)
   const { index } = token
   while (inverses.length <= index) inverses.push(undefined)
   return (inverses[index] ??= { kind: 'not', not: token })
+}
+
+function noTerm(given: unknown): EntiaError {
+  const what = `A query takes components, and not(component), got ${shortly(given)}`
+  return new EntiaError('invalid-argument', `${what}. Look at the import.`)
 }
 
 export interface NotTerm {
@@ -195,6 +202,7 @@ export class Entities {
   #rows(terms: readonly QueryTerm[]): readonly number[] {
     let fewest: Column | undefined
     for (const term of terms) {
+      if (term === undefined || term === null) throw noTerm(term)
       if (term.kind === 'not') continue
       const column = this.#column(term)
       if (column === undefined || column.count === 0) return none

@@ -18,7 +18,7 @@ export function refuseNoList(where: string, option: string, given: unknown): voi
   // A table has the things by name; one thing alone in place of the list has more than things in it.
   const isTable = typeof given === 'object' && given !== null && Object.values(given).every(isObject)
   const names = isTable ? Object.keys(given).slice(0, 3).join(', ') : '…'
-  const advice = typeof given === 'function' ? `${given.name || option}()` : `[${names}]`
+  const advice = typeof given === 'function' ? `${nameOf(given) ?? option}()` : `[${names}]`
   const what = `${where}: ${option} must be a list, got ${shortly(given)}`
   throw new EntiaError('invalid-argument', `${what}. Write ${option}: ${advice}.`, { option })
 }
@@ -34,9 +34,14 @@ export function refuseNoTable(where: string, option: string, given: unknown, exa
   throw new EntiaError('invalid-argument', `${what}. Write ${option}: ${example}.`, { option })
 }
 
+/** A class may have a static field of that name. */
+function nameOf({ name }: { readonly name: unknown }): string | undefined {
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
 /** A value as a few words for an error message. */
 export function shortly(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'function') return `the function ${value.name || 'without a name'}`
-  return typeof value === 'object' && value !== null ? 'an object' : inspect(value)
+  if (typeof value === 'function') return `the function ${nameOf(value) ?? 'without a name'}`
+  return typeof value === 'object' && value !== null ? 'an object' : inspect(value, { maxStringLength: 100 })
 }

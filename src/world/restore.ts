@@ -8,6 +8,8 @@ import { EntiaError } from './entia-error.ts'
 import { problemWith } from './fits.ts'
 import { inspect } from './inspect.ts'
 import type { Json } from './json.ts'
+import { shortly } from './known-options.ts'
+import { refuseMisfit } from './option-shapes.ts'
 import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
 import { LinesHash } from './sha256.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
@@ -191,8 +193,13 @@ function place(core: Core, line: EntityLine, where: string, versions: Readonly<R
 
 /** The components in a list, or in a module of them. */
 export function tokensOf(components: Iterable<Component> | Readonly<Record<string, unknown>>): Component[] {
-  const all = Symbol.iterator in components ? [...(components as Iterable<unknown>)] : Object.values(components)
-  return all.filter(isComponent)
+  refuseMisfit('World', 'components', components, { wanted: 'a list or a module of components', fits: isObject })
+  if (!(Symbol.iterator in components)) return Object.values(components).filter(isComponent)
+  return Array.from(components as Iterable<unknown>, (token, index) => {
+    if (isComponent(token)) return token
+    const what = `World: components[${index}] must be a component, got ${shortly(token)}`
+    throw new EntiaError('invalid-argument', `${what}. Make one with defineComponent.`, { index })
+  })
 }
 
 function checkVersions(
@@ -257,6 +264,10 @@ function migrated(token: Log | Value, saved: Json, version: number, whose: strin
     throw new EntiaError('invalid-value', `${what}. Nothing was restored.`, {}, { cause: error })
   }
   return canonical(value, () => `${whose}, migrated from version ${version}`)
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 function isComponent(value: unknown): value is Component {

@@ -3,6 +3,7 @@ import type { Entity } from './component.ts'
 import type { Core } from './core.ts'
 import type { Input } from './input.ts'
 import { EntiaError } from './entia-error.ts'
+import { checkOptions, flag } from './option-shapes.ts'
 import type { Json } from './json.ts'
 import { LinesHash } from './sha256.ts'
 
@@ -62,7 +63,9 @@ export interface HashOptions {
 }
 
 /** SHA-256 of a world's content, in hex. Which run it is in is no content: two runs of the same work have the same hash. */
-export function hashWorld(core: Core, { stable = false }: HashOptions): string {
+export function hashWorld(core: Core, options: HashOptions): string {
+  checkOptions('world.hash', options, { stable: flag })
+  const { stable = false } = options
   const hash = new LinesHash()
   const header: Header = { ...core.header, run: undefined }
   for (const line of stable ? stableLines(core) : contentLines(core, header)) hash.add(line)

@@ -4,6 +4,7 @@ import { type Component, type Entity, type Log, misfitOf, type Value } from './c
 import { Entities } from './entities.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json } from './json.ts'
+import { shortly } from './known-options.ts'
 import { References } from './references.ts'
 import { Tracking } from './tracking.ts'
 
@@ -26,7 +27,7 @@ export class State {
     if (row !== undefined) return row
     throw new EntiaError(
       'unknown-entity',
-      `Entity ${entity} does not exist: it was despawned, or belongs to another world. Check world.exists(entity) first.`,
+      `Entity ${shortly(entity)} does not exist: it was despawned, or belongs to another world. Check world.exists(entity) first.`,
       { entity },
     )
   }

@@ -8,6 +8,7 @@ import type { Input, OwnEvents, OwnInputs, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
 import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
+import { countFromZero, refuseMisfit, text } from './option-shapes.ts'
 import { hashText, hex, mix } from './random.ts'
 import { itemsOf, readOnly } from './read-only-log.ts'
 import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
@@ -63,14 +64,16 @@ export class World {
 
   constructor(options: WorldOptions = {}) {
     refuseUnknownOptions('new World', options, ['name', 'seed', 'systems', 'components'])
+    refuseNoList('new World', 'systems', options.systems)
     const { name = 'world', seed, systems = [], components = [] } = options
-    refuseNoList('new World', 'systems', systems)
+    refuseMisfit('new World', 'name', name, text)
     for (const [index, system] of systems.entries()) refuseNoSystem(system, index)
     const isSeed = seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)
-    if (!isSeed) throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${seed}.`)
+    if (!isSeed)
+      throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${shortly(seed)}.`)
     this.name = name
     this.systems = systems.toSorted((a, b) => a.priority - b.priority)
-    this.core = new Core(name, seed, components)
+    this.core = new Core(name, seed, tokensOf(components))
     this.seed = this.core.seed
   }
 
@@ -117,6 +120,7 @@ export class World {
 
   /** An id such as `session-0f3c…`: the prefix and 16 hex digits that no other call in this world gives. */
   newId(prefix: string): string {
+    if (typeof prefix !== 'string') refuseMisfit('world.newId', 'prefix', prefix, text)
     this.core.guard()
     const { name, seed } = this
     const { run } = this.core
@@ -163,6 +167,7 @@ export class World {
   }
 
   has(entity: Entity, token: Component): boolean {
+    refuseNoToken(token)
     return this.core.state.get(entity, token) !== undefined
   }
 
@@ -174,6 +179,7 @@ export class World {
   get<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[] | undefined
   get(entity: Entity, token: Tag): true | undefined
   get(entity: Entity, token: Component): unknown {
+    refuseNoToken(token)
     return given(token, this.core.state.get(entity, token))
   }
 
@@ -181,6 +187,7 @@ export class World {
   read<T>(entity: Entity, token: Value<T>): DeepReadonly<T>
   read<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[]
   read(entity: Entity, token: Component): unknown {
+    refuseNoToken(token)
     const value = this.core.state.get(entity, token)
     if (value !== undefined) return given(token, value)
     this.core.state.row(entity)
@@ -191,9 +198,13 @@ export class World {
     )
   }
 
-  /** Adds a component, or replaces it. */
-  add(entity: Entity, part: Initial | Tag): void {
+  /** Adds a component, or replaces it. One a call. */
+  add(entity: Entity, part: Initial | Tag, ...others: readonly never[]): void {
     refuseNoPart(part)
+    if (others.length > 0) {
+      const what = `Entity ${shortly(entity)}: world.add takes one component, got ${others.length + 1}`
+      throw new EntiaError('invalid-argument', `${what}. Call it once for each.`)
+    }
     if ('initial' in part) this.core.put(entity, part.token, part.initial)
     else if (part.kind === 'tag') this.core.put(entity, part, true)
     else {
@@ -211,17 +222,20 @@ export class World {
 
   /** Replaces a value. */
   set<T>(entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
+    refuseOther(token, 'value')
     this.core.put(entity, token, this.core.check(entity, token, value))
   }
 
   /** Replaces some fields of a value. @throws `missing-component` */
   patch<T>(entity: Entity, token: Value<T>, fields: PatchOf<DeepReadonly<T>>): void {
+    refuseOther(token, 'value')
     const value = { ...(this.read(entity, token) as object), ...fields }
     this.core.put(entity, token, this.core.check(entity, token, value, 1))
   }
 
   /** Appends to a log, making it if absent. Costs what is appended. */
   append<T>(entity: Entity, token: Log<T>, ...items: readonly DeepReadonly<T>[]): void {
+    refuseOther(token, 'log')
     const stored = items.map((item) => this.core.check(entity, token, item))
     if (!this.has(entity, token)) return this.core.put(entity, token, stored)
     this.core.note(token)
@@ -235,20 +249,24 @@ export class World {
    * @throws `missing-component`; `invalid-argument` for a place outside the log
    */
   splice<T>(entity: Entity, token: Log<T>, from: number, deleteCount: number, items: readonly DeepReadonly<T>[]): void {
+    refuseOther(token, 'log')
+    refuseNoItems(token, items)
     this.core.note(token)
     const { length } = this.read(entity, token)
     if (!(Number.isInteger(from) && from >= 0 && Number.isInteger(deleteCount) && deleteCount >= 0 && from <= length)) {
-      const what = `entity ${entity}, component ${token.name}: cannot take ${deleteCount} items out at ${from}`
+      const what = `entity ${entity}, component ${token.name}: cannot take ${shortly(deleteCount)} items out at ${shortly(from)}`
       throw new EntiaError('invalid-argument', `${what}: the log has ${length}.`)
     }
-    const stored = items.map((item) => this.core.check(entity, token, item))
+    const stored = Array.from(items, (item) => this.core.check(entity, token, item))
     this.core.state.splice(entity, token, [from, Math.min(deleteCount, length - from), stored])
     this.core.mark(entity, token)
   }
 
   /** Replaces a whole log, making it if absent. */
   rewrite<T>(entity: Entity, token: Log<T>, items: readonly DeepReadonly<T>[]): void {
-    const stored = items.map((item) => this.core.check(entity, token, item))
+    refuseOther(token, 'log')
+    refuseNoItems(token, items)
+    const stored = Array.from(items, (item) => this.core.check(entity, token, item))
     this.core.put(entity, token, stored)
   }
 
@@ -258,6 +276,8 @@ export class World {
    * @throws `missing-component`; `invalid-argument` for a count outside the log, or for logs of different schemas
    */
   share<T>(from: Entity, source: Log<T>, to: Entity, target: Log<T>, count: number): void {
+    refuseOther(source, 'log')
+    refuseOther(target, 'log')
     this.core.share(to, target, itemsOf(this.read(from, source)), count, source)
   }
 
@@ -268,6 +288,7 @@ export class World {
 
   /** The first so many of what `query` gives, without sorting all of it. */
   first(count: number, ...terms: readonly QueryTerm[]): readonly Entity[] {
+    if (typeof count !== 'number') refuseMisfit('world.first', 'count', count, countFromZero)
     return this.core.state.entities.first(count, terms)
   }
 
@@ -326,7 +347,7 @@ function given({ kind }: Component, value: Json | undefined): unknown {
 
 function refuseNoSystem(system: unknown, index: number): void {
   const { name, priority, run } = (system ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof name === 'string' && typeof priority === 'number' && typeof run === 'function') {
+  if (typeof name === 'string' && Number.isFinite(priority) && typeof run === 'function') {
     return refuseNoNames(name, system as Readonly<Record<string, unknown>>)
   }
   const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${shortly(system)}`
@@ -345,8 +366,29 @@ function refuseNoNames(system: string, declared: Readonly<Record<string, unknown
   }
 }
 
+/** Most often an import that is not there. */
+function refuseNoToken(token: unknown): void {
+  if (typeof token === 'function') return
+  throw new EntiaError('invalid-argument', `Expected a component such as Conversation, got ${shortly(token)}.`)
+}
+
+function refuseOther(token: Component | (() => unknown), kind: Component['kind']): void {
+  refuseNoToken(token)
+  if ('kind' in token && token.kind === kind) return
+  const came = 'kind' in token ? `${token.name}, which is a ${token.kind}` : shortly(token)
+  throw new EntiaError('invalid-argument', `Expected a component that is a ${kind}, got ${came}.`)
+}
+
+function refuseNoItems({ name }: Component, items: unknown): void {
+  if (Array.isArray(items)) return
+  throw new EntiaError('invalid-argument', `The items of ${name} must be a list, got ${shortly(items)}.`)
+}
+
 function refuseNoPart(part: unknown): void {
-  if (typeof part === 'function' || (typeof part === 'object' && part !== null && 'initial' in part)) return
+  if (typeof part === 'function') return
+  if (typeof part === 'object' && part !== null && 'initial' in part && 'token' in part) {
+    return refuseNoToken(part.token)
+  }
   const advice = Array.isArray(part) ? 'Spread the list: world.spawn(...agent({ … })).' : 'Write Name(value).'
   throw new EntiaError('invalid-argument', `An entity is made of components, got ${shortly(part)}. ${advice}`)
 }

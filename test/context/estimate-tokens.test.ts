@@ -31,7 +31,7 @@ describe('an estimate of a text', () => {
 
   it.for([0, -1, Number.NaN, Infinity])('is refused for a factor of %s', (factor) => {
     expect(() => estimateTokens('', { factor })).toThrow(EntiaError)
-    expect(() => estimateTokens('', { factor })).toThrow(`a number above 0; came ${factor}`)
+    expect(() => estimateTokens('', { factor })).toThrow(`factor must be a number above 0, got ${factor}`)
   })
 
   it.for([

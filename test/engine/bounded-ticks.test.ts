@@ -80,7 +80,7 @@ describe('a tick', () => {
 
   it.each([[0], [-1], [2.5], [Number.NaN], [Number.POSITIVE_INFINITY]])('cannot take %s inputs', (maxInputsPerTick) => {
     expect(() => new Runner(emptyWorld(), { maxInputsPerTick })).toThrow(
-      /maxInputsPerTick is a whole number of 1 or more/,
+      /maxInputsPerTick must be an integer ≥ 1, got /,
     )
   })
 })

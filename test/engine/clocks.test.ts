@@ -32,10 +32,26 @@ class ListClock {
   }
 }
 
+/** What plain JavaScript passes. */
+const untyped = (value: unknown): never => value as never
+
 describe('a virtual clock', () => {
   it('refuses an option that it does not know, such as a misspelt one', () => {
     const options = { datems: 5 } as object
     expect(() => new VirtualClock(options)).toThrow(/VirtualClock: unknown option datems\. Known: dateMs, /)
+  })
+
+  it.each<[what: string, attempt: (clock: VirtualClock) => unknown, message: string]>([
+    ['a date in words', () => new VirtualClock({ dateMs: untyped('now') }), "dateMs must be a number, got 'now'"],
+    ['no date', () => new VirtualClock({ dateMs: Number.NaN }), 'dateMs must be a number, got NaN'],
+    ['a text for a flag', () => new VirtualClock({ auto: untyped('no') }), "auto must be true or false, got 'no'"],
+    ['no function', () => new VirtualClock({ whenQuiet: untyped(1) }), 'whenQuiet must be a function, got 1'],
+    ['steps back', () => new VirtualClock({ stepsWithoutTurn: -1 }), 'stepsWithoutTurn must be an integer ≥ 0, got -1'],
+    ['a way back', (clock) => clock.advance(-1), 'durationMs must be a number of milliseconds of 0 or more, got -1'],
+    ['no instant', (clock) => clock.at(Number.NaN, () => undefined), 'instantMs must be a number, got NaN'],
+    ['nothing to fire', (clock) => clock.at(1, untyped(undefined)), 'fire must be a function, got undefined'],
+  ])('refuses %s', (_, attempt, message) => {
+    expect(() => attempt(new VirtualClock())).toThrow(message)
   })
 
   it('jumps from timer to timer while nothing is at work, in order, equal ones in order of setting', async () => {

@@ -32,11 +32,13 @@ const collectGarbage = runInNewContext('gc') as () => void
  * - what is still reachable after each of these collections (heap and buffers), which may rise by 50 MB: a leak.
  *
  * @param attempt calls `outcomeOf` for what may refuse its input
+ * @param portion of all cases, for slow ones
  */
-export async function fuzz<T>(inputs: fc.Arbitrary<T>, attempt: (input: T) => unknown): Promise<void> {
+export async function fuzz<T>(inputs: fc.Arbitrary<T>, attempt: (input: T) => unknown, portion = 1): Promise<void> {
+  const cases = Math.ceil(fuzzCases * portion)
   const guard = new HangGuard()
   // What is loaded and compiled for the first cases is no growth.
-  const warmUp = Math.min(20, fuzzCases)
+  const warmUp = Math.min(20, cases)
   let tried = 0
   let before = { peakMb: 0, leftMb: 0 }
   let leftMb = 0
@@ -47,7 +49,7 @@ export async function fuzz<T>(inputs: fc.Arbitrary<T>, attempt: (input: T) => un
     else if (tried % casesPerCollection === 0) leftMb = Math.max(leftMb, (await reachableMb()) - before.leftMb)
   })
   try {
-    await fc.assert(property, { numRuns: fuzzCases, seed })
+    await fc.assert(property, { numRuns: cases, seed })
   } finally {
     await guard.end()
   }

@@ -312,7 +312,7 @@ describe('a price of a program', () => {
     ['below nothing', { input: -1 }, /prices\['mine\/x'\]\.input is a number of US dollars .* came -1\./],
     ['that is no number', { cacheWrite1h: NaN }, /\.cacheWrite1h is a number of US dollars .* came NaN\./],
     ['without end', { output: Infinity }, /\.output is .* from 0 to 1000000; came Infinity\./],
-    ['in words', { cacheRead: '3' }, /\.cacheRead is a number of US dollars .* came 3\./],
+    ['in words', { cacheRead: '3' }, /\.cacheRead is a number of US dollars .* came '3'\./],
     ['with no window', { contextWindow: 0 }, /\.contextWindow is a whole number of tokens, 1 or more; came 0\./],
     ['with half a token', { contextWindow: 0.5 }, /\.contextWindow is .* came 0\.5\./],
     ['with a misspelt name', { cache_read: 1 }, /has no field 'cache_read'\. Known: input, cacheRead, /],

@@ -1,4 +1,4 @@
-import { agent, Host, SessionPool, SubagentRegistry, VirtualClock } from 'entia'
+import { agent, EntiaError, Host, Runner, SessionPool, SubagentRegistry, VirtualClock } from 'entia'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { driven, emptyWorld } from '../engine/driving.ts'
 import { answered, hang, inBackground, statusOf } from './pace.ts'
@@ -72,6 +72,17 @@ describe('the pool of the process', () => {
     expect(next.sessionPool.cap).toBe(3)
     next.close()
   })
+
+  it.each([{ maxInFlight: 0 }, { prices: { x: { input: -1 } } }, { maxInFlightPerProvider: { x: 0 } }])(
+    'has no place for a Host that is refused: %j',
+    (wrong) => {
+      expect(() => new Host({ maxSessions: 2, ...wrong })).toThrow(EntiaError)
+      expect(() => new Runner(emptyWorld(), { maxSessions: 2, maxInputsPerTick: 0 })).toThrow(EntiaError)
+      const next = new Host({ maxSessions: 3 })
+      expect(next.sessionPool.cap).toBe(3)
+      next.close()
+    },
+  )
 
   it('is not that of a Host with a pool of its own', () => {
     const [own, other] = [new Host({ sessionPool: new SessionPool({ cap: 1 }) }), new Host({ maxSessions: 3 })]

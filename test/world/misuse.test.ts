@@ -1,10 +1,13 @@
 import {
   agent,
+  anthropic,
+  Context,
   Conversation,
   defineComponent,
   defineTool,
   EntiaError,
   Host,
+  openai,
   Runner,
   run,
   scripted,
@@ -93,6 +96,47 @@ describe('a mistake', () => {
     ['an agent that is not spread', () => new World().spawn(any(agent({ model: 'script/x' }))), '...agent({'],
     ['nothing to spawn of', () => new World().spawn(any(undefined)), 'undefined', 'Name(value)'],
     ['no options', () => new World(any(null)), 'options must be an object', 'null'],
+    ['a number for a name', () => new World({ name: any(1) }), 'name must be a text', 'got 1'],
+    [
+      'a missing import among components',
+      () => new World({ components: [any(undefined)] }),
+      'components[0]',
+      'undefined',
+    ],
+    ['two components at once', () => new World().add(1, Note({ about: 1 }), any(Note)), 'one component, got 2', 'each'],
+    ['a component that is not there', () => new World().get(1, any(undefined)), 'Expected a component', 'undefined'],
+    ['a query of nothing', () => new World().query(any(undefined)), 'A query takes components', 'undefined'],
+    [
+      'a log as a value',
+      () => new World().set(1, any(Conversation), any([])),
+      'a value',
+      'Conversation, which is a log',
+    ],
+    ['holes in a log', () => new World().rewrite(1, Conversation, Array(2)), 'Conversation', 'undefined'],
+    ['a component without a schema', () => defineComponent('X', any(undefined)), 'Component X', 'zod 4, got undefined'],
+    [
+      'a misspelt option of a component',
+      () => defineComponent('X', z.any(), any({ migrates: 1 })),
+      'migrates',
+      'migrate',
+    ],
+    ['a key that is no text', () => anthropic({ apiKey: any(1) }), 'anthropic(): apiKey must be a text, got 1'],
+    ['a header that is no text', () => openai({ headers: any({ x: 1 }) }), 'headers', 'a text'],
+    ['a fetch that is none', () => openai({ fetch: any('fetch') }), "fetch must be a function, got 'fetch'"],
+    ['an address that is none', () => anthropic({ baseURL: 'here' }), 'baseURL must be a URL', "'here'"],
+    ['a clock that is none', () => new Host({ clock: any({}) }), 'clock must be a clock, { now, date, at }'],
+    [
+      'a retry that is none',
+      () => new Host({ models: { x: { ...model, retry: any({}) } } }),
+      'models.x: retry',
+      'maxAttempts',
+    ],
+    [
+      'a store that is none',
+      () => new Runner(new World(), { store: any({}) }),
+      'store must be a store',
+      'sqliteStore(',
+    ],
   ])('%s is told with what to write instead', ([, make, ...parts]) => {
     expect(make).toThrow(EntiaError)
     for (const part of parts) expect(make).toThrow(part)
@@ -102,6 +146,14 @@ describe('a mistake', () => {
     const world = new World()
     expect(() => world.spawn(any(agent({ model: 'script/x' })))).toThrow(EntiaError)
     expect([world.entities(), world.spawn()]).toEqual([[], 1])
+  })
+
+  it('is no write of a value that lacks what has a default: that is filled in, as where it is made', async () => {
+    const world = new World({ systems: standardSystems() })
+    const speaker = world.spawn(...agent({ model: 'script/x', messages: [user('Hello')] }))
+    world.set(speaker, Context, any({}))
+    expect(world.get(speaker, Context)).toEqual(Context(any({})).initial)
+    await run(world, { models: { script: model } })
   })
 
   it('of a Runner whose World has no systems is told at the start', async () => {

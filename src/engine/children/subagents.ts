@@ -6,11 +6,12 @@ import { SubagentSession, type SubagentSessionData, type SessionUsage } from '..
 import { takeRefused } from '../../subagents/refused-requests.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { shortly } from '../../world/known-options.ts'
+import { checkOptions, finite, flag, type ShapesOf } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../clock.ts'
-import { checkedLaunch, checkedPrompt, checkedTime } from '../launch-options.ts'
-import type { LaunchOptions } from '../launch-options.ts'
+import { checkedLaunch, checkedPrompt, type LaunchOptions } from '../launch-options.ts'
 import { lostResult } from './session-records.ts'
 import { findSession } from '../../subagents/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
@@ -55,6 +56,11 @@ export interface SubagentsParts {
   readonly post: (input: StandardInput) => Promise<void>
 }
 
+const waitShapes: ShapesOf<WaitOptions> = {
+  wait: flag,
+  timeoutMs: { wanted: 'a time, 0 or more', fits: (value) => Number.isFinite(value) && (value as number) >= 0 },
+}
+
 const defaultWaitMs = 60_000
 const busyChars = 60
 
@@ -83,6 +89,7 @@ export class Subagents {
     directive: string,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<{ readonly sessionId: string; readonly sequence: number }> {
+    checkOptions('subagents.fork', options, { timeoutMs: finite })
     const { sessionId, sequence } = await this.#launch({
       ...checkedLaunch({ ...options, prompt: directive }),
       fork: true,
@@ -100,9 +107,9 @@ export class Subagents {
    */
   async query(ref: SessionRef, prompt: string, options: WaitOptions = {}): Promise<string | undefined> {
     const { world, completions, post } = this.#parts
+    checkOptions('subagents', options, waitShapes)
     const { wait = true, timeoutMs = defaultWaitMs } = options
     checkedPrompt(prompt)
-    checkedTime(timeoutMs)
     const { session, record } = this.#own(ref)
     const { sessionId } = record
     this.#assertQueryable(session, record)
@@ -132,8 +139,8 @@ export class Subagents {
    */
   async collect(ref: SessionRef, options: WaitOptions = {}): Promise<string | undefined> {
     const { world, completions } = this.#parts
+    checkOptions('subagents', options, waitShapes)
     const { wait = true, timeoutMs = defaultWaitMs } = options
-    checkedTime(timeoutMs)
     const { session, record } = this.#own(ref)
     if (!world.has(session, Collected)) {
       const isOver = isFinal(record.status) || (wait && (await this.#within(timeoutMs, completions.ended(session))))
@@ -149,7 +156,9 @@ export class Subagents {
   }
 
   /** The agent's sessions, by sequence. */
-  list({ active = false }: { readonly active?: boolean } = {}): SessionInfo[] {
+  list(options: { readonly active?: boolean } = {}): SessionInfo[] {
+    checkOptions('subagents.list', options, { active: flag })
+    const { active = false } = options
     const all = this.#parts.world.referrers(SubagentSession, this.#agent).map((session) => this.#info(session))
     return active ? all.filter(({ status }) => !isFinal(status)) : all
   }
@@ -237,6 +246,10 @@ export class Subagents {
   /** The agent's own session of that name, or what is wrong with the name. */
   #find(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } | EntiaError {
     const { world } = this.#parts
+    if (typeof ref !== 'string' && typeof ref !== 'number') {
+      const what = `A session must be named by its id or its sequence number, got ${shortly(ref)}`
+      return new EntiaError('invalid-argument', `${what}.`)
+    }
     const found = findSession(world, this.#agent, String(ref))
     if (found.problem !== undefined) return new EntiaError(found.code, found.problem, { ref })
     return { session: found.session, record: world.read(found.session, SubagentSession) }
