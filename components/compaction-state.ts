@@ -8,7 +8,7 @@ export const Unweighed = defineTag('Unweighed')
 /** The conversation is to be compacted before the first step of the agent's next turn. */
 export const CompactionPending = defineTag('CompactionPending')
 
-/** What came of the newest compactions that nobody had asked for. Absent: all is well. */
+/** How the newest automatic compactions went. Absent: well. */
 export const CompactionState = defineComponent('CompactionState', () =>
   z.strictObject({
     /** In a row. */
@@ -24,7 +24,7 @@ export const CompactionState = defineComponent('CompactionState', () =>
 export const CompactionAsked = defineComponent('CompactionAsked', () =>
   z.strictObject({
     focus: z.string().optional(),
-    /** Nobody wants it unless the conversation is full enough. */
+    /** Only if the conversation is full enough. */
     ifNeeded: z.literal(true).optional(),
     requests: z.array(z.string()),
   }),

@@ -4,7 +4,7 @@ import { entity } from './entity.ts'
 import { SessionUsage } from './subagent-session.ts'
 
 /**
- * What a session has told of its spending before it was known for good, and its agent's ledger holds already. On the
+ * What a session has reported of its spending before its record holds it, and its agent's ledger holds already. On the
  * session.
  */
 export const ReportedUsage = defineComponent(

@@ -4,7 +4,7 @@ import { entity } from './entity.ts'
 
 /**
  * A model call of an agent that is no step of its own: about a part of its conversation, without tools and history. An
- * effect of kind `model`; it does not end with the agent's turn. Whoever asked for it takes its outcome by its purpose.
+ * effect of kind `model`; it does not end with the agent's turn. Its purpose says which system takes the outcome.
  */
 export const SideCall = defineComponent(
   'SideCall',

@@ -3,7 +3,7 @@ import { type DataOf, defineComponent } from '../src/world/component.ts'
 import { entity } from './entity.ts'
 import { SubtaskSpending } from './subtask.ts'
 
-/** What a subtask has told so far of its spending. An entity of its own: it lasts until the last of it is told, as the subtask may not. */
+/** What a subtask has reported of its spending. An entity of its own: it lasts until the last report, as the subtask may not. */
 export const SubtaskAccount = defineComponent(
   'SubtaskAccount',
   () =>
@@ -11,14 +11,14 @@ export const SubtaskAccount = defineComponent(
       agent: entity(),
       /** `provider/model`. */
       model: z.string(),
-      /** All told, as it was last. */
+      /** In all, as of the last report. */
       spent: SubtaskSpending(),
       subtaskId: z.string(),
     }),
   { ref: 'agent', cascade: true },
 )
 
-/** What an agent's subtasks have come to, all told. */
+/** Totals of an agent's subtasks. */
 export const SubtaskCount = defineComponent('SubtaskCount', () =>
   z.strictObject({
     /** Of those that have ended, in billionths of a US dollar; absent: none has a price. */

@@ -46,7 +46,7 @@ const notRun = '[not run: cost ceiling reached]'
 function stopLatched(world: World, agent: Entity): void {
   const failure: Failure = { kind: 'budget-spent', message: ceilingMessage(world.read(agent, CostCeiling)) }
   answerUnbegun(world, agent)
-  // A message that came in before the ceiling was reached is the opening of a turn that ends at once.
+  // A message from before the ceiling was reached opens a turn that ends at once.
   if (!world.has(agent, Turn) && world.has(agent, Unread)) openTurn(world, agent, 0)
   if (world.has(agent, Turn) && !isAtWork(world, agent)) endTurn(world, agent, { stop: 'budget-spent', failure })
 }
@@ -62,7 +62,7 @@ function answerUnbegun(world: World, agent: Entity): void {
   collectResults(world, agent)
 }
 
-/** What runs only once says when it begins. Of other calls nobody knows: those that may have begun have. */
+/** Only a `once` effect marks its beginning. Any other that is pending may have begun, and counts as if it had. */
 function isUnbegun(world: World, call: Entity): boolean {
   if (world.has(call, Requested) || world.has(call, AwaitingApproval)) return true
   return world.has(call, Pending) && world.get(call, Effect)?.restart === 'once'

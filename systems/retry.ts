@@ -43,7 +43,7 @@ export const retry = {
   },
 }
 
-/** Whoever has reached a ceiling makes no other try. */
+/** An agent that has reached a ceiling makes no further try. */
 function whyNot(world: World, effect: Entity): Failure | undefined {
   if (!world.has(effect, ModelCall) && !world.has(effect, SideCall)) return undefined
   const latched = latchOf(world, callerOf(world, effect))

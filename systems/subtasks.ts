@@ -18,7 +18,7 @@ import { textOutcome } from './text-outcome.ts'
 
 /**
  * Runs subtasks for programs, counts those that have ended, and turns their results into the answers that are waited for.
- * Before cancellation: what came first counts.
+ * Before cancellation: an outcome that arrives in the tick of a cancel counts.
  *
  * Query: Outcome. Writes: Outcome, SubtaskAccount, SubtaskCount. Starts: subtask.
  */

@@ -67,7 +67,7 @@ export interface UncoveredPart {
 }
 
 /**
- * What stands behind the newest boundary of an agent that is at a quiet point, up to the messages that nobody has answered:
+ * What stands behind the newest boundary of an agent that is at a quiet point, up to the messages that are not answered:
  * those stay as they are. `undefined`: nothing does; or the agent holds a turn that it is to remember as it was.
  */
 export function uncoveredPart(world: World, agent: Entity): UncoveredPart | undefined {
@@ -91,7 +91,7 @@ function coveredSeq(world: World, agent: Entity, seq: number, count: number): nu
   return count === 0 ? 0 : seqAt(world, agent, count - 1)
 }
 
-/** The index of the first message at the end that came from outside, and that no model has answered; their count if there is none. */
+/** The index of the first of the last messages that no model has answered; the count of all messages if there is none. */
 export function unansweredFrom(messages: readonly Message[]): number {
   let index = messages.length
   while (index > 0 && isFromOutside(messages[index - 1])) index--

@@ -47,8 +47,8 @@ function withRow(models: LedgerData['models'], model: string, row: LedgerRow): L
 }
 
 /**
- * What is new in what a session has told that it and its own sessions have spent so far, as calls of its model; `undefined`
- * if nothing is. A process that died may leave a session with less than it had told of: then nothing is new.
+ * What is new in what a session reports that it and its own sessions have spent so far, as calls of its model; `undefined`
+ * if nothing is. After a crash a session may have spent less than it had reported: then nothing is new.
  */
 export function newlySpent(
   before: SessionUsage | undefined,
@@ -67,7 +67,7 @@ export function newlySpent(
   return isNothing ? undefined : { calls, ...(costNanoUsd !== undefined && { costNanoUsd }), usage }
 }
 
-/** The most of each count that a session has told of so far. */
+/** The most of each count that a session has reported so far. */
 export function toldSoFar(before: SessionUsage | undefined, now: SessionUsage): SessionUsage {
   return {
     calls: Math.max(before?.calls ?? 0, now.calls),

@@ -61,7 +61,7 @@ export function mostReservedNanoUsd(world: World, agent: Entity): number {
   return grantedNanoUsd(world, agent) + mostReservedForCalls(world, agent)
 }
 
-/** What sessions have spent of their grants, and have told of, is spent and no longer reserved. */
+/** What sessions report as spent of their grants is no longer reserved. */
 function grantedNanoUsd(world: World, agent: Entity): number {
   let granted = world.get(agent, Delegated)?.reservedCostNanoUsd ?? 0
   for (const { costUsd = 0 } of questionGrants(world, agent)) granted += toNanoUsd(costUsd)

@@ -27,7 +27,7 @@ export interface SummaryPrompt {
 /** One heading, and what is to stand under it. */
 export type Section = readonly [heading: string, content: string]
 
-/** The sections that a text is to have, as a model is told of them. */
+/** The sections of a text, as the prompt lists them. */
 export function sectionsText(sections: readonly Section[]): string {
   return sections.map(([heading, content]) => `# ${heading}\n${content}`).join('\n\n')
 }

@@ -33,7 +33,7 @@ export function callProblem(world: World, agent: Entity, model: string): Failure
 }
 
 /**
- * Sets a call that an agent begins of a model against its ceilings: what is in flight counts as reserved, and it is told if
+ * Counts a call that an agent begins against its ceilings: what is in flight counts as reserved, and an event is emitted if
  * that may pass one. To be called once the call is spawned.
  */
 export function reserve(world: World, agent: Entity, model: string): void {
@@ -82,7 +82,7 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
   if (rates === undefined) return 'held'
   const most = mostReservedForStep(world, agent, messages, rates)
   if (most === undefined) return 'near'
-  // Behind a boundary the model is told of the turn, which is yet to be opened.
+  // Behind a boundary the request names the turn, which is not open yet.
   const isOpen = spent.turnNanoUsd !== undefined
   if (!isOpen && world.has(agent, Boundary)) return 'near'
   const leftOfTurn = isOpen ? left : leastLeft(ceilings, { ...spent, turnNanoUsd: 0 })

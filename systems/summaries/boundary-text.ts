@@ -46,7 +46,7 @@ export interface TextPolicy {
   readonly prompt: (view: SummaryView) => SummaryPrompt
   /** Agents with these have programs that wait for the text. */
   readonly asked: readonly [Component, ...Component[]]
-  /** What a program is told that asks in vain. */
+  /** The message of a refused request. */
   readonly refusal: (agent: Entity, reason: string) => string
   /** Why the configuration of an agent rules it out. */
   readonly whyNot: (world: World, agent: Entity) => string | undefined
@@ -63,7 +63,7 @@ export interface TextPolicy {
 /** By this a side call is known as a policy's own. */
 const purposes = { checkpoint: 'checkpoint', summary: 'compaction' } as const
 
-/** What programs are told whose text is not written because the configuration is gone. */
+/** The failure of a text whose configuration is gone. */
 const switchedOff: Failure = {
   kind: 'cancelled',
   message: 'The Context of the agent was taken away, or this was switched off in it.',

@@ -13,7 +13,7 @@ import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../end-turn.ts'
 import { tell } from '../tell.ts'
 
-/** How a call failed, and what its model's window holds, where that came along. */
+/** How a call failed, and the size of its model's window where the provider says it. */
 interface Overflow {
   readonly contextWindow?: number | undefined
   readonly failure: Failure
