@@ -25,9 +25,8 @@ export function allowance(maxStartsPerTick: number) {
   return {
     name: 'allowance',
     priority: -2.9,
+    wakes: [OnAllowance],
     run(world: World): void {
-      // Mostly nobody asks, and then nobody has to be looked at.
-      if (world.query(OnAllowance).length === 0) return
       for (const call of settled(world, AllowanceCall)) take(world, call)
       for (const agent of readyAgents(world, maxStartsPerTick, OnAllowance)) {
         const messages = world.read(agent, Conversation).length

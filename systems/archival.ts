@@ -4,7 +4,6 @@ import { DraftOf, HolderDraft, Seed } from '../components/holder.ts'
 import type { Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
 import { removeDraft } from './archival/end-job.ts'
 import { judgeTurn } from './archival/judge-turn.ts'
 import { wantLines } from './transcripts/write-lines.ts'
@@ -18,17 +17,14 @@ import { wantLines } from './transcripts/write-lines.ts'
 export const archival = {
   name: 'archival',
   priority: 11,
+  wakes: [EndedTurn, HolderDraft],
   run(world: World): void {
-    if (anybodyHas(world, EndedTurn)) {
-      for (const ended of world.query(EndedTurn)) {
-        if (world.has(world.read(ended, EndedTurn).agent, Seed)) keepQuestion(world, ended)
-        judgeTurn(world, ended)
-        world.despawn(ended)
-      }
+    for (const ended of world.query(EndedTurn)) {
+      if (world.has(world.read(ended, EndedTurn).agent, Seed)) keepQuestion(world, ended)
+      judgeTurn(world, ended)
+      world.despawn(ended)
     }
-    if (anybodyHas(world, HolderDraft)) {
-      for (const draft of world.query(HolderDraft, not(DraftOf), not(Effect))) removeDraft(world, draft)
-    }
+    for (const draft of world.query(HolderDraft, not(DraftOf), not(Effect))) removeDraft(world, draft)
   },
 }
 

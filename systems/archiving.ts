@@ -19,10 +19,13 @@ import { settled } from './settled.ts'
 export const archiving = {
   name: 'archiving',
   priority: -29,
+  wakes: [
+    [HolderDraft, Outcome],
+    [SummaryOf, Outcome],
+    [ArchiveJob, Outcome],
+  ],
   run(world: World): void {
-    const effects = world.query(Outcome)
-    if (effects.length === 0) return
-    for (const effect of effects) take(world, effect)
+    for (const effect of world.query(Outcome)) take(world, effect)
     for (const job of settled(world, ArchiveJob)) moveJob(world, job)
   },
 }

@@ -20,6 +20,7 @@ import { tell } from './tell.ts'
 export const cancellation = {
   name: 'cancellation',
   priority: -95,
+  wakes: ['cancel'],
   run(world: World): void {
     for (const input of inputsOf(world, 'cancel')) {
       const { agent, reason } = input

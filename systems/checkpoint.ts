@@ -1,3 +1,5 @@
+import { Unread } from '../components/unread.ts'
+import { Outcome } from '../components/outcome.ts'
 import { CheckpointAsked, CheckpointPending } from '../components/checkpoint-pending.ts'
 import { Context } from '../components/context.ts'
 import type { InputOf } from '../components/input.ts'
@@ -6,7 +8,6 @@ import { type Checkpointer, hasCheckpointer, standardCheckpointer } from '../src
 import { uncoveredPart } from '../src/context/boundaries.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
 import { inputsOf } from './inputs-of.ts'
 import { readyAgents } from './ready-agents.ts'
 import {
@@ -39,15 +40,20 @@ export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions
   return {
     name: 'checkpoint',
     priority: -2.8,
+    wakes: [
+      'checkpoint',
+      'started',
+      [SideCall, Outcome],
+      CheckpointAsked,
+      isStandard ? [CheckpointPending, Unread] : [Context, Unread],
+    ],
     run(world: World): void {
       for (const input of inputsOf(world, 'checkpoint')) {
         if (!refuseRequest(world, policy, input)) noteAsked(world, input)
       }
       if (inputsOf(world, 'started').length > 0) markAsked(world)
-      if (!anybodyHas(world, Context, SideCall, CheckpointAsked)) return
       takeWritten(world, policy)
       writeAsAsked(world, policy)
-      if (!anybodyHas(world, CheckpointPending) && isStandard) return
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) writeIfDue(world, agent, checkpointer, policy)
     },
   }

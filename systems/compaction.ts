@@ -1,3 +1,6 @@
+import { Unread } from '../components/unread.ts'
+import { Rewrite } from '../components/rewrite.ts'
+import { Outcome } from '../components/outcome.ts'
 import {
   CompactionAsked,
   CompactionPending,
@@ -25,9 +28,7 @@ import { lastCallOf } from '../src/context/last-call-of.ts'
 import type { Failure } from '../components/failure.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
 import { inputsOf } from './inputs-of.ts'
-import { marked } from './marked.ts'
 import { readyAgents } from './ready-agents.ts'
 import { refuseRequest, takeWritten, type TextPolicy, write, writeAsAsked } from './summaries/boundary-text.ts'
 import { tellRewrites } from './summaries/note-rewrite.ts'
@@ -51,13 +52,21 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
   return {
     name: 'compaction',
     priority: -2.6,
+    wakes: [
+      'compact',
+      [Context, Unread],
+      [SideCall, Outcome],
+      CompactionAsked,
+      Unweighed,
+      [Rewrite, LastCall],
+      [CompactionState, LastCall],
+    ],
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) if (!refuseRequest(world, policy, input)) noteAsked(world, input)
-      if (!anybodyHas(world, Context, SideCall, CompactionAsked)) return
       takeWritten(world, policy)
       tellRewrites(world)
       judgeCompactions(world, compactor)
-      for (const agent of marked(world, Unweighed)) weighTurn(world, agent, compactor)
+      for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)
       writeAsAsked(world, policy)
       for (const agent of readyAgents(world, maxStartsPerTick, Context)) compactIfDue(world, agent, compactor, policy)
     },
@@ -190,7 +199,6 @@ function noteFailure(world: World, agent: Entity): number {
  * or has just ended. Agents that rest are not looked at, however many are on trial.
  */
 function judgeCompactions(world: World, compactor: Compactor): void {
-  if (!anybodyHas(world, CompactionState)) return
   const moving = [...world.query(CompactionState, Turn), ...world.query(CompactionState, Unweighed)]
   for (const agent of moving.toSorted((a, b) => a - b)) {
     const isOnTrial = world.get(agent, CompactionState)?.isOnTrial === true

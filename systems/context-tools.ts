@@ -1,3 +1,4 @@
+import { Unread } from '../components/unread.ts'
 import { Archival, type ArchivalData } from '../components/archival.ts'
 import { Context, type ContextData } from '../components/context.ts'
 import { HolderOf } from '../components/holder.ts'
@@ -9,7 +10,6 @@ import { contextToolNames, contextTools as toolsFor } from '../src/context/conte
 import { querySubagentDeclaration, spawnSubagentDeclaration } from '../src/subagents/declarations.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
 import { soonReady } from './ready-agents.ts'
 
 const noTools: readonly ToolDeclaration[] = Object.freeze([])
@@ -38,8 +38,12 @@ export function contextTools(maxStartsPerTick: number) {
   return {
     name: 'context-tools',
     priority: -3.5,
+    wakes: [
+      [Context, Unread],
+      [Archival, Unread],
+      [InstalledTools, Unread],
+    ],
     run(world: World): void {
-      if (!anybodyHas(world, Context, Archival, InstalledTools)) return
       for (const agent of soonReady(world, maxStartsPerTick)) refreshContextTools(world, agent)
     },
   }

@@ -1,4 +1,5 @@
 import { ApprovalOf } from '../components/approval.ts'
+import { RatesCall } from '../components/model-rates.ts'
 import { CostCeiling } from '../components/cost-ceiling.ts'
 import { Effect } from '../components/effect.ts'
 import type { Failure } from '../components/failure.ts'
@@ -13,7 +14,6 @@ import { Unread } from '../components/unread.ts'
 import { ceilingMessage } from '../src/context/ceiling-message.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
 import { endTurn } from './end-turn.ts'
 import { takeRates } from './money/model-rates.ts'
 import { openTurn } from './open-turn.ts'
@@ -28,10 +28,10 @@ import { collectResults } from './tool-results.ts'
 export const costCeiling = {
   name: 'cost-ceiling',
   priority: -10,
+  wakes: [CostCeiling, [RatesCall, Outcome]],
   run(world: World): void {
     takeRates(world)
     // Who has come to rest is not looked at any more, however many have.
-    if (!anybodyHas(world, CostCeiling)) return
     const moving = [...world.query(CostCeiling, Turn), ...world.query(CostCeiling, Unread)]
     for (const agent of new Set(moving)) stopLatched(world, agent)
   },

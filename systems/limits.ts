@@ -20,6 +20,10 @@ import { spentGrant } from './sessions/delegation.ts'
 export const limits = {
   name: 'limits',
   priority: -3,
+  wakes: [
+    [LastStep, Unread],
+    [Ancestry, Unread],
+  ],
   run(world: World): void {
     for (const agent of world.query(LastStep, Unread, not(Busy), not(Paused))) {
       const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps

@@ -1,3 +1,4 @@
+import { Unread } from '../components/unread.ts'
 import { RenderedPrompt } from '../components/rendered-prompt.ts'
 import { fullPrompt } from '../src/models/full-prompt.ts'
 import type { Entity } from '../src/world/component.ts'
@@ -15,6 +16,7 @@ export function promptRendering(maxStartsPerTick: number) {
   return {
     name: 'prompt-rendering',
     priority: -2,
+    wakes: [Unread],
     run(world: World): void {
       for (const agent of readyAgents(world, maxStartsPerTick)) render(world, agent)
     },

@@ -10,15 +10,11 @@ import { Unread } from '../components/unread.ts'
 import type { Component, Entity } from '../src/world/component.ts'
 import { not } from '../src/world/entities.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
-import { foundOnce } from './found-once.ts'
-
-const none: readonly Entity[] = Object.freeze([])
 
 /** What keeps an agent from its next step. */
 const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
 
-const firstReady = foundOnce(Llm, Conversation, Unread, ...heldUpBy)
+const ready = [Llm, Conversation, Unread, ...heldUpBy]
 
 /**
  * The first so many agents that have something to answer and nothing under way, ascending.
@@ -27,15 +23,9 @@ const firstReady = foundOnce(Llm, Conversation, Unread, ...heldUpBy)
  * held up before they are started. They are looked at one by one, so that no query is kept up to date for few agents.
  */
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
-  if (!anybodyHas(world, Unread)) return none
-  for (const token of also) if (!anybodyHas(world, token)) return none
-  const ready = soonReady(world, count)
-  if (also.length === 0) return ready.length <= count ? ready : ready.slice(0, count)
-  // Mostly all of them have these, or are of those that are not asked about.
-  for (const agent of ready) {
-    if (!hasAll(world, agent, also)) return ready.filter((each) => hasAll(world, each, also))
-  }
-  return ready
+  const soon = soonReady(world, count)
+  if (also.length > 0) return soon.filter((agent) => hasAll(world, agent, also))
+  return soon.length <= count ? soon : soon.slice(0, count)
 }
 
 function hasAll(world: World, agent: Entity, tokens: readonly Component[]): boolean {
@@ -45,5 +35,5 @@ function hasAll(world: World, agent: Entity, tokens: readonly Component[]): bool
 
 /** These, and as many behind them: some of the first may be held up before they are started. */
 export function soonReady(world: World, count: number): readonly Entity[] {
-  return anybodyHas(world, Unread) ? firstReady(world, 2 * count) : none
+  return world.first(2 * count, ...ready)
 }

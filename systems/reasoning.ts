@@ -32,6 +32,7 @@ export function reasoning(maxStartsPerTick: number) {
   return {
     name: 'reasoning',
     priority: 0,
+    wakes: [Unread],
     run(world: World): void {
       const ready = readyAgents(world, maxStartsPerTick)
       for (const agent of ready) startStep(world, agent)

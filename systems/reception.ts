@@ -25,6 +25,7 @@ import { tell } from './tell.ts'
 export const reception = {
   name: 'reception',
   priority: -90,
+  wakes: ['message', 'cost-ceiling-reset'],
   run(world: World): void {
     for (const input of world.inputs) {
       if (input.kind === 'message') receive(world, input as InputOf<'message'>)

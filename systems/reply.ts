@@ -43,6 +43,7 @@ const maxCutReplies = 2
 export const reply = {
   name: 'reply',
   priority: -80,
+  wakes: [[ModelCall, Outcome]],
   run(world: World): void {
     for (const call of settled(world, ModelCall)) {
       const { agent } = world.read(call, OwnedBy)

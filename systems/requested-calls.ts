@@ -1,12 +1,6 @@
 import { Requested } from '../components/tool-call.ts'
 import type { Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
-import { anybodyHas } from './anybody-has.ts'
-import { foundOnce } from './found-once.ts'
-
-const none: readonly Entity[] = Object.freeze([])
-
-const firstRequested = foundOnce(Requested)
 
 /** The first so many calls that nobody has decided about, ascending. */
 export function requestedCalls(world: World, count: number): readonly Entity[] {
@@ -16,5 +10,5 @@ export function requestedCalls(world: World, count: number): readonly Entity[] {
 
 /** These, and as many behind them: some of the first may be refused before they are decided about. */
 export function soonRequested(world: World, count: number): readonly Entity[] {
-  return anybodyHas(world, Requested) ? firstRequested(world, 2 * count) : none
+  return world.first(2 * count, Requested)
 }

@@ -26,6 +26,7 @@ export const interrupted: OutcomeData = {
 export const restart = {
   name: 'restart',
   priority: -110,
+  wakes: ['started'],
   run(world: World): void {
     for (const input of inputsOf(world, 'started')) {
       for (const effect of world.query(Running)) {

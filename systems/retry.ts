@@ -23,6 +23,7 @@ import { tell } from './tell.ts'
 export const retry = {
   name: 'retry',
   priority: -85,
+  wakes: ['due', [ModelCall, Outcome], [SideCall, Outcome]],
   run(world: World): void {
     for (const { attempt, effect } of inputsOf(world, 'due')) {
       // A deadline of the try before it may have passed while that was settled.

@@ -23,6 +23,7 @@ const noText = 'No assistant message found in subagent conversation'
 export const sessionEnd = {
   name: 'session-end',
   priority: 10,
+  wakes: [Ancestry],
   run(world: World): void {
     for (const agent of world.query(Ancestry, not(SessionEnd), not(Busy))) {
       const end = endOf(world, agent)

@@ -21,6 +21,7 @@ import { tell } from './tell.ts'
 export const settlement = {
   name: 'settlement',
   priority: -100,
+  wakes: ['outcome', 'admitted', 'answer', 'due'],
   run(world: World): void {
     for (const input of world.inputs) {
       if (input.kind === 'outcome') takeOutcome(world, input as InputOf<'outcome'>)

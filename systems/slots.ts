@@ -29,6 +29,7 @@ import { tell } from './tell.ts'
 export const slots = {
   name: 'slots',
   priority: 12,
+  wakes: [Ancestry],
   run(world: World): void {
     for (const agent of world.query(Ancestry, not(SessionEnd))) {
       if (!world.has(agent, SlotReleased)) {

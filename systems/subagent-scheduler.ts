@@ -33,6 +33,21 @@ export function subagentScheduler(defaultTimeoutMs: number | undefined) {
   return {
     name: 'subagent-scheduler',
     priority: -30,
+    wakes: [
+      'delegate',
+      'session-cancel',
+      'query',
+      'collected',
+      'granted',
+      'session-stopped',
+      'session-spent',
+      SubagentSession,
+      SlotRequest,
+      [Outcome, AwaitingSession],
+      [Outcome, Answering],
+      [Outcome, SessionQuery],
+      [Outcome, Settling],
+    ],
     run(world: World): void {
       const ended = new Set(world.query(Outcome))
       for (const input of world.inputs) {

@@ -1,3 +1,4 @@
+import { Unread } from '../components/unread.ts'
 import { Ancestry } from '../components/ancestry.ts'
 import { SubagentRegistry, type SubagentRegistryData } from '../components/subagent-registry.ts'
 import type { ToolDeclaration } from '../components/tool-declaration.ts'
@@ -30,6 +31,7 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
   return {
     name: 'subagent-tools',
     priority: -4,
+    wakes: [Unread],
     run(world: World): void {
       for (const agent of readyAgents(world, maxStartsPerTick)) {
         if (allowUnregisteredSubagents) allowAnyName(world, agent)

@@ -25,6 +25,7 @@ import { textOutcome } from './text-outcome.ts'
 export const subtasks = {
   name: 'subtasks',
   priority: -97,
+  wakes: ['subtask', 'subtask-spent', SubtaskAccount, [Subtask, Outcome]],
   run(world: World): void {
     for (const input of world.inputs) {
       if (input.kind === 'subtask-spent') takeLast(world, input as InputOf<'subtask-spent'>)

@@ -1,3 +1,4 @@
+import { Outcome } from '../components/outcome.ts'
 import { Approval } from '../components/approval.ts'
 import { Busy } from '../components/busy.ts'
 import { Effect } from '../components/effect.ts'
@@ -44,6 +45,7 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
   return {
     name: 'tool-execution',
     priority: 5,
+    wakes: ['started', Requested, [Approval, Outcome]],
     run(world: World): void {
       const answered = settled(world, Approval)
       const requested = requestedCalls(world, maxStartsPerTick)

@@ -16,6 +16,7 @@ import { settled } from './settled.ts'
 export const toolResults = {
   name: 'tool-results',
   priority: -60,
+  wakes: [[ToolCall, Outcome]],
   run(world: World): void {
     const answered = settled(world, ToolCall)
     if (answered.length === 0) return

@@ -22,6 +22,7 @@ import { isWriting, planWrite, takeWritten, wantLines } from './transcripts/writ
 export const transcripts = {
   name: 'transcripts',
   priority: 11.5,
+  wakes: [[TranscriptWrite, Outcome], ArchiveJob, BoundaryMoved, TranscriptDue],
   run(world: World): void {
     for (const write of settled(world, TranscriptWrite)) if (!world.has(write, ArchiveJob)) take(world, write)
     for (const job of world.query(ArchiveJob, not(Pending), not(Due))) writeLines(world, job)

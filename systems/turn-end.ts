@@ -27,6 +27,7 @@ const maxEmptyReplies = 1
 export const turnEnd = {
   name: 'turn-end',
   priority: -70,
+  wakes: [Answered],
   run(world: World): void {
     for (const agent of world.query(Answered)) {
       world.remove(agent, Answered)

@@ -1,3 +1,4 @@
+import { Outcome } from '../components/outcome.ts'
 import { Busy } from '../components/busy.ts'
 import { Ceilings } from '../components/ceilings.ts'
 import { Conversation } from '../components/conversation.ts'
@@ -30,6 +31,7 @@ import { settled } from './settled.ts'
 export const wait = {
   name: 'wait',
   priority: -5,
+  wakes: [Notified, [WaitDeadline, Outcome]],
   run(world: World): void {
     for (const deadline of settled(world, WaitDeadline)) endInTime(world, world.read(deadline, OwnedBy).agent, deadline)
     for (const agent of world.query(Notified, not(Busy), not(Terminal))) deliver(world, agent)

@@ -1,3 +1,4 @@
+import { Unread } from '../components/unread.ts'
 import { Busy } from '../components/busy.ts'
 import { Context } from '../components/context.ts'
 import { Conversation } from '../components/conversation.ts'
@@ -12,7 +13,6 @@ import type { WatchdogSignal } from '../src/context/watchdog-signal.ts'
 import type { DeepReadonly, Entity } from '../src/world/component.ts'
 import type { World } from '../src/world/world.ts'
 import type { z } from 'zod'
-import { anybodyHas } from './anybody-has.ts'
 import { endTurn } from './end-turn.ts'
 import { holdStep } from './hold-step.ts'
 import { inputsOf } from './inputs-of.ts'
@@ -49,18 +49,13 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
   return {
     name: 'watchdog',
     priority: -1,
+    wakes: ['watchdog-reset', [Context, Requested], [WatchdogState, Requested], WatchdogLatch, [Cautioned, Unread]],
     run(world: World): void {
       for (const { agent } of inputsOf(world, 'watchdog-reset')) reset(world, agent)
-      // What it remembers of an agent comes with a Context.
-      if (!anybodyHas(world, Context, WatchdogLatch)) return
       // More than tool execution decides about in this tick, even if some of them are refused here.
-      if (anybodyHas(world, Requested)) watchAll(world, maxStartsPerTick, signals)
-      if (anybodyHas(world, WatchdogLatch)) {
-        for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
-      }
-      if (anybodyHas(world, Cautioned)) {
-        for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
-      }
+      watchAll(world, maxStartsPerTick, signals)
+      for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
+      for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { StreamEvent } from './events.ts'
 
-/** What the work of an effect is given. */
+/** What the work of an effect is given. Each field is made when it is first read: read none that is not needed. */
 export interface EffectContext {
   readonly effect: Entity
   readonly attempt: number
@@ -30,8 +30,8 @@ export interface EffectContext {
   readonly isStopping: boolean
 }
 
-/** What an effect does. Resolves with its outcome; what it throws becomes an `internal` failure. */
-export type Work = (context: EffectContext) => Promise<OutcomeData>
+/** What an effect does. Gives its outcome, at once or later; what it throws becomes an `internal` failure. */
+export type Work = (context: EffectContext) => OutcomeData | Promise<OutcomeData>
 
 /** How effects of one kind are done. */
 export interface EffectKind {

@@ -4,7 +4,7 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { SideCall } from '../../components/side-call.ts'
 import type { PricedReply } from '../context/priced-reply.ts'
 import { parseModel } from '../models/model-name.ts'
-import type { ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
+import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
 import type { PricedCall, Prices } from '../models/prices.ts'
 import { providerDefaults, sizeOfDelta, tooLong } from '../models/reply-bound.ts'
@@ -66,10 +66,9 @@ class CallOfModel {
   }
 
   async make(context: EffectContext): Promise<OutcomeData> {
-    const { signal } = context
     const { provider } = parseModel(this.#model)
     const outcome = await this.#call(provider, context)
-    if (this.#deltas > 0 && (!outcome.ok || signal.aborted)) {
+    if (this.#deltas > 0 && (!outcome.ok || context.signal.aborted)) {
       context.tell({ type: 'model-discarded', ...this.#place(context) })
     }
     if (!outcome.ok) {
@@ -90,7 +89,7 @@ class CallOfModel {
 
   /** Calls the provider; ends the call, whether or not the provider minds it, once its reply is too long. */
   #call(name: string, context: EffectContext): Promise<ModelOutcome> {
-    const { attempt, breakOff, key, signal, sleep } = context
+    const { attempt, key } = context
     const provider = this.#host.provider(name)
     const { maxReplyBytes = providerDefaults.maxReplyBytes } = provider
     return new Promise((resolve, reject) => {
@@ -101,9 +100,20 @@ class CallOfModel {
         const failure = tooLong(name, maxReplyBytes)
         // First this: what the provider says of its broken call counts no more.
         resolve({ ok: false, failure })
-        breakOff(failure.message)
+        context.breakOff(failure.message)
       }
-      provider.call(this.#request, { attempt, key, signal, sleep, onDelta }).then(resolve, reject)
+      const modelContext: ModelContext = {
+        attempt,
+        key,
+        onDelta,
+        get signal() {
+          return context.signal
+        },
+        get sleep() {
+          return context.sleep
+        },
+      }
+      provider.call(this.#request, modelContext).then(resolve, reject)
     })
   }
 

@@ -8,6 +8,7 @@ import type { RestartClass } from '../../components/tool-declaration.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
+import { isThenable } from '../world/is-thenable.ts'
 import type { EffectKind, Work } from './effect-kind.ts'
 import type { StreamEvent } from './events.ts'
 import type { Host } from './host.ts'
@@ -154,7 +155,7 @@ export class Pump {
       if (doing.isWaiting === true) begin(() => undefined)
       else this.#host.enqueue(queue, begin)
     } catch (error) {
-      this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
+      this.#finish(job, thrown(error), () => undefined)
     }
   }
 
@@ -171,7 +172,23 @@ export class Pump {
     if (timeoutMs !== undefined) job.timer = clock.at(clock.now() + timeoutMs, () => this.#fire(effect, attempt))
     job.begin()
     job.whenCalledOff(free)
-    void this.#do(job, work, free)
+    const key = this.#world.get(effect, Effect)?.key ?? `${this.#world.name}/${effect}`
+    let outcome: OutcomeData | Promise<OutcomeData>
+    try {
+      outcome = work(new JobContext(job, key, this.#jobOwner))
+    } catch (error) {
+      outcome = thrown(error)
+    }
+    if (isThenable(outcome)) void this.#await(job, outcome, free)
+    else this.#finish(job, outcome, free)
+  }
+
+  async #await(job: Job, outcome: Promise<OutcomeData>, free: () => void): Promise<void> {
+    try {
+      this.#finish(job, await outcome, free)
+    } catch (error) {
+      this.#finish(job, thrown(error), free)
+    }
   }
 
   async #admit(job: Job): Promise<void> {
@@ -181,23 +198,16 @@ export class Pump {
     await job.admitted()
   }
 
-  /** @param done called when it has ended, however it has */
-  async #do(job: Job, work: Work, done: () => void): Promise<void> {
-    const key = this.#world.get(job.effect, Effect)?.key ?? `${this.#world.name}/${job.effect}`
-    try {
-      this.#finish(job, await work(new JobContext(job, key, this.#jobOwner)))
-    } catch (error) {
-      this.#finish(job, { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } })
-    }
-    done()
-  }
-
-  #finish(job: Job, outcome: OutcomeData): void {
+  /** @param free called when it has ended, however it has */
+  #finish(job: Job, outcome: OutcomeData, free: () => void): void {
     const { effect, attempt } = job
-    if (job.isCalledOff) return this.#owner.dropped()
-    job.finish()
-    this.#finished++
-    this.#owner.post({ attempt, effect, kind: 'outcome', outcome })
+    if (job.isCalledOff) this.#owner.dropped()
+    else {
+      job.finish()
+      this.#finished++
+      this.#owner.post({ attempt, effect, kind: 'outcome', outcome })
+    }
+    free()
   }
 
   #callOff(effect: Entity): void {
@@ -235,6 +245,10 @@ export class Pump {
   #fire(effect: Entity, attempt: number): void {
     this.#owner.post({ attempt, effect, kind: 'due' })
   }
+}
+
+function thrown(error: unknown): OutcomeData {
+  return { ok: false, failure: { kind: 'internal', message: thrownMessage(error) } }
 }
 
 function withoutAny(effects: readonly Entity[], others: readonly Entity[]): readonly Entity[] {

@@ -12,7 +12,8 @@ import {
   refuseMisfits,
   type ShapesOf,
 } from '../world/option-shapes.ts'
-import type { System, World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
+import type { System } from '../world/system.ts'
 import { Host } from './host.ts'
 import { type HostOptions, hostOptionNames } from './host-options.ts'
 

@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts'
 import type { DrivenStep } from './host-seams.ts'
 import type { Inbox, Intake, Waiter } from './inbox.ts'
 import type { Keeper } from './keeper.ts'
+import { atNextTurn, isTimeLeft, onceSettled } from './event-loop.ts'
 import type { Listeners } from './listeners.ts'
 import type { Pump } from './pump.ts'
 import { withReports } from './children/session-reports.ts'
@@ -31,8 +32,8 @@ export interface TickLoopParts {
 }
 
 /**
- * Ticks whenever something has come in, one tick a turn of the event loop unless the clock has it otherwise: tick → commit
- * → start effects → tell. Sleeps when nothing is there; a failure ends it for good.
+ * Ticks whenever something has come in: tick → commit → emit its events → start its effects. Sleeps when nothing is there; a
+ * failure ends it for good.
  */
 export class TickLoop {
   readonly #parts: TickLoopParts
@@ -42,6 +43,8 @@ export class TickLoop {
   #cancelTick: (() => void) | undefined
   #isAwake = false
   #isTicking = false
+  /** What has come in is looked for in this turn of the event loop still. */
+  #isLooking = false
   #isStopped = false
   #wantsTick = false
   #idleWaiters: Waiter[] = []
@@ -76,6 +79,7 @@ export class TickLoop {
   wake(): void {
     if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking) return
     this.#rise()
+    if (this.#isLooking) return
     const tick = (): void => {
       this.#cancelTick = undefined
       this.#tick()
@@ -122,9 +126,23 @@ export class TickLoop {
     this.#isTicking = false
     this.#haltWaiter?.()
     if (this.#isStopped) return
-    if (this.#parts.inbox.size > 0 || this.#wantsTick) return this.wake()
-    this.#rest()
+    const { clock, inbox } = this.#parts
+    const isMore = inbox.size > 0 || this.#wantsTick
+    if (!isMore) this.#rest()
     if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+    else if (clock.soon === undefined) this.#lookOnceSettled()
+    else if (isMore) this.wake()
+  }
+
+  /** Work that waits for nothing outside is done by then: its outcomes go into a tick of this turn of the event loop. */
+  #lookOnceSettled(): void {
+    this.#isLooking = true
+    onceSettled(() => {
+      this.#isLooking = false
+      if (this.#isStopped || this.#isTicking || (this.#parts.inbox.size === 0 && !this.#wantsTick)) return
+      if (isTimeLeft()) this.#tick()
+      else this.wake()
+    })
   }
 
   /** Takes in what has come. A promise, if it has to be written down first: only a store is waited for. Never rejects. */
@@ -198,17 +216,15 @@ export class TickLoop {
   }
 
   #after({ events, again }: Ticked, { change, entries }: Intake): void {
-    const { listeners, pump, world } = this.#parts
+    const { pump, world } = this.#parts
     this.ticks++
     this.#wantsTick = again
-    // What begins may stream at once, and is heard of behind the events of the tick that has started it.
-    const release = events.length > 0 ? listeners.hold() : undefined
+    // What begins may end or stream at once: it is heard of behind the events of the tick that has started it.
+    if (events.length > 0) this.#tell(events)
     if (!this.#isStopped) pump.follow()
     world.core.state.forget()
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
-    if (events.length > 0) this.#tell(events)
-    release?.()
     this.#parts.committed?.()
   }
 
@@ -216,7 +232,7 @@ export class TickLoop {
     const { listeners, world } = this.#parts
     const { dateMs, name, nowMs, tick } = world
     events.forEach((event, index) => {
-      if (listeners.has(event.type)) listeners.tellNow({ ...event, world: name, tick, index, nowMs, dateMs })
+      if (listeners.has(event.type)) listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs })
     })
   }
 
@@ -260,9 +276,4 @@ export class TickLoop {
     this.#isAwake = false
     this.#parts.clock.end?.('tick')
   }
-}
-
-function atNextTurn(tick: () => void): () => void {
-  const turn = setImmediate(tick)
-  return () => clearImmediate(turn)
 }

@@ -1,8 +1,10 @@
 import { ToolCall } from '../../components/tool-call.ts'
 import { OwnedBy } from '../../components/owned-by.ts'
 import { thrownMessage } from '../tools/thrown-message.ts'
+import type { OutcomeData } from '../../components/outcome.ts'
+import { isThenable } from '../world/is-thenable.ts'
 import type { EffectKind } from './effect-kind.ts'
-import type { Tool } from '../tools/port.ts'
+import type { Tool, ToolContext, ToolOutput } from '../tools/port.ts'
 
 /** Tool calls: the handler is found on the Host by name. */
 export function toolEffect(find: (name: string) => Tool | undefined): EffectKind {
@@ -10,21 +12,42 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
     prepare(world, effect) {
       const { agent } = world.read(effect, OwnedBy)
       const { name, arguments: input } = world.read(effect, ToolCall)
-      return async ({ attempt, key, signal, sleep, tell }) => {
+      return (context) => {
         const tool = find(name)
         if (tool === undefined) {
           const message = `Tool '${name}' has no handler on this host.`
           return { ok: false, failure: { kind: 'internal', message } }
         }
-        const progress = (message: string, fraction?: number): void =>
-          tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
+        const { attempt, key } = context
+        const toolContext: ToolContext = {
+          agent,
+          attempt,
+          key,
+          progress: (message, fraction) =>
+            context.tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction }),
+          get signal() {
+            return context.signal
+          },
+          get sleep() {
+            return context.sleep
+          },
+          world: world.name,
+        }
         try {
-          const output = await tool.call(input, { agent, attempt, key, signal, sleep, progress, world: world.name })
-          return { ok: true, value: output }
+          const output = tool.call(input, toolContext)
+          return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)
         } catch (error) {
-          return { ok: false, failure: { kind: 'tool-threw', message: thrownMessage(error) } }
+          return threw(error)
         }
       }
     },
   }
+}
+
+function succeeded(value: ToolOutput): OutcomeData {
+  return { ok: true, value }
+}
+
+function threw(error: unknown): OutcomeData {
+  return { ok: false, failure: { kind: 'tool-threw', message: thrownMessage(error) } }
 }

@@ -26,7 +26,7 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
         const totalMs = fault?.ms ?? chance.within(latencyMs, `${at} latency`)
         const beforeMs = chance.within([0, totalMs], `${at} before`)
         const sleep = (ms: number): Promise<void> => call.sleep(ms)
-        const handle = (): Promise<ToolOutput> => {
+        const handle = async (): Promise<ToolOutput> => {
           if (fault?.what === 'tool.throws') throw new Error('The service is down.')
           return inner.call(input, { ...context, sleep })
         }

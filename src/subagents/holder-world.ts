@@ -14,7 +14,8 @@ import { canonical } from '../world/canonical.ts'
 import type { Component } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
-import { type System, World } from '../world/world.ts'
+import { World } from '../world/world.ts'
+import type { System } from '../world/system.ts'
 import type { ChildParts } from './child-world.ts'
 
 /** What a holder is made from. */

@@ -3,11 +3,12 @@ import { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Json, JsonObject } from '../world/json.ts'
+import { isThenable } from '../world/is-thenable.ts'
 import { lazily } from '../world/lazily.ts'
 import { checkJson } from './check-json.ts'
 import { cutText } from './cut-text.ts'
 import { isZod, jsonSchemaOf, schemaProblem } from './json-schema-of.ts'
-import type { Tool, ToolContext } from './port.ts'
+import type { Tool, ToolContext, ToolOutput } from './port.ts'
 import { schemaIssues } from './schema-issues.ts'
 import { errorOutput, toolOutput } from './tool-output.ts'
 
@@ -83,22 +84,40 @@ export function defineTool<const Schema extends z.core.$ZodType | JsonObject>(op
   ) as ToolDeclaration
   return Object.freeze<Tool>({
     declaration,
-    async call(input, context) {
-      const parsed = await parse(input)
-      if (typeof parsed !== 'string') return toolOutput(await run(parsed.data, context), maxResultChars)
-      return errorOutput(`Invalid arguments for '${declaration.name}': ${parsed}`, maxResultChars)
+    call(input, context) {
+      const handle = (parsed: Parsed<Schema>): ToolOutput | Promise<ToolOutput> => {
+        if (typeof parsed === 'string') {
+          return errorOutput(`Invalid arguments for '${declaration.name}': ${parsed}`, maxResultChars)
+        }
+        const result: unknown = run(parsed.data, context)
+        if (!isThenable(result)) return toolOutput(result, maxResultChars)
+        return Promise.resolve(result).then((value) => toolOutput(value, maxResultChars))
+      }
+      const parsed = parse(input)
+      return parsed instanceof Promise ? parsed.then(handle) : handle(parsed)
     },
   })
 }
 
-/** Gives what arguments come to under a schema, or what is wrong with them. */
+/** What arguments come to under a schema, or what is wrong with them. */
+type Parsed<Schema> = string | { readonly data: ArgumentsOf<Schema> }
+
+/** Checks arguments at once, unless the schema has an asynchronous part. */
 function parser<Schema extends z.core.$ZodType | JsonObject>(
   schema: z.core.$ZodType | JsonObject,
-): (input: Json) => Promise<string | { readonly data: ArgumentsOf<Schema> }> {
-  return async (input) => {
-    if (!isZod(schema)) return checkJson(schema, input) ?? { data: input as ArgumentsOf<Schema> }
-    const parsed = await z.safeParseAsync(schema, input)
-    return parsed.success ? { data: parsed.data as ArgumentsOf<Schema> } : schemaIssues(parsed.error)
+): (input: Json) => Parsed<Schema> | Promise<Parsed<Schema>> {
+  if (!isZod(schema)) return (input) => checkJson(schema, input) ?? { data: input as ArgumentsOf<Schema> }
+  const read = (result: z.ZodSafeParseResult<unknown>): Parsed<Schema> =>
+    result.success ? { data: result.data as ArgumentsOf<Schema> } : schemaIssues(result.error)
+  let isAsynchronous = false
+  return (input) => {
+    try {
+      if (!isAsynchronous) return read(z.safeParse(schema, input))
+    } catch (error) {
+      if (!(error instanceof z.core.$ZodAsyncError)) throw error
+      isAsynchronous = true
+    }
+    return z.safeParseAsync(schema, input).then(read)
   }
 }
 

@@ -35,8 +35,8 @@ export type ToolOutput = {
 export interface Tool {
   readonly declaration: ToolDeclaration
   /**
-   * Checks the arguments, runs the handler and makes its result fit for a model (JSON, capped in size). Resolves with an
-   * error output for wrong arguments; rejects with what the handler threw.
+   * Checks the arguments, runs the handler and makes its result fit for a model (JSON, capped in size). Gives an error
+   * output for wrong arguments, and throws what the handler threw; at once if neither schema nor handler is asynchronous.
    */
-  readonly call: (input: Json, context: ToolContext) => Promise<ToolOutput>
+  readonly call: (input: Json, context: ToolContext) => ToolOutput | Promise<ToolOutput>
 }

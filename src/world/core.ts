@@ -22,6 +22,8 @@ export interface Underway {
   /** The system that runs. */
   writer: string
   again: boolean
+  /** The kinds of `inputs`, each once. */
+  kinds: readonly string[]
 }
 
 const defaultSeed = 1
@@ -44,6 +46,8 @@ export class Core {
   readonly random: Random
   /** The run id that `newId` mixes in, if there is one. */
   run: string | undefined
+  /** Runs systems that nothing wakes as well, and refuses what they do then: their `wakes` lacks something. */
+  checksWakes = false
   /** Of the last tick. */
   readonly writers = new Writers()
   readonly #tokens = new Map<string, Component>()

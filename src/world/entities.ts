@@ -71,6 +71,13 @@ function newShape(terms: readonly QueryTerm[]): Shape {
   throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
 }
 
+/** What was found last, after which change. */
+interface Found {
+  readonly revision: number
+  readonly count: number
+  readonly entities: readonly Entity[]
+}
+
 const none: readonly Entity[] = Object.freeze([])
 /** Bounds of how many dead private ids rest before one is used again. */
 const minResting = 16
@@ -92,6 +99,9 @@ export class Entities {
   readonly #queries = new Map<Shape, Query>()
   readonly #queried = new Set<Component>()
   readonly #column: (token: Component) => Column | undefined
+  readonly #firsts = new Map<Shape, Found>()
+  /** Another number after each change of who is there and which components each has. */
+  #revision = 0
   #resting: number[] = []
   #nextResting = 0
   #lastEntity: Entity = 0
@@ -133,6 +143,7 @@ export class Entities {
   }
 
   add(entity: Entity): number {
+    this.#revision++
     this.#wakeOldest()
     const row = addEntity(this.#bits)
     this.#rowOf.set(entity, row)
@@ -143,6 +154,7 @@ export class Entities {
   remove(entity: Entity): void {
     const row = this.#rowOf.get(entity)
     if (row === undefined) return
+    this.#revision++
     removeEntity(this.#bits, row)
     // bitECS keeps the dead id at the end of its dense list and would reuse it at once; let it rest instead.
     while (this.#index.dense.length > this.#index.aliveCount) this.#index.dense.pop()
@@ -152,10 +164,12 @@ export class Entities {
   }
 
   attach(row: number, token: Component): void {
+    this.#revision++
     if (this.#queried.size > 0 && this.#queried.has(token)) addComponent(this.#bits, row, token)
   }
 
   detach(row: number, token: Component): void {
+    this.#revision++
     if (this.#queried.size > 0 && this.#queried.has(token)) removeComponent(this.#bits, row, token)
   }
 
@@ -164,8 +178,18 @@ export class Entities {
     return this.#ascending(this.#rows(terms))
   }
 
-  /** The first so many of them. Costs a look at each, but no sorting of all. */
+  /** The first so many of them. Costs a look at each, but no sorting of all; several systems of a tick may ask for the same. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
+    if (!this.#mayFind(terms)) return none
+    const shape = shapeOf(terms)
+    const last = this.#firsts.get(shape)
+    if (last?.revision === this.#revision && last.count === count) return last.entities
+    const entities = this.#lowest(count, terms)
+    this.#firsts.set(shape, { revision: this.#revision, count, entities })
+    return entities
+  }
+
+  #lowest(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
     const rows = this.#rows(terms)
     if (rows.length <= count) return this.#ascending(rows)
     // The lowest numbers so far, in order; an entity that is above them all is none of the first.
@@ -214,6 +238,12 @@ export class Entities {
     if (query === undefined) this.#queries.set(shape, (query = this.#register(shape)))
     commitRemovals(this.#bits)
     return query.dense as readonly number[]
+  }
+
+  /** What nobody has is found nowhere. */
+  #mayFind(terms: readonly QueryTerm[]): boolean {
+    for (const term of terms) if (term.kind !== 'not' && !((this.#column(term)?.count ?? 0) > 0)) return false
+    return true
   }
 
   /** @param fewest the column of one of the terms, the one that the fewest have */

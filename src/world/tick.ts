@@ -1,5 +1,6 @@
 import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Delta } from './changes.ts'
+import type { Component } from './component.ts'
 import type { Core, Driver, Underway } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Step } from './journal.ts'
@@ -7,7 +8,8 @@ import type { Input } from './input.ts'
 import { inspect } from './inspect.ts'
 import { isThenable } from './is-thenable.ts'
 import { canonicalRead, shaped } from './saved-shapes.ts'
-import type { System, World } from './world.ts'
+import type { System } from './system.ts'
+import type { World } from './world.ts'
 
 /** What drives one tick. */
 export interface TickOptions {
@@ -61,13 +63,17 @@ export function runTick(world: World, inputs: readonly Input[], options: TickOpt
     throw new EntiaError('world-driven', `${what}: only what drives a world ticks it. Post an input instead.`)
   }
   const before = core.header
-  const underway: Underway = { inputs, events: [], writer: 'change', again: false }
+  const underway: Underway = { inputs, events: [], writer: 'change', again: false, kinds: none }
   core.beginTick(underway)
   core.tick++
   core.nowMs = Math.max(nowMs ?? core.nowMs, core.nowMs)
   try {
     enter(world, underway, change)
-    for (const system of world.systems) runSystem(world, system, underway)
+    underway.kinds = kindsOf(underway.inputs)
+    for (const system of world.systems) {
+      if (isAwake(core, system, underway)) runSystem(world, system, underway)
+      else if (core.checksWakes) checkAsleep(world, system, underway)
+    }
     return { inputs: underway.inputs, events: underway.events, again: underway.again }
   } catch (error) {
     core.state.undo()
@@ -111,6 +117,51 @@ function versionsOf({ versioned }: Core, { set = {} }: Changes): Delta['versions
 
 function byName([one]: readonly [string, number], [other]: readonly [string, number]): number {
   return one < other ? -1 : 1
+}
+
+const none: readonly string[] = Object.freeze([])
+
+/** Mostly there is one input, or a few of one kind. */
+function kindsOf(inputs: readonly Input[]): readonly string[] {
+  if (inputs.length === 0) return none
+  const kinds: string[] = []
+  for (const { kind } of inputs) if (!kinds.includes(kind)) kinds.push(kind)
+  return kinds
+}
+
+/** Is anything there of what wakes the system, after what earlier systems of the tick have written? */
+function isAwake({ state }: Core, { wakes }: System, { kinds }: Underway): boolean {
+  if (wakes === undefined) return true
+  for (const wake of wakes) {
+    if (typeof wake === 'string') {
+      if (kinds.includes(wake)) return true
+    } else if (isList(wake) ? hasAll(state, wake) : state.count(wake) > 0) return true
+  }
+  return false
+}
+
+function isList(wake: Component | readonly Component[]): wake is readonly Component[] {
+  return Array.isArray(wake)
+}
+
+function hasAll(state: Core['state'], tokens: readonly Component[]): boolean {
+  for (const token of tokens) if (state.count(token) === 0) return false
+  return true
+}
+
+/** Runs a system that nothing has woken. @throws `system-failed` if it does anything */
+function checkAsleep(world: World, system: System, underway: Underway): void {
+  const { core } = world
+  const marks = (): string => JSON.stringify([core.state.revision, core.header, underway.events.length, underway.again])
+  const before = marks()
+  runSystem(world, system, underway)
+  if (marks() === before) return
+  throw new EntiaError(
+    'system-failed',
+    `System '${system.name}' has work in tick ${world.tick} of world '${world.name}' that nothing of its wakes tells of: ` +
+      'add the input or the component that it goes by.',
+    { system: system.name, tick: world.tick, inputs: underway.inputs },
+  )
 }
 
 function runSystem(world: World, system: System, underway: Underway): void {

@@ -4,7 +4,7 @@ import type { Component, DeepReadonly, Entity, Initial, Log, PatchOf, Tag, Value
 import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
-import type { Input, OwnEvents, OwnInputs, WorldEvent } from './input.ts'
+import type { Input, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
 import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
@@ -13,6 +13,7 @@ import { hashText, hex, mix } from './random.ts'
 import { itemsOf, readOnly } from './read-only-log.ts'
 import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
+import { refuseNoSystem, type System } from './system.ts'
 
 export interface WorldOptions {
   /** Names the world in stores, locks and events. @default 'world' */
@@ -37,20 +38,6 @@ export interface RestoreOptions {
   readonly deltas?: Iterable<Delta>
   /** Of the world that is made, where it is a copy that goes its own way. @default the saved one's */
   readonly name?: string | undefined
-}
-
-/**
- * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
- * environment. Lower priority runs first; equal priority, in order of registration.
- */
-export interface System {
-  readonly name: string
-  readonly priority: number
-  readonly run: (world: World) => void
-  /** Types of events of its own that it emits; those of the standard systems are known. @default none */
-  readonly events?: readonly (keyof OwnEvents)[]
-  /** Kinds of inputs of its own that it takes. @default none */
-  readonly inputs?: readonly (keyof OwnInputs)[]
 }
 
 /** Entities, components, time, dice and id counters: data that ticks. */
@@ -343,27 +330,6 @@ export class World {
 /** A component's value as it may be given out: a log's array goes on growing, and is the world's alone to write. */
 function given({ kind }: Component, value: Json | undefined): unknown {
   return kind === 'log' && value !== undefined ? readOnly(value as readonly Json[]) : value
-}
-
-function refuseNoSystem(system: unknown, index: number): void {
-  const { name, priority, run } = (system ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof name === 'string' && Number.isFinite(priority) && typeof run === 'function') {
-    return refuseNoNames(name, system as Readonly<Record<string, unknown>>)
-  }
-  const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${shortly(system)}`
-  const advice = Array.isArray(system) ? ' Spread the list: systems: [...standardSystems()].' : ''
-  throw new EntiaError('invalid-argument', `${what}.${advice}`, { index })
-}
-
-/** The events and inputs that a system declares. */
-function refuseNoNames(system: string, declared: Readonly<Record<string, unknown>>): void {
-  for (const option of ['events', 'inputs']) {
-    const names = declared[option]
-    if (names === undefined || (Array.isArray(names) && names.every((each) => typeof each === 'string'))) continue
-    const came = typeof names === 'string' ? `'${names}'. Write ${option}: ['${names}']` : shortly(names)
-    const what = `new World: system '${system}': ${option} must be a list of names, got ${came}`
-    throw new EntiaError('invalid-argument', `${what}.`, { system, option })
-  }
 }
 
 /** Most often an import that is not there. */

@@ -5,6 +5,7 @@ import { Outcome, type OutcomeData } from '../../components/outcome.ts'
 import { SessionQuery } from '../../components/session-call.ts'
 import { SideCall } from '../../components/side-call.ts'
 import { SessionUsage, SubagentSession } from '../../components/subagent-session.ts'
+import { SubtaskAccount } from '../../components/subtask-account.ts'
 import { subtaskOutcome } from '../../src/context/subtask-result.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
@@ -26,6 +27,16 @@ import { chargeAsker, chargeSession, chargeSubtask } from './charge-children.ts'
 export const charging = {
   name: 'charging',
   priority: -98,
+  wakes: [
+    'session-spent',
+    'subtask-spent',
+    SubagentSession,
+    SubtaskAccount,
+    [ModelCall, Outcome],
+    [SideCall, Outcome],
+    [SessionQuery, Outcome],
+    [Settling, Outcome],
+  ],
   run(world: World): void {
     for (const input of world.inputs) chargeInput(world, input)
     for (const query of settled(world, SessionQuery)) {

@@ -23,7 +23,6 @@ import { noteRefused } from '../../src/subagents/refused-requests.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
-import { anybodyHas } from '../anybody-has.ts'
 import { holdStep } from '../hold-step.ts'
 import { latchOf } from '../latched.ts'
 import { endCall } from '../money/charge-call.ts'
@@ -88,7 +87,6 @@ function whyNever(world: World, agent: Entity): string | undefined {
 /** Has the texts written that programs have asked for, as soon as their agents are at a quiet point. */
 export function writeAsAsked(world: World, policy: TextPolicy): void {
   const { asked, skip, whyNot, wish } = policy
-  if (!anybodyHas(world, asked[0])) return
   for (const agent of world.query(...asked, not(Busy))) {
     const failure = latchOf(world, agent)?.failure ?? (whyNot(world, agent) === undefined ? undefined : switchedOff)
     // Another text is being written, or something has to be known first.

@@ -13,7 +13,6 @@ import { toUsd } from '../../src/context/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { z } from 'zod'
-import { anybodyHas } from '../anybody-has.ts'
 import { tell } from '../tell.ts'
 
 /** What an agent's projection was rewritten by. */
@@ -51,7 +50,6 @@ export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd, to
 
 /** Tells of the rewrites whose worth the agents' newest calls have shown. */
 export function tellRewrites(world: World): void {
-  if (!anybodyHas(world, Rewrite)) return
   for (const agent of world.query(Rewrite, LastCall)) {
     const { cachedTokensLost, costNanoUsd, kind, tokensBefore } = world.read(agent, Rewrite)
     const tokensAfter = lastCallOf(world, agent)?.promptTokens

@@ -28,12 +28,13 @@ import {
 import { LastStep } from '../../components/last-step.ts'
 import { SessionPool } from '../../src/subagents/pool.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
-import type { System, World } from '../../src/world/world.ts'
+import type { World } from '../../src/world/world.ts'
+import type { System } from '../../src/world/system.ts'
 import { costCeiling, limits, slots, standardSystems, wait } from '../../systems/index.ts'
 
 /** The standard systems, one of them broken. */
 function replaced(name: string, run: (world: World) => void): System[] {
-  return standardSystems().map((system) => (system.name === name ? { ...system, run } : system))
+  return standardSystems().map((system) => (system.name === name ? { name, priority: system.priority, run } : system))
 }
 
 function besides(priority: number, run: (world: World) => void): System[] {

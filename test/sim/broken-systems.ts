@@ -21,7 +21,8 @@ import { keepPrefix } from '../../src/models/prefix.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
-import type { System, World } from '../../src/world/world.ts'
+import type { World } from '../../src/world/world.ts'
+import type { System } from '../../src/world/system.ts'
 import { answerCall, resultOf } from '../../systems/answer-call.ts'
 import {
   cancellation,
@@ -37,7 +38,7 @@ import { settled } from '../../systems/settled.ts'
 
 /** The standard systems, one of them broken. */
 function replaced(name: string, run: (world: World) => void): System[] {
-  return standardSystems().map((system) => (system.name === name ? { ...system, run } : system))
+  return standardSystems().map((system) => (system.name === name ? { name, priority: system.priority, run } : system))
 }
 
 function besides(priority: number, run: (world: World) => void): System[] {

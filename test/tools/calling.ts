@@ -14,7 +14,7 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
   }
 }
 
-export function callTool(tool: Tool, input: Json, changes: Partial<ToolContext> = {}): Promise<ToolOutput> {
+export async function callTool(tool: Tool, input: Json, changes: Partial<ToolContext> = {}): Promise<ToolOutput> {
   return tool.call(input, toolContext(changes))
 }
 

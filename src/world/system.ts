@@ -1,0 +1,72 @@
+import type { Component } from './component.ts'
+import { EntiaError } from './entia-error.ts'
+import type { OwnEvents, OwnInputs } from './input.ts'
+import { shortly } from './known-options.ts'
+import type { World } from './world.ts'
+
+/**
+ * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
+ * environment. Lower priority runs first; equal priority, in order of registration.
+ */
+export interface System {
+  readonly name: string
+  readonly priority: number
+  readonly run: (world: World) => void
+  /**
+   * What there must be for `run` to have anything to do, any one of these: an input of this kind, or entities with this
+   * component, or with all components of a list. A tick in which nothing of it is there skips the system; what earlier
+   * systems of the tick have written counts. @default it runs in every tick
+   */
+  readonly wakes?: readonly Wake[]
+  /** Types of events of its own that it emits; those of the standard systems are known. @default none */
+  readonly events?: readonly (keyof OwnEvents)[]
+  /** Kinds of inputs of its own that it takes. @default none */
+  readonly inputs?: readonly (keyof OwnInputs)[]
+}
+
+/** The kind of an input, a component, or components that are to be there together. */
+export type Wake = string | Component | readonly Component[]
+
+/** Systems that were found to be right: one list of them often serves many worlds. */
+const known = new WeakSet<object>()
+
+/** @throws `invalid-argument` for what is no system */
+export function refuseNoSystem(system: unknown, index: number): void {
+  if (typeof system === 'object' && system !== null && known.has(system)) return
+  const { name, priority, run } = (system ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof name === 'string' && Number.isFinite(priority) && typeof run === 'function') {
+    refuseNoWakes(name, (system as Readonly<Record<string, unknown>>)['wakes'])
+    refuseNoNames(name, system as Readonly<Record<string, unknown>>)
+    return void known.add(system as object)
+  }
+  const what = `new World: systems[${index}] must be a system { name, priority, run(world) }, got ${shortly(system)}`
+  const advice = Array.isArray(system) ? ' Spread the list: systems: [...standardSystems()].' : ''
+  throw new EntiaError('invalid-argument', `${what}.${advice}`, { index })
+}
+
+/** The events and inputs that a system declares. */
+function refuseNoNames(system: string, declared: Readonly<Record<string, unknown>>): void {
+  for (const option of ['events', 'inputs']) {
+    const names = declared[option]
+    if (names === undefined || (Array.isArray(names) && names.every((each) => typeof each === 'string'))) continue
+    const came = typeof names === 'string' ? `'${names}'. Write ${option}: ['${names}']` : shortly(names)
+    const what = `new World: system '${system}': ${option} must be a list of names, got ${came}`
+    throw new EntiaError('invalid-argument', `${what}.`, { system, option })
+  }
+}
+
+function refuseNoWakes(system: string, wakes: unknown): void {
+  if (wakes === undefined || (Array.isArray(wakes) && wakes.length > 0 && wakes.every(isWake))) return
+  const expected = "a list of input kinds, components, and lists of components: ['message', Unread, [Llm, Unread]]"
+  const advice = 'Leave wakes out for a system that runs in every tick.'
+  const what = `new World: system '${system}': wakes must be ${expected}, got ${shortly(wakes)}`
+  throw new EntiaError('invalid-argument', `${what}. ${advice}`, { system, option: 'wakes' })
+}
+
+function isWake(wake: unknown): boolean {
+  return typeof wake === 'string' || isComponent(wake) || (Array.isArray(wake) && wake.every(isComponent))
+}
+
+function isComponent(each: unknown): boolean {
+  return typeof (each as Component | null | undefined)?.index === 'number'
+}
