@@ -15,6 +15,7 @@ export class Listeners {
   readonly #world: string
   readonly #time: () => EventTime
   readonly #above: Above | undefined
+  #held: (StreamEvent | TickEvent)[] | undefined
   readonly #byType = new Map<string, Set<Listener>>()
 
   /**
@@ -43,8 +44,23 @@ export class Listeners {
     return isHeard || this.#above?.listeners.has(type) === true
   }
 
-  /** Emits an event. Without a listener it is not built. */
+  /** Holds all later events back; the returned function emits them. */
+  hold(): () => void {
+    const held = (this.#held = [] as (StreamEvent | TickEvent)[])
+    return () => {
+      if (this.#held === held) this.#held = undefined
+      for (const event of held) this.tell(event)
+    }
+  }
+
+  /** Tells what happens, unless that has to wait. */
   tell(happened: StreamEvent | TickEvent): void {
+    if (this.#held === undefined) this.tellNow(happened)
+    else this.#held.push(happened)
+  }
+
+  /** Emits an event at once, held back or not. Without a listener it is not built. */
+  tellNow(happened: StreamEvent | TickEvent): void {
     if (!this.has(happened.type)) return
     const event = 'nowMs' in happened ? happened : { ...happened, ...this.#time() }
     this.#tellThose(event.type, event)

@@ -32,7 +32,7 @@ export interface TickLoopParts {
 }
 
 /**
- * Ticks whenever something has come in: tick → commit → emit its events → start its effects. Sleeps when nothing is there; a
+ * Ticks whenever something has come in: tick → commit → start effects → tell. Sleeps when nothing is there; a
  * failure ends it for good.
  */
 export class TickLoop {
@@ -216,15 +216,17 @@ export class TickLoop {
   }
 
   #after({ events, again }: Ticked, { change, entries }: Intake): void {
-    const { pump, world } = this.#parts
+    const { listeners, pump, world } = this.#parts
     this.ticks++
     this.#wantsTick = again
-    // What begins may end or stream at once: it is heard of behind the events of the tick that has started it.
-    if (events.length > 0) this.#tell(events)
+    // What begins may stream or end at once: it is heard of behind the events of the tick that has started it.
+    const release = events.length > 0 ? listeners.hold() : undefined
     if (!this.#isStopped) pump.follow()
     world.core.state.forget()
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
+    if (events.length > 0) this.#tell(events)
+    release?.()
     this.#parts.committed?.()
   }
 
@@ -232,7 +234,7 @@ export class TickLoop {
     const { listeners, world } = this.#parts
     const { dateMs, name, nowMs, tick } = world
     events.forEach((event, index) => {
-      if (listeners.has(event.type)) listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs })
+      if (listeners.has(event.type)) listeners.tellNow({ ...event, world: name, tick, index, nowMs, dateMs })
     })
   }
 
