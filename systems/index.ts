@@ -6,7 +6,7 @@ import { isSignal, type WatchdogSignal } from '../src/context/watchdog-signal.ts
 import { schemaIssues } from '../src/tools/schema-issues.ts'
 import { EntiaError } from '../src/world/entia-error.ts'
 import { lazily } from '../src/world/lazily.ts'
-import type { System } from '../src/world/system.ts'
+import type { System } from '../src/world/world.ts'
 import { allowance } from './allowance.ts'
 import { archival } from './archival.ts'
 import { archiving } from './archiving.ts'

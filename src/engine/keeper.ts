@@ -9,7 +9,7 @@ import { readHead, savedVersions } from '../world/restore.ts'
 import { canonicalRead, parsedLine, shaped } from '../world/saved-shapes.ts'
 import type { SnapshotEnd, SnapshotHead } from '../world/snapshot.ts'
 import { World } from '../world/world.ts'
-import type { System } from '../world/system.ts'
+import type { System } from '../world/world.ts'
 import { withContent, withoutContent } from './event-content.ts'
 
 /** The journal grows to so much more than the newest snapshot before a new one takes its place. */

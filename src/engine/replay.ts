@@ -7,7 +7,7 @@ import type { Json } from '../world/json.ts'
 import { tokensOf } from '../world/restore.ts'
 import { tick } from '../world/tick.ts'
 import { World } from '../world/world.ts'
-import type { System } from '../world/system.ts'
+import type { System } from '../world/world.ts'
 import { openSnapshot } from './keeper.ts'
 
 /** A run that can be replayed: where it began, and all that came in since. */

@@ -13,7 +13,7 @@ import {
   type ShapesOf,
 } from '../world/option-shapes.ts'
 import type { World } from '../world/world.ts'
-import type { System } from '../world/system.ts'
+import type { System } from '../world/world.ts'
 import { Host } from './host.ts'
 import { type HostOptions, hostOptionNames } from './host-options.ts'
 

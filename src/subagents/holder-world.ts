@@ -15,7 +15,7 @@ import type { Component } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
 import { World } from '../world/world.ts'
-import type { System } from '../world/system.ts'
+import type { System } from '../world/world.ts'
 import type { ChildParts } from './child-world.ts'
 
 /** What a holder is made from. */

@@ -8,7 +8,7 @@ import type { Input } from './input.ts'
 import { inspect } from './inspect.ts'
 import { isThenable } from './is-thenable.ts'
 import { canonicalRead, shaped } from './saved-shapes.ts'
-import type { System } from './system.ts'
+import type { System } from './world.ts'
 import type { World } from './world.ts'
 
 /** What drives one tick. */

@@ -4,16 +4,16 @@ import type { Component, DeepReadonly, Entity, Initial, Log, PatchOf, Tag, Value
 import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
-import type { Input, WorldEvent } from './input.ts'
+import type { Input, OwnEvents, OwnInputs, WorldEvent } from './input.ts'
 import { inspect } from './inspect.ts'
 import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
 import { countFromZero, refuseMisfit, text } from './option-shapes.ts'
 import { hashText, hex, mix } from './random.ts'
 import { itemsOf, readOnly } from './read-only-log.ts'
+import { refuseNoSystem } from './refuse-no-system.ts'
 import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
-import { refuseNoSystem, type System } from './system.ts'
 
 export interface WorldOptions {
   /** Names the world in stores, locks and events. @default 'world' */
@@ -39,6 +39,29 @@ export interface RestoreOptions {
   /** Of the world that is made, where it is a copy that goes its own way. @default the saved one's */
   readonly name?: string | undefined
 }
+
+/**
+ * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
+ * environment. Lower priority runs first; equal priority, in order of registration.
+ */
+export interface System {
+  readonly name: string
+  readonly priority: number
+  readonly run: (world: World) => void
+  /**
+   * What there must be for `run` to have anything to do, any one of these: an input of this kind, or entities with this
+   * component, or with all components of a list. A tick in which nothing of it is there skips the system; what earlier
+   * systems of the tick have written counts. @default it runs in every tick
+   */
+  readonly wakes?: readonly Wake[]
+  /** Types of events of its own that it emits; those of the standard systems are known. @default none */
+  readonly events?: readonly (keyof OwnEvents)[]
+  /** Kinds of inputs of its own that it takes. @default none */
+  readonly inputs?: readonly (keyof OwnInputs)[]
+}
+
+/** The kind of an input, a component, or components that are to be there together. */
+export type Wake = string | Component | readonly Component[]
 
 /** Entities, components, time, dice and id counters: data that ticks. */
 export class World {

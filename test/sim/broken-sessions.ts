@@ -29,7 +29,7 @@ import { LastStep } from '../../components/last-step.ts'
 import { SessionPool } from '../../src/subagents/pool.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { costCeiling, limits, slots, standardSystems, wait } from '../../systems/index.ts'
 
 /** The standard systems, one of them broken. */

@@ -22,7 +22,7 @@ import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
 import type { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { answerCall, resultOf } from '../../systems/answer-call.ts'
 import {
   cancellation,

@@ -14,7 +14,7 @@ import { archivedTurnsKept } from '../../src/sim/laws/archived-turns-kept.ts'
 import { standardSystems } from '../../systems/index.ts'
 import { Seed } from '../../components/holder.ts'
 import type { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { archivalStory } from '../stories/told/archival.ts'
 import { underLaw, worldOf } from './law-under-test.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type FaultRates, simulate, type SimulateOptions, standardLaws, type Violation } from '../../src/sim/index.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { losesLastRow, manglesValues } from './broken-stores.ts'
 import * as broken from './broken-systems.ts'
 import { allFaults, busyTeam } from './busy-team.ts'

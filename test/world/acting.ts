@@ -4,7 +4,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { JsonObject } from '../../src/world/json.ts'
 import type { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { Asleep, ChildOf, Diary, entry, Fresh, Likes, Person } from './family.ts'
 
 /** Something that somebody does, as data: who, to whom, and a number and a text to do it with. */

@@ -4,7 +4,7 @@ import type { Delta } from '../../src/world/changes.ts'
 import { defineComponent } from '../../src/world/component.ts'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { Asleep, ChildOf, Diary, doing, entry, family, Person } from './family.ts'
 
 /** The delta of one tick of a world with Ada, who sleeps, and her child Bob. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineComponent, defineLog, defineTag } from '../../src/world/component.ts'
 import type { EntiaErrorCode } from '../../src/world/entia-error.ts'
 import type { Input } from '../../src/world/input.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 
 /** Components of every kind, about people: what the tests of the world are told with. */
 export const Person = defineComponent(

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineLog } from '../../src/world/component.ts'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { Asleep, Diary, doing, entry, family, Fresh, Person, refusal } from './family.ts'
 
 function texts(world: World, entity: number): string[] {

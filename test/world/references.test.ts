@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { ChildOf, doing, family, Likes, Person, refusal } from './family.ts'
 
 function worldOf(...systems: readonly System[]): World {

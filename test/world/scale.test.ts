@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { JournalCodec } from '../../src/world/journal.ts'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { Asleep, Diary, doing, entry, Likes, Person } from './family.ts'
 
 /** A flat cost, with room for a busy machine. What is not flat here is a thousand times as much. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/system.ts'
+import type { System } from '../../src/world/world.ts'
 import { Asleep, ChildOf, Diary, doing, entry, family, Fresh, input, Likes, Person, refusal } from './family.ts'
 
 /** A world with something of everything in it, ticked by these. */

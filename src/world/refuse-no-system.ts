@@ -1,31 +1,6 @@
 import type { Component } from './component.ts'
 import { EntiaError } from './entia-error.ts'
-import type { OwnEvents, OwnInputs } from './input.ts'
 import { shortly } from './known-options.ts'
-import type { World } from './world.ts'
-
-/**
- * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
- * environment. Lower priority runs first; equal priority, in order of registration.
- */
-export interface System {
-  readonly name: string
-  readonly priority: number
-  readonly run: (world: World) => void
-  /**
-   * What there must be for `run` to have anything to do, any one of these: an input of this kind, or entities with this
-   * component, or with all components of a list. A tick in which nothing of it is there skips the system; what earlier
-   * systems of the tick have written counts. @default it runs in every tick
-   */
-  readonly wakes?: readonly Wake[]
-  /** Types of events of its own that it emits; those of the standard systems are known. @default none */
-  readonly events?: readonly (keyof OwnEvents)[]
-  /** Kinds of inputs of its own that it takes. @default none */
-  readonly inputs?: readonly (keyof OwnInputs)[]
-}
-
-/** The kind of an input, a component, or components that are to be there together. */
-export type Wake = string | Component | readonly Component[]
 
 /** Systems that were found to be right: one list of them often serves many worlds. */
 const known = new WeakSet<object>()
