@@ -169,12 +169,18 @@ export function invalidValue(whose: string, error: z.ZodError, code: EntiaErrorC
 /**
  * A canonical value as the schema of its component reads it: with its defaults filled in.
  *
- * @throws `invalid-value`, or what the component's values are refused with
+ * @param refusal @default `invalid-value`, or what the component's values are refused with
+ * @throws `refusal`
  */
-export function readBySchema(token: Value | Log, value: Json, whose: () => string): Json {
+export function readBySchema(
+  token: Value | Log,
+  value: Json,
+  whose: () => string,
+  refusal = (error: z.ZodError): EntiaError => invalidValue(whose(), error, token.refusedWith),
+): Json {
   if (fitsComponent(token, value)) return value
   const { data, error } = token.schema.safeParse(value)
-  if (error !== undefined) throw invalidValue(whose(), error, token.refusedWith)
+  if (error !== undefined) throw refusal(error)
   return isSame(value, data) ? value : canonical(data, whose, 1)
 }
 

@@ -26,11 +26,6 @@ export function fitsComponent(token: Schematic, value: Json): boolean {
   return test !== undefined && test(value)
 }
 
-/** What a component's schema has against a canonical value, if anything. Zod is asked only where the quick look does not tell. */
-export function problemWith(token: Schematic, value: Json): z.ZodError | undefined {
-  return fitsComponent(token, value) ? undefined : token.schema.safeParse(value).error
-}
-
 /**
  * Is a canonical value surely one that a schema accepts as it stands? Answers for the plain schemas that most components
  * have, in a fraction of zod's time. False says nothing: zod has to be asked, which also says what is wrong.

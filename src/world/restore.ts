@@ -1,11 +1,10 @@
 import type { z } from 'zod'
 import { canonical } from './canonical.ts'
 import type { Delta } from './changes.ts'
-import { type Component, type Entity, invalidValue, type Log, misfitOf, type Value } from './component.ts'
+import { type Component, type Entity, invalidValue, type Log, misfitOf, readBySchema, type Value } from './component.ts'
 import type { Core } from './core.ts'
 import type { Column } from './column.ts'
 import { EntiaError } from './entia-error.ts'
-import { problemWith } from './fits.ts'
 import { inspect } from './inspect.ts'
 import type { Json } from './json.ts'
 import { shortly } from './known-options.ts'
@@ -235,12 +234,12 @@ function check(core: Core, column: Column, version = column.token.version): void
     const whose = `entity ${entity}, component ${token.name}`
     const value = version < token.version ? migrated(token, saved, version, whose) : saved
     const items = token.kind === 'log' ? (value as readonly Json[]) : [value]
-    for (const item of items) {
-      const problem = problemWith(token, item)
-      if (problem !== undefined) throw unfit(token, whose, problem)
-    }
-    if (value !== saved) core.state.put(entity, token, value)
-    core.checkReference(entity, token, value)
+    const refusal = (error: z.ZodError): EntiaError => unfit(token, whose, error)
+    const read = items.map((item) => readBySchema(token, item, () => whose, refusal))
+    const isChanged = value !== saved || read.some((item, index) => item !== items[index])
+    const present = token.kind === 'log' ? read : (read[0] as Json)
+    if (isChanged) core.state.put(entity, token, present)
+    core.checkReference(entity, token, present)
   }
 }
 

@@ -156,6 +156,15 @@ describe('a mistake', () => {
     await run(world, { models: { script: model } })
   })
 
+  it('is no saved value that lacks what has a default by now: that is filled in at the restore', () => {
+    const Before = defineComponent('Note', z.strictObject({ about: z.string() }))
+    const Now = defineComponent('Note', z.strictObject({ about: z.string(), size: z.int().default(3) }))
+    const world = new World()
+    const entity = world.spawn(Before({ about: 'x' }))
+    const restored = World.restore(world.snapshot(), { components: [Now] })
+    expect(restored.get(entity, Now)).toEqual({ about: 'x', size: 3 })
+  })
+
   it('of a Runner whose World has no systems is told at the start', async () => {
     const world = new World()
     world.spawn(...agent({ model: 'script/x', messages: [user('Hello')] }))
