@@ -1,14 +1,9 @@
 import { EntiaError } from '../world/entia-error.ts'
+import { callback, count, oneOf, type Shape } from '../world/option-shapes.ts'
 import { came } from './came.ts'
 
 /** Options of a run as they come: what is plain JavaScript, nobody has checked. */
 type Given = Readonly<Record<string, unknown>>
-
-/** What an option has to be, in words, and whether a value is that. */
-interface Shape {
-  readonly wanted: string
-  readonly fits: (value: unknown) => boolean
-}
 
 const shapes = {
   models: byName('providers by name, such as { script: scripted(…) }', has('call')),
@@ -34,13 +29,13 @@ const shapes = {
     fits: (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
   },
   latencyMs: byName('ranges for model and tool, such as { tool: [1, 400] }', Array.isArray),
-  maxSessions: { wanted: 'a whole number of 1 or more', fits: isCount },
+  maxSessions: { wanted: 'a whole number of 1 or more', fits: count.fits },
   maxInFlight: {
     wanted: 'a whole number of 1 or more, or Infinity',
-    fits: (value) => value === Infinity || isCount(value),
+    fits: (value) => value === Infinity || count.fits(value),
   },
-  sessionPool: { wanted: 'a function that makes a SessionPool', fits: isFunction },
-  store: { wanted: 'a function that makes a store, such as () => memoryStore()', fits: isFunction },
+  sessionPool: { wanted: 'a function that makes a SessionPool', fits: callback.fits },
+  store: { wanted: 'a function that makes a store, such as () => memoryStore()', fits: callback.fits },
   bounds: byName('bounds by name, such as { maxTicks: 1000 }', () => true),
   realUse: oneOf('refuse', 'list'),
   recording: {
@@ -48,7 +43,7 @@ const shapes = {
     fits: (value) => isRecord(value) && Array.isArray(value['worlds']) && value['worlds'].length > 0,
   },
   onMiss: oneOf('fail', 'script'),
-  onTrace: { wanted: 'a function that is given lines', fits: isFunction },
+  onTrace: { wanted: 'a function that is given lines', fits: callback.fits },
 } satisfies Readonly<Record<string, Shape>>
 
 /** Refuses options that are no object, or hold what no run can be made of. @throws `invalid-argument` */
@@ -88,10 +83,6 @@ function byName(wanted: string, fits: (value: unknown) => boolean): Shape {
   return { wanted, fits: (value) => isRecord(value) && Object.values(value).every(fits) }
 }
 
-function oneOf(...names: readonly string[]): Shape {
-  return { wanted: names.map((name) => `'${name}'`).join(' or '), fits: (value) => names.includes(value as string) }
-}
-
 function has(method: string): (value: unknown) => boolean {
   return (value) => isRecord(value) && typeof value[method] === 'function'
 }
@@ -106,12 +97,4 @@ function isListOf(value: unknown, fits: (value: unknown) => boolean): boolean {
 
 function isRecord(value: unknown): value is Given {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function'
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 1
 }
