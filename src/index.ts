@@ -71,9 +71,7 @@ export {
 export type { SummaryPrompt, SummaryView } from './context/summary-prompt.ts'
 export { type TaskBundle, taskDefaults, type TaskDefaults, type TaskDefaultsOptions } from './context/task-classes.ts'
 export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
-export type { CheckpointOptions, CompactOptions } from './engine/context-calls.ts'
 export { type Clock, realClock } from './engine/clock.ts'
-export type { CostCeilingReset } from './engine/cost-ceiling-reset.ts'
 export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
 export type {
   EventPlace,
@@ -98,9 +96,15 @@ export {
 export { run } from './engine/run.ts'
 export type { RunnerStats } from './engine/runner-stats.ts'
 export { Runner } from './engine/runner.ts'
-export { subtaskDefaults, type SubtaskOptions } from './engine/children/run-subtask.ts'
+export {
+  type CheckpointOptions,
+  type CompactOptions,
+  type CostCeilingReset,
+  subtaskDefaults,
+  type SubtaskOptions,
+} from './engine/requests.ts'
 export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
-export type { LaunchOptions } from './engine/launch-options.ts'
+export type { LaunchOptions } from './engine/children/launch-options.ts'
 export type { TextSoFar } from './engine/texts-so-far.ts'
 export { type SessionInfo, type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
 export type { Transcript } from './engine/children/child-run.ts'

@@ -12,9 +12,9 @@ export const engineMutations: readonly Mutation[] = [
   {
     name: 'input-ids-forgotten',
     bug: 'a Runner that takes a world up does not know the ids of its inputs',
-    file: 'src/engine/drive.ts',
-    before: '    this.#inbox.remember(world.query(SeenInputs)',
-    after: '    this.#inbox.remember(world.query(SeenInputs).slice(1)',
+    file: 'src/engine/entrance.ts',
+    before: '    this.inbox.remember(world.query(SeenInputs)',
+    after: '    this.inbox.remember(world.query(SeenInputs).slice(1)',
   },
   {
     name: 'change-replaces-inputs',

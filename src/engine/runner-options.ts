@@ -1,7 +1,7 @@
 import type { Store } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { refuseUnknownOptions } from '../world/known-options.ts'
+import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
 import {
   callback,
   count,
@@ -12,8 +12,7 @@ import {
   refuseMisfits,
   type ShapesOf,
 } from '../world/option-shapes.ts'
-import type { World } from '../world/world.ts'
-import type { System } from '../world/world.ts'
+import { type System, World } from '../world/world.ts'
 import { Host } from './host.ts'
 import { type HostOptions, hostOptionNames } from './host-options.ts'
 
@@ -79,4 +78,11 @@ export function hostOf(options: RunnerOptions): Host {
   if (host === undefined) return new Host(Object.fromEntries(given))
   if (names.length === 0) return host
   throw new EntiaError('invalid-argument', `Runner: ${names.join(', ')} beside 'host'. Give them to the Host.`)
+}
+
+/** Refuses what a program without types may pass. @throws `invalid-argument` */
+export function refuseNoWorld(world: unknown): void {
+  if (world instanceof World) return
+  const what = `Runner: the first argument must be a World, got ${shortly(world)}`
+  throw new EntiaError('invalid-argument', `${what}. Write new Runner(world, { models }), or run(world, { models }).`)
 }

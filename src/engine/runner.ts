@@ -1,45 +1,91 @@
-import { Conversation } from '../../components/conversation.ts'
 import type { StandardInput } from '../../components/input.ts'
 import type { UserMessage } from '../../components/message.ts'
+import { OwnedBy } from '../../components/owned-by.ts'
 import type { SubtaskResult } from '../../components/subtask.ts'
 import type { SummaryResult } from '../../components/summary-result.ts'
+import { usageOf } from '../subagents/session-usage.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { OwnInput } from '../world/input.ts'
-import { shortly } from '../world/known-options.ts'
-import { callback, checkOptions, count, listOf, refuseMisfit, text } from '../world/option-shapes.ts'
-import { World } from '../world/world.ts'
-import {
-  checkpoint,
-  type CheckpointOptions,
-  compact,
-  type CompactOptions,
-  type ContextCallParts,
-} from './context-calls.ts'
-import { type CostCeilingReset, resetCostCeiling } from './cost-ceiling-reset.ts'
-import { checkEventType } from './declared-names.ts'
-import { Drive } from './drive.ts'
-import type { EventsByType, RunnerEvent } from './events.ts'
-import type { Host } from './host.ts'
-import { checkOpenOptions, type OpenRunnerOptions, type RunnerOptions } from './runner-options.ts'
-import type { RunnerStats } from './runner-stats.ts'
-import { openStored, type StoredWorldHeld } from './stored-world.ts'
+import type { Input, OwnInput } from '../world/input.ts'
+import { checkOptions, listOf, refuseMisfit, text } from '../world/option-shapes.ts'
+import type { World } from '../world/world.ts'
+import type { AnswerInput, Lineage } from './children/child-run.ts'
+import type { MakeRunner } from './children/child-worlds.ts'
+import { Children, hasAsked } from './children/children.ts'
+import { Completions } from './children/completions.ts'
+import { childKind, isChildEffect } from './children/kinds.ts'
 import { Subagents } from './children/subagents.ts'
-import type { TextSoFar } from './texts-so-far.ts'
-import { runSubtask, type SubtaskOptions } from './children/run-subtask.ts'
+import { hasUntold, tellUntold } from './children/untold.ts'
+import { checkListening } from './declared-names.ts'
+import type { EffectKind } from './effect-kind.ts'
+import { Entrance, postedInput } from './entrance.ts'
+import type { EventPlace, EventsByType, EventTime, RunnerEvent, StreamEvent } from './events.ts'
+import type { Host } from './host.ts'
+import type { DrivenWorld } from './host-seams.ts'
+import { Listeners } from './listeners.ts'
+import { Pump } from './pump.ts'
+import * as requests from './requests.ts'
+import {
+  defaultMaxInputsPerTick,
+  hostOf,
+  type OpenRunnerOptions,
+  refuseNoWorld,
+  type RunnerOptions,
+} from './runner-options.ts'
+import type { RunnerStats } from './runner-stats.ts'
+import { beginKeeping, type HeldWorld, openStored } from './stored-world.ts'
+import { lookOver, runId, startedInput, tellAgain } from './taking-up.ts'
+import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
+import { TickLoop } from './tick-loop.ts'
+import { checkedAddition, type ToolAddition } from './tool-changes.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {
-  readonly #drive: Drive
+  readonly world: World
+  readonly host: Host
+  readonly #options: RunnerOptions
+  readonly #lineage: Lineage | undefined
+  #held: HeldWorld
+  readonly #listeners: Listeners
+  readonly #texts = new TextsSoFar()
+  /** Tools that the program gives to agents with the start. */
+  readonly #additions: ToolAddition[] = []
+  readonly #entrance: Entrance
+  readonly #pump: Pump
+  #loop: TickLoop | undefined
+  #knownChildren: Children | undefined
+  #knownCompletions: Completions | undefined
   #stopping: Promise<void> | undefined
 
   /**
-   * @param held what `Runner.open` has opened
+   * @param held what holds its world already. The engine's own
+   * @param lineage what ties it to a parent. The engine's own
    * @throws `invalid-argument` for what is no World, or an option that there is not
    */
-  constructor(world: World, options: RunnerOptions = {}, held?: StoredWorldHeld) {
+  constructor(world: World, options: RunnerOptions = {}, held: HeldWorld = {}, lineage?: Lineage) {
     refuseNoWorld(world)
-    this.#drive = new Drive(world, options, held)
+    const { seams } = (this.host = hostOf(options))
+    this.world = world
+    this.#options = options
+    this.#lineage = lineage
+    this.#held = held
+    this.#listeners = new Listeners(world.name, () => this.#time, lineage)
+    this.#entrance = new Entrance(world, options.maxInputsPerTick ?? defaultMaxInputsPerTick)
+    const owner = {
+      post: (input: StandardInput) => {
+        if (seams.deliver === undefined) this.#entrance.enter(input)
+        else seams.deliver(this.#driven, input, () => this.#entrance.enter(input))
+      },
+      tell: (event: StreamEvent) => {
+        this.#texts.hear(event)
+        this.#listeners.tell(event)
+      },
+      gone: (effect: Entity) => this.#texts.forget(effect),
+      dropped: () => void this.#entrance.dropped++,
+    }
+    const kindOf = (name: string): EffectKind =>
+      isChildEffect(name) ? childKind(name, this.#children, lineage) : this.host.kind(name)
+    this.#pump = new Pump(world, this.host, owner, kindOf)
   }
 
   /**
@@ -48,7 +94,6 @@ export class Runner {
    * @throws `no-such-world`, `world-locked`, and what restoring throws
    */
   static async open(options: OpenRunnerOptions): Promise<Runner> {
-    checkOpenOptions(options)
     const held = await openStored(options)
     try {
       return new Runner(held.world, options, held)
@@ -58,16 +103,8 @@ export class Runner {
     }
   }
 
-  get world(): World {
-    return this.#drive.world
-  }
-
-  get host(): Host {
-    return this.#drive.host
-  }
-
   get stats(): RunnerStats {
-    return this.#drive.stats
+    return { ticks: this.#loop?.ticks ?? 0, dropped: this.#entrance.dropped, inFlight: this.#pump.inFlight }
   }
 
   /**
@@ -82,12 +119,8 @@ export class Runner {
   ): () => void
   on(type: '*', listener: (event: RunnerEvent) => unknown): () => void
   on(type: string, listener: (event: never) => unknown): () => void {
-    checkEventType(this.world, type)
-    if (typeof listener !== 'function') {
-      const what = `runner.on: the listener of '${type}' must be a function, got ${shortly(listener)}`
-      throw new EntiaError('invalid-argument', `${what}. Write runner.on('${type}', (event) => { … }).`)
-    }
-    return this.#drive.listeners.on(type, listener)
+    checkListening(this.world, type, listener)
+    return this.#listeners.on(type, listener)
   }
 
   /**
@@ -97,9 +130,10 @@ export class Runner {
    * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
    */
   addTool(agent: Entity, tool: string): void {
-    refuseMisfit('runner.addTool', 'agent', agent, count)
-    refuseMisfit('runner.addTool', 'tool', tool, text)
-    this.#drive.addTool(agent, tool)
+    if (this.#loop === undefined && !this.#entrance.isClosed)
+      return void this.#additions.push(checkedAddition(agent, tool))
+    const advice = 'Call addTool before start(); later, write its ToolRegistry with runner.change(…).'
+    throw new EntiaError('world-driven', `World '${this.world.name}' has been started. ${advice}`)
   }
 
   /**
@@ -109,12 +143,59 @@ export class Runner {
    * `world-driven`, `world-exists`, `world-locked`
    */
   async start(): Promise<void> {
-    await this.#drive.start()
+    await this.#start([])
+  }
+
+  async #start(first: readonly Input[]): Promise<void> {
+    const { world, host } = this
+    if (this.#loop !== undefined || this.#entrance.isClosed) {
+      throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${world.name}'.`)
+    }
+    const found = lookOver(world, host, this.#options.store !== undefined, this.#additions)
+    const { core } = world
+    this.#entrance.attach()
+    const written = core.unwatch()
+    const runBefore = core.run
+    core.run = this.#lineage === undefined ? runId(world, host, this.#options.store, this.#held) : core.run
+    try {
+      await this.#openStore()
+    } catch (error) {
+      core.run = runBefore
+      core.watch(written)
+      this.#entrance.detach()
+      throw error
+    }
+    const { clock, seams } = host
+    seams.began?.(this.#driven)
+    const loop = (this.#loop = new TickLoop({
+      world,
+      clock,
+      inbox: this.#entrance.inbox,
+      pump: this.#pump,
+      listeners: this.#listeners,
+      keeper: this.#held.keeper,
+      ticked: seams.ticked && ((step) => seams.ticked?.(this.#driven, step)),
+      committed: this.#lineage?.committed,
+      failed: this.#lineage?.failed,
+    }))
+    tellAgain(world, this.#held, this.#listeners)
+    this.#listeners.on('input-dropped', ({ path }: EventPlace) => void (path ?? this.#entrance.dropped++))
+    if (written !== undefined) this.#entrance.inbox.push(written)
+    const started = startedInput(found, clock.date(), core.run === runBefore ? undefined : core.run)
+    this.#entrance.open(loop, [started, ...first])
+    this.#pump.takeUp(loop.offsetMs, found.heldBack)
+    if (hasUntold(world)) tellUntold(this.#children)
   }
 
   /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
   async idle(): Promise<void> {
-    await this.#drive.idle()
+    const { loop } = this.#entrance
+    await loop.idle()
+    // A session that was stopped tells what it had spent.
+    while (!this.#entrance.isClosed && this.#knownChildren?.isClosing === true) {
+      await this.#knownChildren.stopped()
+      await loop.idle()
+    }
   }
 
   /**
@@ -125,15 +206,16 @@ export class Runner {
    */
   async post(input: StandardInput | OwnInput, options: { readonly id?: string } = {}): Promise<void> {
     checkOptions('runner.post', options, { id: text })
-    await this.#drive.post(input, options.id)
+    const stored = postedInput(this.world, input, options.id)
+    // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
+    if (stored.kind === 'answer' && (await this.#isPassedOn(stored as AnswerInput))) return
+    await this.#entrance.post(stored)
   }
 
   /** A person's message to an agent. Resolves once it is committed. @throws `unknown-entity` if there is no such agent */
   async message(agent: Entity, message: string | UserMessage, options: { readonly id?: string } = {}): Promise<void> {
-    this.#assertAgent(agent)
-    const content = [{ type: 'text' as const, text: message as string }]
-    const said = typeof message === 'string' ? { role: 'user' as const, content } : message
-    await this.post({ kind: 'message', agent, message: said }, options)
+    requests.assertAgent(this.world, agent)
+    await this.post({ kind: 'message', agent, message: requests.userMessage(message) }, options)
   }
 
   /**
@@ -143,7 +225,7 @@ export class Runner {
    * @throws `unknown-entity` if there is no such agent
    */
   async cancel(agent: Entity, reason?: string): Promise<void> {
-    this.#assertAgent(agent)
+    requests.assertAgent(this.world, agent)
     await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
   }
 
@@ -152,8 +234,7 @@ export class Runner {
    * If it throws, nothing has changed, and this rejects with the same.
    */
   async change<T>(change: (world: World) => T): Promise<T> {
-    refuseMisfit('runner.change', 'change', change, callback)
-    return this.#drive.change(change)
+    return this.#entrance.change(change)
   }
 
   /**
@@ -162,14 +243,13 @@ export class Runner {
    *
    * @throws `limit-reached` while it has spent as much as its life's ceiling or more; `invalid-argument`
    */
-  async resetCostCeiling(agent: Entity, options: CostCeilingReset = {}): Promise<void> {
-    const request = this.#drive.completions.requestId(this.world.tick)
-    await resetCostCeiling(this.world, (input) => this.post(input), { agent, request, options })
+  async resetCostCeiling(agent: Entity, options: requests.CostCeilingReset = {}): Promise<void> {
+    await requests.resetCostCeiling(agent, options, this.#completions)
   }
 
   /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. @throws `unknown-entity` */
   async resetWatchdog(agent: Entity): Promise<void> {
-    this.#assertAgent(agent)
+    requests.assertAgent(this.world, agent)
     await this.post({ kind: 'watchdog-reset', agent })
   }
 
@@ -179,9 +259,8 @@ export class Runner {
    *
    * @throws before anything has run: `invalid-argument`, `unknown-provider`
    */
-  async runSubtask(agent: Entity, options: SubtaskOptions): Promise<SubtaskResult> {
-    const { completions, host, world } = this.#drive
-    return runSubtask(agent, options, { completions, host, world, post: (input) => this.post(input) })
+  async runSubtask(agent: Entity, options: requests.SubtaskOptions): Promise<SubtaskResult> {
+    return requests.runSubtask(agent, options, this.#completions, this.host)
   }
 
   /**
@@ -190,13 +269,13 @@ export class Runner {
    *
    * @throws `invalid-argument` (an agent without `Context` too)
    */
-  async compact(agent: Entity, options: CompactOptions = {}): Promise<SummaryResult> {
-    return compact(agent, options, this.#contextCalls)
+  async compact(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
+    return requests.compact(agent, options, this.#completions)
   }
 
   /** Does the same, but only if the conversation is as full as is configured. @throws as `compact` */
-  async compactIfNeeded(agent: Entity, options: CompactOptions = {}): Promise<SummaryResult> {
-    return compact(agent, options, this.#contextCalls, true)
+  async compactIfNeeded(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
+    return requests.compact(agent, options, this.#completions, true)
   }
 
   /**
@@ -205,19 +284,8 @@ export class Runner {
    *
    * @throws `invalid-argument` (an agent whose `Context` has no checkpoints too)
    */
-  async checkpoint(agent: Entity, options: CheckpointOptions = {}): Promise<SummaryResult> {
-    return checkpoint(agent, options, this.#contextCalls)
-  }
-
-  #assertAgent(agent: Entity): void {
-    if (this.world.has(agent, Conversation)) return
-    const what = `Entity ${shortly(agent)} of world '${this.world.name}' is no agent`
-    throw new EntiaError('unknown-entity', `${what}: it was despawned, or has no Conversation.`, { entity: agent })
-  }
-
-  get #contextCalls(): ContextCallParts {
-    const { completions, world } = this.#drive
-    return { completions, world, post: (input) => this.post(input) }
+  async checkpoint(agent: Entity, options: requests.CheckpointOptions = {}): Promise<SummaryResult> {
+    return requests.checkpoint(agent, options, this.#completions)
   }
 
   /**
@@ -229,14 +297,14 @@ export class Runner {
    */
   textSoFar(agent: Entity, path: readonly string[] = []): TextSoFar | undefined {
     refuseMisfit('runner.textSoFar', 'path', path, listOf(text))
-    return this.#drive.textSoFar(agent, path)
+    const [sessionId, ...below] = path
+    if (sessionId !== undefined) return this.#knownChildren?.driven(sessionId)?.textSoFar(agent, below)
+    return this.world.exists(agent) ? this.#texts.ofAny(this.world.referrers(OwnedBy, agent)) : undefined
   }
 
   /** An agent's sessions, for programs. */
   subagents(agent: Entity): Subagents {
-    const { world, host, children, completions } = this.#drive
-    const post = (input: StandardInput): Promise<void> => this.post(input)
-    return new Subagents(agent, { world, clock: host.clock, children, completions, post })
+    return new Subagents(agent, { clock: this.host.clock, children: this.#children, completions: this.#completions })
   }
 
   /**
@@ -244,13 +312,86 @@ export class Runner {
    * resolves when that is done.
    */
   async stop(): Promise<void> {
-    await (this.#stopping ??= this.#drive.end())
+    await (this.#stopping ??= this.#end())
   }
-}
 
-/** What a program without types may pass. */
-function refuseNoWorld(world: unknown): void {
-  if (world instanceof World) return
-  const what = `Runner: the first argument must be a World, got ${shortly(world)}`
-  throw new EntiaError('invalid-argument', `${what}. Write new Runner(world, { models }), or run(world, { models }).`)
+  /** @param last an input for one more tick: nothing is to go on after it, sessions end as well */
+  async #end(last?: Input): Promise<void> {
+    if (this.#entrance.isClosed) return
+    this.#entrance.isClosed = true
+    const isUnderWay = !this.#pump.isIdle
+    this.#pump.stop(last !== undefined)
+    if (this.#options.host === undefined) this.host.close()
+    await this.#loop?.halt()
+    this.#knownCompletions?.close(this.world.name)
+    await this.#knownChildren?.closed()
+    await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#entrance.late], isUnderWay)
+    await this.#held.keeper?.close()
+    this.host.seams.ended?.(this.#driven)
+    const refusal = this.#entrance.refusal('was stopped before this was committed')
+    for (const waiter of this.#entrance.inbox.drain()) waiter.reject(refusal)
+    // A world whose last tick could not be committed is not the world any more: it stays closed.
+    if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
+    this.world.core.drive(undefined)
+    this.world.core.watch()
+  }
+
+  /** The world's sessions and subtasks as they are run. */
+  get #children(): Children {
+    return (this.#knownChildren ??= this.#makeChildren())
+  }
+
+  get #completions(): Completions {
+    return (this.#knownCompletions ??= new Completions(this.world, this.#listeners, (input) => this.post(input)))
+  }
+
+  get #time(): EventTime {
+    return { nowMs: this.#loop?.nowMs ?? this.world.nowMs, dateMs: this.host.clock.date() }
+  }
+
+  get #driven(): DrivenWorld {
+    return { world: this.world, path: this.#lineage?.path ?? [], inSlot: this.#lineage?.slot !== undefined }
+  }
+
+  #makeChildren(): Children {
+    const { host, world } = this
+    const { store, record } = this.#options
+    const { root = world.name, path = [] } = this.#lineage ?? {}
+    const makeRunner: MakeRunner = (child, ties, held) => {
+      const lineage = { root, path: [...path, child.name], listeners: this.#listeners, ...ties }
+      const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
+      const runner = new Runner(child, { host, ...kept }, held, lineage)
+      return {
+        runner,
+        prepare: () => runner.#openStore(),
+        start: (first) => runner.#start(first),
+        answer: (input) => runner.#answer(input),
+        end: (last) => runner.#end(last),
+        usageOf: (agent) => usageOf(child, agent, runner.#knownChildren?.live ?? []),
+      }
+    }
+    return new Children({ world, host, store, root, record, makeRunner, enter: (input) => this.#entrance.learn(input) })
+  }
+
+  /** Writes the world down before it is driven. */
+  async #openStore(): Promise<void> {
+    const { store, record } = this.#options
+    const { keeper: held } = this.#held
+    const keeper = await beginKeeping(this.world, held, { store, record, root: this.#lineage?.root })
+    if (!this.#entrance.isClosed) return void (this.#held = { ...this.#held, keeper })
+    if (held === undefined) await keeper?.close()
+    throw this.#entrance.refusal('was stopped before it had started')
+  }
+
+  /** Passes an answer on that this world has not asked for. False: no world below has asked for it either. */
+  async #isPassedOn(input: AnswerInput): Promise<boolean> {
+    return this.#knownChildren !== undefined && !hasAsked(this.world, input) && this.#knownChildren.answer(input)
+  }
+
+  /** Takes a user's answer, if this world or one below has asked. */
+  async #answer(input: AnswerInput): Promise<boolean> {
+    if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
+    await this.post(input)
+    return true
+  }
 }

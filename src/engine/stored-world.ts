@@ -6,14 +6,13 @@ import type { WorldEvent } from '../world/input.ts'
 import { tokensOf } from '../world/restore.ts'
 import type { World } from '../world/world.ts'
 import { Keeper, type KeeperOptions } from './keeper.ts'
-import type { OpenRunnerOptions } from './runner-options.ts'
+import { checkOpenOptions, type OpenRunnerOptions } from './runner-options.ts'
 
-/** A world to be driven, with what keeps it. */
-export interface StoredWorldHeld {
-  readonly world: World
-  readonly keeper: Keeper
+/** What holds a world already that is to be driven. */
+export interface HeldWorld {
+  readonly keeper?: Keeper | undefined
   /** What the newest tick told, which may not have been heard. */
-  readonly told: readonly WorldEvent[]
+  readonly told?: readonly WorldEvent[]
 }
 
 /**
@@ -21,14 +20,11 @@ export interface StoredWorldHeld {
  *
  * @throws `no-such-world`, `world-locked`, and what restoring throws
  */
-export async function openStored({
-  store,
-  name,
-  systems,
-  components,
-  create,
-  record,
-}: OpenRunnerOptions): Promise<StoredWorldHeld> {
+export async function openStored(
+  options: OpenRunnerOptions,
+): Promise<HeldWorld & { readonly world: World; readonly keeper: Keeper }> {
+  checkOpenOptions(options)
+  const { store, name, systems, components, create, record } = options
   const keeper = await Keeper.open(name, { store, record })
   try {
     const found = await keeper.restore({ systems, components: tokensOf(components) })
@@ -49,7 +45,8 @@ export async function openStored({
 }
 
 /**
- * Writes a world down that is new to its store, or taken from it, and gives what keeps it from then on.
+ * Writes a world down that is new to its store, or taken from it, and gives what keeps it from then on. Without a store
+ * nothing does.
  *
  * @param held what keeps it already
  * @throws `world-exists`, `world-locked`, `store-failed`
@@ -57,9 +54,13 @@ export async function openStored({
 export async function beginKeeping(
   world: World,
   held: Keeper | undefined,
-  options: KeeperOptions & { readonly store: Store },
-): Promise<Keeper> {
-  const keeper = held ?? (await Keeper.open(world.name, options))
+  { store, ...options }: Omit<KeeperOptions, 'store'> & { readonly store: Store | undefined },
+): Promise<Keeper | undefined> {
+  if (store === undefined) {
+    await loadedTokenizer(world)
+    return undefined
+  }
+  const keeper = held ?? (await Keeper.open(world.name, { store, ...options }))
   try {
     if (held === undefined && (await keeper.isTaken())) {
       const advice = `Resume it with Runner.open({ store, name: '${world.name}', … }), or delete it from the store.`
@@ -75,7 +76,7 @@ export async function beginKeeping(
 }
 
 /** A world whose turns are weighed by their tokens does not load the tokenizer in the midst of a tick. */
-export async function loadedTokenizer(world: World): Promise<void> {
+async function loadedTokenizer(world: World): Promise<void> {
   const { state } = world.core
   const weighs = (agent: number): boolean => world.read(agent, Archival).trigger.tokenThreshold !== null
   if (state.holders(Archival).some(weighs)) await loadTokenizer()

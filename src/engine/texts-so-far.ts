@@ -1,6 +1,6 @@
 import { cutText } from '../tools/cut-text.ts'
 import type { Entity } from '../world/component.ts'
-import type { RunnerEvents } from './events.ts'
+import type { RunnerEvents, StreamEvent } from './events.ts'
 
 /** So many characters of a text are kept while it is written. */
 const maxTextSoFarChars = 1_000_000
@@ -21,8 +21,14 @@ export interface TextSoFar {
 export class TextsSoFar {
   readonly #byEffect = new Map<Entity, TextSoFar>()
 
+  /** Follows what models stream. */
+  hear(event: StreamEvent): void {
+    if (event.type === 'model-delta') this.#add(event)
+    else if (event.type === 'model-discarded') this.#discard(event)
+  }
+
   /** Adds a streamed piece to the answer so far. */
-  hear({ attempt, delta, effect, index }: RunnerEvents['model-delta']): void {
+  #add({ attempt, delta, effect, index }: RunnerEvents['model-delta']): void {
     const known = this.#byEffect.get(effect)
     const { text, isCut } = known?.attempt === attempt ? known : { text: '', isCut: false }
     const deltas = index + 1
@@ -34,7 +40,7 @@ export class TextsSoFar {
   }
 
   /** The pieces of a try count no more. */
-  discard({ attempt, effect }: RunnerEvents['model-discarded']): void {
+  #discard({ attempt, effect }: RunnerEvents['model-discarded']): void {
     if (this.#byEffect.get(effect)?.attempt === attempt) this.#byEffect.delete(effect)
   }
 
@@ -43,7 +49,9 @@ export class TextsSoFar {
     if (this.#byEffect.size > 0) this.#byEffect.delete(effect)
   }
 
-  get(effect: Entity): TextSoFar | undefined {
-    return this.#byEffect.get(effect)
+  /** The text of the one of these effects that has any. */
+  ofAny(effects: readonly Entity[]): TextSoFar | undefined {
+    const effect = effects.find((each) => this.#byEffect.has(each))
+    return effect === undefined ? undefined : this.#byEffect.get(effect)
   }
 }

@@ -10,6 +10,7 @@ import { declarationHash } from '../tools/declaration-hash.ts'
 import { knownDeclarations } from '../tools/known-declarations.ts'
 import type { Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
+import { count, refuseMisfit, text } from '../world/option-shapes.ts'
 import type { World } from '../world/world.ts'
 import type { Host } from './host.ts'
 
@@ -17,6 +18,13 @@ import type { Host } from './host.ts'
 export interface ToolAddition {
   readonly agent: Entity
   readonly tool: string
+}
+
+/** @throws `invalid-argument` */
+export function checkedAddition(agent: Entity, tool: string): ToolAddition {
+  refuseMisfit('runner.addTool', 'agent', agent, count)
+  refuseMisfit('runner.addTool', 'tool', tool, text)
+  return { agent, tool }
 }
 
 /** One tool of an agent that is not what it was. */

@@ -22,16 +22,23 @@ import type { Input } from '../../world/input.ts'
 /** How a session's World has ended. */
 export type SessionEndData = DeepReadonly<(typeof SessionEnd)['schema']['_output']>
 
-/** What a child run needs of a Runner. */
+/** A Runner, with what only a parent asks of it. */
 export interface ChildRunner {
-  readonly world: World
-  prepare(): Promise<void>
-  start(first?: readonly Input[]): Promise<void>
-  post(input: StandardInput, id?: string): Promise<void>
-  answer(input: AnswerInput): Promise<boolean>
-  end(last?: Input): Promise<void>
-  usageOf(agent: Entity): SessionUsage
-  textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined
+  readonly runner: {
+    readonly world: World
+    post(input: StandardInput, options?: { readonly id?: string }): Promise<void>
+    textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined
+  }
+  /** Writes the world down before it is driven. */
+  readonly prepare: () => Promise<void>
+  /** Takes the world up, with these as its first inputs. */
+  readonly start: (first: readonly Input[]) => Promise<void>
+  /** Takes a user's answer, if this world or one below has asked. */
+  readonly answer: (input: AnswerInput) => Promise<boolean>
+  /** Stops. With an input for one more tick nothing is to go on after it. */
+  readonly end: (last?: Input) => Promise<void>
+  /** What an agent and its sessions have used. */
+  readonly usageOf: (agent: Entity) => SessionUsage
 }
 
 /** What a session's agent is told that it may spend. */
@@ -109,7 +116,7 @@ export class ChildRun {
         this.#quiet.resolve(undefined)
       },
     })
-    this.world = this.#runner.world
+    this.world = this.#runner.runner.world
     this.agent = agentOf(this.world)
     this.#usedBefore = this.usage
   }
@@ -146,12 +153,12 @@ export class ChildRun {
   /** Puts a further question to the agent, once under an id. */
   async ask(prompt: string, id: string): Promise<void> {
     const message = { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }
-    await this.#runner.post({ kind: 'message', agent: this.agent, message }, id)
+    await this.#runner.runner.post({ kind: 'message', agent: this.agent, message }, { id })
   }
 
   /** Ends what the agent is at. */
   async abandon(): Promise<void> {
-    await this.#runner.post({ kind: 'cancel', agent: this.agent })
+    await this.#runner.runner.post({ kind: 'cancel', agent: this.agent })
   }
 
   /** Passes a person's answer on to the World that has asked: this one, or one below. False: neither has. */
@@ -197,7 +204,7 @@ export class ChildRun {
 
   /** What the model of an agent has written so far, in this World or in that of a session below. */
   textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined {
-    return this.#runner.textSoFar(agent, path)
+    return this.#runner.runner.textSoFar(agent, path)
   }
 
   get transcript(): Transcript {

@@ -11,24 +11,16 @@ import { reviveSession } from '../../subagents/revive-session.ts'
 import { thrownMessage } from '../../tools/thrown-message.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import type { WorldEvent } from '../../world/input.ts'
-import type { World } from '../../world/world.ts'
-import type { System } from '../../world/world.ts'
+import type { System, World } from '../../world/world.ts'
 import type { Host } from '../host.ts'
 import { Keeper } from '../keeper.ts'
+import type { HeldWorld } from '../stored-world.ts'
 import { withStandard } from '../with-standard.ts'
 import type { ChildRunner, ChildTies, MakeChildRunner } from './child-run.ts'
 import { joinTree, treeOf, type WorldTree } from './world-tree.ts'
 
 /** Makes a Runner for the World of a child. */
 export type MakeRunner = (world: World, ties: ChildTies, held: HeldWorld) => ChildRunner
-
-/** What keeps the World of a child, if a store does. */
-interface HeldWorld {
-  readonly keeper?: Keeper | undefined
-  /** What the newest tick told, which may not have been heard. */
-  readonly told?: readonly WorldEvent[]
-}
 
 /** Where the Worlds of children come from. */
 export interface ChildWorldsParts {

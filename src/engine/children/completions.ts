@@ -1,7 +1,10 @@
+import type { StandardInput } from '../../../components/input.ts'
 import type { SubtaskResult } from '../../../components/subtask.ts'
 import type { SummaryResult } from '../../../components/summary-result.ts'
+import { takeRefused } from '../../subagents/refused-requests.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
 import type { EventsByType } from '../events.ts'
 import type { Listeners } from '../listeners.ts'
 
@@ -19,9 +22,14 @@ export class Completions {
   /** Sessions and questions whose results programs are about to collect. */
   readonly collecting = new Set<string>()
   readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
-  #launches = 0
+  /** Puts an input in. Resolves once it is committed. */
+  readonly post: (input: StandardInput) => Promise<void>
+  readonly #world: World
+  #requests = 0
 
-  constructor(listeners: Listeners) {
+  constructor(world: World, listeners: Listeners, post: Completions['post']) {
+    this.post = post
+    this.#world = world
     listeners.on('session-queued', ({ path, correlationId, ...facts }: Of<'session-queued'>) => {
       if (path === undefined) this.#complete(`launch ${correlationId}`, facts)
     })
@@ -40,12 +48,33 @@ export class Completions {
   }
 
   /** An id that no other request of this world has, as long as the tick is committed with it. */
-  requestId(tick: number): string {
-    return `program-${tick}-${++this.#launches}`
+  requestId(): string {
+    return `program-${this.#world.tick}-${++this.#requests}`
   }
 
-  launched(correlationId: string): Promise<Launched> {
-    return this.#next(`launch ${correlationId}`)
+  /** Launches a session. @throws what the launch is refused with */
+  launch(input: (correlationId: string) => StandardInput): Promise<Launched> {
+    return this.#ask('launch', input)
+  }
+
+  /** Has a summary made. @throws what it is refused with */
+  summary(input: (request: string) => StandardInput): Promise<SummaryResult> {
+    return this.#ask('summary', input)
+  }
+
+  /** Has a subtask run. @throws what it is refused with */
+  subtask(input: (request: string) => StandardInput): Promise<SubtaskResult> {
+    return this.#ask('subtask', input)
+  }
+
+  /**
+   * Asks for what is done at once.
+   *
+   * @param details of the error
+   * @throws what it is refused with
+   */
+  async once(input: (request: string) => StandardInput, details: Record<string, unknown>): Promise<void> {
+    await this.#post(this.requestId(), input, details)
   }
 
   ended(session: Entity): Promise<true> {
@@ -56,17 +85,9 @@ export class Completions {
     return this.#next(`query ${query}`)
   }
 
-  summarized(request: string): Promise<SummaryResult> {
-    return this.#next(`summary ${request}`)
-  }
-
-  subtaskEnded(request: string): Promise<SubtaskResult> {
-    return this.#next(`subtask ${request}`)
-  }
-
-  /** This request was refused: it is never completed. */
-  forget(requestId: string): void {
-    for (const what of ['launch', 'query', 'subtask', 'summary']) this.#waiting.delete(`${what} ${requestId}`)
+  /** This question was refused: it is never answered. */
+  forget(query: string): void {
+    this.#waiting.delete(`query ${query}`)
   }
 
   /** Nothing is completed any more. */
@@ -74,6 +95,28 @@ export class Completions {
     const error = new EntiaError('world-driven', `The Runner of world '${world}' ended before this was known.`)
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
+  }
+
+  async #ask<T>(what: string, input: (request: string) => StandardInput): Promise<T> {
+    const request = this.requestId()
+    const completed = this.#next<T>(`${what} ${request}`)
+    try {
+      await this.#post(request, input)
+    } catch (error) {
+      this.#waiting.delete(`${what} ${request}`)
+      throw error
+    }
+    return completed
+  }
+
+  async #post(
+    request: string,
+    input: (request: string) => StandardInput,
+    details?: Record<string, unknown>,
+  ): Promise<void> {
+    await this.post(input(request))
+    const refused = takeRefused(this.#world, request)
+    if (refused !== undefined) throw new EntiaError(refused.code, refused.reason, details)
   }
 
   /** All who wait for the same thing share a promise, however often they ask. */

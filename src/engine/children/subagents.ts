@@ -3,7 +3,6 @@ import type { StandardInput } from '../../../components/input.ts'
 import { Collected, SessionQuery } from '../../../components/session-call.ts'
 import { isFinal, type SessionStatus } from '../../../components/session-status.ts'
 import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../../components/subagent-session.ts'
-import { takeRefused } from '../../subagents/refused-requests.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
@@ -11,7 +10,7 @@ import { checkOptions, finite, flag, type ShapesOf } from '../../world/option-sh
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../clock.ts'
-import { checkedLaunch, checkedPrompt, type LaunchOptions } from '../launch-options.ts'
+import { checkedLaunch, checkedPrompt, type LaunchOptions } from './launch-options.ts'
 import { lostResult } from './session-records.ts'
 import { findSession } from '../../subagents/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
@@ -48,12 +47,9 @@ export interface SessionInfo {
 
 /** What a program works on an agent's sessions with. */
 export interface SubagentsParts {
-  readonly world: World
   readonly clock: Clock
   readonly children: Children
   readonly completions: Completions
-  /** Resolves once the input is committed. */
-  readonly post: (input: StandardInput) => Promise<void>
 }
 
 const waitShapes: ShapesOf<WaitOptions> = {
@@ -67,10 +63,12 @@ const busyChars = 60
 /** An agent's sessions, for programs. A session is named by its full id, a unique prefix of it, or its sequence number. */
 export class Subagents {
   readonly #agent: Entity
+  readonly #world: World
   readonly #parts: SubagentsParts
 
   constructor(agent: Entity, parts: SubagentsParts) {
     this.#agent = agent
+    this.#world = parts.children.world
     this.#parts = parts
   }
 
@@ -106,7 +104,7 @@ export class Subagents {
    * `nothing-pending` if the reply was collected meanwhile
    */
   async query(ref: SessionRef, prompt: string, options: WaitOptions = {}): Promise<string | undefined> {
-    const { world, completions, post } = this.#parts
+    const { completions } = this.#parts
     checkOptions('subagents', options, waitShapes)
     const { wait = true, timeoutMs = defaultWaitMs } = options
     checkedPrompt(prompt)
@@ -115,11 +113,11 @@ export class Subagents {
     this.#assertQueryable(session, record)
     const busyWith = this.#busyWith(session, wait) ?? completions.asking.get(sessionId)
     if (busyWith !== undefined) throw busy(sessionId, busyWith)
-    const query = completions.requestId(world.tick)
+    const query = completions.requestId()
     const answered = completions.answered(query)
     completions.asking.set(sessionId, prompt)
     try {
-      await post({ kind: 'query', agent: this.#agent, prompt, query, session: sessionId })
+      await completions.post({ kind: 'query', agent: this.#agent, prompt, query, session: sessionId })
     } finally {
       completions.asking.delete(sessionId)
     }
@@ -138,7 +136,8 @@ export class Subagents {
    * @throws `unknown-session`, `ambiguous-id`, `session-failed`, `nothing-pending`, `invalid-argument`
    */
   async collect(ref: SessionRef, options: WaitOptions = {}): Promise<string | undefined> {
-    const { world, completions } = this.#parts
+    const world = this.#world
+    const { completions } = this.#parts
     checkOptions('subagents', options, waitShapes)
     const { wait = true, timeoutMs = defaultWaitMs } = options
     const { session, record } = this.#own(ref)
@@ -159,7 +158,7 @@ export class Subagents {
   list(options: { readonly active?: boolean } = {}): SessionInfo[] {
     checkOptions('subagents.list', options, { active: flag })
     const { active = false } = options
-    const all = this.#parts.world.referrers(SubagentSession, this.#agent).map((session) => this.#info(session))
+    const all = this.#world.referrers(SubagentSession, this.#agent).map((session) => this.#info(session))
     return active ? all.filter(({ status }) => !isFinal(status)) : all
   }
 
@@ -167,7 +166,7 @@ export class Subagents {
   async cancel(ref: SessionRef): Promise<boolean> {
     const { record } = this.#own(ref)
     if (isFinal(record.status)) return false
-    await this.#parts.post({ kind: 'session-cancel', agent: this.#agent, session: record.sessionId })
+    await this.#parts.completions.post({ kind: 'session-cancel', agent: this.#agent, session: record.sessionId })
     return true
   }
 
@@ -183,7 +182,12 @@ export class Subagents {
       throw found
     }
     if (found.record.closed === true) return false
-    await this.#parts.post({ kind: 'session-cancel', agent: this.#agent, close: true, session: found.record.sessionId })
+    await this.#parts.completions.post({
+      kind: 'session-cancel',
+      agent: this.#agent,
+      close: true,
+      session: found.record.sessionId,
+    })
     return true
   }
 
@@ -194,7 +198,7 @@ export class Subagents {
    * @throws `unknown-session`, `ambiguous-id`, `invalid-argument`, `limit-reached`
    */
   async resume(ref: SessionRef): Promise<{ readonly sessionId: string; readonly continued: boolean }> {
-    const { world } = this.#parts
+    const world = this.#world
     const { record } = this.#own(ref)
     const { sessionId } = await this.#launch({ prompt: record.prompt, resume: record.sessionId })
     const [facts] = world.core.state.holders(HostFacts)
@@ -214,18 +218,13 @@ export class Subagents {
   }
 
   async #launch(request: Omit<Delegation, 'agent' | 'correlationId' | 'kind'>): Promise<Launched> {
-    const { world, completions, post } = this.#parts
-    const correlationId = completions.requestId(world.tick)
-    const launched = completions.launched(correlationId)
-    await post({ kind: 'delegate', agent: this.#agent, correlationId, ...request })
-    const refused = takeRefused(world, correlationId)
-    if (refused === undefined) return launched
-    completions.forget(correlationId)
-    throw new EntiaError(refused.code, refused.reason)
+    const { completions } = this.#parts
+    return completions.launch((correlationId) => ({ kind: 'delegate', agent: this.#agent, correlationId, ...request }))
   }
 
   #info(session: Entity): SessionInfo {
-    const { world, children } = this.#parts
+    const world = this.#world
+    const { children } = this.#parts
     const record = children.record(session)
     const { category, createdAtMs, deadlineMs, model, prompt, sequence, sessionId, status } = record
     const isOpen = !world.has(session, Collected) && status !== 'cancelled'
@@ -245,7 +244,7 @@ export class Subagents {
 
   /** The agent's own session of that name, or what is wrong with the name. */
   #find(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } | EntiaError {
-    const { world } = this.#parts
+    const world = this.#world
     if (typeof ref !== 'string' && typeof ref !== 'number') {
       const what = `A session must be named by its id or its sequence number, got ${shortly(ref)}`
       return new EntiaError('invalid-argument', `${what}.`)
@@ -270,24 +269,24 @@ export class Subagents {
 
   /** The question that keeps a session from taking another: one under way, or, to be collected later, one that is not. */
   #busyWith(session: Entity, isWaited: boolean): string | undefined {
-    const { world } = this.#parts
+    const world = this.#world
     const asked = world.referrers(SessionQuery, session).map((query) => world.read(query, SessionQuery))
     return asked.find(({ reply }) => reply === undefined || !isWaited)?.prompt
   }
 
   /** Questions of programs that nobody has taken the reply to. */
   #queries(session: Entity): readonly Entity[] {
-    const { world } = this.#parts
+    const world = this.#world
     const asked = world.referrers(SessionQuery, session)
     return asked.filter((query) => world.read(query, SessionQuery).call === undefined)
   }
 
   #query(session: Entity, id: string): Entity | undefined {
-    return this.#queries(session).find((query) => this.#parts.world.read(query, SessionQuery).id === id)
+    return this.#queries(session).find((query) => this.#world.read(query, SessionQuery).id === id)
   }
 
   async #takeReply(session: Entity, id: string): Promise<string> {
-    const { world } = this.#parts
+    const world = this.#world
     const query = this.#query(session, id)
     const reply = query === undefined ? undefined : world.read(query, SessionQuery).reply
     await this.#take(world.read(session, SubagentSession).sessionId, reply !== undefined, id)
@@ -297,19 +296,20 @@ export class Subagents {
 
   /** Takes a result, or the reply to a query, if it is there: it is for one of all who ask for it. */
   async #take(session: string, isThere: boolean, query?: string): Promise<void> {
-    const { completions, post } = this.#parts
+    const { completions } = this.#parts
     const key = query ?? session
     if (!isThere || completions.collecting.has(key)) throw nothingPending(session)
     completions.collecting.add(key)
     try {
-      await post({ kind: 'collected', agent: this.#agent, session, ...(query !== undefined && { query }) })
+      await completions.post({ kind: 'collected', agent: this.#agent, session, ...(query !== undefined && { query }) })
     } finally {
       completions.collecting.delete(key)
     }
   }
 
   async #resultOf(session: Entity): Promise<string> {
-    const { world, children } = this.#parts
+    const world = this.#world
+    const { children } = this.#parts
     const {
       error,
       inlineContent,

@@ -1,5 +1,5 @@
-import { EntiaError } from '../world/entia-error.ts'
-import { refuseUnknownOptions, shortly } from '../world/known-options.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
 
 /** What a program asks of a subagent. */
 export interface LaunchOptions {
