@@ -33,15 +33,18 @@ export const retry = {
       if (failure === undefined) world.add(effect, Pending)
       else world.add(effect, Outcome({ ok: false, failure }))
     }
-    for (const call of [...settled(world, ModelCall), ...settled(world, SideCall)]) {
-      const outcome = world.read(call, Outcome)
-      const next = outcome.ok ? undefined : nextTry(world, call, outcome.failure)
-      if (outcome.ok || next === undefined) continue
-      world.remove(call, Outcome)
-      if (next.kind === 'later') tryLater(world, call, next.waitMs, outcome.failure)
-      else tryShorter(world, call, next)
-    }
+    for (const call of settled(world, ModelCall)) tryAgain(world, call)
+    for (const call of settled(world, SideCall)) tryAgain(world, call)
   },
+}
+
+function tryAgain(world: World, call: Entity): void {
+  const outcome = world.read(call, Outcome)
+  const next = outcome.ok ? undefined : nextTry(world, call, outcome.failure)
+  if (outcome.ok || next === undefined) return
+  world.remove(call, Outcome)
+  if (next.kind === 'later') tryLater(world, call, next.waitMs, outcome.failure)
+  else tryShorter(world, call, next)
 }
 
 /** An agent that has reached a ceiling makes no further try. */

@@ -47,14 +47,11 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
     priority: 5,
     wakes: ['started', Requested, [Approval, Outcome]],
     run(world: World): void {
-      const answered = settled(world, Approval)
       const requested = requestedCalls(world, maxStartsPerTick)
-      const asked = renewApprovals(world)
-      if (answered.length + asked.length + requested.length === 0) return
-      const agents = new Set([
-        ...asked,
-        ...[...answered, ...requested].map((entity) => world.read(entity, OwnedBy).agent),
-      ])
+      const agents = new Set<Entity>(renewApprovals(world))
+      const answered = settled(world, Approval)
+      for (const entity of answered) agents.add(world.read(entity, OwnedBy).agent)
+      for (const entity of requested) agents.add(world.read(entity, OwnedBy).agent)
       for (const approval of answered) {
         const approved = takeApproval(world, approval)
         if (approved !== undefined) start(world, approved.call, approved.declaration)

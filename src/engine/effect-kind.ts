@@ -3,7 +3,7 @@ import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import type { StreamEvent } from './events.ts'
 
-/** What the work of an effect is given. Each field is made when it is first read: read none that is not needed. */
+/** What the work of an effect is given. */
 export interface EffectContext {
   readonly effect: Entity
   readonly attempt: number

@@ -4,7 +4,7 @@ import type { OutcomeData } from '../../components/outcome.ts'
 import { SideCall } from '../../components/side-call.ts'
 import type { PricedReply } from '../context/priced-reply.ts'
 import { parseModel } from '../models/model-name.ts'
-import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
+import type { ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import { callerOf, modelCalledBy, requestOf } from '../models/model-request.ts'
 import type { PricedCall, Prices } from '../models/prices.ts'
 import { providerDefaults, sizeOfDelta, tooLong } from '../models/reply-bound.ts'
@@ -89,7 +89,7 @@ class CallOfModel {
 
   /** Calls the provider; ends the call, whether or not the provider minds it, once its reply is too long. */
   #call(name: string, context: EffectContext): Promise<ModelOutcome> {
-    const { attempt, key } = context
+    const { attempt, key, signal, sleep } = context
     const provider = this.#host.provider(name)
     const { maxReplyBytes = providerDefaults.maxReplyBytes } = provider
     return new Promise((resolve, reject) => {
@@ -102,18 +102,7 @@ class CallOfModel {
         resolve({ ok: false, failure })
         context.breakOff(failure.message)
       }
-      const modelContext: ModelContext = {
-        attempt,
-        key,
-        onDelta,
-        get signal() {
-          return context.signal
-        },
-        get sleep() {
-          return context.sleep
-        },
-      }
-      provider.call(this.#request, modelContext).then(resolve, reject)
+      provider.call(this.#request, { attempt, key, onDelta, signal, sleep }).then(resolve, reject)
     })
   }
 

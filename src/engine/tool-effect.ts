@@ -18,21 +18,10 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
           const message = `Tool '${name}' has no handler on this host.`
           return { ok: false, failure: { kind: 'internal', message } }
         }
-        const { attempt, key } = context
-        const toolContext: ToolContext = {
-          agent,
-          attempt,
-          key,
-          progress: (message, fraction) =>
-            context.tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction }),
-          get signal() {
-            return context.signal
-          },
-          get sleep() {
-            return context.sleep
-          },
-          world: world.name,
-        }
+        const { attempt, key, signal, sleep } = context
+        const progress: ToolContext['progress'] = (message, fraction) =>
+          context.tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
+        const toolContext = { agent, attempt, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)
           return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)

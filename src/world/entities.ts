@@ -180,18 +180,17 @@ export class Entities {
 
   /** The first so many of them. Costs a look at each, but no sorting of all; several systems of a tick may ask for the same. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
-    if (!this.#mayFind(terms)) return none
+    const rows = this.#rows(terms)
+    if (rows.length <= count) return this.#ascending(rows)
     const shape = shapeOf(terms)
     const last = this.#firsts.get(shape)
     if (last?.revision === this.#revision && last.count === count) return last.entities
-    const entities = this.#lowest(count, terms)
+    const entities = this.#lowest(count, rows)
     this.#firsts.set(shape, { revision: this.#revision, count, entities })
     return entities
   }
 
-  #lowest(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
-    const rows = this.#rows(terms)
-    if (rows.length <= count) return this.#ascending(rows)
+  #lowest(count: number, rows: readonly number[]): readonly Entity[] {
     // The lowest numbers so far, in order; an entity that is above them all is none of the first.
     let lowest: Entity[] = []
     let chunk: Entity[] = []
@@ -238,12 +237,6 @@ export class Entities {
     if (query === undefined) this.#queries.set(shape, (query = this.#register(shape)))
     commitRemovals(this.#bits)
     return query.dense as readonly number[]
-  }
-
-  /** What nobody has is found nowhere. */
-  #mayFind(terms: readonly QueryTerm[]): boolean {
-    for (const term of terms) if (term.kind !== 'not' && !((this.#column(term)?.count ?? 0) > 0)) return false
-    return true
   }
 
   /** @param fewest the column of one of the terms, the one that the fewest have */
