@@ -94,17 +94,16 @@ export {
   type ReplayResult,
 } from './engine/replay.ts'
 export { run } from './engine/run.ts'
-export type { RunnerStats } from './engine/runner-stats.ts'
 export { Runner } from './engine/runner.ts'
 export {
   type CheckpointOptions,
   type CompactOptions,
   type CostCeilingReset,
+  type LaunchOptions,
   subtaskDefaults,
   type SubtaskOptions,
 } from './engine/requests.ts'
-export type { OpenRunnerOptions, RunnerOptions } from './engine/runner-options.ts'
-export type { LaunchOptions } from './engine/children/launch-options.ts'
+export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/runner-options.ts'
 export type { TextSoFar } from './engine/texts-so-far.ts'
 export { type SessionInfo, type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
 export type { Transcript } from './engine/children/child-run.ts'

@@ -9,7 +9,7 @@ import type { World } from '../world/world.ts'
 import type { Bound, Spending } from './ceiling-decision.ts'
 import { emptyLedger } from './ledger-entry.ts'
 import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
-import { questionGrants } from '../subagents/question-grants.ts'
+import { questionGrants } from '../subagents/grants.ts'
 import { toNanoUsd, toUsd } from './usd.ts'
 
 /** What an agent has spent and what is in flight, for those who look at it. */

@@ -48,9 +48,9 @@ export interface SubtaskOptions {
 /** Bounds of a subtask of which nothing is said. */
 export const subtaskDefaults = { maxSteps: 5, timeoutMs: 60_000 } as const
 
-const text = lazily(() => z.string().trim().optional())
-const compactSchema = lazily(() => z.strictObject({ focus: text() }))
-const checkpointSchema = lazily(() => z.strictObject({ note: text() }))
+const trimmed = lazily(() => z.string().trim().optional())
+const compactSchema = lazily(() => z.strictObject({ focus: trimmed() }))
+const checkpointSchema = lazily(() => z.strictObject({ note: trimmed() }))
 
 const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))
 const subtaskSchema = lazily(() =>
@@ -126,6 +126,53 @@ export async function runSubtask(
   if (model !== undefined) host.provider(parseModel(model).provider)
   const more = model === undefined ? rest : { ...rest, model }
   return completions.subtask((request) => ({ kind: 'subtask', agent, request, ...more }))
+}
+
+/** What a program asks of a subagent. */
+export interface LaunchOptions {
+  /** The name of a subagent. Absent: the registry's default, or else a fork. */
+  readonly category?: string | undefined
+  readonly prompt: string
+  /** Further skills to install. @default none */
+  readonly loadSkills?: readonly string[] | undefined
+  /** Longest run, from admission. @default that of the standard systems */
+  readonly timeoutMs?: number | undefined
+  /** Whether the agent is told of the end. @default true */
+  readonly notify?: boolean | undefined
+}
+
+const known = ['category', 'prompt', 'loadSkills', 'timeoutMs', 'notify']
+
+/** The part of a `delegate` input that options say. @throws `invalid-argument` */
+export function checkedLaunch(options: LaunchOptions) {
+  refuseUnknownOptions('subagents', options, known)
+  const { category, prompt, loadSkills = [], timeoutMs, notify = true } = options
+  checkedPrompt(prompt)
+  if (category !== undefined && !isFilled(category)) throw refusal('category: expected a text that is not empty')
+  if (!Array.isArray(loadSkills) || !loadSkills.every(isFilled)) throw refusal('loadSkills: expected a list of names')
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    throw refusal(`timeoutMs: expected a number above 0, came ${shortly(timeoutMs)}`)
+  }
+  return {
+    ...(category !== undefined && { category }),
+    prompt,
+    ...(loadSkills.length > 0 && { loadSkills: [...loadSkills] as string[] }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(!notify && { notify: false as const }),
+  }
+}
+
+/** @throws `invalid-argument` */
+export function checkedPrompt(prompt: unknown): void {
+  if (!isFilled(prompt)) throw refusal('prompt: expected a text that is not empty')
+}
+
+function isFilled(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() !== ''
+}
+
+function refusal(what: string): EntiaError {
+  return new EntiaError('invalid-argument', `subagents: ${what}.`)
 }
 
 /** What a user has written, as a message. */

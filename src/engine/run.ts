@@ -1,7 +1,6 @@
 import type { World } from '../world/world.ts'
 import { Runner } from './runner.ts'
-import type { RunnerOptions } from './runner-options.ts'
-import type { RunnerStats } from './runner-stats.ts'
+import type { RunnerOptions, RunnerStats } from './runner-options.ts'
 
 /**
  * Drives a world until nothing is in flight and nothing is due, then lets go of it. A question to a person that is to be

@@ -37,6 +37,14 @@ export interface OpenRunnerOptions extends RunnerOptions {
   readonly create?: () => World
 }
 
+/** Counts since the Runner started. */
+export interface RunnerStats {
+  readonly ticks: number
+  /** Outcomes that came too late, and inputs that came twice. */
+  readonly dropped: number
+  readonly inFlight: number
+}
+
 const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', 'systems', 'components', 'create']
 
 /** @default of `maxInputsPerTick` */

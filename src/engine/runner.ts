@@ -13,9 +13,8 @@ import type { AnswerInput, Lineage } from './children/child-run.ts'
 import type { MakeRunner } from './children/child-worlds.ts'
 import { Children, hasAsked } from './children/children.ts'
 import { Completions } from './children/completions.ts'
-import { childKind, isChildEffect } from './children/kinds.ts'
+import { childKind, hasUntold, isChildEffect, tellUntold } from './children/kinds.ts'
 import { Subagents } from './children/subagents.ts'
-import { hasUntold, tellUntold } from './children/untold.ts'
 import { checkListening } from './declared-names.ts'
 import type { EffectKind } from './effect-kind.ts'
 import { Entrance, postedInput } from './entrance.ts'
@@ -31,8 +30,8 @@ import {
   type OpenRunnerOptions,
   refuseNoWorld,
   type RunnerOptions,
+  type RunnerStats,
 } from './runner-options.ts'
-import type { RunnerStats } from './runner-stats.ts'
 import { beginKeeping, type HeldWorld, openStored } from './stored-world.ts'
 import { lookOver, runId, startedInput, tellAgain } from './taking-up.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'

@@ -2,7 +2,7 @@ import { Ancestry, ToolCeiling, type WorldKind } from '../../components/ancestry
 import { Archival } from '../../components/archival.ts'
 import type { BlueprintData } from '../../components/blueprint.ts'
 import { Boundary } from '../../components/boundary.ts'
-import { Ceilings } from '../../components/ceilings.ts'
+import { Ceilings, type CeilingsData } from '../../components/ceilings.ts'
 import { Context } from '../../components/context.ts'
 import { Conversation } from '../../components/conversation.ts'
 import { ApprovalsDenied, SharedBlock } from '../../components/holder.ts'
@@ -10,15 +10,16 @@ import { HostFacts, type HostFactsData } from '../../components/host-facts.ts'
 import { Limits } from '../../components/limits.ts'
 import { Llm } from '../../components/llm.ts'
 import type { Message } from '../../components/message.ts'
-import { Metered } from '../../components/metered.ts'
+import { Metered, OnAllowance } from '../../components/metered.ts'
 import { Permissions } from '../../components/permissions.ts'
 import { Prefix } from '../../components/prefix.ts'
-import { Skills } from '../../components/skills.ts'
+import { type Skill, Skills } from '../../components/skills.ts'
 import { SubagentRegistry } from '../../components/subagent-registry.ts'
 import type { SubagentSessionData } from '../../components/subagent-session.ts'
 import { SystemPrompt } from '../../components/system-prompt.ts'
 import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { ToolRegistry } from '../../components/tool-registry.ts'
+import { parseModel } from '../models/model-name.ts'
 import { adoptPrefix } from '../models/prefix.ts'
 import { declarationHash } from '../tools/declaration-hash.ts'
 import { canonical } from '../world/canonical.ts'
@@ -27,11 +28,9 @@ import type { Json } from '../world/json.ts'
 import { hashText } from '../world/random.ts'
 import { World } from '../world/world.ts'
 import type { System } from '../world/world.ts'
-import { type BudgetOwner, spendFor } from './budget-owner.ts'
 import { deniedBesides } from './denied-tools.ts'
 import { forkDirective } from './fork-directive.ts'
 import { recordHolder } from './record-holder.ts'
-import { installedParts } from './installed-parts.ts'
 import type { Catalogue } from './port.ts'
 
 /** What the World of a session is made from. */
@@ -112,4 +111,61 @@ function conversation({ session: { kind, prompt }, history, blueprint: { behind 
 
 function fresh(value: unknown): Json {
   return canonical(value, () => 'a part of a session')
+}
+
+/** What a session's agent is given. */
+interface InstalledParts {
+  readonly tools: readonly ToolDeclaration[]
+  readonly skills: readonly Skill[]
+  /** Of these tools, those that the Host has no more since they were captured. */
+  readonly gone: readonly ToolDeclaration[]
+}
+
+/** The tools and skills of a session's agent; or what the Host lacks. Inherited tools come before those of the Host's skills. */
+function installedParts(blueprint: BlueprintData, catalogue: Catalogue): InstalledParts | { readonly problem: string } {
+  const { model } = blueprint.llm
+  if (!catalogue.hasProvider(parseModel(model).provider)) return { problem: `Unknown model '${model}'` }
+  const tools = new Map<string, ToolDeclaration>()
+  const skills = [...blueprint.skills]
+  const gone: ToolDeclaration[] = []
+  for (const name of blueprint.hostTools) {
+    const tool = catalogue.tool(name)
+    if (tool === undefined) return { problem: `Unknown tool '${name}'` }
+    tools.set(name, tool.declaration)
+  }
+  for (const declaration of blueprint.tools) {
+    if (declaration.world !== true && catalogue.tool(declaration.name) === undefined) gone.push(declaration)
+    tools.set(declaration.name, declaration)
+  }
+  for (const name of blueprint.hostSkills) {
+    const skill = catalogue.skill(name)
+    if (skill === undefined) return { problem: `Unknown skill '${name}'` }
+    const { tools: all = [], ...rest } = skill
+    const only = blueprint.hostSkillTools?.find((limited) => limited.skill === name)?.tools
+    const own = all.filter(({ declaration }) => only?.includes(declaration.name) !== false)
+    for (const { declaration } of own) if (!tools.has(declaration.name)) tools.set(declaration.name, declaration)
+    skills.push({ ...rest, ...(own.length > 0 && { tools: own.map((tool) => tool.declaration.name) }) })
+  }
+  return { tools: [...tools.values()], skills, gone }
+}
+
+/** The agent whose budget a subtask spends from. */
+export interface BudgetOwner {
+  /** Under which it spends; absent: none. */
+  readonly ceilings: CeilingsData | undefined
+}
+
+/** What has to be known of an agent for its subtasks; `undefined`: it keeps no account. */
+export function budgetOwnerOf(world: World, agent: Entity): BudgetOwner | undefined {
+  const ceilings = world.get(agent, Ceilings)
+  return ceilings !== undefined || world.has(agent, Context) ? { ceilings } : undefined
+}
+
+/** Has the agent of a subtask keep account of what it spends, and ask before each call if its budget's owner has ceilings. */
+function spendFor(world: World, agent: Entity, { ceilings }: BudgetOwner): void {
+  world.add(agent, Metered)
+  if (ceilings === undefined) return
+  world.add(agent, OnAllowance)
+  // Bounds are the owner's; what models cost is asked, as under any ceiling.
+  world.add(agent, Ceilings({ onUnpriced: ceilings.onUnpriced }))
 }

@@ -1,3 +1,7 @@
+import { Pending } from '../../components/pending.ts'
+import { SessionQuery } from '../../components/session-call.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
 import { defaultDelegation, type DelegatedData, type DelegationLimitsData } from '../../components/delegation-limits.ts'
 import type { SessionUsage } from '../../components/subagent-session.ts'
 import type { GrantLimits } from '../../components/subagent-registry.ts'
@@ -200,4 +204,15 @@ function quarter(amount: number): number {
 
 function atLeastNone(amount: number): number {
   return Math.max(0, amount)
+}
+
+const none: readonly GrantLimits[] = []
+
+/** What an agent has set aside for its questions that are under way. */
+export function questionGrants(world: World, agent: Entity): readonly GrantLimits[] {
+  if (world.core.state.count(SessionQuery) === 0) return none
+  return world.query(SessionQuery, Pending).flatMap((query) => {
+    const asked = world.read(query, SessionQuery)
+    return asked.agent === agent && asked.grant !== undefined ? [asked.grant] : none
+  })
 }

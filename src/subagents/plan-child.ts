@@ -9,7 +9,6 @@ import type { ToolDeclaration } from '../../components/tool-declaration.ts'
 import { isPermitted } from '../tools/is-permitted.ts'
 import type { DeepReadonly } from '../world/component.ts'
 import { findSkills, inheritedSkills } from './child-skills.ts'
-import { childTemplate } from './child-template.ts'
 import { envelopeInstruction } from './envelope.ts'
 import { findTools, type FoundTools, limitSkills } from './find-tools.ts'
 import { settleTools } from './settle-tools.ts'
@@ -157,4 +156,24 @@ function missingSkill(name: string): string {
 
 function warningsOf(subagent: string, leftOut: FoundTools['leftOut']): readonly string[] {
   return leftOut.map(([tool, reason]) => `Subagent '${subagent}' does not inherit the tool '${tool}': ${reason}`)
+}
+
+/** Each stands in the prompt by its placeholder, or else behind it under this heading. */
+const sections = [
+  ['## Available Tools', '${_installed_tools}'],
+  ['## Available Skills', '${_installed_skills}'],
+] as const
+
+/**
+ * The template of a subagent's system prompt: its own, then what it inherits, then a section for its tools and one for its
+ * skills where nothing else lists them. What is empty stands aside.
+ */
+function childTemplate(own: string, inherited: string): string {
+  const template = paragraphs(own, inherited)
+  const missing = sections.filter(([, placeholder]) => !template.includes(placeholder))
+  return paragraphs(template, ...missing.map((lines) => lines.join('\n')))
+}
+
+function paragraphs(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n')
 }

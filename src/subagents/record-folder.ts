@@ -3,9 +3,7 @@ import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promise
 import { dirname, join, resolve } from 'node:path'
 import PQueue from 'p-queue'
 import { EntiaError } from '../world/entia-error.ts'
-import { namesInKey } from './record-key.ts'
-import { readPart } from './record-part.ts'
-import type { RecordPart, RecordRange, Records } from './records.ts'
+import { namesInKey, readPart, type RecordPart, type RecordRange, type Records } from './records.ts'
 
 /** Far below what systems let one process have open. */
 const maxOpenFiles = 32

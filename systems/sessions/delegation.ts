@@ -13,8 +13,15 @@ import type { InputOf } from '../../components/input.ts'
 import { LastQuestion } from '../../components/last-question.ts'
 import { leftUnder } from '../../src/context/ceiling-decision.ts'
 import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
-import { type Allowance, leftOf, limitsWith, nothingDelegated, reserved, tokensOf } from '../../src/subagents/grants.ts'
-import { questionGrants } from '../../src/subagents/question-grants.ts'
+import {
+  type Allowance,
+  leftOf,
+  limitsWith,
+  nothingDelegated,
+  questionGrants,
+  reserved,
+  tokensOf,
+} from '../../src/subagents/grants.ts'
 import { ownUsage, subtasksSpent, usageOf } from '../../src/subagents/session-usage.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

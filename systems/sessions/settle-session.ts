@@ -1,7 +1,7 @@
 import { Settling, Unsettled } from '../../components/holder.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { SubagentSession } from '../../components/subagent-session.ts'
-import { SettlingOutcome } from '../../src/subagents/holder-outcome.ts'
+import { SettlingOutcome } from '../../src/subagents/session-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'

@@ -1,7 +1,7 @@
 import { AgentTranscript, TranscriptDue, TranscriptWrite } from '../../components/agent-transcript.ts'
 import { Outcome } from '../../components/outcome.ts'
 import { placedMessages } from '../../src/context/turn-places.ts'
-import { TranscriptOutcome } from '../../src/subagents/holder-outcome.ts'
+import { TranscriptOutcome } from '../../src/subagents/session-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'

@@ -1,19 +1,23 @@
+import { isFinal } from '../../../components/session-status.ts'
+import { SubtaskAccount } from '../../../components/subtask-account.ts'
+import { usageOf } from '../../subagents/session-usage.ts'
+import type { World } from '../../world/world.ts'
 import { Answering } from '../../../components/session-call.ts'
 import { SubagentSession } from '../../../components/subagent-session.ts'
 import type { OutcomeData } from '../../../components/outcome.ts'
-import { summaryPathOf } from '../../subagents/artifact-id.ts'
+import { summaryPathOf } from '../../subagents/records.ts'
 import { maxInlineBytes } from '../../subagents/session-outcome.ts'
 import type { Json } from '../../world/json.ts'
 import { holderEffect, holderRemovalEffect, transcriptEffect } from '../archive-effects.ts'
 import type { EffectKind } from '../effect-kind.ts'
 import { recallEffect } from '../recall-effect.ts'
-import type { Lineage } from './child-run.ts'
+import { agentOf, type Lineage } from './child-run.ts'
 import type { Children } from './children.ts'
 import { queryEffect } from './query.ts'
 import { sessionEffect } from './session.ts'
 import { lostResult } from './session-records.ts'
 import { settlingEffect } from './settling.ts'
-import { subtaskEffect } from './subtask.ts'
+import { subtaskEffect, tellUntoldSubtasks } from './subtask.ts'
 
 type MakeKind = (children: Children, lineage: Lineage | undefined) => EffectKind
 
@@ -46,6 +50,24 @@ export function isChildEffect(kind: string): kind is ChildEffectKind {
 export function childKind(kind: ChildEffectKind, children: Children, lineage: Lineage | undefined): EffectKind {
   const make: MakeKind = kinds[kind]
   return make(children, lineage)
+}
+
+/** Is there a child of which a world may not have been told what it had spent? */
+export function hasUntold({ core: { state } }: World): boolean {
+  return [SubagentSession, SubtaskAccount].some((token) => state.holders(token).length > 0)
+}
+
+/** Tells of children that were stopped by a process that ended before it could tell what they had spent. */
+export function tellUntold(children: Children): void {
+  tellUntoldSubtasks(children)
+  for (const session of children.world.core.state.holders(SubagentSession)) {
+    const { grant, sessionId, status } = children.record(session)
+    if (grant === undefined || !isFinal(status)) continue
+    void children.locked(sessionId, async () => {
+      const world = await children.worlds.look(sessionId).catch(() => undefined)
+      children.spent(session, world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), []))
+    })
+  }
 }
 
 /** Texts that are read back from the records, a part of at most so many bytes. */

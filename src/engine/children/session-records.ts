@@ -1,27 +1,15 @@
-import type { Store } from '../../stores/port.ts'
-import { artifactIdOf, recordPathOf, summaryPathOf } from '../../subagents/artifact-id.ts'
 import { parseEnvelope } from '../../subagents/envelope.ts'
-import { folderRecords } from '../../subagents/folder-records.ts'
-import type { Records } from '../../subagents/records.ts'
+import { artifactIdOf, recordPathOf, type Records, summaryPathOf } from '../../subagents/records.ts'
 import type { SessionOutcome } from '../../subagents/session-outcome.ts'
-import { storeRecords } from '../../subagents/store-records.ts'
-import { worldRecords } from '../../subagents/world-records.ts'
 import { cutText } from '../../tools/cut-text.ts'
 import { thrownMessage } from '../../tools/thrown-message.ts'
 import type { SessionUsage, SubagentSessionData } from '../../../components/subagent-session.ts'
-import type { World } from '../../world/world.ts'
 
 /** A text up to so long stays in the parent's record of a session; longer ones are read back from where they are kept. */
 const shortBytes = { result: 600, summary: 300, prompt: 300 } as const
 const excerptChars = 200
 /** Longest text that a call which waited is answered with, in characters. */
 export const maxAnswerChars = 50_000
-
-/** Where the results of a Runner's sessions are kept: the Host's folder, or the Store, or else memory and the world itself. */
-export function recordsFor(folder: string | undefined, store: Store | undefined, world: World, root: string): Records {
-  if (folder !== undefined) return folderRecords(folder)
-  return store === undefined ? worldRecords(world) : storeRecords(store, root)
-}
 
 /** A session whose text is to be kept. */
 export interface KeptSession {

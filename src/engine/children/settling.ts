@@ -1,6 +1,6 @@
 import { Settling } from '../../../components/holder.ts'
 import type { OutcomeData } from '../../../components/outcome.ts'
-import type { SettlingOutcome } from '../../subagents/holder-outcome.ts'
+import type { SettlingOutcome } from '../../subagents/session-outcome.ts'
 import type { Json } from '../../world/json.ts'
 import type { EffectKind } from '../effect-kind.ts'
 import type { Children } from './children.ts'

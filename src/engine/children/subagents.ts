@@ -10,7 +10,7 @@ import { checkOptions, finite, flag, type ShapesOf } from '../../world/option-sh
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
 import type { Clock } from '../clock.ts'
-import { checkedLaunch, checkedPrompt, type LaunchOptions } from './launch-options.ts'
+import { checkedLaunch, checkedPrompt, type LaunchOptions } from '../requests.ts'
 import { lostResult } from './session-records.ts'
 import { findSession } from '../../subagents/find-session.ts'
 import type { Completions, Launched } from './completions.ts'

@@ -1,5 +1,10 @@
+import { ToolCeiling } from '../../../components/ancestry.ts'
+import type { BlueprintData } from '../../../components/blueprint.ts'
 import { CostCeiling } from '../../../components/cost-ceiling.ts'
+import { ApprovalsDenied } from '../../../components/holder.ts'
 import type { Failure } from '../../../components/failure.ts'
+import { Llm, type LlmData } from '../../../components/llm.ts'
+import { Permissions } from '../../../components/permissions.ts'
 import { Running } from '../../../components/running.ts'
 import { Subtask, type SubtaskData, type SubtaskSpending } from '../../../components/subtask.ts'
 import { SubtaskAccount } from '../../../components/subtask-account.ts'
@@ -8,8 +13,7 @@ import { ceilingMessage } from '../../context/ceiling-message.ts'
 import { endedSubtask, hasEnded } from '../../context/ended-subtask.ts'
 import { failedSubtask } from '../../context/subtask-result.ts'
 import { nothingSpent, subtaskSpending } from '../../context/subtask-spending.ts'
-import { type BudgetOwner, budgetOwnerOf } from '../../subagents/budget-owner.ts'
-import { subtaskBlueprint } from '../../subagents/subtask-blueprint.ts'
+import { type BudgetOwner, budgetOwnerOf } from '../../subagents/child-world.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from '../effect-kind.ts'
@@ -160,4 +164,41 @@ export function tellUntoldSubtasks(children: Children): void {
 /** Subtasks of which more may be to come. */
 function accounts(world: World): readonly string[] {
   return world.core.state.holders(SubtaskAccount).map((account) => world.read(account, SubtaskAccount).subtaskId)
+}
+
+/**
+ * What the agent of a subtask is made of: its own prompt and message, and the tools that it was given, as its caller has
+ * them and may run them. Nothing else of the caller's.
+ *
+ * @returns the name of a tool that the caller has no longer, if there is one
+ */
+function subtaskBlueprint(
+  world: World,
+  { agent, maxSteps, model, systemPrompt, tools: names }: SubtaskData,
+): BlueprintData | string {
+  const own = world.get(agent, ToolRegistry)?.tools ?? []
+  const tools = own.filter(({ name, world: isWorldTool }) => names.includes(name) && isWorldTool !== true)
+  const missing = names.find((name) => !tools.some((tool) => tool.name === name))
+  if (missing !== undefined) return missing
+  return {
+    ...(world.has(agent, ApprovalsDenied) && { approvals: 'denied' as const }),
+    ceiling: world.get(agent, ToolCeiling),
+    ending: systemPrompt,
+    hash: '',
+    hostSkills: [],
+    hostTools: [],
+    llm: llmFor(world.get(agent, Llm), model),
+    maxSteps,
+    permissions: world.get(agent, Permissions),
+    skills: [],
+    template: '',
+    tools,
+  }
+}
+
+/** Another model comes with no options of the caller's, and none with tools of its provider's own. */
+function llmFor(own: LlmData | undefined, model: string): LlmData {
+  if (own?.model !== model) return { model }
+  const { extra: _, ...options } = own
+  return options
 }
