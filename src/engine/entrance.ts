@@ -158,7 +158,7 @@ export function postedInput(world: World, input: unknown, id?: string): Input {
 
 function problemOf(world: World, input: unknown): string | undefined {
   if (!isObject(input) || typeof input['kind'] !== 'string') {
-    return `An input is an object whose 'kind' is a text, by which systems pick it; came ${inspect(input)}.`
+    return `An input is an object whose 'kind' is a text, by which systems pick it; got ${inspect(input)}.`
   }
   const { kind, id } = input
   if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own; to write, use runner.change(…).`

@@ -66,7 +66,7 @@ const subtaskSchema = lazily(() =>
 )
 
 /**
- * Has an agent's conversation compacted, and waits for what comes of it.
+ * Has an agent's conversation compacted. Resolves with the result.
  *
  * @param ifNeeded only if it is full enough
  * @throws `invalid-argument`
@@ -85,7 +85,7 @@ export async function compact(
   return completions.summary((request) => ({ kind: 'compact', agent, request, ...more }))
 }
 
-/** Has a record written of what an agent has done, and waits for what comes of it. @throws `invalid-argument` */
+/** Has a record written of what an agent has done. Resolves with the result. @throws `invalid-argument` */
 export async function checkpoint(
   agent: Entity,
   options: CheckpointOptions,
@@ -106,14 +106,14 @@ export async function resetCostCeiling(
   refuseUnknownOptions('resetCostCeiling', options, ['addSessionUsd'])
   const { addSessionUsd } = options
   if (addSessionUsd !== undefined && !(Number.isFinite(addSessionUsd) && addSessionUsd > 0)) {
-    const what = `addSessionUsd is a number of US dollars above 0; came ${shortly(addSessionUsd)}.`
+    const what = `addSessionUsd must be a number of US dollars above 0, got ${shortly(addSessionUsd)}.`
     throw new EntiaError('invalid-argument', `resetCostCeiling: ${what}`)
   }
   const more = addSessionUsd === undefined ? {} : { addSessionUsd }
   await completions.once((request) => ({ kind: 'cost-ceiling-reset', agent, request, ...more }), { agent })
 }
 
-/** Has a subtask run, and waits for what it comes to. @throws `invalid-argument`, `unknown-provider` */
+/** Has a subtask run. Resolves with its result. @throws `invalid-argument`, `unknown-provider` */
 export async function runSubtask(
   agent: Entity,
   options: SubtaskOptions,
@@ -137,7 +137,7 @@ export interface LaunchOptions {
   readonly loadSkills?: readonly string[] | undefined
   /** Longest run, from admission. @default that of the standard systems */
   readonly timeoutMs?: number | undefined
-  /** Whether the agent is told of the end. @default true */
+  /** Whether the agent is notified of the end. @default true */
   readonly notify?: boolean | undefined
 }
 
@@ -151,7 +151,7 @@ export function checkedLaunch(options: LaunchOptions) {
   if (category !== undefined && !isFilled(category)) throw refusal('category: expected a text that is not empty')
   if (!Array.isArray(loadSkills) || !loadSkills.every(isFilled)) throw refusal('loadSkills: expected a list of names')
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
-    throw refusal(`timeoutMs: expected a number above 0, came ${shortly(timeoutMs)}`)
+    throw refusal(`timeoutMs: expected a number above 0, got ${shortly(timeoutMs)}`)
   }
   return {
     ...(category !== undefined && { category }),

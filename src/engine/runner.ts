@@ -237,7 +237,7 @@ export class Runner {
   }
 
   /**
-   * Lets an agent go on that has reached a cost ceiling, and raises the ceiling of its life if told to. What was spent stays
+   * Lets an agent go on that has reached a cost ceiling, and raises the ceiling of its life by `addSessionUsd`. What was spent stays
    * spent; a new turn starts at zero. Resolves once that is committed.
    *
    * @throws `limit-reached` while it has spent as much as its life's ceiling or more; `invalid-argument`

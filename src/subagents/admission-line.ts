@@ -5,7 +5,7 @@ export const priorityOf = { first: 0, return: 1 } as const
 
 /**
  * The line before the pool: two lanes, each first in, first out. Joining it, leaving it from anywhere and being called up
- * cost the same, however long it is; p-queue's own line searches for whoever leaves.
+ * cost the same, however long it is; p-queue's own line searches for a session that leaves.
  */
 export class AdmissionLine implements Queue<RunFunction, QueueAddOptions> {
   readonly #returning = new Lane()

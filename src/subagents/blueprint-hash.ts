@@ -5,7 +5,7 @@ import { sha256 } from '../world/sha256.ts'
 const known = new WeakMap<object, string>()
 
 /**
- * SHA-256 by which equal blueprints are found, whoever made them. Their large parts, tools, skills and registries, are
+ * SHA-256 by which equal blueprints are found. Their large parts, tools, skills and registries, are
  * those of the parent: each is read once, however many sessions are launched.
  */
 export function blueprintHash(blueprint: Omit<BlueprintData, 'hash'>): string {

@@ -87,7 +87,7 @@ export function childWorld(
     const covered = boundary?.seq ?? 0
     adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
   }
-  // Summaries of its turns are paid for by whoever launched it. A Context sees to that as well.
+  // Summaries of its turns are paid for by the agent that launched it. A Context sees to that as well.
   if (blueprint.archival !== undefined && blueprint.context === undefined) world.add(agent, Metered)
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
   if (parts.budgetOwner !== undefined) spendFor(world, agent, parts.budgetOwner)

@@ -31,7 +31,7 @@ function behindCall(messages: readonly Message[], callId: string): ForkHistory {
     if (calls.some(({ id }) => id === callId)) return { shared: index + 1, behind: calls.map(placeholder) }
   }
   const expected = "expected the id of a call in one of the agent's messages"
-  throw new EntiaError('invalid-argument', `A fork: ${expected}; came '${callId}', which none of them holds.`)
+  throw new EntiaError('invalid-argument', `A fork: ${expected}, got '${callId}', which none of them holds.`)
 }
 
 /** What was said since the last answer is dropped, in front of late results too: no model call has answered it. */

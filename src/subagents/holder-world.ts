@@ -61,7 +61,7 @@ export function holderWorld(parts: HolderParts): World {
   // What a user wrote is no template.
   put(SystemPrompt, { ending: `The turn: ${task}`, template })
   put(Seed, { count: seed.length })
-  // What it spends beside its answers is told to whoever asks.
+  // What it spends beside its answers is charged to those who ask it.
   world.add(agent, Metered)
   put(AgentTranscript, { lines: seed.length + furtherLines, seq: seed.length })
   // Frozen messages are taken as they are; the list of them is the World's own.

@@ -20,7 +20,7 @@ export function recordsFor(folder: string | undefined, store: Store | undefined,
  */
 export function folderRecords(folder: string): Records {
   if (folder === '')
-    throw new EntiaError('invalid-argument', 'folderRecords: expected the path of a folder; none came.')
+    throw new EntiaError('invalid-argument', 'folderRecords: the path of the folder must not be empty.')
   const workingFolder = process.cwd()
   const load = async (): Promise<Records> => {
     const { RecordFolder } = await import('./record-folder.ts')

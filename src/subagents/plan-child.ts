@@ -27,7 +27,7 @@ export interface ParentView {
   readonly context?: BlueprintData['context'] | undefined
   /** It calls no model without a price. */
   readonly pricedOnly?: true | undefined
-  /** What such an agent may not run, nobody below it may. @default false */
+  /** What such an agent may not run, no agent below it may. @default false */
   readonly isBelowFork?: boolean
 }
 
@@ -75,7 +75,7 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
   const refusal = refusalOf(policy, settled.conflicts, missing)
   if (refusal !== undefined) return refusal
   const blueprint: Omit<BlueprintData, 'hash'> = {
-    // How a conversation is kept alive is nobody's to inherit or not: it goes down with every session.
+    // How a conversation is kept alive is not a choice of inheritance: it goes down with every session.
     archival: parent.archival,
     context: parent.context,
     ceiling: parent.ceiling,

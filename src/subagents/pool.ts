@@ -9,7 +9,7 @@ export interface SessionPoolOptions {
   readonly cap?: number | undefined
 }
 
-/** What a session pool does if it is not told. */
+/** Defaults of a session pool. */
 export const sessionPoolDefaults = { cap: 5 } as const
 
 /** One entering of a session, until it leaves. */
@@ -144,7 +144,7 @@ export interface PoolMembership {
 }
 
 /**
- * Joins the one pool of this process. Its cap is that of the first to join; whoever joins later names the same or none.
+ * Joins the one pool of this process. Its cap is that of the first to join; a later one names the same or none.
  *
  * @throws `invalid-argument` for a cap that is none, `cap-conflict` for another one than the pool has
  */
@@ -175,10 +175,6 @@ function waitsForFirst({ place, hasSlot }: Visit): boolean {
 
 function checkedCap(cap: number): number {
   if (Number.isSafeInteger(cap) && cap >= 1) return cap
-  const came = typeof cap === 'number' ? String(cap) : typeof cap
-  throw new EntiaError(
-    'invalid-argument',
-    `The cap of a session pool has to be a whole number of 1 or more, and ${came} came.`,
-    { cap },
-  )
+  const got = typeof cap === 'number' ? String(cap) : typeof cap
+  throw new EntiaError('invalid-argument', `The cap of a session pool must be an integer ≥ 1, got ${got}.`, { cap })
 }

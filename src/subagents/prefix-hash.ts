@@ -45,7 +45,7 @@ const textDigests = new Map<string, string>()
 export function prefixHash({ llm, settings, system, tools, messages, count }: SharedRequest): string {
   if (!Number.isInteger(count) || count < 0 || count > messages.length) {
     const what = `prefixHash: expected a count from 0 to ${messages.length}, as many as there are messages`
-    throw new EntiaError('invalid-argument', `${what}; came ${count}.`)
+    throw new EntiaError('invalid-argument', `${what}, got ${count}.`)
   }
   const lines = [JSON.stringify(askedOf(llm)), String(settings), textDigest(system), listDigest(tools)]
   let from = 0

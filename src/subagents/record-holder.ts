@@ -12,7 +12,7 @@ import { nothingDelegated } from './grants.ts'
 const maxInlineChars = 600
 const excerptChars = 200
 
-/** The holders that an agent can name, in the order in which it came to know them. */
+/** The holders that an agent can name, oldest first. */
 export function knownHolders(world: World, agent: Entity): readonly KnownHolder[] {
   if (world.get(agent, Delegated)?.holders === undefined) return []
   return world.referrers(SubagentSession, agent).flatMap((session) => {
@@ -22,7 +22,7 @@ export function knownHolders(world: World, agent: Entity): readonly KnownHolder[
   })
 }
 
-/** Makes a holder a session of an agent, which can name it from then on. It has succeeded, and nobody is told. */
+/** Makes a holder a session of an agent, which can name it from then on. It has succeeded, without an event. */
 export function recordHolder(world: World, agent: Entity, holder: KnownHolder, summary = ''): void {
   const { isTold, model, sessionId, task } = holder
   const delegated = world.get(agent, Delegated) ?? nothingDelegated

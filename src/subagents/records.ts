@@ -59,11 +59,11 @@ export function namesInKey(key: string): readonly string[] {
   const names = typeof key === 'string' ? key.split('/') : []
   const isPath = names.length > 0 && names.every((name) => !['', '.', '..'].includes(name) && !/[\\:\0]/.test(name))
   if (isPath && key.isWellFormed()) return names
-  const came = typeof key === 'string' ? JSON.stringify(key) : typeof key
+  const got = typeof key === 'string' ? JSON.stringify(key) : typeof key
   throw new EntiaError(
     'invalid-argument',
-    'The key of a record has to be a relative path of names with / between them, none of them . or .. and without ' +
-      `backslash, colon and NUL; ${came} came.`,
+    'The key of a record must be a relative path of names with / between them, none of them . or .. and without ' +
+      `backslash, colon and NUL, got ${got}.`,
     { key },
   )
 }
@@ -105,11 +105,10 @@ function checkedRange({ offset = 0, maxBytes = Infinity, ...rest }: RecordRange)
   const isOffset = Number.isSafeInteger(offset) && offset >= 0
   const isMaximum = maxBytes === Infinity || (Number.isSafeInteger(maxBytes) && maxBytes >= maxCharacterBytes)
   if (unknown.length === 0 && isOffset && isMaximum) return { offset, maxBytes }
-  const came = unknown.length > 0 ? unknown.join(', ') : `offset ${offset}, maxBytes ${maxBytes}`
+  const got = unknown.length > 0 ? unknown.join(', ') : `offset ${offset}, maxBytes ${maxBytes}`
   throw new EntiaError(
     'invalid-argument',
-    'The range of a record has to be an offset (a whole number of 0 or more) and maxBytes (one of ' +
-      `${maxCharacterBytes} or more); ${came} came.`,
+    `The range of a record must be an offset (an integer ≥ 0) and maxBytes (an integer ≥ ${maxCharacterBytes}), got ${got}.`,
   )
 }
 

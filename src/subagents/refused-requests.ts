@@ -7,7 +7,7 @@ export interface RefusedRequest {
   readonly reason: string
 }
 
-/** What nobody has asked about is forgotten, the oldest first. */
+/** Of refusals that are never taken, so many are kept, the newest. */
 const maxKept = 1_000
 
 /** A refusal leaves nothing in a world and tells listeners nothing: it is an answer to the one who asked. */

@@ -12,7 +12,7 @@ export function updatesText(lines: readonly string[]): string {
   return ['Background subagent updates:', ...lines].join('\n')
 }
 
-/** What an agent is told of a session that has ended. */
+/** What an agent reads of a session that has ended. */
 export function endedLine({ sessionId, status, error, summary }: Session): string {
   switch (status) {
     case 'cancelled':
@@ -27,7 +27,7 @@ export function endedLine({ sessionId, status, error, summary }: Session): strin
   }
 }
 
-/** What an agent whose wait is over is told of a session that is still active. */
+/** What an agent whose wait is over reads of a session that is still active. */
 export function stillLine({ sessionId, status }: Session): string {
   return `- ${sessionId} is still ${status}.`
 }

@@ -6,7 +6,7 @@ import { SessionUsage } from '../../components/subagent-session.ts'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 
-/** Longest text of a result that an answer holds and that listeners are told, in bytes. */
+/** Longest text of a result in an answer and in an event, in bytes. */
 export const maxInlineBytes = 8_192
 
 /** The beginning of a prompt, and where the whole of it lies, or that it is nowhere. */

@@ -47,7 +47,7 @@ export function settleTools(
     if (!isSame && policy !== 'override') continue
     inherited.add(name)
     if (isSame && others.length > 0) continue
-    // A Host that has no such tool keeps nobody from having the parent's.
+    // A Host that has no such tool does not keep a subagent from having the parent's.
     hostTools.delete(name)
     tools.push(declaration)
   }

@@ -167,9 +167,9 @@ describe('an agent that has reached its ceiling', () => {
   })
 
   it.each([
-    [{ addSessionUsd: 0 }, 'came 0'],
-    [{ addSessionUsd: -1 }, 'came -1'],
-    [{ addSessionUsd: Number.NaN }, 'came NaN'],
+    [{ addSessionUsd: 0 }, 'got 0'],
+    [{ addSessionUsd: -1 }, 'got -1'],
+    [{ addSessionUsd: Number.NaN }, 'got NaN'],
     [{ addUsd: 1 }, 'unknown option addUsd'],
     [{ addSessionUsd: 1 }, 'no ceiling maxSessionCostUsd'],
   ])('is not reset with %j', async (options: object, message) => {

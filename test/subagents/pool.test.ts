@@ -34,7 +34,7 @@ describe('a session pool', () => {
     expect(() => new SessionPool({ cap })).toThrow(
       expect.objectContaining({
         code: 'invalid-argument',
-        message: expect.stringContaining('whole number of 1 or more') as string,
+        message: expect.stringContaining('must be an integer ≥ 1, got ') as string,
       }),
     )
   })

@@ -41,7 +41,7 @@ export interface ChildRunner {
   readonly usageOf: (agent: Entity) => SessionUsage
 }
 
-/** What a session's agent is told that it may spend. */
+/** What a session's agent may spend: an input to its World. */
 export type Grant = Omit<InputOf<'granted'>, 'id' | 'kind'>
 
 /** A person's answer to an approval. */
@@ -129,22 +129,24 @@ export class ChildRun {
   /**
    * Drives the World.
    *
-   * @param granted what the agent may spend, in all or on a question. If it was told before, it is not told again
+   * @param granted what the agent may spend, in all or on a question. A World that has it already does not get it again
    */
   async start(granted?: Grant): Promise<void> {
     try {
-      await this.#runner.start(granted === undefined || this.#isTold(granted) ? [] : [{ kind: 'granted', ...granted }])
+      await this.#runner.start(
+        granted === undefined || this.#isGranted(granted) ? [] : [{ kind: 'granted', ...granted }],
+      )
     } finally {
       this.#started.resolve()
     }
   }
 
-  #isTold({ question }: Grant): boolean {
+  #isGranted({ question }: Grant): boolean {
     if (question === undefined) return this.world.has(this.agent, DelegationLimits)
     return this.world.get(this.agent, LastQuestion)?.id === question
   }
 
-  /** What the agent has used on a question since it was told of it. */
+  /** What the agent has used on a question since it was put. */
   usedOn(question: string): SessionUsage | undefined {
     const asked = this.world.get(this.agent, LastQuestion)
     return asked?.id === question ? usageSince(asked.usedBefore, this.usage) : undefined

@@ -83,7 +83,7 @@ export class Children {
     return this.world.read(session, SubagentSession)
   }
 
-  /** Locks a World; the returned function unlocks it. The Worlds of a tree have one lock each, whoever asks for it. */
+  /** Locks a World; the returned function unlocks it. In a tree each World has one lock. */
   async lock(worldId: string): Promise<() => void> {
     this.#locks++
     const unlock = await this.#tree.lock(worldId)
@@ -203,7 +203,7 @@ export class Children {
     this.#slots.delete(sessionId)
   }
 
-  /** Puts in what was learned of a child. False: it is committed only with the last tick of a Runner that stops. */
+  /** Puts in what was learned of a child. False: it is committed later, with the last tick of a Runner that stops. */
   async enter(input: StandardInput): Promise<boolean> {
     const committed = this.#enter(canonical(input, () => 'an input') as Input)
     await committed
@@ -211,7 +211,7 @@ export class Children {
   }
 
   /**
-   * Tells what a session has spent whose outcome is not taken.
+   * Enters what a session has spent whose outcome is not taken.
    *
    * @param asker of a question that was called off
    */

@@ -52,12 +52,12 @@ export function childKind(kind: ChildEffectKind, children: Children, lineage: Li
   return make(children, lineage)
 }
 
-/** Is there a child of which a world may not have been told what it had spent? */
+/** Is there a child whose spending may not be in its parent's world? */
 export function hasUntold({ core: { state } }: World): boolean {
   return [SubagentSession, SubtaskAccount].some((token) => state.holders(token).length > 0)
 }
 
-/** Tells of children that were stopped by a process that ended before it could tell what they had spent. */
+/** Enters what children had spent whose process ended before it could enter that. */
 export function tellUntold(children: Children): void {
   tellUntoldSubtasks(children)
   for (const session of children.world.core.state.holders(SubagentSession)) {

@@ -58,7 +58,7 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
   }
 }
 
-/** Whoever asks is told of the turns that were archived there, and of no other. */
+/** The turns that were archived in the session's World and that the asker does not know yet. */
 function newHolders({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok: true }>, 'holders'> {
   const holders = knownHolders(world, agent).filter(({ isTold }) => isTold !== true)
   return holders.length === 0 ? {} : { holders }

@@ -70,7 +70,7 @@ function goesIntoWorld(bytes: number, short: number, maxKeptBytes: number | unde
 /**
  * Keeps a prompt that is too long for an ended session's record; gives what stands there instead, if anything does.
  *
- * @param mayBeResumed somebody could need the whole of it
+ * @param mayBeResumed the session may need the whole of it again
  * @param maxKeptBytes longest prompt that stays in the world, where the records do not outlive the Runner
  */
 export async function keepPrompt(

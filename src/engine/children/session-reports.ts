@@ -13,8 +13,8 @@ import type { Intake } from '../inbox.ts'
 const reporters = new WeakMap<World, SessionReports>()
 
 /**
- * What running sessions have spent so far, for parents that have `Ceilings`. It is told with a tick that happens anyway: a
- * world that only waits for its sessions gets none for it.
+ * What running sessions have spent so far, for parents that have `Ceilings`. It is entered with a tick that happens
+ * anyway: a world that only waits for its sessions gets no tick for it.
  */
 export class SessionReports {
   readonly #world: World
@@ -37,7 +37,7 @@ export class SessionReports {
     if (this.#runs.size === 0) reporters.delete(this.#world)
   }
 
-  /** What has not been told. */
+  /** What has not been entered. */
   news(): readonly Input[] {
     const news: Input[] = []
     for (const [session, { usage }] of this.#runs) {

@@ -130,7 +130,7 @@ export class Subagents {
   }
 
   /**
-   * Takes the oldest result that nobody has taken: the session's own, then replies to queries. `undefined` while it is
+   * Takes the oldest result that was not taken yet: the session's own, then replies to queries. `undefined` while it is
    * under way, or at the time-out. What is no success is thrown, and taken by that.
    *
    * @throws `unknown-session`, `ambiguous-id`, `session-failed`, `nothing-pending`, `invalid-argument`
@@ -274,7 +274,7 @@ export class Subagents {
     return asked.find(({ reply }) => reply === undefined || !isWaited)?.prompt
   }
 
-  /** Questions of programs that nobody has taken the reply to. */
+  /** Questions of programs whose reply was not taken yet. */
   #queries(session: Entity): readonly Entity[] {
     const world = this.#world
     const asked = world.referrers(SessionQuery, session)

@@ -112,8 +112,7 @@ function spentIn(world: World | undefined): SubtaskSpending {
 }
 
 /**
- * Tells what a subtask has spent so far, and asks whether its next call may begin, once that is committed. Gives what keeps
- * it from that, if anything does.
+ * Enters what a subtask has spent so far. Once that is committed, gives why its next call may not begin; `undefined`: it may.
  */
 async function mayCall(
   children: Children,
@@ -125,7 +124,7 @@ async function mayCall(
   return ceiling && { kind: 'budget-spent', message: ceilingMessage(ceiling) }
 }
 
-/** Tells the last of what a subtask has spent that was called off. Once that is committed, its World goes. */
+/** Enters the last of what a subtask has spent that was called off. Once that is committed, its World is removed. */
 function callOff(
   children: Children,
   { request, subtaskId }: Pick<SubtaskData, 'request' | 'subtaskId'>,
@@ -142,13 +141,13 @@ function callOff(
 
 /** Removes the World of a subtask that is not needed any more, unless all is to be kept. What cannot be removed stays. */
 function discard(children: Children, subtaskId: string): void {
-  // Until the last of its spending is told, nothing else knows of that.
+  // Until the last of its spending is entered, it stands in its World alone.
   if (children.isRecorded || accounts(children.world).includes(subtaskId)) return
   const remove = (): Promise<void> => children.worlds.remove(subtaskId)
   children.locked(subtaskId, remove).catch(() => undefined)
 }
 
-/** Tells of subtasks that were called off by a process that ended before it could tell what they had spent. */
+/** Enters what subtasks had spent that were called off by a process that ended before it could enter that. */
 export function tellUntoldSubtasks(children: Children): void {
   const { world, worlds } = children
   const running = new Set(world.core.state.holders(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))

@@ -27,7 +27,7 @@ export interface ChildPolicy {
   readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
   /** Opens the World, new or from where it was left. An outcome: there is no World to drive. */
   open(context: EffectContext): Promise<MakeChildRunner | OutcomeData>
-  /** What the child's agent may spend. Absent: it is told nothing. */
+  /** What the child's agent may spend. Absent: its World has that already. */
   granted?(): Grant | undefined
   /** How long it may run from here on, on the clock. @default without limit */
   leftMs?(run: ChildRun): number
