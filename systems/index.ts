@@ -77,7 +77,14 @@ function isJudgement(given: unknown): boolean {
  * makes it an effect, the Runner runs it, `settlement` takes its outcome, `toolResults` puts that into the conversation,
  * and `reasoning` starts the next step, all in the tick in which the outcome came.
  */
-export function standardSystems(options: StandardSystemsOptions = {}): System[] {
+export function standardSystems(options?: StandardSystemsOptions): System[] {
+  // They keep nothing between ticks: one list serves all worlds that ask for nothing else.
+  return options === undefined ? [...inDefaultOrder()] : inOrder(options)
+}
+
+const inDefaultOrder = lazily(() => inOrder({}))
+
+function inOrder(options: StandardSystemsOptions): System[] {
   const problem = optionsSchema().safeParse(options).error
   if (problem !== undefined) throw new EntiaError('invalid-argument', `standardSystems: ${schemaIssues(problem)}.`)
   const {

@@ -327,8 +327,9 @@ export class Runner {
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#entrance.late], isUnderWay)
     await this.#held.keeper?.close()
     this.host.seams.ended?.(this.#driven)
-    const refusal = this.#entrance.refusal('was stopped before this was committed')
-    for (const waiter of this.#entrance.inbox.drain()) waiter.reject(refusal)
+    for (const waiter of this.#entrance.inbox.drain()) {
+      waiter.reject(this.#entrance.refusal('was stopped before this was committed'))
+    }
     // A world whose last tick could not be committed is not the world any more: it stays closed.
     if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
     this.world.core.drive(undefined)

@@ -79,8 +79,7 @@ export class Prices {
     const last = this.#known.get(model)
     if (last?.minute === minuteOf(dateMs)) return last.known
     if (!this.#isListed(parseModel(model).provider)) return this.#learn(model, dateMs, unlisted)
-    const learn = (list: PriceList): Known =>
-      this.#learn(model, dateMs, listedIn(list, model.toLowerCase(), instant(dateMs)))
+    const learn = (list: PriceList): Known => this.#learn(model, dateMs, listedAt(list, model.toLowerCase(), dateMs))
     return loaded === undefined ? priceList().then(learn) : learn(loaded)
   }
 
@@ -202,6 +201,18 @@ const supplements: ReadonlyMap<string, Supplement> = new Map([
     },
   ],
 ])
+
+/** What was looked up in the list last, by name and for which minute: it is the same for all Hosts of the process. */
+const lookedUp = new Map<string, { readonly minute: number; readonly listed: Known }>()
+
+function listedAt(list: PriceList, name: string, dateMs: number): Known {
+  const last = lookedUp.get(name)
+  if (last?.minute === minuteOf(dateMs)) return last.listed
+  const listed = listedIn(list, name, instant(dateMs))
+  if (lookedUp.size >= maxKnown) lookedUp.clear()
+  lookedUp.set(name, { minute: minuteOf(dateMs), listed })
+  return listed
+}
 
 /** What the list and its supplement know of a model. A name without a provider is looked for among those that make models. */
 function listedIn({ calcPrice, findProvider }: PriceList, name: string, timestamp: Date): Known {
