@@ -488,6 +488,9 @@ async function started(before: (runner: Runner) => unknown, use?: (runner: Runne
   }
 }
 
+const { Ceilings, Context, Limits, Llm, Permissions, SystemPrompt, ToolRegistry } = components
+const settable: readonly unknown[] = [Context, Llm, Limits, Ceilings, SystemPrompt, ToolRegistry, Permissions]
+
 /** Writes to a world, as a program without types makes them, and what systems and stores make of them. */
 export const writes: Readonly<Record<string, Door>> = {
   spawn: {
@@ -531,9 +534,9 @@ export const writes: Readonly<Record<string, Door>> = {
   newId: { args: () => ['x'], use: onWorld((it, a) => it.newId(...(a as [never]))) },
   hash: { args: () => [{}], use: onWorld((it, a) => it.hash(...(a as [never]))) },
   ...Object.fromEntries(
-    ['Context', 'Llm', 'Limits', 'Ceilings', 'SystemPrompt', 'ToolRegistry', 'Permissions'].map((name) => {
-      const token = components[name as 'Context']
-      const value = (): unknown => structuredClone(office().get(1, token) ?? {})
+    settable.map((token) => {
+      const { name } = token as typeof Context
+      const value = (): unknown => structuredClone(office().get(1, token as typeof Context) ?? {})
       return [
         `set ${name}`,
         { args: () => [1, token, value()], use: onWorld((it, a) => it.set(...(a as [never, never, never]))) },
