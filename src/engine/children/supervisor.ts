@@ -90,9 +90,16 @@ async function driven(
       children.track(run, policy)
       await run.start(policy.granted?.())
       await policy.started?.(run, context)
+      let cut: Promise<void> | undefined
+      // At once: by the next turn of a promise it could begin something that it has no slot for any more.
+      const abort = (): void => void (cut = isForGood() ? policy.cutShort?.(run) : run.stop())
+      if (signal.aborted) abort()
+      else signal.addEventListener('abort', abort, { once: true })
       end = await ended(policy.ended(run), leftMs, children.host.clock, context)
+      signal.removeEventListener('abort', abort)
       const isLate = end === undefined && !signal.aborted
-      if (isLate || isForGood()) await context.wait(policy.cutShort?.(run) ?? Promise.resolve())
+      if (isLate) cut = policy.cutShort?.(run)
+      if (cut !== undefined) await context.wait(cut)
     }
     outcome = policy.read(run, end)
   } finally {
