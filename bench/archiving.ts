@@ -1,4 +1,5 @@
-import { agent, Archival, memoryStore, Runner, scripted, standardSystems, type System, World } from 'entia'
+import { agent, memoryStore, Runner, scripted, standardSystems, type System, World } from 'entia'
+import { Archival } from 'entia/context'
 import { lookUpTool, sentence } from './bare-loop.ts'
 import { median } from './measure.ts'
 import { readable, type Row } from './row.ts'

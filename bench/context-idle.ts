@@ -1,4 +1,5 @@
-import { configured, type Initial, readConfig } from 'entia'
+import type { Initial } from 'entia'
+import { configured, readConfig } from 'entia/context'
 import { driveWorld, warmUp } from './driven-world.ts'
 import { compare, median, ratio, times } from './measure.ts'
 import { readable, type Row } from './row.ts'

@@ -1,4 +1,5 @@
-import { agent, run, standardSystems, tick, World } from 'entia'
+import { agent, run, standardSystems, World } from 'entia'
+import { tick } from 'entia/systems'
 import { fakeModel, lookUpTool, provider } from './bare-loop.ts'
 import { compare, median, ratio } from './measure.ts'
 import { readable, type Row } from './row.ts'

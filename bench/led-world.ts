@@ -1,6 +1,5 @@
 import {
   agent,
-  DelegationLimits,
   type Entity,
   type Message,
   type ModelProvider,
@@ -12,6 +11,7 @@ import {
   type Subagents,
   World,
 } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { fakeModel, lookUpTool, provider } from './bare-loop.ts'
 
 export interface LedWorldOptions extends RunnerOptions {

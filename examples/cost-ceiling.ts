@@ -1,4 +1,5 @@
-import { agent, contextStats, defineTool, Runner, scripted, standardSystems, textOf, Conversation, World } from 'entia'
+import { agent, defineTool, Runner, scripted, standardSystems, textOf, Conversation, World } from 'entia'
+import { contextStats } from 'entia/context'
 import { z } from 'zod'
 
 // An agent is stopped when it has spent as much as it may. What is in flight ends and is counted; then nothing of it begins

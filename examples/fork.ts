@@ -7,10 +7,10 @@ import {
   scripted,
   standardSystems,
   SubagentRegistry,
-  SubagentSession,
   textOf,
   World,
 } from 'entia'
+import { SubagentSession } from 'entia/components'
 
 // An agent forks itself three times. A fork begins with all that the agent was told and has said, byte for byte, so that
 // a provider's prompt cache is paid for once; only what each is to do differs, at the end.

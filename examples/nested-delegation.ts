@@ -1,15 +1,5 @@
-import {
-  agent,
-  DelegationLimits,
-  lastText,
-  Runner,
-  scripted,
-  SessionPool,
-  standardSystems,
-  SubagentRegistry,
-  textOf,
-  World,
-} from 'entia'
+import { agent, lastText, Runner, scripted, SessionPool, standardSystems, SubagentRegistry, textOf, World } from 'entia'
+import { DelegationLimits } from 'entia/components'
 
 // Agents that delegate to agents that delegate, with room for one session at a time. Whoever only waits for a session of
 // its own gives its slot to it and gets one back, so nobody waits for ever.

@@ -1,4 +1,5 @@
-import { agent, defineTool, scripted, standardRetry, standardSystems, textOf, World } from 'entia'
+import { agent, defineTool, scripted, standardSystems, textOf, World } from 'entia'
+import { standardRetry } from 'entia/models'
 import { law, service, type SimulateOptions, standardLaws, sweep } from 'entia/sim'
 import { z } from 'zod'
 

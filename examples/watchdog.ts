@@ -1,4 +1,5 @@
-import { agent, Context, Conversation, defineTool, Runner, scripted, standardSystems, textOf, World } from 'entia'
+import { agent, Conversation, defineTool, Runner, scripted, standardSystems, textOf, World } from 'entia'
+import { Context } from 'entia/context'
 import { z } from 'zod'
 
 // A model that goes in circles is noticed before it has spent much: cautioned first, or stopped until a person looks.

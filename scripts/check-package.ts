@@ -35,7 +35,7 @@ export default { world, models: { script: scripted(() => 'Good day.') }, faults:
 
 /** Counts tokens, for which a dependency is loaded that no door loads; without it they would be three. */
 const counter = `
-import { estimateTokens } from 'entia'
+import { estimateTokens } from 'entia/context'
 
 const tokens = estimateTokens('Hello world', { factor: 1 })
 if (tokens !== 2) throw new Error('There are 2 tokens; the package counts ' + tokens + '.')

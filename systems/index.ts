@@ -128,6 +128,10 @@ function inOrder(options: StandardSystemsOptions): System[] {
   ]
 }
 
+// For programs that tick a world without a Runner, and for agents that are given these two tools.
+export { tick, type TickOptions, type TickResult } from '../src/world/tick.ts'
+export { querySubagentDeclaration, spawnSubagentDeclaration } from '../src/subagents/declarations.ts'
+
 export {
   allowance,
   archival,

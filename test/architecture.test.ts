@@ -220,6 +220,22 @@ describe('a system', () => {
   })
 })
 
+describe('a door', () => {
+  it('passes on names that moved, from the one file that names them', () => {
+    const sources = { 'src/index.ts': "export * from './deprecated.ts'" }
+    expect(offences(rules.doorsNameWhatTheyExport, sources)).toEqual([])
+    const both = { 'src/index.ts': "export * from './deprecated.ts'\nexport * from './agent.ts'" }
+    expect(offences(rules.doorsNameWhatTheyExport, both)).toEqual([
+      'src/index.ts:2 says `export *`; name what is exported',
+    ])
+  })
+
+  it('loads little, whichever folder it lies in', () => {
+    for (const path of ['src/index.ts', 'src/doors/stores.ts', 'systems/index.ts'])
+      expect(offences(rules.doorsLoadLittle, { [path]: "import 'openai'" })).toHaveLength(1)
+  })
+})
+
 describe('a file', () => {
   it.for(['src/utils.ts', 'src/world/helpers/ids.ts', 'src/models/types.ts', 'systems/common/wait.ts'])(
     'is not named %s',
@@ -236,6 +252,9 @@ describe('a file', () => {
   it('does not pass on a whole other file, and does not talk its way around a type', () => {
     expect(
       offences(rules.doorsNameWhatTheyExport, { 'src/index.ts': "export * from './world/world.ts'" }),
+    ).toHaveLength(1)
+    expect(
+      offences(rules.doorsNameWhatTheyExport, { 'src/doors/stores.ts': "export * from '../deprecated.ts'" }),
     ).toHaveLength(1)
     expect(offences(rules.typesHoldNoHoles, { 'src/index.ts': 'const n = (text as unknown) as number' })).toHaveLength(
       1,

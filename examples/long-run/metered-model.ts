@@ -1,5 +1,4 @@
 import {
-  estimateTokens,
   fail,
   type Message,
   type ModelProvider,
@@ -8,6 +7,7 @@ import {
   type ScriptedBehaviour,
   type TokenUsage,
 } from 'entia'
+import { estimateTokens } from 'entia/context'
 import { createHash } from 'node:crypto'
 
 /** What the calls of a model have sent so far, in tokens. */

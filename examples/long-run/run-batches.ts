@@ -2,20 +2,17 @@ import { readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import {
   agent,
-  configured,
-  contextReport,
-  contextStats,
   type Entity,
   fileTools,
   type Initial,
   lastText,
   memoryStore,
-  readConfig,
   Runner,
   standardSystems,
   VirtualClock,
   World,
 } from 'entia'
+import { configured, contextReport, contextStats, readConfig } from 'entia/context'
 import { type Meter, meteredModel } from './metered-model.ts'
 import { type Batch, batchPrompt, questionPrompt, reader } from './reader.ts'
 

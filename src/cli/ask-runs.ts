@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import * as standardComponents from '../../components/index.ts'
 import { ActiveFor } from '../../components/subagent-session.ts'
 import { Turn } from '../../components/turn.ts'
+import type { Config } from '../doors/context.ts'
 import {
-  type Config,
   EntiaError,
   type Entity,
   fileTools,

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Config, Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
+import type { Config } from '../doors/context.ts'
+import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
 import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'

@@ -1,4 +1,6 @@
-import { type Config, EntiaError, type Failure, parseModel, taskDefaults } from '../index.ts'
+import { type Config, taskDefaults } from '../doors/context.ts'
+import { EntiaError, type Failure } from '../index.ts'
+import { parseModel } from '../doors/models.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A provider as the command line knows it. */

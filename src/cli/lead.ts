@@ -1,15 +1,7 @@
-import {
-  agent as agentOf,
-  type Config,
-  declare,
-  defineComponent,
-  type Initial,
-  querySubagentDeclaration,
-  readConfig,
-  SubagentRegistry,
-  type Tool,
-  ToolRegistry,
-} from '../index.ts'
+import { agent as agentOf, declare, defineComponent, type Initial, SubagentRegistry, type Tool } from '../index.ts'
+import { type Config, readConfig } from '../doors/context.ts'
+import { querySubagentDeclaration } from '../../systems/index.ts'
+import { ToolRegistry } from '../../components/index.ts'
 import { z } from 'zod'
 import { type Question, questionPrompt } from './question-prompt.ts'
 import { leadPrompt, researcherPrompt } from './team-prompts.ts'

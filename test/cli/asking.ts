@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { ask, type AskEnd } from '../../src/cli/ask.ts'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
-import { readConfig } from '../../src/index.ts'
+import { readConfig } from '../../src/doors/context.ts'
 import type { AskEvent } from '../../src/cli/ask-event.ts'
 
 /** What a command line does, in this process and without pauses: its events and its end. */

@@ -9,12 +9,10 @@ import {
   Context,
   contextCommand,
   contextCommands,
-  fileTools,
   mergeConfig,
   readConfig,
-  Runner,
-  sqliteStore,
-} from '../../src/index.ts'
+} from '../../src/doors/context.ts'
+import { fileTools, Runner, sqliteStore } from '../../src/index.ts'
 import { living } from '../engine/long-lives.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answerOf, asking, only } from './asking.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
 import { smallTierGuard } from '../../src/cli/config/small-tier-guard.ts'
-import { readConfig } from '../../src/index.ts'
+import { readConfig } from '../../src/doors/context.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { run } from './program.ts'
 

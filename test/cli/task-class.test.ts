@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
 import { chooseModel } from '../../src/cli/choose-model.ts'
 import { readSettings } from '../../src/cli/config/settings.ts'
-import { compactionThreshold, modelTier, readConfig } from '../../src/index.ts'
+import { compactionThreshold, modelTier, readConfig } from '../../src/doors/context.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 
 describe('a task class', () => {

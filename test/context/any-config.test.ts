@@ -1,4 +1,5 @@
-import { type Config, configured, EntiaError, readConfig, World } from 'entia'
+import { EntiaError, World } from 'entia'
+import { type Config, configured, readConfig } from 'entia/context'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { everything, everythingInCamelCase } from './whole-config.ts'

@@ -1,4 +1,5 @@
-import { archivalDecision, type EndedTurnView, type Message, user } from 'entia'
+import { type Message, user } from 'entia'
+import { archivalDecision, type EndedTurnView } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 import { ArchivalTrigger } from '../../components/archival.ts'
 import { estimateTokens, isAtLeast } from '../../src/context/estimate-tokens.ts'

@@ -1,4 +1,4 @@
-import { compactionThreshold } from 'entia'
+import { compactionThreshold } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 
 describe('the threshold of a compaction', () => {

@@ -1,4 +1,5 @@
-import { agent, EntiaError, readConfig } from 'entia'
+import { agent, EntiaError } from 'entia'
+import { readConfig } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 import { defaults, everything, everythingInCamelCase } from './whole-config.ts'
 

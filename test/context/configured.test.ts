@@ -1,4 +1,5 @@
-import { agent, configured, readConfig, World } from 'entia'
+import { agent, World } from 'entia'
+import { configured, readConfig } from 'entia/context'
 import { Archival, Ceilings, Context, Conversation, Llm } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { defaults, everything } from './whole-config.ts'

@@ -1,15 +1,5 @@
-import {
-  agent,
-  Ceilings,
-  Context,
-  contextReport,
-  type ContextStats,
-  contextStats,
-  Conversation,
-  standardSystems,
-  user,
-  World,
-} from 'entia'
+import { agent, Conversation, standardSystems, user, World } from 'entia'
+import { Ceilings, Context, contextReport, type ContextStats, contextStats } from 'entia/context'
 import * as components from 'entia/components'
 import { Archive, Boundary, LastCall, Ledger, ModelCall, ModelRates, OwnedBy, UncountedCalls } from 'entia/components'
 import { describe, expect, it } from 'vitest'

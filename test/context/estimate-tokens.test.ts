@@ -1,4 +1,5 @@
-import { assistant, EntiaError, estimateTokens, type Message, user } from 'entia'
+import { assistant, EntiaError, type Message, user } from 'entia'
+import { estimateTokens } from 'entia/context'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -1,4 +1,5 @@
-import { type Entity, Conversation, Llm, type Message, user, World, assistant, project, textOf } from 'entia'
+import { type Entity, Conversation, Llm, type Message, user, World, assistant, textOf } from 'entia'
+import { project } from 'entia/models'
 import { Approval, Boundary, Context, Effect, Outcome, OwnedBy, Pending, Turn } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { liveState } from '../../src/context/live-state.ts'

@@ -1,4 +1,4 @@
-import { mergeConfig, readConfig } from 'entia'
+import { mergeConfig, readConfig } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 import { defaults } from './whole-config.ts'
 

@@ -1,4 +1,4 @@
-import { modelTier, type Tier } from 'entia'
+import { modelTier, type Tier } from 'entia/context'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -1,5 +1,6 @@
 import * as entia from 'entia'
-import { EntiaError, readConfig, Runner } from 'entia'
+import { EntiaError, Runner } from 'entia'
+import { readConfig } from 'entia/context'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-import { smallTierNotice, smallTierParentCheck } from 'entia'
+import { smallTierNotice, smallTierParentCheck } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 
 const session = {

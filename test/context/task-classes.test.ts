@@ -1,4 +1,5 @@
-import { EntiaError, modelOfTier, readConfig, type TaskClass, taskClasses, taskDefaults } from 'entia'
+import { EntiaError } from 'entia'
+import { modelOfTier, readConfig, type TaskClass, taskClasses, taskDefaults } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 
 describe('a task class', () => {

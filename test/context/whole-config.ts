@@ -1,4 +1,4 @@
-import type { Config, ConfigInput } from 'entia'
+import type { Config, ConfigInput } from 'entia/context'
 
 /** All that holds where nothing is said. */
 export const defaults: Config = {

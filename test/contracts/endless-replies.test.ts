@@ -1,4 +1,5 @@
-import { anthropic, type ModelDelta, type ModelProvider, openai, openaiCompatible, providerDefaults } from 'entia'
+import type { ModelDelta, ModelProvider } from 'entia'
+import { anthropic, openai, openaiCompatible, providerDefaults } from 'entia/models'
 import { describe, expect, it } from 'vitest'
 import { sse } from '../servers/loopback.ts'
 import { type Endless, type EndlessServer, startEndless } from '../servers/endless-server.ts'

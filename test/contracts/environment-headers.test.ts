@@ -1,4 +1,5 @@
-import { anthropic, type ModelProvider, moonshot, ollama, openai, openaiCompatible } from 'entia'
+import type { ModelProvider } from 'entia'
+import { anthropic, moonshot, ollama, openai, openaiCompatible } from 'entia/models'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { startChatServer } from '../servers/chat-server.ts'

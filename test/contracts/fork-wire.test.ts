@@ -1,4 +1,5 @@
-import { agent, anthropic, type ModelProvider, openai, openaiCompatible, SessionPool, SubagentRegistry } from 'entia'
+import { agent, type ModelProvider, SessionPool, SubagentRegistry } from 'entia'
+import { anthropic, openai, openaiCompatible } from 'entia/models'
 import { afterEach, describe, expect, it } from 'vitest'
 import { driven, emptyWorld } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'

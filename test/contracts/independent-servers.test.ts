@@ -1,20 +1,17 @@
 import { LLMock } from '@copilotkit/aimock'
 import {
   agent,
-  anthropic,
   Conversation,
   defineTool,
   LastTurn,
   type ModelProvider,
-  openai,
-  openaiCompatible,
   run,
-  standardRetry,
   standardSystems,
   textOf,
   VirtualClock,
   World,
 } from 'entia'
+import { anthropic, openai, openaiCompatible, standardRetry } from 'entia/models'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { call, failureOf, joined, requestOf, userSays } from './model-calls.ts'

@@ -1,13 +1,5 @@
-import {
-  anthropic,
-  fail,
-  type Message,
-  type ModelProvider,
-  openai,
-  openaiCompatible,
-  scripted,
-  type ScriptedReply,
-} from 'entia'
+import { fail, type Message, type ModelProvider, scripted, type ScriptedReply } from 'entia'
+import { anthropic, openai, openaiCompatible } from 'entia/models'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { startChatServer } from '../servers/chat-server.ts'

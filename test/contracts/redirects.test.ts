@@ -1,4 +1,5 @@
-import { anthropic, type ModelProvider, ollama, openai, openaiCompatible } from 'entia'
+import type { ModelProvider } from 'entia'
+import { anthropic, ollama, openai, openaiCompatible } from 'entia/models'
 import { describe, expect, it } from 'vitest'
 import { behaving, settled, worldWith } from '../engine/driving.ts'
 import { startPlainServer } from '../servers/plain-server.ts'

@@ -2,15 +2,8 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  anthropic,
-  type Message,
-  type ModelProvider,
-  type ModelRequest,
-  openai,
-  openaiCompatible,
-  type ToolDeclaration,
-} from 'entia'
+import type { Message, ModelProvider, ModelRequest, ToolDeclaration } from 'entia'
+import { anthropic, openai, openaiCompatible } from 'entia/models'
 import { onTestFinished, expect, it } from 'vitest'
 import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { startChatServer } from '../servers/chat-server.ts'

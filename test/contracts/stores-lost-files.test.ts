@@ -4,7 +4,8 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, w
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
-import { type JournalRow, sqliteStore, type Store, type WorldJournal } from 'entia'
+import { sqliteStore, type Store } from 'entia'
+import type { JournalRow, WorldJournal } from 'entia/stores'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { tempFolder } from '../tools/temp-folder.ts'
 

@@ -9,14 +9,8 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import {
-  type JournalRow,
-  sqliteStore,
-  type SqliteStoreOptions,
-  type Store,
-  type StoredWorld,
-  type WorldJournal,
-} from 'entia'
+import { sqliteStore, type SqliteStoreOptions, type Store } from 'entia'
+import type { JournalRow, StoredWorld, WorldJournal } from 'entia/stores'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asBeforeSchema4 } from './old-schema.ts'
 

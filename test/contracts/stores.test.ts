@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type JournalRow, memoryStore, sqliteStore, type Store, type WorldJournal } from 'entia'
+import { memoryStore, sqliteStore, type Store } from 'entia'
+import type { JournalRow, WorldJournal } from 'entia/stores'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 

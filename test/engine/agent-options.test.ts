@@ -1,4 +1,6 @@
-import { agent, declare, fail, Llm, spawnSubagentDeclaration, ToolRegistry } from 'entia'
+import { agent, declare, fail, Llm } from 'entia'
+import { ToolRegistry } from 'entia/components'
+import { spawnSubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { behaving, calling, settled, worldWith } from './driving.ts'
 import { wait } from './tools.ts'

@@ -6,11 +6,10 @@ import {
   LastTurn,
   memoryStore,
   Permissions,
-  ToolRegistry,
   VirtualClock,
   type World,
 } from 'entia'
-import { Approval, ToolCall } from 'entia/components'
+import { Approval, ToolCall, ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { expectValid, transcript } from '../transcript.ts'

@@ -1,20 +1,18 @@
 import {
   assistant,
-  configured,
   EntiaError,
   fail,
   textOf,
   memoryStore,
-  readConfig,
   recordingOf,
   replay,
   type ScriptedBehaviour,
   standardSystems,
-  ToolRegistry,
   user,
 } from 'entia'
+import { Archival, Archive, ArchiveJob, Context, Ledger, ToolRegistry } from 'entia/components'
+import { configured, readConfig } from 'entia/context'
 import * as components from 'entia/components'
-import { Archival, Archive, ArchiveJob, Context, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
 import { archiving, archiveOf, callsInTurn, lastUser, looking, settings, validSummary } from './archiving.ts'

@@ -1,6 +1,5 @@
 import {
   agent,
-  Archive,
   Conversation,
   type DeepReadonly,
   defineTool,
@@ -10,13 +9,12 @@ import {
   type ModelRequest,
   type RunnerOptions,
   type ScriptedOptions,
-  SubagentSession,
   type System,
   textOf,
   World,
   standardSystems,
 } from 'entia'
-import { Archival } from 'entia/components'
+import { Archival, Archive, SubagentSession } from 'entia/components'
 import type { ArchivalData } from '../../components/archival.ts'
 import { z } from 'zod'
 import { type Asked, type Behaviour, provider, type SessionRecord } from '../sessions/team.ts'

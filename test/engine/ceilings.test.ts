@@ -1,4 +1,5 @@
-import { Ceilings, Conversation, defineTool, LastTurn, standardSystems, World } from 'entia'
+import { Conversation, defineTool, LastTurn, standardSystems, World } from 'entia'
+import { Ceilings } from 'entia/context'
 import * as components from 'entia/components'
 import { CostCeiling, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,6 @@
-import { contextStats, fail, LastTurn, ToolRegistry } from 'entia'
-import { CheckpointPending, CompactionPending } from 'entia/components'
+import { fail, LastTurn } from 'entia'
+import { CheckpointPending, CompactionPending, ToolRegistry } from 'entia/components'
+import { contextStats } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 import { expectValid, transcript } from '../transcript.ts'
 import { gate, rejection, turns } from './driving.ts'

@@ -1,20 +1,17 @@
 import {
   agent,
-  type Checkpointer,
-  type CompactionView,
-  type Compactor,
-  contextStats,
   fail,
   LastTurn,
   memoryStore,
   type ModelRequest,
-  project,
   recordingOf,
   replay,
   standardSystems,
   textOf,
   World,
 } from 'entia'
+import { type Checkpointer, type CompactionView, type Compactor, contextStats } from 'entia/context'
+import { project } from 'entia/models'
 import * as components from 'entia/components'
 import {
   Blueprint,

@@ -1,4 +1,6 @@
-import { contextStats, fail, LastTurn, project, type TokenUsage } from 'entia'
+import { fail, LastTurn, type TokenUsage } from 'entia'
+import { contextStats } from 'entia/context'
+import { project } from 'entia/models'
 import { CompactionPending, LastCall, Summarizing } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { expectValid } from '../transcript.ts'

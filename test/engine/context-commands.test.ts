@@ -1,4 +1,5 @@
-import { agent, Ceilings, contextCommand, contextCommands, contextReport, contextStats, textOf } from 'entia'
+import { agent, textOf } from 'entia'
+import { Ceilings, contextCommand, contextCommands, contextReport, contextStats } from 'entia/context'
 import { Boundary, CostCeiling, Ledger, WatchdogLatch } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { emptyWorld } from './driving.ts'

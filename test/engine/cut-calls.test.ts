@@ -1,4 +1,5 @@
-import { anthropic, defineTool, LastTurn, Llm, openai, openaiCompatible, type ScriptedReply, type Tool } from 'entia'
+import { defineTool, LastTurn, Llm, type ScriptedReply, type Tool } from 'entia'
+import { anthropic, openai, openaiCompatible } from 'entia/models'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { startAnthropicServer } from '../servers/anthropic-server.ts'

@@ -1,4 +1,5 @@
-import { anthropic, LastTurn, memoryStore, type ModelProvider, realClock } from 'entia'
+import { LastTurn, memoryStore, type ModelProvider, realClock } from 'entia'
+import { anthropic } from 'entia/models'
 import { describe, expect, it } from 'vitest'
 import { startEndless } from '../servers/endless-server.ts'
 import { sse } from '../servers/loopback.ts'

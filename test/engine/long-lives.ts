@@ -2,7 +2,6 @@ import {
   agent,
   type AgentOptions,
   assistant,
-  type ConfigInput,
   Conversation,
   type Entity,
   type ModelRequest,
@@ -17,6 +16,7 @@ import {
   user,
   World,
 } from 'entia'
+import type { ConfigInput } from 'entia/context'
 import { Boundary } from 'entia/components'
 import { behaving, type Driven, driven } from './driving.ts'
 

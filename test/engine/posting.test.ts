@@ -1,4 +1,5 @@
-import { type Input, memoryStore, type StandardInput, standardSystems, type System, tick, World } from 'entia'
+import { type Input, memoryStore, type StandardInput, standardSystems, type System, World } from 'entia'
+import { tick } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'
 import { behaving, driven, emptyWorld, gate, rejection, reopened, turns, worldWith } from './driving.ts'

@@ -1,13 +1,5 @@
-import {
-  type Config,
-  configured,
-  memoryStore,
-  type ModelRequest,
-  readConfig,
-  type Store,
-  SubagentRegistry,
-  textOf,
-} from 'entia'
+import { memoryStore, type ModelRequest, type Store, SubagentRegistry, textOf } from 'entia'
+import { type Config, configured, readConfig } from 'entia/context'
 import { Boundary } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { stores } from '../sessions/kinds-of-stores.ts'

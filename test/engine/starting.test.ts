@@ -1,4 +1,5 @@
-import { agent, Host, Llm, Runner, type RunnerOptions, scripted, ToolRegistry, VirtualClock } from 'entia'
+import { agent, Host, Llm, Runner, type RunnerOptions, scripted, VirtualClock } from 'entia'
+import { ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { addAgent, behaving, driven, emptyWorld, settled, worldWith } from './driving.ts'
 import { tool } from './tools.ts'

@@ -1,4 +1,5 @@
-import { Ceilings, Conversation, fail, type ScriptedBehaviour, textOf } from 'entia'
+import { Conversation, fail, type ScriptedBehaviour, textOf } from 'entia'
+import { Ceilings } from 'entia/context'
 import { CostCeiling, Ledger, SubtaskAccount, SubtaskCount } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { addAgent, behaving, driven, emptyWorld } from './driving.ts'

@@ -1,5 +1,13 @@
-import { type AgentOptions, type Entity, fail, Llm, Permissions, ToolRegistry, VirtualClock, type World } from 'entia'
-import { Ledger, SubagentNotification, SubagentSession, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
+import { type AgentOptions, type Entity, fail, Llm, Permissions, VirtualClock, type World } from 'entia'
+import {
+  Ledger,
+  SubagentNotification,
+  SubagentSession,
+  Subtask,
+  SubtaskAccount,
+  SubtaskCount,
+  ToolRegistry,
+} from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { contextReport } from '../../src/context/context-report.ts'
 import { contextStats } from '../../src/context/context-stats.ts'

@@ -1,4 +1,6 @@
-import { assistant, contextStats, fail, Llm, type Message, type ModelRequest, project, user } from 'entia'
+import { assistant, fail, Llm, type Message, type ModelRequest, user } from 'entia'
+import { contextStats } from 'entia/context'
+import { project } from 'entia/models'
 import { Boundary, Ledger } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { boundaries, frontier, handover, living, textsOf } from './long-lives.ts'

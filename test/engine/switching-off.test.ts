@@ -1,18 +1,7 @@
-import {
-  Archival,
-  Context,
-  Conversation,
-  contextReport,
-  contextStats,
-  type Entity,
-  memoryStore,
-  querySubagentDeclaration,
-  SubagentRegistry,
-  textOf,
-  ToolRegistry,
-  type World,
-} from 'entia'
-import { HolderOf, InstalledTools } from 'entia/components'
+import { Conversation, type Entity, memoryStore, SubagentRegistry, textOf, type World } from 'entia'
+import { HolderOf, InstalledTools, ToolRegistry } from 'entia/components'
+import { Archival, Context, contextReport, contextStats } from 'entia/context'
+import { querySubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { archiving, callsInTurn, lastUser, looking } from './archiving.ts'
 import { behaving, driven, gate, reopened, worldWith } from './driving.ts'

@@ -1,12 +1,5 @@
-import {
-  type Ceilings,
-  defineTool,
-  type Entity,
-  LastTurn,
-  type RunnerOptions,
-  type ScriptedBehaviour,
-  type World,
-} from 'entia'
+import { defineTool, type Entity, LastTurn, type RunnerOptions, type ScriptedBehaviour, type World } from 'entia'
+import type { Ceilings } from 'entia/context'
 import { z } from 'zod'
 import { addAgent, behaving, driven, type Driven, emptyWorld } from './driving.ts'
 

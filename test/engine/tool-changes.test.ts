@@ -10,10 +10,9 @@ import {
   standardSystems,
   type Store,
   type Tool,
-  ToolRegistry,
 } from 'entia'
+import { HostFacts, ToolRegistry } from 'entia/components'
 import * as components from 'entia/components'
-import { HostFacts } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { expectValid, transcript } from '../transcript.ts'

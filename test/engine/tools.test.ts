@@ -1,5 +1,5 @@
-import { type EffectKind, LastTurn, type Tool, type ToolOutput, ToolRegistry, VirtualClock } from 'entia'
-import { Effect, Outcome, Pending } from 'entia/components'
+import { type EffectKind, LastTurn, type Tool, type ToolOutput, VirtualClock } from 'entia'
+import { Effect, Outcome, Pending, ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { expectValid, transcript } from '../transcript.ts'
 import { behaving, calling, driven, gate, settled, turns, worldWith } from './driving.ts'

@@ -7,12 +7,12 @@ import {
   Paused,
   run,
   scripted,
-  Terminal,
   textOf,
   Usage,
   user,
   VirtualClock,
 } from 'entia'
+import { Terminal } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { expectValid, transcript } from '../transcript.ts'

@@ -1,7 +1,6 @@
 import {
   agent,
   Conversation,
-  Context,
   defineTool,
   LastTurn,
   Runner,
@@ -11,9 +10,9 @@ import {
   textOf,
   type Tool,
   VirtualClock,
-  type WatchdogSignal,
   World,
 } from 'entia'
+import { Context, type WatchdogSignal } from 'entia/context'
 import * as components from 'entia/components'
 import { WatchdogLatch, WatchdogState } from 'entia/components'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-import type { Store, TranscriptLine, WorldJournal } from 'entia'
+import type { Store } from 'entia'
+import type { TranscriptLine, WorldJournal } from 'entia/stores'
 
 /** What a committed tick was, as far as a test looks. */
 export interface CommittedTick {

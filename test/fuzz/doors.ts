@@ -1,24 +1,14 @@
 import {
   agent,
-  anthropic,
-  compactionThreshold,
-  configured,
   defineComponent,
   defineLog,
   defineTag,
   defineTool,
-  estimateTokens,
   fileTools,
   Host,
   memoryStore,
-  mergeConfig,
   type ModelProvider,
-  moonshot,
-  ollama,
-  openai,
-  openaiCompatible,
   outputSchema,
-  readConfig,
   run,
   Runner,
   type RunnerOptions,
@@ -27,11 +17,13 @@ import {
   sqliteStore,
   standardSystems,
   type System,
-  tick,
   user,
   VirtualClock,
   World,
 } from 'entia'
+import { compactionThreshold, configured, estimateTokens, mergeConfig, readConfig } from 'entia/context'
+import { anthropic, moonshot, ollama, openai, openaiCompatible } from 'entia/models'
+import { tick } from 'entia/systems'
 import * as components from 'entia/components'
 import { simulate, sweep } from 'entia/sim'
 import { z } from 'zod'

@@ -1,4 +1,5 @@
-import { EntiaError, standardSystems, tick, World } from 'entia'
+import { EntiaError, standardSystems, World } from 'entia'
+import { tick } from 'entia/systems'
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { openSnapshot } from '../../src/engine/keeper.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { contextWindowOf, type EntiaError, Host, type Price, priced, ratesOf, type TokenUsage, World } from 'entia'
+import { type EntiaError, Host, type Price, type TokenUsage, World } from 'entia'
+import { contextWindowOf, priced, ratesOf } from 'entia/models'
 import { simulate } from 'entia/sim'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 

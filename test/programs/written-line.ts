@@ -1,4 +1,4 @@
-import type { TranscriptLine } from 'entia'
+import type { TranscriptLine } from 'entia/stores'
 
 export const writtenKey = 'agents/subagent-1/sessions/1.jsonl'
 

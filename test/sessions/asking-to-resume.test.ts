@@ -1,4 +1,5 @@
-import { Conversation, DelegationLimits, fail, memoryStore, SessionPool } from 'entia'
+import { Conversation, fail, memoryStore, SessionPool } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../engine/driving.ts'
 import { byTask } from './pace.ts'

@@ -1,5 +1,5 @@
-import { DelegationLimits, type ScriptedReply, SessionPool, VirtualClock } from 'entia'
-import { Delegated, SubagentNotification } from 'entia/components'
+import { type ScriptedReply, SessionPool, VirtualClock } from 'entia'
+import { Delegated, DelegationLimits, SubagentNotification } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { turns } from '../engine/driving.ts'
 import { heldStore } from './held-store.ts'

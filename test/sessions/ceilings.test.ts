@@ -1,5 +1,6 @@
-import { Ceilings, Context, Conversation, DelegationLimits, LastTurn, SessionPool } from 'entia'
-import { CostCeiling, ReportedUsage } from 'entia/components'
+import { Conversation, LastTurn, SessionPool } from 'entia'
+import { CostCeiling, DelegationLimits, ReportedUsage } from 'entia/components'
+import { Ceilings, Context } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 import { gate, rejection } from '../engine/driving.ts'
 import { grants, looking } from './granting.ts'

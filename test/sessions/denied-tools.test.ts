@@ -1,14 +1,6 @@
-import {
-  fail,
-  memoryStore,
-  Permissions,
-  type SkillDefinition,
-  Skills,
-  spawnSubagentDeclaration,
-  type SubagentConfig,
-  type Tool,
-  ToolRegistry,
-} from 'entia'
+import { fail, memoryStore, Permissions, type SkillDefinition, type SubagentConfig, type Tool } from 'entia'
+import { Skills, ToolRegistry } from 'entia/components'
+import { spawnSubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { tool } from '../engine/tools.ts'
 import { program } from './program.ts'

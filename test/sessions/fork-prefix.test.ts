@@ -7,11 +7,10 @@ import {
   type ModelRequest,
   type ScriptedOptions,
   SessionPool,
-  Skills,
   SystemPrompt,
   user,
 } from 'entia'
-import { Blueprint, SharedHistory } from 'entia/components'
+import { Blueprint, SharedHistory, Skills } from 'entia/components'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'

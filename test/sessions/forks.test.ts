@@ -1,4 +1,5 @@
-import { assistant, Conversation, DelegationLimits, Paused, SessionPool, SubagentRegistry, user } from 'entia'
+import { assistant, Conversation, Paused, SessionPool, SubagentRegistry, user } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { driven, emptyWorld, gate, rejection } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'

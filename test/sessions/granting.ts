@@ -1,4 +1,5 @@
-import { DelegationLimits, type SubagentConfig } from 'entia'
+import type { SubagentConfig } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { program, type Program } from './program.ts'
 import { once } from './sleepy-team.ts'
 import type { TeamOptions } from './team.ts'

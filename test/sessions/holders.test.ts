@@ -1,5 +1,5 @@
-import { defineTool, DelegationLimits, fail, Llm, SessionPool, SubagentRegistry, textOf, user } from 'entia'
-import { Boundary, Delegated, Effect, Pending, Prefix } from 'entia/components'
+import { defineTool, fail, Llm, SessionPool, SubagentRegistry, textOf, user } from 'entia'
+import { Boundary, Delegated, DelegationLimits, Effect, Pending, Prefix } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import {

@@ -1,4 +1,5 @@
-import { declare, type ModelRequest, Permissions, SubagentRegistry, type Tool, ToolRegistry } from 'entia'
+import { declare, type ModelRequest, Permissions, SubagentRegistry, type Tool } from 'entia'
+import { ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { tool } from '../engine/tools.ts'
 import {

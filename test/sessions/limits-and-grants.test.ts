@@ -1,4 +1,5 @@
-import { DelegationLimits, memoryStore, SessionPool, type SubagentConfig } from 'entia'
+import { memoryStore, SessionPool, type SubagentConfig } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../engine/driving.ts'
 import { dollarPerThousand, grants, limited, looking, nested, running } from './granting.ts'

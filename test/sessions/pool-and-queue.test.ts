@@ -1,4 +1,5 @@
-import { DelegationLimits, fail, memoryStore, type RunnerOptions, SessionPool } from 'entia'
+import { fail, memoryStore, type RunnerOptions, SessionPool } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { watchedStore } from '../engine/watched-store.ts'
 import { managedTeam } from './managed-team.ts'

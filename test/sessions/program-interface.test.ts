@@ -1,14 +1,5 @@
-import {
-  agent,
-  DelegationLimits,
-  memoryStore,
-  SessionPool,
-  type SkillDefinition,
-  SubagentRegistry,
-  textOf,
-  ToolRegistry,
-} from 'entia'
-import { SubagentNotification } from 'entia/components'
+import { agent, memoryStore, SessionPool, type SkillDefinition, SubagentRegistry, textOf } from 'entia'
+import { DelegationLimits, SubagentNotification, ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { rejection, reopened, turns } from '../engine/driving.ts'
 import { mortalStore } from '../engine/watched-store.ts'

@@ -1,12 +1,6 @@
-import {
-  Conversation,
-  DelegationLimits,
-  fail,
-  querySubagentDeclaration,
-  SessionPool,
-  textOf,
-  ToolRegistry,
-} from 'entia'
+import { Conversation, fail, SessionPool, textOf } from 'entia'
+import { DelegationLimits, ToolRegistry } from 'entia/components'
+import { querySubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../engine/driving.ts'
 import { after, byTask } from './pace.ts'

@@ -1,13 +1,7 @@
-import {
-  contextStats,
-  DelegationLimits,
-  type ModelRequest,
-  querySubagentDeclaration,
-  SessionPool,
-  textOf,
-  ToolRegistry,
-} from 'entia'
-import { Ledger, SessionQuery } from 'entia/components'
+import { type ModelRequest, SessionPool, textOf } from 'entia'
+import { DelegationLimits, Ledger, SessionQuery, ToolRegistry } from 'entia/components'
+import { contextStats } from 'entia/context'
+import { querySubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { settings, validSummary } from '../engine/archiving.ts'
 import { rejection, turns } from '../engine/driving.ts'

@@ -1,4 +1,5 @@
-import { Conversation, memoryStore, SubagentRegistry, type ToolDeclaration, ToolRegistry, user } from 'entia'
+import { Conversation, memoryStore, SubagentRegistry, type ToolDeclaration, user } from 'entia'
+import { ToolRegistry } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { emptyWorld, rejection, reopened } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'

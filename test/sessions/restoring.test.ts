@@ -1,15 +1,6 @@
-import {
-  Conversation,
-  DelegationLimits,
-  memoryStore,
-  SessionPool,
-  sqliteStore,
-  type Store,
-  SubagentSession,
-  tick,
-  VirtualClock,
-  World,
-} from 'entia'
+import { Conversation, memoryStore, SessionPool, sqliteStore, type Store, VirtualClock, World } from 'entia'
+import { DelegationLimits, SubagentSession } from 'entia/components'
+import { tick } from 'entia/systems'
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { type Driven, turns } from '../engine/driving.ts'

@@ -5,13 +5,12 @@ import {
   Permissions,
   SessionPool,
   type SkillDefinition,
-  spawnSubagentDeclaration,
   type Store,
   SubagentRegistry,
-  ToolRegistry,
   type World,
 } from 'entia'
-import { Blueprint } from 'entia/components'
+import { Blueprint, ToolRegistry } from 'entia/components'
+import { spawnSubagentDeclaration } from 'entia/systems'
 import { rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { gate, reopened, turns } from '../engine/driving.ts'

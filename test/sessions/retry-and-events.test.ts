@@ -1,4 +1,6 @@
-import { DelegationLimits, fail, type FailureKind, Llm, memoryStore, SessionPool, standardRetry } from 'entia'
+import { fail, type FailureKind, Llm, memoryStore, SessionPool } from 'entia'
+import { DelegationLimits } from 'entia/components'
+import { standardRetry } from 'entia/models'
 import { describe, expect, it } from 'vitest'
 import type { Driven } from '../engine/driving.ts'
 import { after, byTask } from './pace.ts'

@@ -1,4 +1,5 @@
-import { Skills, type SkillDefinition, type Tool } from 'entia'
+import type { SkillDefinition, Tool } from 'entia'
+import { Skills } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'

@@ -1,4 +1,4 @@
-import { DelegationLimits } from 'entia'
+import { DelegationLimits } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { call, calls, stepwise, team } from './team.ts'
 

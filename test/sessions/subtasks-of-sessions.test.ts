@@ -1,5 +1,5 @@
-import { Conversation, type ScriptedBehaviour, SubagentRegistry, SubagentSession, textOf } from 'entia'
-import { Ledger } from 'entia/components'
+import { Conversation, type ScriptedBehaviour, SubagentRegistry, textOf } from 'entia'
+import { Ledger, SubagentSession } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { behaving, driven, worldWith } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'

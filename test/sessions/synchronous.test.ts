@@ -1,5 +1,5 @@
-import { fail, type System, Terminal, textOf } from 'entia'
-import { Ancestry, Answered, Conversation } from 'entia/components'
+import { fail, type System, textOf } from 'entia'
+import { Ancestry, Answered, Conversation, Terminal } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { gate, turns } from '../engine/driving.ts'
 import { tool } from '../engine/tools.ts'

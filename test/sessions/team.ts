@@ -18,13 +18,13 @@ import {
   standardSystems,
   type StandardSystemsOptions,
   SubagentRegistry,
-  SubagentSession,
   type SubagentConfig,
   type System,
   type TagComponent,
   textOf,
   World,
 } from 'entia'
+import { SubagentSession } from 'entia/components'
 import { type Driven, driven, mortal } from '../engine/driving.ts'
 
 /** What a model of a team does: a function of the request alone. It may take its time with `context.sleep`. */

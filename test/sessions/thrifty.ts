@@ -1,4 +1,4 @@
-import { Ceilings } from 'entia'
+import { Ceilings } from 'entia/context'
 import { Ledger } from 'entia/components'
 import { looking } from './granting.ts'
 import { look, program, type Program } from './program.ts'

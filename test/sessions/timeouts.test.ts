@@ -1,5 +1,5 @@
-import { SessionPool, SubagentSession, VirtualClock } from 'entia'
-import { SubagentNotification } from 'entia/components'
+import { SessionPool, VirtualClock } from 'entia'
+import { SubagentNotification, SubagentSession } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { turns } from '../engine/driving.ts'
 import { managedTeam } from './managed-team.ts'

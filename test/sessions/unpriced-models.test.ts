@@ -1,4 +1,5 @@
-import { Ceilings, memoryStore } from 'entia'
+import { memoryStore } from 'entia'
+import { Ceilings } from 'entia/context'
 import { describe, expect, it } from 'vitest'
 import { type Program, storedSession } from './program.ts'
 import { ledgerOf, thrifty } from './thrifty.ts'

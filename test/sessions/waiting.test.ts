@@ -1,14 +1,5 @@
-import {
-  Conversation,
-  Limits,
-  sqliteStore,
-  memoryStore,
-  SessionPool,
-  type Store,
-  SubagentSession,
-  VirtualClock,
-} from 'entia'
-import { SubagentWait, WaitDeadline } from 'entia/components'
+import { Conversation, Limits, sqliteStore, memoryStore, SessionPool, type Store, VirtualClock } from 'entia'
+import { SubagentSession, SubagentWait, WaitDeadline } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { reopened, turns } from '../engine/driving.ts'
 import { tempFolder } from '../tools/temp-folder.ts'

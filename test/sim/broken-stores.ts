@@ -1,4 +1,5 @@
-import { memoryStore, type Store, type StoredWorld } from 'entia'
+import { memoryStore, type Store } from 'entia'
+import type { StoredWorld } from 'entia/stores'
 import { sha256 } from '../../src/world/sha256.ts'
 import { watchedStore } from '../engine/watched-store.ts'
 

@@ -5,14 +5,14 @@ import {
   type ModelRequest,
   type ScriptedReply,
   scripted,
-  querySubagentDeclaration,
   standardSystems,
   SubagentRegistry,
   type System,
   textOf,
-  ToolRegistry,
   World,
 } from 'entia'
+import { ToolRegistry } from 'entia/components'
+import { querySubagentDeclaration } from 'entia/systems'
 import { z } from 'zod'
 import { type FaultRates, person, type SimulateOptions } from '../../src/sim/index.ts'
 

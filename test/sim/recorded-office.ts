@@ -8,7 +8,6 @@ import {
   Llm,
   type ModelProvider,
   type ModelRequest,
-  OutputSchema,
   Runner,
   scripted,
   type ScriptedOptions,
@@ -20,6 +19,7 @@ import {
   VirtualClock,
   World,
 } from 'entia'
+import { OutputSchema } from 'entia/components'
 import { z } from 'zod'
 
 /** What may be another one in a world than in that which was recorded. */

@@ -11,9 +11,9 @@ import {
   realClock,
   sqliteStore,
   standardSystems,
-  SubagentSession,
   type World,
 } from 'entia'
+import { SubagentSession } from 'entia/components'
 import * as components from 'entia/components'
 import {
   loadRecording,

@@ -1,6 +1,5 @@
 import {
   agent,
-  Archive,
   Conversation,
   defineTool,
   memoryStore,
@@ -12,8 +11,8 @@ import {
   VirtualClock,
   World,
 } from 'entia'
+import { Archival, Archive, ArchiveJob, HolderDraft } from 'entia/components'
 import * as components from 'entia/components'
-import { Archival, ArchiveJob, HolderDraft } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cuttingStore, type Place, places } from './cutting-store.ts'

@@ -1,4 +1,5 @@
-import type { Store, WorldJournal } from 'entia'
+import type { Store } from 'entia'
+import type { WorldJournal } from 'entia/stores'
 
 /** Where, around the commit of a tick, a process is cut off. */
 export const places = ['before the commit', 'after the commit', 'after the effects ended'] as const

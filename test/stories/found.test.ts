@@ -1,4 +1,4 @@
-import { Archival } from 'entia'
+import { Archival } from 'entia/context'
 import { type Fault, simulate, type SimulateOptions, standardLaws } from 'entia/sim'
 import { describe, expect, it } from 'vitest'
 import askingSessions from './told/asking-sessions.ts'

@@ -1,13 +1,5 @@
-import {
-  Conversation,
-  type Entity,
-  memoryStore,
-  type Message,
-  SubagentSession,
-  textOf,
-  type VirtualClock,
-  type World,
-} from 'entia'
+import { Conversation, type Entity, memoryStore, type Message, textOf, type VirtualClock, type World } from 'entia'
+import { SubagentSession } from 'entia/components'
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { cuttingStore, type Place, places } from './cutting-store.ts'

@@ -1,17 +1,7 @@
-import {
-  Archive,
-  Conversation,
-  type Entity,
-  Limits,
-  Llm,
-  type Message,
-  SubagentSession,
-  textOf,
-  user,
-  type World,
-} from 'entia'
+import { Conversation, type Entity, Limits, Llm, type Message, textOf, user, type World } from 'entia'
 import {
   Archival,
+  Archive,
   ArchiveJob,
   Boundary,
   CompactionPending,
@@ -27,6 +17,7 @@ import {
   OwnedBy,
   Pending,
   SideCall,
+  SubagentSession,
   TranscriptWrite,
 } from 'entia/components'
 import { archival, archiving, transcripts } from 'entia/systems'

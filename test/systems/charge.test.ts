@@ -1,4 +1,5 @@
-import { Ceilings, Conversation, type Entity, Llm, user, type World } from 'entia'
+import { Conversation, type Entity, Llm, user, type World } from 'entia'
+import { Ceilings } from 'entia/context'
 import {
   CostCeiling,
   Delegated,

@@ -1,4 +1,5 @@
-import { Context, Conversation, type Entity, type World } from 'entia'
+import { Conversation, type Entity, type World } from 'entia'
+import { Context } from 'entia/context'
 import {
   Busy,
   CheckpointAsked,

@@ -1,4 +1,5 @@
-import { Ceilings, type Entity, LastTurn, Llm, type World } from 'entia'
+import { type Entity, LastTurn, Llm, type World } from 'entia'
+import { Ceilings } from 'entia/context'
 import {
   Approval,
   ApprovalOf,

@@ -9,12 +9,11 @@ import {
   type Message,
   type System,
   type TagComponent,
-  tick,
-  type TickResult,
   type ToolDeclaration,
   user,
   World,
 } from 'entia'
+import { tick, type TickResult } from 'entia/systems'
 import {
   Busy,
   Effect,

@@ -1,5 +1,6 @@
-import { Conversation, Paused, project, SystemPrompt, Terminal, ToolRegistry } from 'entia'
-import { Busy, RenderedPrompt, Skills, SubagentRegistry } from 'entia/components'
+import { Conversation, Paused, SystemPrompt } from 'entia'
+import { Busy, RenderedPrompt, Skills, SubagentRegistry, Terminal, ToolRegistry } from 'entia/components'
+import { project } from 'entia/models'
 import { promptRendering } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { declaration, listener, type Part, saying, tickAt, told, worldOf } from './one-tick.ts'

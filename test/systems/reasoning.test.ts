@@ -1,5 +1,17 @@
-import { Conversation, Limits, Llm, Paused, SystemPrompt, Terminal, ToolRegistry, user, type World } from 'entia'
-import { Busy, Effect, LastStep, ModelCall, OwnedBy, Pending, Prefix, Turn, Unread } from 'entia/components'
+import { Conversation, Limits, Llm, Paused, SystemPrompt, user, type World } from 'entia'
+import {
+  Busy,
+  Effect,
+  LastStep,
+  ModelCall,
+  OwnedBy,
+  Pending,
+  Prefix,
+  Terminal,
+  ToolRegistry,
+  Turn,
+  Unread,
+} from 'entia/components'
 import { promptRendering, reasoning } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { declaration, listener, model, saying, tickAt, told, worldOf } from './one-tick.ts'

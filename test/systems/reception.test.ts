@@ -1,5 +1,5 @@
-import { Conversation, DelegationLimits, Paused, Terminal, Usage, user } from 'entia'
-import { Ancestry, SessionEnd, Unread } from 'entia/components'
+import { Conversation, Paused, Usage, user } from 'entia'
+import { Ancestry, DelegationLimits, SessionEnd, Terminal, Unread } from 'entia/components'
 import { reception, subagentScheduler } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../transcript.ts'

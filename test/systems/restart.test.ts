@@ -1,4 +1,5 @@
-import { type RetryPolicy, standardRetry } from 'entia'
+import type { RetryPolicy } from 'entia'
+import { standardRetry } from 'entia/models'
 import { Effect, HostFacts, Outcome, Pending, Running } from 'entia/components'
 import { restart } from 'entia/systems'
 import { describe, expect, it } from 'vitest'

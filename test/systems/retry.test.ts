@@ -1,4 +1,5 @@
-import { type FailureKind, Llm, type RetryPolicy, standardRetry } from 'entia'
+import { type FailureKind, Llm, type RetryPolicy } from 'entia'
+import { standardRetry } from 'entia/models'
 import { Due, Effect, HostFacts, Outcome, Pending } from 'entia/components'
 import { retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,14 @@
-import { type Entity, type SessionStatus, SubagentSession, type World } from 'entia'
-import { ActiveFor, Effect, Notified, Pending, Running, SubagentNotification, UnreadBy } from 'entia/components'
+import type { Entity, SessionStatus, World } from 'entia'
+import {
+  ActiveFor,
+  Effect,
+  Notified,
+  Pending,
+  Running,
+  SubagentNotification,
+  SubagentSession,
+  UnreadBy,
+} from 'entia/components'
 
 type Fields = Partial<Parameters<typeof SubagentSession>[0]>
 

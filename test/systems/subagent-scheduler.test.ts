@@ -1,11 +1,12 @@
-import { DelegationLimits, type Entity, type Input, SubagentRegistry, SubagentSession, type World } from 'entia'
+import { type Entity, type Input, SubagentRegistry, type World } from 'entia'
 import {
-  EndedInWait,
   ActiveFor,
   Ancestry,
   AwaitingSession,
   Delegated,
+  DelegationLimits,
   Effect,
+  EndedInWait,
   Notified,
   Outcome,
   OwnedBy,
@@ -14,6 +15,7 @@ import {
   SlotReleased,
   SlotRequest,
   SubagentNotification,
+  SubagentSession,
   SubagentWait,
   ToolCall,
 } from 'entia/components'

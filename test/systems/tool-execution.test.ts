@@ -1,13 +1,4 @@
-import {
-  Conversation,
-  type Entity,
-  Limits,
-  Permissions,
-  textOf,
-  type ToolDeclaration,
-  ToolRegistry,
-  type World,
-} from 'entia'
+import { Conversation, type Entity, Limits, Permissions, textOf, type ToolDeclaration, type World } from 'entia'
 import {
   Approval,
   ApprovalOf,
@@ -17,6 +8,7 @@ import {
   OwnedBy,
   Pending,
   Requested,
+  ToolRegistry,
   Turn,
 } from 'entia/components'
 import { toolExecution } from 'entia/systems'

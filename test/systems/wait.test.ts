@@ -1,22 +1,15 @@
+import { Conversation, type Entity, LastTurn, type Stop, SubagentRegistry, type World } from 'entia'
 import {
-  Conversation,
-  type Entity,
-  LastTurn,
-  type Stop,
-  SubagentRegistry,
-  SubagentSession,
-  Terminal,
-  type World,
-} from 'entia'
-import {
-  EndedInWait,
   Busy,
   Effect,
+  EndedInWait,
   Notified,
   Outcome,
   OwnedBy,
   SubagentNotification,
+  SubagentSession,
   SubagentWait,
+  Terminal,
   Turn,
   Unread,
   UnreadBy,

@@ -1,4 +1,5 @@
-import { Context, Conversation, type Entity, type Message, type World } from 'entia'
+import { Conversation, type Entity, type Message, type World } from 'entia'
+import { Context } from 'entia/context'
 import { OwnedBy, Requested, ToolCall, WatchdogState } from 'entia/components'
 import { watchdog } from 'entia/systems'
 import { describe, expect, it } from 'vitest'

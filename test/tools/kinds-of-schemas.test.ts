@@ -1,4 +1,5 @@
-import { agent, defineComponent, defineTool, EntiaError, OutputSchema, outputSchema } from 'entia'
+import { agent, defineComponent, defineTool, EntiaError, outputSchema } from 'entia'
+import { OutputSchema } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z as z3 } from 'zod/v3'
 import { callText } from './calling.ts'

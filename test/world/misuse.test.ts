@@ -1,13 +1,10 @@
 import {
   agent,
-  anthropic,
-  Context,
   Conversation,
   defineComponent,
   defineTool,
   EntiaError,
   Host,
-  openai,
   Runner,
   run,
   scripted,
@@ -15,6 +12,8 @@ import {
   user,
   World,
 } from 'entia'
+import { Context } from 'entia/context'
+import { anthropic, openai } from 'entia/models'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 

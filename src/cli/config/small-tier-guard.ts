@@ -1,4 +1,4 @@
-import { type Config, smallTierNotice, smallTierParentCheck } from '../../index.ts'
+import { type Config, smallTierNotice, smallTierParentCheck } from '../../doors/context.ts'
 
 export interface SmallTierGuardOptions {
   /** Of the session itself, as `provider/model`. */

@@ -1,22 +1,20 @@
 import {
   agent,
-  Ceilings,
   defineTool,
-  DelegationLimits,
   type ModelRequest,
-  querySubagentDeclaration,
   type RetryPolicy,
   type ScriptedReply,
   scripted,
-  spawnSubagentDeclaration,
   standardSystems,
   type SubagentConfig,
   SubagentRegistry,
   textOf,
-  ToolRegistry,
   declare,
   World,
 } from 'entia'
+import { DelegationLimits, ToolRegistry } from 'entia/components'
+import { Ceilings } from 'entia/context'
+import { querySubagentDeclaration, spawnSubagentDeclaration } from 'entia/systems'
 import { z } from 'zod'
 import type { SimulateOptions } from '../../../src/sim/index.ts'
 

@@ -1,4 +1,7 @@
-import { Ceilings, Context, declare, querySubagentDeclaration, scripted, textOf, ToolRegistry } from 'entia'
+import { declare, scripted, textOf } from 'entia'
+import { ToolRegistry } from 'entia/components'
+import { Ceilings, Context } from 'entia/context'
+import { querySubagentDeclaration } from 'entia/systems'
 import { person } from 'entia/sim'
 import { calls, spoken } from './spoken.ts'
 import { look, teamStory } from './team.ts'

@@ -1,18 +1,16 @@
 import {
-  Context,
   Conversation,
   defineTool,
   type Entity,
   fail,
   type ModelRequest,
-  project,
   scripted,
   type ScriptedReply,
-  standardRetry,
   textOf,
-  ToolRegistry,
 } from 'entia'
-import { Boundary, Overflowed } from 'entia/components'
+import { Boundary, Overflowed, ToolRegistry } from 'entia/components'
+import { Context } from 'entia/context'
+import { project, standardRetry } from 'entia/models'
 import { law, person, setIn, standardLaws } from 'entia/sim'
 import { z } from 'zod'
 import { calls } from './spoken.ts'

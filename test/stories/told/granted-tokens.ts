@@ -1,4 +1,6 @@
-import { declare, DelegationLimits, querySubagentDeclaration, scripted, textOf, ToolRegistry } from 'entia'
+import { declare, scripted, textOf } from 'entia'
+import { DelegationLimits, ToolRegistry } from 'entia/components'
+import { querySubagentDeclaration } from 'entia/systems'
 import { calls, spoken } from './spoken.ts'
 import { look, teamStory } from './team.ts'
 

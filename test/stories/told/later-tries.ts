@@ -1,4 +1,5 @@
-import { agent, Llm, scripted, standardRetry, standardSystems, World } from 'entia'
+import { agent, Llm, scripted, standardSystems, World } from 'entia'
+import { standardRetry } from 'entia/models'
 import type { SimulateOptions } from 'entia/sim'
 import { everyFault } from './every-fault.ts'
 import { calls, spoken } from './spoken.ts'

@@ -1,0 +1,16 @@
+/** Where worlds are kept, and the port of a store of your own. */
+
+export { memoryStore } from '../stores/memory.ts'
+export type {
+  Batch,
+  JournalRow,
+  LostTicks,
+  OpenOptions,
+  Store,
+  StoredWorld,
+  TranscriptHit,
+  TranscriptLine,
+  WorldInfo,
+  WorldJournal,
+} from '../stores/port.ts'
+export { sqliteStore, sqliteStoreDefaults, type SqliteStoreOptions } from '../stores/sqlite.ts'
