@@ -37,6 +37,15 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'store.fails', at: 'store commit 12' },
     ],
   ],
+  'a session that was called off while a tick of its was committed began what that had asked for, without a slot': [
+    cancelStorm,
+    324,
+    [
+      { what: 'people.message', at: 'storm moment 1' },
+      { what: 'people.cancel', at: 'storm moment 4' },
+      { what: 'crash.afterEffects', at: 'store commit 6' },
+    ],
+  ],
   'a session gave its slot back while a turn of its was still archived': [archivedBesides, 8, []],
   "a person's answer to a session whose Runner had died was refused for ever": [
     askingSessions,

@@ -42,7 +42,8 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
     // A commit that fails is tried again after a while: the clock may go on.
     started: async (run, { signal, wait }) => (signal.aborted ? undefined : wait(run.ask(prompt, id))),
     ended: (run) => run.ended(),
-    cutShort: (run) => run.abandon(),
+    // Of a World whose Runner has failed, what was committed counts.
+    cutShort: (run) => run.abandon().catch(() => undefined),
     read(run, end) {
       const usage = (spent = run.usedOn(id) ?? run.usedInRun)
       if (end === undefined) return calledOff

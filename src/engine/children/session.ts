@@ -26,19 +26,17 @@ export function sessionEffect(children: Children): EffectKind {
     prepare(world, session) {
       const { sessionId } = children.record(session)
       const wasRunning = world.has(session, Running)
-      if (wasRunning) children.expect(sessionId)
       const slot = children.slot(sessionId)
       // The place in line is that of the launch, whatever comes first.
       const hasSlot = slot.enter(wasRunning ? 'return' : 'first')
+      if (wasRunning) children.expect(sessionId)
       return async (context) => {
         // Not before its end is written down: by then those who waited for it can ask for the slot, ahead of those in the queue.
         context.whenGone(() => children.leavePool(sessionId))
-        try {
-          if (!(await context.wait(hasSlot)) || context.signal.aborted) return calledOff()
-          return await supervise(children, sessionPolicy(children, session, slot), context)
-        } finally {
-          children.rest(sessionId)
-        }
+        const isIn = (await context.wait(hasSlot)) && !context.signal.aborted
+        if (isIn) return supervise(children, sessionPolicy(children, session, slot), context)
+        children.rest(sessionId)
+        return calledOff()
       }
     },
   }

@@ -53,7 +53,7 @@ export async function supervise(children: Children, policy: ChildPolicy, context
     const made = await policy.open(context)
     if (typeof made !== 'function') return made
     run = new ChildRun(made, policy)
-    return await driven(children, policy, run, context, isForGood)
+    return await driven(children, policy, run, context)
   } finally {
     if (isForGood()) policy.calledOff?.(run)
     children.rest(worldId)
@@ -74,7 +74,6 @@ async function driven(
   policy: ChildPolicy,
   run: ChildRun,
   context: EffectContext,
-  isForGood: () => boolean,
 ): Promise<OutcomeData> {
   const { signal } = context
   let outcome: ReturnType<ChildPolicy['read']>
@@ -90,16 +89,17 @@ async function driven(
       children.track(run, policy)
       await run.start(policy.granted?.())
       await policy.started?.(run, context)
-      let cut: Promise<void> | undefined
-      // At once: by the next turn of a promise it could begin something that it has no slot for any more.
-      const abort = (): void => void (cut = isForGood() ? policy.cutShort?.(run) : run.stop())
-      if (signal.aborted) abort()
-      else signal.addEventListener('abort', abort, { once: true })
+      let closed: Promise<void> | undefined
+      const close = (): void => {
+        closed ??= context.isStopping ? run.stop() : policy.cutShort?.(run)
+      }
+      // At once: its slot is free from here on, and nothing of it may begin any more.
+      signal.addEventListener('abort', close, { once: true })
+      if (signal.aborted) close()
       end = await ended(policy.ended(run), leftMs, children.host.clock, context)
-      signal.removeEventListener('abort', abort)
-      const isLate = end === undefined && !signal.aborted
-      if (isLate) cut = policy.cutShort?.(run)
-      if (cut !== undefined) await context.wait(cut)
+      signal.removeEventListener('abort', close)
+      if (end === undefined) close()
+      if (closed !== undefined) await context.wait(closed)
     }
     outcome = policy.read(run, end)
   } finally {
