@@ -2,6 +2,9 @@ import {
   agent,
   defineComponent,
   defineTool,
+  type Entity,
+  type Input,
+  type OwnInputs,
   Paused,
   Runner,
   scripted,
@@ -18,11 +21,21 @@ import { z } from 'zod'
 /** How many tokens an agent may use, in and out together, cached ones aside. */
 const TokenBudget = defineComponent('TokenBudget', z.strictObject({ maxTokens: z.int().positive() }))
 
-// Names of events are checked: one of your own is declared for the compiler, and by the system that emits it.
+// Names of events and inputs are checked. Declare your own twice: their shapes for the compiler, here, and their names in
+// the system that emits or takes them, below.
 declare module 'entia' {
   interface OwnEvents {
     'budget-spent': { readonly agent: number; readonly maxTokens: number }
   }
+  interface OwnInputs {
+    'budget-raised': { readonly agent: number; readonly byTokens: number }
+  }
+}
+
+/** Gives an agent more tokens, and lets it go on. */
+function raise(world: World, spender: Entity, byTokens: number): void {
+  world.set(spender, TokenBudget, { maxTokens: world.read(spender, TokenBudget).maxTokens + byTokens })
+  if (world.has(spender, Paused)) world.remove(spender, Paused)
 }
 
 /** Pauses an agent that has used up its tokens. What is under way ends; the next step does not begin. */
@@ -31,7 +44,15 @@ const tokenBudget: System = {
   // Behind `reply` (-80), which counts, and before `reasoning` (0), which would start the next step.
   priority: -10,
   events: ['budget-spent'],
+  inputs: ['budget-raised'],
+  // Runs in ticks that bring such an input, or while the world has both components. Without `wakes`: in every tick.
+  wakes: ['budget-raised', [TokenBudget, Usage]],
   run(world) {
+    for (const input of world.inputs) {
+      if (input.kind !== 'budget-raised') continue
+      const { agent: spender, byTokens } = input as Input & OwnInputs['budget-raised']
+      if (world.has(spender, TokenBudget)) raise(world, spender, byTokens)
+    }
     for (const spender of world.query(TokenBudget, Usage)) {
       const { input = 0, output = 0 } = world.read(spender, Usage)
       const { maxTokens } = world.read(spender, TokenBudget)
@@ -63,11 +84,12 @@ runner.on('budget-spent', () => console.log(`Spent after ${world.read(pirate, Us
 await runner.start()
 await runner.idle()
 
-// While a Runner drives a world, a change from outside is made between two ticks, all of it or nothing.
-await runner.change(() => {
-  world.set(pirate, TokenBudget, { maxTokens: 1_000 })
-  world.remove(pirate, Paused)
-})
+// What comes from outside is an input. It is kept with the run, so that a recording of it can be replayed.
+await runner.post({ kind: 'budget-raised', agent: pirate, byTokens: 500 })
+await runner.idle()
+
+// Without an input of your own: a change between two ticks, all of it or nothing.
+await runner.change(() => raise(world, pirate, 200))
 await runner.idle()
 await runner.stop()
 
@@ -79,5 +101,6 @@ console.log(`Restored with a budget of ${copy.read(pirate, TokenBudget).maxToken
 Prints:
 Spent after 5 calls of the model
 Spent after 10 calls of the model
-Restored with a budget of 1000 tokens
+Spent after 11 calls of the model
+Restored with a budget of 1200 tokens
 */

@@ -1,4 +1,5 @@
 import * as entia from 'entia'
+import * as context from 'entia/context'
 import { EntiaError, Runner } from 'entia'
 import { readConfig } from 'entia/context'
 import { readFile } from 'node:fs/promises'
@@ -76,7 +77,7 @@ describe('the page on long lives', () => {
     const methods = [...page.matchAll(/`runner\.(\w+)\(/g)].map(([, method = '']) => method)
     expect(methods.filter((method) => !(method in Runner.prototype))).toEqual([])
     const functions = [...page.matchAll(/`(\w+)\(/g)].map(([, name = '']) => name)
-    expect(functions.filter((name) => !(name in entia))).toEqual([])
+    expect(functions.filter((name) => !(name in entia || name in context))).toEqual([])
     expect([methods.length, functions.length].every((count) => count > 3)).toBe(true)
   })
 })
