@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { DeepReadonly } from '../src/world/component.ts'
 import { lazily } from '../src/world/lazily.ts'
-import { entity } from './entity.ts'
-import { HostFacts } from './host-facts.ts'
-import { UserMessage } from './message.ts'
-import { outcomeSchema } from './outcome.ts'
+import { entity } from '../src/protocol/entity.ts'
+import { HostFacts } from './agent/host-facts.ts'
+import { UserMessage } from '../src/protocol/message.ts'
+import { outcomeSchema } from './effects/outcome.ts'
 import { sessionInputs } from './session-input.ts'
 import { subtaskInputs } from './subtask-input.ts'
-import { ToolChanges } from './tool-changes.ts'
+import { ToolChanges } from '../src/protocol/tool-changes.ts'
 
 /** Under an id an input is taken once; the same id again is dropped. */
 const id = lazily(() => z.string().min(1).optional())

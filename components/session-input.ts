@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { lazily } from '../src/world/lazily.ts'
-import { DelegationLimits } from './delegation-limits.ts'
-import { entity } from './entity.ts'
-import { SessionUsage } from './subagent-session.ts'
+import { DelegationLimits } from './sessions/delegation-limits.ts'
+import { entity } from '../src/protocol/entity.ts'
+import { SessionUsage } from './sessions/subagent-session.ts'
 
 const id = lazily(() => z.string().min(1).optional())
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { lazily } from '../src/world/lazily.ts'
-import { entity } from './entity.ts'
-import { SubtaskSpending } from './subtask.ts'
+import { entity } from '../src/protocol/entity.ts'
+import { SubtaskSpending } from './sessions/subtask.ts'
 
 const id = lazily(() => z.string().min(1).optional())
 const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))

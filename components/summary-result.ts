@@ -1,5 +1,5 @@
-import type { BoundaryEntry } from './boundary.ts'
-import type { Failure } from './failure.ts'
+import type { BoundaryEntry } from './context/boundary.ts'
+import type { Failure } from '../src/protocol/failure.ts'
 
 /** Why there was nothing to do. */
 export type SummarySkipReason = 'empty' | 'below-threshold' | 'unknown-window' | 'unknown-usage' | 'no-own-call'

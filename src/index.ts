@@ -10,7 +10,7 @@ export type { HashOptions } from './world/snapshot.ts'
 
 // Put agents into it, and read what they say.
 export { agent, type AgentOptions, assistant, lastText, outputSchema, user } from './agent.ts'
-export { textOf } from './models/text-of.ts'
+export { textOf } from './rules/projection/text-of.ts'
 export type {
   AssistantMessage,
   FileBlock,
@@ -22,26 +22,26 @@ export type {
   ToolCallBlock,
   ToolMessage,
   UserMessage,
-} from '../components/message.ts'
+} from './protocol/message.ts'
 
 // Components of an agent that programs read and change most. All of them: `entia/components`.
-export { Conversation } from '../components/conversation.ts'
-export { LastTurn, type Stop } from '../components/last-turn.ts'
-export { Limits } from '../components/limits.ts'
-export { Llm } from '../components/llm.ts'
-export { Paused } from '../components/paused.ts'
-export { Permissions } from '../components/permissions.ts'
-export { SystemPrompt } from '../components/system-prompt.ts'
-export { type TokenUsage, Usage } from '../components/usage.ts'
-export type { Failure, FailureKind } from '../components/failure.ts'
-export type { RetryPolicy } from '../components/retry-policy.ts'
+export { Conversation } from '../components/agent/conversation.ts'
+export { LastTurn, type Stop } from '../components/agent/last-turn.ts'
+export { Limits } from '../components/agent/limits.ts'
+export { Llm } from '../components/agent/llm.ts'
+export { Paused } from '../components/agent/paused.ts'
+export { Permissions } from '../components/agent/permissions.ts'
+export { SystemPrompt } from '../components/agent/system-prompt.ts'
+export { type TokenUsage, Usage } from '../components/money/usage.ts'
+export type { Failure, FailureKind } from './protocol/failure.ts'
+export type { RetryPolicy } from './protocol/retry-policy.ts'
 
 // Give them tools.
 export { declare } from './tools/declare.ts'
 export { defineTool, type ToolOptions } from './tools/define-tool.ts'
 export { type FileTools, fileTools, type FileToolsOptions } from './tools/file-tools.ts'
 export type { Tool, ToolContext, ToolOutput } from './tools/port.ts'
-export type { RestartClass, ToolDeclaration } from '../components/tool-declaration.ts'
+export type { RestartClass, ToolDeclaration } from './protocol/tool-declaration.ts'
 
 // Models that are scripted. Real ones are named by agents, or made with options: `entia/models`.
 export {
@@ -61,16 +61,16 @@ export type {
   ModelReply,
   ModelRequest,
 } from './models/port.ts'
-export type { Price } from './models/price-overrides.ts'
+export type { Price } from './rules/money/price-overrides.ts'
 
 // Run it, listen to it, and replay what was recorded.
-export { run } from './engine/run.ts'
-export { Runner } from './engine/runner.ts'
-export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/runner-options.ts'
-export { Host } from './engine/host.ts'
-export { hostDefaults, type HostOptions, type ToolChangePolicy } from './engine/host-options.ts'
-export { type Clock, realClock } from './engine/clock.ts'
-export { VirtualClock, type VirtualClockOptions } from './engine/virtual-clock.ts'
+export { run } from './engine/loop/run.ts'
+export { Runner } from './engine/loop/runner.ts'
+export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/loop/runner-options.ts'
+export { Host } from './engine/effects/host.ts'
+export { hostDefaults, type HostOptions, type ToolChangePolicy } from './engine/effects/host-options.ts'
+export { type Clock, realClock } from './engine/loop/clock.ts'
+export { VirtualClock, type VirtualClockOptions } from './engine/loop/virtual-clock.ts'
 export {
   type Difference,
   type Recording,
@@ -79,7 +79,7 @@ export {
   type ReplayOptions,
   type ReplayResult,
 } from './engine/replay.ts'
-export type { ApprovalQuestion, Approve } from './engine/approval-effect.ts'
+export type { ApprovalQuestion, Approve } from './engine/effects/approval-effect.ts'
 export type {
   EventPlace,
   EventsByType,
@@ -88,8 +88,8 @@ export type {
   RunnerEvents,
   StreamEvent,
   TickEvent,
-} from './engine/events.ts'
-export type { TextSoFar } from './engine/texts-so-far.ts'
+} from './engine/loop/events.ts'
+export type { TextSoFar } from './engine/loop/texts-so-far.ts'
 export type { StandardEvent } from '../components/event.ts'
 export type { StandardInput } from '../components/input.ts'
 
@@ -99,15 +99,15 @@ export { sqliteStore, type SqliteStoreOptions } from './stores/sqlite.ts'
 export type { Store } from './stores/port.ts'
 
 // Delegate to subagents, whose sessions run as worlds of their own.
-export { type SubagentConfig, SubagentRegistry } from '../components/subagent-registry.ts'
-export type { SessionUsage } from '../components/subagent-session.ts'
-export type { SessionStatus } from '../components/session-status.ts'
-export type { Skill } from '../components/skills.ts'
+export { type SubagentConfig, SubagentRegistry } from '../components/sessions/subagent-registry.ts'
+export type { SessionUsage } from '../components/sessions/subagent-session.ts'
+export type { SessionStatus } from './protocol/session-status.ts'
+export type { Skill } from '../components/agent/skills.ts'
 export { type SessionInfo, type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
 export type { Transcript } from './engine/children/child-run.ts'
-export type { LaunchOptions } from './engine/requests.ts'
-export { SessionPool, type SessionPoolOptions, sessionPoolDefaults } from './subagents/pool.ts'
-export type { SkillDefinition } from './subagents/port.ts'
+export type { LaunchOptions } from './engine/loop/requests.ts'
+export { SessionPool, type SessionPoolOptions, sessionPoolDefaults } from './engine/children/pool.ts'
+export type { SkillDefinition } from './engine/children/port.ts'
 
 // Define components, systems and effects of your own.
 export {
@@ -129,7 +129,7 @@ export { not, type NotTerm, type QueryTerm } from './world/entities.ts'
 export { LogView } from './world/log-view.ts'
 export type { System, Wake } from './world/world.ts'
 export type { Input, OwnEvents, OwnInput, OwnInputs, WorldEvent } from './world/input.ts'
-export type { EffectContext, EffectKind } from './engine/effect-kind.ts'
+export type { EffectContext, EffectKind } from './engine/effects/effect-kind.ts'
 export type { Changes, Delta, Header, LogEdit } from './world/changes.ts'
 export type { Step } from './world/journal.ts'
 export type { Json, JsonObject } from './world/json.ts'

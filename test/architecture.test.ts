@@ -7,7 +7,7 @@ const files = readFolders('src', 'components', 'systems', 'examples', 'bench', '
 describe('the house', () => {
   it.for<[name: string, rule: rules.Rule]>([
     [
-      'lets a folder import only what lies below it, and systems only components, src/world and pure parts',
+      'lets a folder import only what lies below it: protocol, components, rules and systems have nothing below them but the World',
       rules.importsRunOneWay,
     ],
     [
@@ -27,9 +27,8 @@ describe('the house', () => {
     expect(rule(files)).toEqual([])
   })
 
-  it('has its door and the parts that count as pure', () => {
-    const paths = files.map(({ path }) => path)
-    expect(paths).toEqual(expect.arrayContaining(['src/index.ts', ...rules.pureParts]))
+  it('has its door', () => {
+    expect(files.map(({ path }) => path)).toContain('src/index.ts')
   })
 })
 
@@ -41,20 +40,20 @@ function offences(rule: rules.Rule, sources: Readonly<Record<string, string>>): 
 describe('an import', () => {
   it('of the engine by a system is refused, with file, line and what systems may import', () => {
     const source =
-      "import type { World } from '../src/world/world.ts'\nimport type { Runner } from '../src/engine/runner.ts'"
-    expect(offences(rules.importsRunOneWay, { 'systems/wait.ts': source })).toEqual([
+      "import type { World } from '../../src/world/world.ts'\nimport type { Runner } from '../../src/engine/loop/runner.ts'"
+    expect(offences(rules.importsRunOneWay, { 'systems/sessions/wait.ts': source })).toEqual([
       expect.stringMatching(
-        /^systems\/wait\.ts:2 imports src\/engine\/runner\.ts; systems may import only src\/world, components, /,
+        /^systems\/sessions\/wait\.ts:2 imports src\/engine\/loop\/runner\.ts; systems may import only src\/world, src\/protocol, /,
       ),
     ])
   })
 
   it.for([
-    ['src/world/world.ts', "export { Llm } from '../../components/llm.ts'"],
-    ['components/llm.ts', "type Request = import('../src/models/port.ts').ModelRequest"],
+    ['src/world/world.ts', "export { Llm } from '../../components/agent/llm.ts'"],
+    ['components/agent/llm.ts', "type Request = import('../../src/models/port.ts').ModelRequest"],
     ['src/tools/shell.ts', "import { retry } from '../models/retry.ts'"],
-    ['src/models/project.ts', "import { call } from './anthropic.ts'"],
-    ['src/engine/runner.ts', "const { wait } = await import('../../systems/wait.ts')"],
+    ['src/rules/projection/project.ts', "import { call } from '../../models/anthropic.ts'"],
+    ['src/engine/loop/runner.ts', "const { wait } = await import('../../../systems/sessions/wait.ts')"],
     ['src/index.ts', "import { chat } from './cli/chat.ts'"],
     ['src/models/openai.ts', "import { World } from 'entia'"],
     ['src/elsewhere/port.ts', ''],
@@ -63,12 +62,15 @@ describe('an import', () => {
   })
 
   it.for([
-    ['src/engine/runner.ts', "import type { Store } from '../stores/port.ts'\nimport { Pump } from './pump.ts'"],
     [
-      'systems/reasoning.ts',
-      "import { project } from '../src/models/project.ts'\nimport { Llm } from '../components/llm.ts'",
+      'src/engine/loop/runner.ts',
+      "import type { Store } from '../../stores/port.ts'\nimport { Pump } from '../effects/pump.ts'",
     ],
-    ['src/sim/simulate.ts', "import { run } from '../index.ts'\nimport { wait } from '../../systems/wait.ts'"],
+    [
+      'systems/agent/reasoning.ts',
+      "import { project } from '../../src/rules/projection/project.ts'\nimport { Llm } from '../../components/agent/llm.ts'",
+    ],
+    ['src/sim/simulate.ts', "import { run } from '../index.ts'\nimport { wait } from '../../systems/sessions/wait.ts'"],
   ])('that goes the way is let through in %s', ([path = '', text = '']) => {
     expect(offences(rules.importsRunOneWay, { [path]: text })).toEqual([])
   })
@@ -89,19 +91,19 @@ describe('an import', () => {
     ['src/engine/ids.ts', "import { createWorld } from 'bitecs'"],
     ['src/world/file.ts', "import { readFileSync } from 'node:fs'"],
     ['src/world/file.ts', "const { readFileSync } = process.getBuiltinModule('node:fs')"],
-    ['systems/wait.ts', "import { setTimeout } from 'node:timers/promises'"],
-    ['components/llm.ts', "import type OpenAI from 'openai'"],
+    ['systems/sessions/wait.ts', "import { setTimeout } from 'node:timers/promises'"],
+    ['components/agent/llm.ts', "import type OpenAI from 'openai'"],
   ])('of a package is refused where it is not at home, in %s', ([path = '', text = '']) => {
     expect(offences(rules.packagesStayHome, { [path]: text })).toHaveLength(1)
   })
 
-  it('of the tokenizer is let through in the one pure part that loads it, and of anything else there is not', () => {
+  it('of the tokenizer is let through in the one pure file that loads it, and of anything else there is not', () => {
     const late = "const { createRequire } = process.getBuiltinModule('node:module')\nawait import('gpt-tokenizer/main')"
-    const inTokenizer = (text: string) => offences(rules.packagesStayHome, { 'src/context/tokenizer.ts': text })
+    const inTokenizer = (text: string) => offences(rules.packagesStayHome, { 'src/rules/tokens/tokenizer.ts': text })
     expect(inTokenizer(late)).toEqual([])
     expect(inTokenizer("import { readFileSync } from 'node:fs'")).toHaveLength(1)
-    expect(offences(rules.packagesStayHome, { 'src/context/estimate-tokens.ts': late })).toHaveLength(2)
-    expect(offences(rules.packagesStayHome, { 'systems/wait.ts': late })).toHaveLength(2)
+    expect(offences(rules.packagesStayHome, { 'src/rules/tokens/estimate-tokens.ts': late })).toHaveLength(2)
+    expect(offences(rules.packagesStayHome, { 'systems/sessions/wait.ts': late })).toHaveLength(2)
     expect(offences(rules.doorsLoadLittle, { 'src/index.ts': "import 'gpt-tokenizer'" })).toHaveLength(1)
   })
 
@@ -160,10 +162,10 @@ describe('a law', () => {
 
   it('may call components, other laws and a World, and know the types of all else', () => {
     const text = `
-      import { Usage } from '../../../components/usage.ts'
+      import { Usage } from '../../../components/money/usage.ts'
       import { World } from '../../world/world.ts'
       import type { ModelRequest } from '../../models/port.ts'
-      import type { DrivenStep } from '../../engine/host-seams.ts'
+      import type { DrivenStep } from '../../engine/effects/host-seams.ts'
       import { look } from '../touched.ts'
       import { holdersOf } from './holders-of.ts'`
     expect(offences(rules.lawsAreWitnesses, { 'src/sim/laws/budget-kept.ts': text })).toEqual([])
@@ -192,30 +194,37 @@ describe('a system', () => {
     "const late = import('zod')",
     'names.sort((a, b) => a.localeCompare(b))',
   ])('is refused that says: %s', (text) => {
-    expect(offences(rules.ticksArePure, { 'systems/wait.ts': `\n${text}` })[0]).toMatch(
-      /^systems\/wait\.ts:2 uses .+; a tick /,
+    expect(offences(rules.ticksArePure, { 'systems/sessions/wait.ts': `\n${text}` })[0]).toMatch(
+      /^systems\/sessions\/wait\.ts:2 uses .+; a tick /,
     )
   })
 
   it('may speak of Date, fetch and process in comments, strings and names of properties', () => {
     const text =
       "// new Date()\nconst a = 'Promise' /* await */\nconst b = { process: a, fetch: 1 }\nb.fetch = Math.max(1, b.process.length)"
-    expect(offences(rules.ticksArePure, { 'systems/wait.ts': text })).toEqual([])
+    expect(offences(rules.ticksArePure, { 'systems/sessions/wait.ts': text })).toEqual([])
   })
 
-  it('waits for the tokenizer no more than other pure parts wait: the file that loads it may, and has no clock', () => {
+  it('waits for the tokenizer no more than other pure files wait: the file that loads it may, and has no clock', () => {
     const wait = 'async function load() { await work }'
-    const sources = { 'src/context/tokenizer.ts': `${wait}\nDate.now()`, 'src/context/estimate-tokens.ts': wait }
+    const sources = {
+      'src/rules/tokens/tokenizer.ts': `${wait}\nDate.now()`,
+      'src/rules/tokens/estimate-tokens.ts': wait,
+    }
     expect(offences(rules.ticksArePure, sources)).toEqual([
-      expect.stringMatching(/^src\/context\/tokenizer\.ts:2 uses Date; /),
-      expect.stringMatching(/^src\/context\/estimate-tokens\.ts:1 uses async; /),
-      expect.stringMatching(/^src\/context\/estimate-tokens\.ts:1 uses await; /),
+      expect.stringMatching(/^src\/rules\/tokens\/tokenizer\.ts:2 uses Date; /),
+      expect.stringMatching(/^src\/rules\/tokens\/estimate-tokens\.ts:1 uses async; /),
+      expect.stringMatching(/^src\/rules\/tokens\/estimate-tokens\.ts:1 uses await; /),
     ])
   })
 
-  it('is held to this together with components and the pure parts, and the engine is not', () => {
+  it('is held to this together with components, protocol and rules, and the engine is not', () => {
     const text = 'const now = Date.now()'
-    const sources = { 'components/llm.ts': text, 'src/models/project.ts': text, 'src/engine/clock.ts': text }
+    const sources = {
+      'components/agent/llm.ts': text,
+      'src/rules/projection/project.ts': text,
+      'src/engine/loop/clock.ts': text,
+    }
     expect(offences(rules.ticksArePure, sources)).toHaveLength(2)
   })
 })

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as standardComponents from '../../components/index.ts'
-import { ActiveFor } from '../../components/subagent-session.ts'
-import { Turn } from '../../components/turn.ts'
+import { ActiveFor } from '../../components/sessions/subagent-session.ts'
+import { Turn } from '../../components/agent/turn.ts'
 import type { Config } from '../doors/context.ts'
 import {
   EntiaError,

@@ -1,4 +1,4 @@
-import { SubagentSession } from '../../components/subagent-session.ts'
+import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { Conversation, type Entity, type Message, type Runner, type World } from '../index.ts'
 import { type AskEvent, contextEventTypes, type OpenTool } from './ask-event.ts'
 import { sessionName } from './session-name.ts'

@@ -1,10 +1,10 @@
-import { Ancestry } from '../../components/ancestry.ts'
-import { ModelCall } from '../../components/model-call.ts'
-import { SubagentSession } from '../../components/subagent-session.ts'
-import { SubagentWait } from '../../components/subagent-wait.ts'
-import { Turn } from '../../components/turn.ts'
-import { Usage } from '../../components/usage.ts'
-import { Keeper } from '../engine/keeper.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { ModelCall } from '../../components/effects/model-call.ts'
+import { SubagentSession } from '../../components/sessions/subagent-session.ts'
+import { SubagentWait } from '../../components/sessions/subagent-wait.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Usage } from '../../components/money/usage.ts'
+import { Keeper } from '../engine/loop/keeper.ts'
 import {
   Conversation,
   EntiaError,

@@ -1,4 +1,4 @@
-import { cutText } from '../tools/cut-text.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 
 const maxChars = 60
 

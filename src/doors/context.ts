@@ -1,15 +1,15 @@
 /** What keeps a context alive: its settings, the decisions behind it, and what it has done so far. */
 
 // Switched on: components of an agent, from a configuration or one by one.
-export { Archival } from '../../components/archival.ts'
-export { Ceilings } from '../../components/ceilings.ts'
-export { Context } from '../../components/context.ts'
-export type { ConfigInput } from '../context/checked-layer.ts'
-export { type Config, configured, readConfig } from '../context/config.ts'
-export { mergeConfig } from '../context/merge-config.ts'
+export { Archival } from '../../components/context/archival.ts'
+export { Ceilings } from '../../components/money/ceilings.ts'
+export { Context } from '../../components/context/context.ts'
+export type { ConfigInput } from '../rules/config/checked-layer.ts'
+export { type Config, configured, readConfig } from '../rules/config/config.ts'
+export { mergeConfig } from '../rules/config/merge-config.ts'
 
 // Compaction and checkpoints: thresholds, and judgements of your own for `standardSystems`.
-export { type CheckpointView, type Checkpointer, hasCheckpointer } from '../context/checkpointer.ts'
+export { type CheckpointView, type Checkpointer, hasCheckpointer } from '../rules/context/checkpointer.ts'
 export {
   compactionThreshold,
   type CompactionThreshold,
@@ -17,33 +17,38 @@ export {
   type CompactionView,
   type Compactor,
   hasCompactor,
-} from '../context/compactor.ts'
-export type { SummaryPrompt, SummaryView } from '../context/summary-prompt.ts'
+} from '../rules/context/compactor.ts'
+export type { SummaryPrompt, SummaryView } from '../rules/context/summary-prompt.ts'
 
 // Archival: which turns move to a holder.
-export type { ArchiveReason } from '../../components/archive.ts'
+export type { ArchiveReason } from '../../components/context/archive.ts'
 export {
   type ArchivalDecision,
   archivalDecision,
   type EndedTurnView,
   type SkipReason,
-} from '../context/archival-decision.ts'
+} from '../rules/context/archival-decision.ts'
 
 // Model tiers and task classes: what a setting is where nothing sets it.
-export { type TaskClass, taskClasses } from '../../components/task-class.ts'
-export { type ModelsByTier, type Tier, tiers, type TierTable } from '../../components/tier.ts'
-export { modelTier } from '../context/model-tiers.ts'
-export { modelOfTier } from '../context/models-by-tier.ts'
+export { type TaskClass, taskClasses } from '../protocol/task-class.ts'
+export { type ModelsByTier, type Tier, tiers, type TierTable } from '../protocol/tier.ts'
+export { modelTier } from '../rules/config/model-tiers.ts'
+export { modelOfTier } from '../rules/config/models-by-tier.ts'
 export {
   smallTierNotice,
   type SmallTierNoticeOptions,
   smallTierParentCheck,
   type SmallTierParentOptions,
-} from '../context/small-tier-parent.ts'
-export { type TaskBundle, taskDefaults, type TaskDefaults, type TaskDefaultsOptions } from '../context/task-classes.ts'
+} from '../rules/config/small-tier-parent.ts'
+export {
+  type TaskBundle,
+  taskDefaults,
+  type TaskDefaults,
+  type TaskDefaultsOptions,
+} from '../rules/config/task-classes.ts'
 
 // Calls of a Runner: their options and results.
-export type { SubtaskResult } from '../../components/subtask.ts'
+export type { SubtaskResult } from '../../components/sessions/subtask.ts'
 export type { SummaryResult, SummarySkipReason } from '../../components/summary-result.ts'
 export {
   type CheckpointOptions,
@@ -51,16 +56,16 @@ export {
   type CostCeilingReset,
   subtaskDefaults,
   type SubtaskOptions,
-} from '../engine/requests.ts'
+} from '../engine/loop/requests.ts'
 
 // Looking at it: token counts, figures, and the commands of a program that talks with people.
-export { contextReport } from '../context/context-report.ts'
-export { type ContextStats, contextStats, type ModelRow, type NotAutomatic } from '../context/context-stats.ts'
-export { type Countable, estimateTokens, type EstimateOptions } from '../context/estimate-tokens.ts'
-export type { ObservedCall, WatchdogAlert, WatchdogSignal } from '../context/watchdog-signal.ts'
+export { contextReport } from '../rules/context/context-report.ts'
+export { type ContextStats, contextStats, type ModelRow, type NotAutomatic } from '../rules/context/context-stats.ts'
+export { type Countable, estimateTokens, type EstimateOptions } from '../rules/tokens/estimate-tokens.ts'
+export type { ObservedCall, WatchdogAlert, WatchdogSignal } from '../rules/context/watchdog-signal.ts'
 export {
   type ContextCommand,
   contextCommand,
   type ContextCommandResult,
   contextCommands,
-} from '../engine/context-commands.ts'
+} from '../engine/loop/context-commands.ts'

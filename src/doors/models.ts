@@ -10,7 +10,7 @@ export {
   openaiCompatible,
   type OpenAIOptions,
 } from '../models/openai.ts'
-export { providerDefaults, type ReplyBound } from '../models/reply-bound.ts'
+export { providerDefaults, type ReplyBound } from '../rules/projection/reply-bound.ts'
 export {
   fail,
   scripted,
@@ -21,10 +21,10 @@ export {
 } from '../models/scripted.ts'
 
 // A provider of your own: the port, and when a failed call is tried again.
-export type { Failure, FailureKind } from '../../components/failure.ts'
-export { type RetryPolicy, standardRetry } from '../../components/retry-policy.ts'
-export type { TokenUsage } from '../../components/usage.ts'
-export { parseModel } from '../models/model-name.ts'
+export type { Failure, FailureKind } from '../protocol/failure.ts'
+export { type RetryPolicy, standardRetry } from '../protocol/retry-policy.ts'
+export type { TokenUsage } from '../../components/money/usage.ts'
+export { parseModel } from '../rules/projection/model-name.ts'
 export type {
   ModelContext,
   ModelDelta,
@@ -34,10 +34,10 @@ export type {
   ModelReply,
   ModelRequest,
 } from '../models/port.ts'
-export { project } from '../models/project.ts'
-export { textOf } from '../models/text-of.ts'
+export { project } from '../rules/projection/project.ts'
+export { textOf } from '../rules/projection/text-of.ts'
 
 // Prices and context windows.
-export type { DearestRates } from '../models/call-cost.ts'
-export type { Price } from '../models/price-overrides.ts'
+export type { DearestRates } from '../rules/money/call-cost.ts'
+export type { Price } from '../rules/money/price-overrides.ts'
 export { contextWindowOf, priced, type PricedCall, type PriceLookup, ratesOf } from '../models/prices.ts'

@@ -8,7 +8,7 @@ import { tokensOf } from '../world/restore.ts'
 import { tick } from '../world/tick.ts'
 import { World } from '../world/world.ts'
 import type { System } from '../world/world.ts'
-import { openSnapshot } from './keeper.ts'
+import { openSnapshot } from './loop/keeper.ts'
 
 /** A run that can be replayed: where it began, and all that came in since. */
 export type Recording = StoredWorld

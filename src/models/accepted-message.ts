@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, ProviderBlock, ThinkingBlock } from '../../components/message.ts'
+import type { AssistantMessage, Message, ProviderBlock, ThinkingBlock } from '../protocol/message.ts'
 
 /** Stands for a message of the user, or of the world, that says nothing. */
 const emptyMessage = '(empty message)'

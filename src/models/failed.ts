@@ -1,4 +1,4 @@
-import type { Failure } from '../../components/failure.ts'
+import type { Failure } from '../protocol/failure.ts'
 import type { ModelOutcome } from './port.ts'
 
 /** A failure as an outcome. */

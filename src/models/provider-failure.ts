@@ -1,5 +1,5 @@
-import type { Failure, FailureKind } from '../../components/failure.ts'
-import { cutText } from '../tools/cut-text.ts'
+import type { Failure, FailureKind } from '../protocol/failure.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 
 /** What a provider said, or did not say, when a call failed; the adapters gather it from their SDK's errors. */
 export interface ProviderError {

@@ -1,7 +1,7 @@
-import type { Failure, FailureKind } from '../../components/failure.ts'
-import type { AssistantMessage, Message, ToolCallBlock } from '../../components/message.ts'
-import type { RetryPolicy } from '../../components/retry-policy.ts'
-import type { TokenUsage } from '../../components/usage.ts'
+import type { Failure, FailureKind } from '../protocol/failure.ts'
+import type { AssistantMessage, Message, ToolCallBlock } from '../protocol/message.ts'
+import type { RetryPolicy } from '../protocol/retry-policy.ts'
+import type { TokenUsage } from '../../components/money/usage.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { inspect } from '../world/inspect.ts'
 import { isThenable } from '../world/is-thenable.ts'
@@ -9,7 +9,7 @@ import type { JsonObject } from '../world/json.ts'
 import { failed } from './failed.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
-import { readArguments } from './tool-arguments.ts'
+import { readArguments } from '../rules/projection/tool-arguments.ts'
 
 /** One tool call that a scripted model makes. */
 export interface ScriptedCall {

@@ -1,11 +1,11 @@
 import { canonicalOrNone } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import type { Failure } from '../../components/failure.ts'
+import type { Failure } from '../protocol/failure.ts'
 import { inspect } from '../world/inspect.ts'
 import { failed } from './failed.ts'
 import type { ModelDelta, ModelOutcome } from './port.ts'
 import { failureOf, type ProviderError } from './provider-failure.ts'
-import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from './reply-bound.ts'
+import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from '../rules/projection/reply-bound.ts'
 import { WholeCharacters } from './whole-characters.ts'
 import { isObject, wellFormedJson } from './wire-values.ts'
 

@@ -1,5 +1,5 @@
 import { EntiaError } from '../world/entia-error.ts'
-import type { FileBlock, Message } from '../../components/message.ts'
+import type { FileBlock, Message } from '../protocol/message.ts'
 
 /** Makes a conversion of messages remember its results, so that a step converts only the messages that are new. */
 export function cachedByMessage<Wire>(convert: (message: Message) => Wire): (message: Message) => Wire {

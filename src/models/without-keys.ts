@@ -1,4 +1,4 @@
-import { cutText } from '../tools/cut-text.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 
 /** Shorter values are no keys, and so short a part of a key may stand in any text. */
 const MIN_KEY_LENGTH = 12

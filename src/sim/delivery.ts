@@ -1,6 +1,6 @@
 import type { StandardInput } from '../../components/input.ts'
-import type { Clock } from '../engine/clock.ts'
-import type { DrivenWorld } from '../engine/host-seams.ts'
+import type { Clock } from '../engine/loop/clock.ts'
+import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 

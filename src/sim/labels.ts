@@ -1,6 +1,6 @@
-import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
-import { Subtask, type SubtaskData } from '../../components/subtask.ts'
-import type { DrivenWorld } from '../engine/host-seams.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
+import { Subtask, type SubtaskData } from '../../components/sessions/subtask.ts'
+import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import type { Step } from '../world/journal.ts'
 import { look, touchedOf } from './touched.ts'
 

@@ -1,4 +1,4 @@
-import { cutText } from '../tools/cut-text.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 import { type Actor, people, type SequenceStep, sequenceSteps } from './sequence-steps.ts'
 import type { TraceEntry } from './trace-entry.ts'
 

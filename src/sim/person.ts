@@ -1,4 +1,4 @@
-import type { RunnerEvent } from '../engine/events.ts'
+import type { RunnerEvent } from '../engine/loop/events.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'

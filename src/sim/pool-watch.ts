@@ -1,4 +1,4 @@
-import { SessionPool } from '../subagents/pool.ts'
+import { SessionPool } from '../engine/children/pool.ts'
 import type { PoolEvent } from './law.ts'
 
 /** A session pool that tells who enters, who is given a slot, and who leaves. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../engine/clock.ts'
-import type { VirtualClock } from '../engine/virtual-clock.ts'
+import type { Clock } from '../engine/loop/clock.ts'
+import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 
 /** The simulation's clock as one process has it: when the process dies, its timers fire no more, and nobody waits for it. */
 export class ProcessClock implements Clock {

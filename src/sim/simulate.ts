@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../models/port.ts'
-import { loadTokenizer } from '../context/tokenizer.ts'
+import { loadTokenizer } from '../rules/tokens/tokenizer.ts'
 import { isMakersName, loadPrices } from '../models/prices.ts'
 import type { World } from '../world/world.ts'
 import type { Fault } from './fault.ts'

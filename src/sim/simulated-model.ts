@@ -1,5 +1,5 @@
-import type { AssistantMessage, ToolCallBlock } from '../../components/message.ts'
-import type { Failure } from '../../components/failure.ts'
+import type { AssistantMessage, ToolCallBlock } from '../protocol/message.ts'
+import type { Failure } from '../protocol/failure.ts'
 import type { ModelContext, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../models/port.ts'
 import type { Range } from './chance.ts'
 import type { Fault, FaultName } from './fault.ts'

@@ -1,8 +1,8 @@
-import { Host } from '../engine/host.ts'
-import type { HostOptions } from '../engine/host-options.ts'
-import type { DrivenWorld, HostSeams } from '../engine/host-seams.ts'
-import type { RunnerEvent } from '../engine/events.ts'
-import { Runner } from '../engine/runner.ts'
+import { Host } from '../engine/effects/host.ts'
+import type { HostOptions } from '../engine/effects/host-options.ts'
+import type { DrivenWorld, HostSeams } from '../engine/effects/host-seams.ts'
+import type { RunnerEvent } from '../engine/loop/events.ts'
+import { Runner } from '../engine/loop/runner.ts'
 import type { StandardInput } from '../../components/input.ts'
 import type { Tool } from '../tools/port.ts'
 import type { ModelProvider } from '../models/port.ts'
@@ -22,7 +22,7 @@ import type { ReplayedRun } from './recording/replayed-run.ts'
 import { simulatedModel } from './simulated-model.ts'
 import { simulatedTool } from './simulated-tool.ts'
 import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
-import type { VirtualClock } from '../engine/virtual-clock.ts'
+import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 
 /** What a process needs of the simulation that it lives in. */
 export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {

@@ -5,7 +5,7 @@ import type { Timeline } from './timeline/timeline.ts'
 import { pageScript } from './timeline/page-script.ts'
 import { pageStyle } from './timeline/page-style.ts'
 import type { TraceEntry } from './trace-entry.ts'
-import { cutText } from '../tools/cut-text.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 
 /** What a page holds of a run at most; it says how much it leaves out. */
 const maxEvents = 20_000

@@ -1,4 +1,4 @@
-import type { DrivenStep } from '../engine/host-seams.ts'
+import type { DrivenStep } from '../engine/effects/host-seams.ts'
 import type { LogEdit } from '../world/changes.ts'
 import type { Component, Entity, Log } from '../world/component.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
-import { withoutContentOf } from '../engine/event-content.ts'
-import { cutText } from '../tools/cut-text.ts'
+import { withoutContentOf } from '../engine/loop/event-content.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
 import type { Json } from '../world/json.ts'

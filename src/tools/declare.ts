@@ -1,4 +1,4 @@
-import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Tool } from './port.ts'
 

@@ -4,7 +4,7 @@ import { grepFilesTool } from './files/grep-files.ts'
 import { listFilesTool } from './files/list-files.ts'
 import { readFileTool } from './files/read-file.ts'
 import type { Tool } from './port.ts'
-import { schemaIssues } from './schema-issues.ts'
+import { schemaIssues } from '../rules/text/schema-issues.ts'
 
 export interface FileToolsOptions {
   /** The folder that the tools see, as a path or a `file:` URL. Nothing outside can be reached, links included. */

@@ -1,7 +1,7 @@
 import type { Entity } from '../world/component.ts'
 import type { Json } from '../world/json.ts'
-import type { FileBlock, TextBlock } from '../../components/message.ts'
-import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import type { FileBlock, TextBlock } from '../protocol/message.ts'
+import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 
 /** What a handler is given besides its arguments. */
 export interface ToolContext {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { ToolMessage } from '../../components/message.ts'
+import { ToolMessage } from '../protocol/message.ts'
 import { lazily } from '../world/lazily.ts'
-import { cutText } from './cut-text.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 import { jsonText, NotJson } from './json-text.ts'
 import type { ToolOutput } from './port.ts'
-import { schemaIssues } from './schema-issues.ts'
+import { schemaIssues } from '../rules/text/schema-issues.ts'
 
 /** Most characters of text that a model gets of one result, unless the tool says otherwise. */
 export const standardMaxResultChars = 50_000

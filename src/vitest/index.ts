@@ -1,5 +1,5 @@
 import { expect, type MatcherState } from 'vitest'
-import type { SubagentSessionData } from '../../components/subagent-session.ts'
+import type { SubagentSessionData } from '../../components/sessions/subagent-session.ts'
 import { reportOf } from '../sim/assert-lawful.ts'
 import type { SimulationResult } from '../sim/simulate.ts'
 import type { SweepResult } from '../sim/sweep.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
 import type { JsonObject } from '../world/json.ts'
 import type { Entity } from '../world/component.ts'
 import { inspect } from '../world/inspect.ts'
 import { callsOf, type Seen, sessionsIn, talksIn } from './seen-worlds.ts'
-import { cutText } from '../tools/cut-text.ts'
+import { cutText } from '../rules/text/cut-text.ts'
 
 /** What vitest asks of a matcher. */
 export interface Matched {

@@ -1,14 +1,14 @@
-import { Ceilings } from '../../components/ceilings.ts'
-import { CostCeiling } from '../../components/cost-ceiling.ts'
+import { Ceilings } from '../../components/money/ceilings.ts'
+import { CostCeiling } from '../../components/money/cost-ceiling.ts'
 import type { InputOf } from '../../components/input.ts'
-import { Llm } from '../../components/llm.ts'
-import { ceilingReached } from '../../src/context/ceiling-decision.ts'
-import { ceilingMessage } from '../../src/context/ceiling-message.ts'
-import { spendingOf } from '../../src/context/spending.ts'
-import { toNanoUsd, toUsd } from '../../src/context/usd.ts'
-import { noteRefused, type RefusedRequest } from '../../src/subagents/refused-requests.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { ceilingReached } from '../../src/rules/money/ceiling-decision.ts'
+import { ceilingMessage } from '../../src/rules/money/ceiling-message.ts'
+import { spendingOf } from '../../src/rules/money/spending.ts'
+import { toNanoUsd, toUsd } from '../../src/rules/money/usd.ts'
+import { noteRefused, type RefusedRequest } from '../../src/rules/delegation/refused-requests.ts'
 import type { World } from '../../src/world/world.ts'
-import { holdStep } from '../hold-step.ts'
+import { holdStep } from '../kit/hold-step.ts'
 
 type Reset = InputOf<'cost-ceiling-reset'>
 

@@ -1,4 +1,4 @@
-import { Ancestry } from '../../components/ancestry.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 

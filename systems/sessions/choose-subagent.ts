@@ -1,6 +1,10 @@
-import { Llm } from '../../components/llm.ts'
-import { type SubagentConfig, SubagentRegistry, type SubagentRegistryData } from '../../components/subagent-registry.ts'
-import { freeFormConfig } from '../../src/subagents/free-form.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import {
+  type SubagentConfig,
+  SubagentRegistry,
+  type SubagentRegistryData,
+} from '../../components/sessions/subagent-registry.ts'
+import { freeFormConfig } from '../../src/rules/delegation/free-form.ts'
 import { byCodePoint } from '../../src/world/by-code-point.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

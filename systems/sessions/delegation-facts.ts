@@ -1,6 +1,6 @@
-import { Ancestry } from '../../components/ancestry.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
 import type { DelegationFacts } from '../../components/event.ts'
-import { SubagentSession } from '../../components/subagent-session.ts'
+import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 

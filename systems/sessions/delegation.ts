@@ -1,18 +1,18 @@
-import { Ancestry } from '../../components/ancestry.ts'
-import { Ceilings } from '../../components/ceilings.ts'
-import { CostCeiling } from '../../components/cost-ceiling.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { Ceilings } from '../../components/money/ceilings.ts'
+import { CostCeiling } from '../../components/money/cost-ceiling.ts'
 import {
   defaultDelegation,
   Delegated,
   type DelegatedData,
   DelegationLimits,
   nearPercent,
-} from '../../components/delegation-limits.ts'
-import type { Failure } from '../../components/failure.ts'
+} from '../../components/sessions/delegation-limits.ts'
+import type { Failure } from '../../src/protocol/failure.ts'
 import type { InputOf } from '../../components/input.ts'
-import { LastQuestion } from '../../components/last-question.ts'
-import { leftUnder } from '../../src/context/ceiling-decision.ts'
-import { reservedNanoUsd, spendingOf } from '../../src/context/spending.ts'
+import { LastQuestion } from '../../components/sessions/last-question.ts'
+import { leftUnder } from '../../src/rules/money/ceiling-decision.ts'
+import { reservedNanoUsd, spendingOf } from '../../src/rules/money/spending.ts'
 import {
   type Allowance,
   leftOf,
@@ -21,11 +21,11 @@ import {
   questionGrants,
   reserved,
   tokensOf,
-} from '../../src/subagents/grants.ts'
-import { ownUsage, subtasksSpent, usageOf } from '../../src/subagents/session-usage.ts'
+} from '../../src/rules/delegation/grants.ts'
+import { ownUsage, subtasksSpent, usageOf } from '../../src/rules/delegation/session-usage.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../tell.ts'
+import { tell } from '../kit/tell.ts'
 
 /** What an agent has delegated so far. */
 export function delegatedBy(world: World, agent: Entity): DelegatedData {

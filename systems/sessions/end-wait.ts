@@ -1,5 +1,5 @@
-import { OwnedBy } from '../../components/owned-by.ts'
-import { EndedInWait, SubagentWait, WaitDeadline } from '../../components/subagent-wait.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { EndedInWait, SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 

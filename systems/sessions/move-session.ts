@@ -1,5 +1,5 @@
-import { type SessionStatus, transitionProblem } from '../../components/session-status.ts'
-import { SubagentSession, type SubagentSessionData } from '../../components/subagent-session.ts'
+import { type SessionStatus, transitionProblem } from '../../src/protocol/session-status.ts'
+import { SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import { EntiaError } from '../../src/world/entia-error.ts'
 import type { World } from '../../src/world/world.ts'

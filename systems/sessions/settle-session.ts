@@ -1,12 +1,12 @@
-import { Settling, Unsettled } from '../../components/holder.ts'
-import { Outcome } from '../../components/outcome.ts'
-import { SubagentSession } from '../../components/subagent-session.ts'
-import { SettlingOutcome } from '../../src/subagents/session-outcome.ts'
+import { Settling, Unsettled } from '../../components/context/holder.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import { SubagentSession } from '../../components/sessions/subagent-session.ts'
+import { SettlingOutcome } from '../../src/rules/delegation/session-outcome.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { beginEffect, tryWriteAgain } from '../begin-effect.ts'
-import { tell } from '../tell.ts'
+import { beginEffect, tryWriteAgain } from '../kit/begin-effect.ts'
+import { tell } from '../kit/tell.ts'
 
 /**
  * Has the World of a session driven on that has ended, if turns of it may still be on their way to holders.

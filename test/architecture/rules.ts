@@ -3,111 +3,12 @@ import type { SourceFile } from './source-file.ts'
 /** A rule of the house: the sentences it has to say about a tree of files, none if they keep it. */
 export type Rule = (files: readonly SourceFile[]) => readonly string[]
 
-/** The parts of the engine that systems may use: functions of their arguments, held to the same rules as a system. */
-export const pureParts = [
-  'src/context/archival-decision.ts',
-  'src/context/archival-summary.ts',
-  'src/context/archival-tools.ts',
-  'src/context/agentic-wrapper.ts',
-  'src/context/ended-subtask.ts',
-  'src/context/subtask-result.ts',
-  'src/context/subtask-spending.ts',
-  'src/context/boundaries.ts',
-  'src/context/call-before.ts',
-  'src/context/call-run.ts',
-  'src/context/ceiling-decision.ts',
-  'src/context/ceiling-message.ts',
-  'src/context/check-settings.ts',
-  'src/context/checked-layer.ts',
-  'src/context/checkpointer.ts',
-  'src/context/compactor.ts',
-  'src/context/config-schema.ts',
-  'src/context/config.ts',
-  'src/context/context-report.ts',
-  'src/context/context-stats.ts',
-  'src/context/context-tools.ts',
-  'src/context/estimate-tokens.ts',
-  'src/context/frames.ts',
-  'src/context/holder-task.ts',
-  'src/context/key-spelling.ts',
-  'src/context/last-call-of.ts',
-  'src/context/last-words.ts',
-  'src/context/ledger-entry.ts',
-  'src/context/live-state.ts',
-  'src/context/live-subagents.ts',
-  'src/context/live-tail.ts',
-  'src/context/merge-config.ts',
-  'src/context/model-tiers.ts',
-  'src/context/models-by-tier.ts',
-  'src/context/most-tokens.ts',
-  'src/context/places.ts',
-  'src/context/priced-reply.ts',
-  'src/context/prompt-tokens.ts',
-  'src/context/render-transcript.ts',
-  'src/context/request-tokens.ts',
-  'src/context/reservation.ts',
-  'src/context/running-count.ts',
-  'src/context/seeded-messages.ts',
-  'src/context/setting-kind.ts',
-  'src/context/side-request.ts',
-  'src/context/small-tier-parent.ts',
-  'src/context/spending.ts',
-  'src/context/summary-prompt.ts',
-  'src/context/task-classes.ts',
-  'src/context/token-factor.ts',
-  'src/context/tokenizer.ts',
-  'src/context/transcript-lines.ts',
-  'src/context/turn-places.ts',
-  'src/context/usd.ts',
-  'src/context/watchdog-signal.ts',
-  'src/context/with-added.ts',
-  'src/models/call-cost.ts',
-  'src/models/distinct-call-ids.ts',
-  'src/models/full-prompt.ts',
-  'src/models/known-host.ts',
-  'src/models/model-name.ts',
-  'src/models/model-request.ts',
-  'src/models/prefix.ts',
-  'src/models/price-overrides.ts',
-  'src/models/project.ts',
-  'src/models/render-prompt.ts',
-  'src/models/reply-bound.ts',
-  'src/models/retry-policy-of.ts',
-  'src/models/text-of.ts',
-  'src/models/token-counts.ts',
-  'src/models/tool-arguments.ts',
-  'src/subagents/blueprint-hash.ts',
-  'src/subagents/child-skills.ts',
-  'src/subagents/declarations.ts',
-  'src/subagents/envelope.ts',
-  'src/subagents/denied-tools.ts',
-  'src/subagents/find-session.ts',
-  'src/subagents/find-tools.ts',
-  'src/subagents/fork-directive.ts',
-  'src/subagents/fork-history.ts',
-  'src/subagents/free-form.ts',
-  'src/subagents/grants.ts',
-  'src/subagents/session-outcome.ts',
-  'src/subagents/plan-child.ts',
-  'src/subagents/prefix-hash.ts',
-  'src/subagents/record-holder.ts',
-  'src/subagents/refused-requests.ts',
-  'src/subagents/session-lines.ts',
-  'src/subagents/session-usage.ts',
-  'src/subagents/settle-tools.ts',
-  'src/tools/check-json.ts',
-  'src/tools/cut-text.ts',
-  'src/tools/declaration-hash.ts',
-  'src/tools/known-declarations.ts',
-  'src/tools/is-permitted.ts',
-  'src/tools/schema-issues.ts',
-  'src/tools/thrown-message.ts',
-  'src/tools/value-path.ts',
-]
+/** Folders whose files are functions of their arguments and of a World, and data: what a tick is made of. */
+const pureRooms: ReadonlySet<string> = new Set(['components', 'src/protocol', 'src/rules', 'systems'])
 
 const ports = /^src\/[^/]+\/port\.ts$/
-const engineParts = ['src/models', 'src/tools', 'src/context', 'src/subagents', 'src/stores']
-const belowTheDoor = ['src/world', 'components', ...engineParts, 'systems', 'src/engine']
+const pure = ['src/world', 'src/protocol', 'components', 'src/rules']
+const belowTheDoor = [...pure, 'systems', 'src/models', 'src/tools', 'src/stores', 'src/engine']
 
 interface Room {
   /** What its files may import besides each other. */
@@ -119,23 +20,22 @@ interface Room {
 /** Who may import whom. A file belongs to the longest folder that it lies in; `src` is the files right in it. */
 const rooms: Readonly<Record<string, Room>> = {
   'src/world': { mayImport: [], packages: ['bitecs', 'zod', 'node:crypto', 'node:util'] },
-  components: { mayImport: ['src/world'], packages: ['zod'] },
-  ...Object.fromEntries(
-    engineParts.map((part) => [part, { mayImport: ['src/world', 'components', ports, 'pure parts'] }]),
-  ),
-  systems: { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod'] },
+  'src/protocol': { mayImport: ['src/world'], packages: ['zod'] },
+  components: { mayImport: ['src/world', 'src/protocol'], packages: ['zod'] },
+  'src/rules': { mayImport: ['src/world', 'src/protocol', 'components', ports], packages: ['zod'] },
+  systems: { mayImport: [...pure, ports], packages: ['zod'] },
+  'src/models': { mayImport: [...pure, ports] },
+  'src/tools': { mayImport: [...pure, ports] },
+  'src/stores': { mayImport: [...pure, ports] },
   // A Host knows the built-in providers by name, and prices: those files load no SDK, and no list, before the first use.
   'src/engine': {
     mayImport: [
-      'src/world',
-      'components',
+      ...pure,
       ports,
-      'pure parts',
       'src/models/prices.ts',
       'src/models/providers.ts',
       'src/stores/file-name.ts',
       'src/stores/memory.ts',
-      'src/subagents',
     ],
   },
   'src/doors': { mayImport: belowTheDoor },
@@ -144,15 +44,14 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
   'src/cli': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
 }
-const purePart: Room = { mayImport: ['src/world', 'components', ports, 'pure parts'], packages: ['zod'] }
 
-/** What one pure part may do all the same, and why. */
+/** What one pure file may do all the same, and why. */
 const exceptions: Readonly<
   Record<string, { readonly packages: readonly string[]; readonly words: readonly string[] }>
 > = {
   // A tick counts tokens, and cannot wait for the tokenizer, which is too large to come with a door: it is required where
   // the first token is counted, or loaded by a Runner ahead of its ticks. A count is a function of the text either way.
-  'src/context/tokenizer.ts': {
+  'src/rules/tokens/tokenizer.ts': {
     packages: ['gpt-tokenizer', 'node:module'],
     words: ['process', 'async', 'await', 'import()', 'Promise'],
   },
@@ -162,18 +61,18 @@ const exceptions: Readonly<
 const homes: Readonly<Record<string, readonly string[]>> = {
   bitecs: ['src/world'],
   ignore: ['src/tools'],
-  'p-queue': ['src/engine', 'src/subagents'],
+  'p-queue': ['src/engine'],
 }
 
 export const importsRunOneWay: Rule = (files) =>
   files.filter(inTheHouse).flatMap((file) => {
     const room = roomOf(file.path)
     if (room === undefined) return [`${file.path} lies in no room of the house; give its folder a line in the table`]
-    const { mayImport } = ruleFor(file.path, room)
+    const { mayImport } = ruleOf(room)
     return file.imports
       .filter(({ target }) => isFile(target) && !mayImport.some((allowed) => reaches(allowed, target)))
-      .filter(({ target }) => roomOf(target) !== room || pureParts.includes(file.path))
-      .map((at) => `${file.at(at)} imports ${at.target}; ${nameOf(file.path, room)} may import only ${list(mayImport)}`)
+      .filter(({ target }) => roomOf(target) !== room)
+      .map((at) => `${file.at(at)} imports ${at.target}; ${room} may import only ${list(mayImport)}`)
   })
 
 /**
@@ -182,6 +81,7 @@ export const importsRunOneWay: Rule = (files) =>
  */
 const lawsMayCall = [
   /^components\//,
+  /^src\/protocol\//,
   /^src\/sim\/laws\//,
   'src/sim/law.ts',
   'src/sim/touched.ts',
@@ -212,10 +112,10 @@ export const packagesStayHome: Rule = (files) => {
     const { target } = at
     const room = roomOf(file.path) ?? ''
     const refusal = `${file.at(at)} imports ${target};`
-    const { packages } = ruleFor(file.path, room)
+    const { packages } = ruleOf(room)
     const excepted = exceptions[file.path]?.packages.includes(target) ?? false
     if (packages !== undefined && !packages.includes(target) && !excepted)
-      return `${refusal} ${nameOf(file.path, room)} may import no package but ${packages.join(', ')}`
+      return `${refusal} ${room} may import no package but ${packages.join(', ')}`
     if (target === 'zod' || target.startsWith('node:')) return []
     const home = homes[target]
     if (home !== undefined) return home.includes(room) ? [] : `${refusal} it is kept in ${home.join(' and ')}`
@@ -270,7 +170,7 @@ const noWait = 'a tick is one synchronous step: what takes time is an effect'
 const noOutside = 'a tick sees nothing but its World'
 const noLocale = 'a tick is the same on every machine: compare with < and format by hand'
 
-/** Words that components, systems and pure parts do without, and why. */
+/** Words that pure files do without, and why. */
 const refused = new Map<string, string>([
   ...['Date', 'performance', 'Temporal'].map((word) => [word, noClock] as const),
   ...['Math', 'Math.random', 'crypto', 'randomUUID', 'randomBytes', 'randomInt'].map((word) => [word, noDice] as const),
@@ -289,7 +189,7 @@ const refused = new Map<string, string>([
 
 export const ticksArePure: Rule = (files) =>
   files
-    .filter(({ path }) => ['components', 'systems'].includes(roomOf(path) ?? '') || pureParts.includes(path))
+    .filter(({ path }) => pureRooms.has(roomOf(path) ?? ''))
     .flatMap((file) =>
       file.words
         .filter(({ word }) => refused.has(word) && exceptions[file.path]?.words.includes(word) !== true)
@@ -357,16 +257,11 @@ function roomOf(path: string): string | undefined {
   return folder !== undefined && folder in rooms ? folder : undefined
 }
 
-function ruleFor(path: string, room: string): Room {
-  return pureParts.includes(path) ? purePart : (rooms[room] ?? { mayImport: [] })
-}
-
-function nameOf(path: string, room: string): string {
-  return pureParts.includes(path) ? 'a pure part' : room
+function ruleOf(room: string): Room {
+  return rooms[room] ?? { mayImport: [] }
 }
 
 function reaches(allowed: string | RegExp, target: string): boolean {
-  if (allowed === 'pure parts') return pureParts.includes(target)
   if (allowed === target) return true
   return typeof allowed === 'string' ? roomOf(target) === allowed : allowed.test(target)
 }

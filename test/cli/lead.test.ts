@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message, ToolCallBlock } from '../../components/message.ts'
+import type { Message, ToolCallBlock } from '../../src/protocol/message.ts'
 import { folderParts } from '../../src/cli/reader/folder-parts.ts'
 import { leadBehaviour } from '../../src/cli/reader/lead-behaviour.ts'
 import { globOf } from '../../src/cli/reader/listing.ts'

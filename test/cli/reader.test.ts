@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../components/message.ts'
+import type { Message } from '../../src/protocol/message.ts'
 import { questionPrompt, readQuestion } from '../../src/cli/question-prompt.ts'
 import { bestPlaces, mergedHits, wordWeights } from '../../src/cli/reader/best-places.ts'
 import { questionWords, wordPattern } from '../../src/cli/reader/question-words.ts'

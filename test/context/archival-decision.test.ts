@@ -1,8 +1,8 @@
 import { type Message, user } from 'entia'
 import { archivalDecision, type EndedTurnView } from 'entia/context'
 import { describe, expect, it } from 'vitest'
-import { ArchivalTrigger } from '../../components/archival.ts'
-import { estimateTokens, isAtLeast } from '../../src/context/estimate-tokens.ts'
+import { ArchivalTrigger } from '../../components/context/archival.ts'
+import { estimateTokens, isAtLeast } from '../../src/rules/tokens/estimate-tokens.ts'
 
 const trigger = ArchivalTrigger().parse({})
 

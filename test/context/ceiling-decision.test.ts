@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { boundsPassed, ceilingReached, leftUnder } from '../../src/context/ceiling-decision.ts'
-import { ceilingMessage } from '../../src/context/ceiling-message.ts'
-import { assumedOutputTokens, dearestCost } from '../../src/context/reservation.ts'
-import { formatUsd, toNanoUsd, toUsd } from '../../src/context/usd.ts'
+import { boundsPassed, ceilingReached, leftUnder } from '../../src/rules/money/ceiling-decision.ts'
+import { ceilingMessage } from '../../src/rules/money/ceiling-message.ts'
+import { assumedOutputTokens, dearestCost } from '../../src/rules/money/reservation.ts'
+import { formatUsd, toNanoUsd, toUsd } from '../../src/rules/money/usd.ts'
 
 const onUnpriced = 'warn' as const
 const both = { maxTurnCostUsd: 0.1, maxSessionCostUsd: 0.1, onUnpriced }

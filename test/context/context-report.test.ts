@@ -3,7 +3,7 @@ import { Ceilings, Context, contextReport, type ContextStats, contextStats } fro
 import * as components from 'entia/components'
 import { Archive, Boundary, LastCall, Ledger, ModelCall, ModelRates, OwnedBy, UncountedCalls } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { ageText } from '../../src/context/context-report.ts'
+import { ageText } from '../../src/rules/context/context-report.ts'
 import { countCalls } from '../../systems/money/count-calls.ts'
 
 const usd = 1e9

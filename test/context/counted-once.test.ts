@@ -7,9 +7,9 @@ import {
   maxTokensOf,
   rawTokens,
   rawTokensOfText,
-} from '../../src/context/estimate-tokens.ts'
-import { mostTokensOf } from '../../src/context/most-tokens.ts'
-import { rawTokensOfRequest, runningCount } from '../../src/context/running-count.ts'
+} from '../../src/rules/tokens/estimate-tokens.ts'
+import { mostTokensOf } from '../../src/rules/tokens/most-tokens.ts'
+import { rawTokensOfRequest, runningCount } from '../../src/rules/tokens/running-count.ts'
 import { canonical } from '../../src/world/canonical.ts'
 import type { Json } from '../../src/world/json.ts'
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { assistant, type Message, user } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { boundaryMessage } from '../../src/context/boundaries.ts'
-import { field, framed, oneLine, recordFoot, recordHeads } from '../../src/context/frames.ts'
-import { messageText, renderTranscript } from '../../src/context/render-transcript.ts'
-import { freeFormConfig } from '../../src/subagents/free-form.ts'
-import { renderPrompt } from '../../src/models/render-prompt.ts'
+import { boundaryMessage } from '../../src/rules/projection/boundaries.ts'
+import { field, framed, oneLine, recordFoot, recordHeads } from '../../src/rules/text/frames.ts'
+import { messageText, renderTranscript } from '../../src/rules/context/render-transcript.ts'
+import { freeFormConfig } from '../../src/rules/delegation/free-form.ts'
+import { renderPrompt } from '../../src/rules/projection/render-prompt.ts'
 
 function result(text: string): Message {
   return { role: 'tool', callId: 'a', content: [{ type: 'text', text }], name: 'x' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { emptyLedger, entered, newlySpent, toldSoFar } from '../../src/context/ledger-entry.ts'
+import { emptyLedger, entered, newlySpent, toldSoFar } from '../../src/rules/money/ledger-entry.ts'
 
 const call = { costNanoUsd: 5, model: 'a/x', usage: { input: 3, output: 2 } }
 

@@ -5,9 +5,9 @@ import { readConfig } from 'entia/context'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigSchema } from '../../src/context/config-schema.ts'
-import { snakeCase } from '../../src/context/key-spelling.ts'
-import { settingKind } from '../../src/context/setting-kind.ts'
+import { ConfigSchema } from '../../src/rules/config/config-schema.ts'
+import { snakeCase } from '../../src/rules/config/key-spelling.ts'
+import { settingKind } from '../../src/rules/config/setting-kind.ts'
 import { contextFlagsHelp } from '../../src/cli/config/context-flags.ts'
 
 const page = await readFile(join(import.meta.dirname, '../../docs/context.md'), 'utf8')

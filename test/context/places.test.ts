@@ -2,7 +2,7 @@ import { type Entity, World } from 'entia'
 import { Archive } from 'entia/components'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countUpTo, seqAt } from '../../src/context/places.ts'
+import { countUpTo, seqAt } from '../../src/rules/projection/places.ts'
 
 const turn = { atMs: 0, reason: 'tool_calls', subagentId: 's', task: 'Archive: a' } as const
 

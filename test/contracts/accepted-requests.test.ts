@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { AssistantMessage, Message, ThinkingBlock } from '../../components/message.ts'
+import type { AssistantMessage, Message, ThinkingBlock } from '../../src/protocol/message.ts'
 import { anthropic } from '../../src/models/anthropic.ts'
 import { openai, openaiCompatible } from '../../src/models/openai.ts'
 import type { ModelProvider } from '../../src/models/port.ts'

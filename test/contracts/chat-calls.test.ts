@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { AssistantMessage } from '../../components/message.ts'
+import type { AssistantMessage } from '../../src/protocol/message.ts'
 import { openaiCompatible } from '../../src/models/openai.ts'
 import { ChatCalls } from '../../src/models/openai/chat-calls.ts'
 import { startChatServer } from '../servers/chat-server.ts'

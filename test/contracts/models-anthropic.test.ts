@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Message, ThinkingBlock } from '../../components/message.ts'
+import type { Message, ThinkingBlock } from '../../src/protocol/message.ts'
 import { anthropic } from '../../src/models/anthropic.ts'
 import { MessageReader } from '../../src/models/anthropic/stream.ts'
 import { DEFAULT_MAX_OUTPUT_TOKENS } from '../../src/models/anthropic/request.ts'

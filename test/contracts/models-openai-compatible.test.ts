@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Message, ThinkingBlock } from '../../components/message.ts'
+import type { Message, ThinkingBlock } from '../../src/protocol/message.ts'
 import { moonshot, ollama, openaiCompatible } from '../../src/models/openai.ts'
 import { ChatReader } from '../../src/models/openai/chat-stream.ts'
 import type { ModelProvider, ModelRequest } from '../../src/models/port.ts'

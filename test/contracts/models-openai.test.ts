@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import type { Message, ThinkingBlock } from '../../components/message.ts'
+import type { Message, ThinkingBlock } from '../../src/protocol/message.ts'
 import { openai } from '../../src/models/openai.ts'
 import { jsonSchemaOf } from '../../src/tools/json-schema-of.ts'
 import { ResponseReader } from '../../src/models/openai/responses-stream.ts'

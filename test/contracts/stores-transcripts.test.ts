@@ -295,7 +295,7 @@ describe.each([
 
   describe('a search', () => {
     const spoken = [
-      said('The cache lives in src/models/prefix.ts, and the cache is warm'),
+      said('The cache lives in src/rules/projection/prefix.ts, and the cache is warm'),
       said('Nobody knows where the cache went'),
       said('Ça va: un café crème, s’il vous plaît'),
       said('Ёлка и straße, 東京 and नमस्ते'),
@@ -325,7 +325,7 @@ describe.each([
       ['of other scripts', 'ёЛКА', [3]],
       ['of scripts that write without blanks, as they stand between blanks', '東京', [3]],
       ['of scripts with vowel signs', 'नमस्ते', [3]],
-      ['as a path', 'src/models/prefix.ts', [0]],
+      ['as a path', 'src/rules/projection/prefix.ts', [0]],
       ['with all sorts of marks about them', '"(nobody?!)"', [1]],
       ['that mean something to a search engine', 'NEAR', [4]],
     ])('finds words %s', async (_, query, expected) => {

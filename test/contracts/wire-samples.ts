@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { FileBlock, Message } from '../../components/message.ts'
-import type { ToolDeclaration } from '../../components/tool-declaration.ts'
+import type { FileBlock, Message } from '../../src/protocol/message.ts'
+import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import type { ModelRequest } from '../../src/models/port.ts'
 import type { JsonBody } from '../servers/loopback.ts'
 import { requestOf, resultOf, userSays, worldSays } from './model-calls.ts'

@@ -15,7 +15,7 @@ import {
   standardSystems,
 } from 'entia'
 import { Archival, Archive, SubagentSession } from 'entia/components'
-import type { ArchivalData } from '../../components/archival.ts'
+import type { ArchivalData } from '../../components/context/archival.ts'
 import { z } from 'zod'
 import { type Asked, type Behaviour, provider, type SessionRecord } from '../sessions/team.ts'
 import { type Driven, driven, mortal } from './driving.ts'

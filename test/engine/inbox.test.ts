@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Inbox } from '../../src/engine/inbox.ts'
+import { Inbox } from '../../src/engine/loop/inbox.ts'
 
 function kinds(inbox: Inbox): string[] {
   const { change, entries } = inbox.take()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sleep } from '../../src/engine/clock.ts'
-import { Job } from '../../src/engine/job.ts'
-import { VirtualClock } from '../../src/engine/virtual-clock.ts'
+import { sleep } from '../../src/engine/loop/clock.ts'
+import { Job } from '../../src/engine/effects/job.ts'
+import { VirtualClock } from '../../src/engine/loop/virtual-clock.ts'
 
 /** A clock by hand that counts the work that it has to wait for. */
 class CountingClock extends VirtualClock {

@@ -9,8 +9,8 @@ import {
   ToolRegistry,
 } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { contextReport } from '../../src/context/context-report.ts'
-import { contextStats } from '../../src/context/context-stats.ts'
+import { contextReport } from '../../src/rules/context/context-report.ts'
+import { contextStats } from '../../src/rules/context/context-stats.ts'
 import { behaving, driven, rejection, worldWith } from './driving.ts'
 import { tool, wait } from './tools.ts'
 

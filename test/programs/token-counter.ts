@@ -1,7 +1,7 @@
 // Prints, as JSON, whose counts token estimates are: at first, after questions that need no count, and after the first
 // count, which it prints too. Usage: token-counter.ts [ahead], where `ahead` loads the tokenizer before all else.
-import { estimateTokens, isAtLeast } from '../../src/context/estimate-tokens.ts'
-import { loadTokenizer, tokenizerName } from '../../src/context/tokenizer.ts'
+import { estimateTokens, isAtLeast } from '../../src/rules/tokens/estimate-tokens.ts'
+import { loadTokenizer, tokenizerName } from '../../src/rules/tokens/tokenizer.ts'
 
 const text = 'Hello world'
 if (process.argv[2] === 'ahead') await loadTokenizer()

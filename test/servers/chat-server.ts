@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../components/usage.ts'
+import type { TokenUsage } from '../../components/money/usage.ts'
 import {
   halves,
   type Handler,

@@ -11,7 +11,7 @@ import {
   looking,
   validSummary,
 } from '../engine/archiving.ts'
-import { recordHolder } from '../../src/subagents/record-holder.ts'
+import { recordHolder } from '../../src/rules/delegation/record-holder.ts'
 import { gate, turns } from '../engine/driving.ts'
 import { transcript } from '../transcript.ts'
 import { stores } from './kinds-of-stores.ts'

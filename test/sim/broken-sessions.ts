@@ -25,8 +25,8 @@ import {
   Turn,
   UnreadBy,
 } from '../../components/index.ts'
-import { LastStep } from '../../components/last-step.ts'
-import { SessionPool } from '../../src/subagents/pool.ts'
+import { LastStep } from '../../components/agent/last-step.ts'
+import { SessionPool } from '../../src/engine/children/pool.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { System } from '../../src/world/world.ts'

@@ -15,15 +15,15 @@ import {
   Unread,
   Usage,
 } from '../../components/index.ts'
-import type { ToolMessage } from '../../components/message.ts'
-import { Due } from '../../components/due.ts'
-import { keepPrefix } from '../../src/models/prefix.ts'
+import type { ToolMessage } from '../../src/protocol/message.ts'
+import { Due } from '../../components/effects/due.ts'
+import { keepPrefix } from '../../src/rules/projection/prefix.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
 import type { World } from '../../src/world/world.ts'
 import type { System } from '../../src/world/world.ts'
-import { answerCall, resultOf } from '../../systems/answer-call.ts'
+import { answerCall, resultOf } from '../../systems/agent/answer-call.ts'
 import {
   cancellation,
   reasoning,
@@ -34,7 +34,7 @@ import {
   standardSystems,
   toolResults,
 } from '../../systems/index.ts'
-import { settled } from '../../systems/settled.ts'
+import { settled } from '../../systems/kit/settled.ts'
 
 /** The standard systems, one of them broken. */
 function replaced(name: string, run: (world: World) => void): System[] {

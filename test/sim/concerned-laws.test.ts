@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Busy, Conversation, Paused } from '../../components/index.ts'
-import type { Message } from '../../components/message.ts'
+import type { Message } from '../../src/protocol/message.ts'
 import { concerning, type Law, LawBook, type RunFacts } from '../../src/sim/law.ts'
 import { EntitySet } from '../../src/sim/laws/entity-set.ts'
 import { type Concern, look, touchedLogOf, touchedOf } from '../../src/sim/touched.ts'

@@ -8,11 +8,11 @@ import {
   DraftOf,
   HolderOf,
 } from '../../components/index.ts'
-import { countUpTo } from '../../src/context/places.ts'
+import { countUpTo } from '../../src/rules/projection/places.ts'
 import { simulate, type Violation } from '../../src/sim/index.ts'
 import { archivedTurnsKept } from '../../src/sim/laws/archived-turns-kept.ts'
 import { standardSystems } from '../../systems/index.ts'
-import { Seed } from '../../components/holder.ts'
+import { Seed } from '../../components/context/holder.ts'
 import type { World } from '../../src/world/world.ts'
 import type { System } from '../../src/world/world.ts'
 import { archivalStory } from '../stories/told/archival.ts'

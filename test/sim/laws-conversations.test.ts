@@ -9,7 +9,7 @@ import {
   ToolCall,
   ToolRegistry,
 } from '../../components/index.ts'
-import type { Message } from '../../components/message.ts'
+import type { Message } from '../../src/protocol/message.ts'
 import { callsAnsweredOnce } from '../../src/sim/laws/calls-answered-once.ts'
 import { conversationsValid, conversationsValidAs } from '../../src/sim/laws/conversations-valid.ts'
 import { prefixHolds } from '../../src/sim/laws/prefix-holds.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Conversation, LastStep, Limits, Llm } from '../../components/index.ts'
 import * as components from '../../components/index.ts'
-import type { Message } from '../../components/message.ts'
+import type { Message } from '../../src/protocol/message.ts'
 import { journalEqualsWorld } from '../../src/sim/laws/journal-equals-world.ts'
 import { restoredEqualsSaved } from '../../src/sim/laws/restored-equals-saved.ts'
 import type { Component } from '../../src/world/component.ts'

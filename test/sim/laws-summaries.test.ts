@@ -14,8 +14,8 @@ import {
   SummaryTask,
   Turn,
 } from '../../components/index.ts'
-import type { BoundaryEntry } from '../../components/boundary.ts'
-import type { Message } from '../../components/message.ts'
+import type { BoundaryEntry } from '../../components/context/boundary.ts'
+import type { Message } from '../../src/protocol/message.ts'
 import { budgetKept } from '../../src/sim/laws/budget-kept.ts'
 import { nothingWaitsInVain } from '../../src/sim/laws/nothing-waits-in-vain.ts'
 import { prefixHolds } from '../../src/sim/laws/prefix-holds.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type FaultRates, simulate, type SimulateOptions, type Violation } from '../../src/sim/index.ts'
-import { SessionPool } from '../../src/subagents/pool.ts'
+import { SessionPool } from '../../src/engine/children/pool.ts'
 import type { System } from '../../src/world/world.ts'
 import * as broken from './broken-sessions.ts'
 import type { TeamOptions } from './stories/scripted-team.ts'

@@ -1,9 +1,9 @@
-import type { BlueprintData } from '../../components/blueprint.ts'
-import type { HostFactsData } from '../../components/host-facts.ts'
-import type { SubagentConfig } from '../../components/subagent-registry.ts'
-import type { ToolDeclaration } from '../../components/tool-declaration.ts'
-import { type ChildPlan, type ParentView, planChild } from '../../src/subagents/plan-child.ts'
-import { declarationHash } from '../../src/tools/declaration-hash.ts'
+import type { BlueprintData } from '../../components/sessions/blueprint.ts'
+import type { HostFactsData } from '../../components/agent/host-facts.ts'
+import type { SubagentConfig } from '../../components/sessions/subagent-registry.ts'
+import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { type ChildPlan, type ParentView, planChild } from '../../src/rules/delegation/plan-child.ts'
+import { declarationHash } from '../../src/rules/delegation/declaration-hash.ts'
 
 /** A tool; another description makes it another one. */
 export function tool(name: string, description = `Does ${name}.`, changes: Partial<ToolDeclaration> = {}) {

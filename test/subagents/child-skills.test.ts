@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Skill } from '../../components/skills.ts'
+import type { Skill } from '../../components/agent/skills.ts'
 import { blueprintOf, hostWith, planned, tool, toolsOf, warningsOf } from './blueprints.ts'
 
 const [query, migrate, read] = [tool('query'), tool('migrate'), tool('read')]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { envelopeInstruction, parseEnvelope } from '../../src/subagents/envelope.ts'
+import { envelopeInstruction, parseEnvelope } from '../../src/rules/delegation/envelope.ts'
 
 function envelope(summary: string, result: string, blanks: readonly string[] = []): string {
   const [a = '', b = '', c = '', d = '', e = ''] = blanks

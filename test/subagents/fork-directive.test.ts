@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { UserMessage } from '../../components/message.ts'
-import { parseEnvelope } from '../../src/subagents/envelope.ts'
-import { builtInForkPrompt, forkDirective } from '../../src/subagents/fork-directive.ts'
+import { UserMessage } from '../../src/protocol/message.ts'
+import { parseEnvelope } from '../../src/rules/delegation/envelope.ts'
+import { builtInForkPrompt, forkDirective } from '../../src/rules/delegation/fork-directive.ts'
 
 function textOf(prompt: string): string {
   const { role, content } = forkDirective(prompt)

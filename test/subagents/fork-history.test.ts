@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AssistantMessage, Message, ToolMessage } from '../../components/message.ts'
-import { forkHistory } from '../../src/subagents/fork-history.ts'
+import type { AssistantMessage, Message, ToolMessage } from '../../src/protocol/message.ts'
+import { forkHistory } from '../../src/rules/delegation/fork-history.ts'
 import { refusal } from '../world/family.ts'
 
 function user(text: string): Message {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DelegatedData, DelegationLimitsData } from '../../components/delegation-limits.ts'
-import { toNanoUsd, toUsd } from '../../src/context/usd.ts'
+import type { DelegatedData, DelegationLimitsData } from '../../components/sessions/delegation-limits.ts'
+import { toNanoUsd, toUsd } from '../../src/rules/money/usd.ts'
 import {
   type Allowance,
   exhausted,
@@ -12,7 +12,7 @@ import {
   tokensOf,
   usageSince,
   type Wanted,
-} from '../../src/subagents/grants.ts'
+} from '../../src/rules/delegation/grants.ts'
 
 const oneCent = 10_000_000
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { joinProcessPool, type PoolMembership, SessionPool } from '../../src/subagents/pool.ts'
+import { joinProcessPool, type PoolMembership, SessionPool } from '../../src/engine/children/pool.ts'
 
 const [a, b, c, d, e] = ['session-a', 'session-b', 'session-c', 'session-d', 'session-e'] as const
 

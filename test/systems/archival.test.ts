@@ -22,7 +22,7 @@ import {
 } from 'entia/components'
 import { archival, archiving, transcripts } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { seqAt } from '../../src/context/places.ts'
+import { seqAt } from '../../src/rules/projection/places.ts'
 import { model, saying, settleWith, tickAt, told, worldOf } from './one-tick.ts'
 
 const summary = JSON.stringify({

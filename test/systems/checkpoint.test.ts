@@ -12,9 +12,9 @@ import {
   Unread,
 } from 'entia/components'
 import { describe, expect, it, vi } from 'vitest'
-import { standardCheckpointer } from '../../src/context/checkpointer.ts'
-import { checkpoint as checkpointSystem } from '../../systems/checkpoint.ts'
-import { worldTools } from '../../systems/world-tools/index.ts'
+import { standardCheckpointer } from '../../src/rules/context/checkpointer.ts'
+import { checkpoint as checkpointSystem } from '../../systems/context/checkpoint.ts'
+import { worldTools } from '../../systems/sessions/world-tools/index.ts'
 import { listener, saying, tickAt, worldOf } from './one-tick.ts'
 
 const checkpoint = checkpointSystem({ checkpointer: standardCheckpointer, maxStartsPerTick: 256 })

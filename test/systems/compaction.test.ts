@@ -22,8 +22,8 @@ import {
 } from 'entia/components'
 import { cancellation, charging, reply } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { standardCompactor } from '../../src/context/compactor.ts'
-import { compaction as compactionSystem } from '../../systems/compaction.ts'
+import { standardCompactor } from '../../src/rules/context/compactor.ts'
+import { compaction as compactionSystem } from '../../systems/context/compaction.ts'
 import { answered, listener, model, saying, settleWith, thinker, tickAt, told, worldOf } from './one-tick.ts'
 
 const compaction = compactionSystem({ compactor: standardCompactor, maxStartsPerTick: 256 })

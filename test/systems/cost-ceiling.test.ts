@@ -26,9 +26,9 @@ import {
 } from 'entia/components'
 import { costCeiling, reasoning, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { rawTokensOfCall } from '../../src/context/request-tokens.ts'
-import { mostReservedNanoUsd, reservedNanoUsd } from '../../src/context/spending.ts'
-import { holdStep } from '../../systems/hold-step.ts'
+import { rawTokensOfCall } from '../../src/rules/tokens/request-tokens.ts'
+import { mostReservedNanoUsd, reservedNanoUsd } from '../../src/rules/money/spending.ts'
+import { holdStep } from '../../systems/kit/hold-step.ts'
 import { transcript } from '../transcript.ts'
 import {
   answered,

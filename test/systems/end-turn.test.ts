@@ -13,7 +13,7 @@ import {
   Unread,
 } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { endTurn, type TurnEnd } from '../../systems/end-turn.ts'
+import { endTurn, type TurnEnd } from '../../systems/agent/end-turn.ts'
 import { expectValid, transcript } from '../transcript.ts'
 import { begin, caller, said, settleWith, tickAt, worldOf } from './one-tick.ts'
 

@@ -1,7 +1,7 @@
 import { Conversation, Llm, user } from 'entia'
 import { Ancestry, Archival, EndedTurn, Turn } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { endTurn } from '../../systems/end-turn.ts'
+import { endTurn } from '../../systems/agent/end-turn.ts'
 import { asking, model, type Part, saying, worldOf } from './one-tick.ts'
 
 type Trigger = NonNullable<Parameters<typeof Archival>[0]['trigger']>

@@ -21,7 +21,7 @@ import {
 } from 'entia/components'
 import { subagentScheduler } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { takeRefused } from '../../src/subagents/refused-requests.ts'
+import { takeRefused } from '../../src/rules/delegation/refused-requests.ts'
 import { transcript } from '../transcript.ts'
 import { caller, listener, settleWith, tickAt, told, worldOf } from './one-tick.ts'
 import { sessionOf, sessionSaid } from './session-records.ts'

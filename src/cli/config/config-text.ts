@@ -1,6 +1,6 @@
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { valuePath } from '../../tools/value-path.ts'
-import { cutText } from '../../tools/cut-text.ts'
+import { valuePath } from '../../rules/text/value-path.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 
 /** A place in a text, counted from 1. */
 export interface TextPlace {

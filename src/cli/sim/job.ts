@@ -1,6 +1,6 @@
 import type { SweepFailure } from '../../sim/sweep.ts'
 import { sweep } from '../../sim/sweep.ts'
-import { thrownMessage } from '../../tools/thrown-message.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JobAnswer, JobOrder, SimFailure } from './job-messages.ts'
 import { loadStories, type Stories } from './load-stories.ts'

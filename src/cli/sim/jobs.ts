@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JobAnswer, JobOrder } from './job-messages.ts'
-import { cutStart } from '../../tools/cut-text.ts'
+import { cutStart } from '../../rules/text/cut-text.ts'
 
 /** Of what a job writes to its error output, so much is kept to tell why it died. */
 const maxKeptChars = 2_000

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { SimulateOptions } from '../../sim/options.ts'
-import { thrownMessage } from '../../tools/thrown-message.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { UsageError } from '../usage-error.ts'
 import type { SimArguments } from './sim-arguments.ts'
 

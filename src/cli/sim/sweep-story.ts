@@ -1,4 +1,4 @@
-import { untilAborted } from '../../engine/until-aborted.ts'
+import { untilAborted } from '../../engine/effects/until-aborted.ts'
 import type { Job } from './jobs.ts'
 import type { SimFailure } from './job-messages.ts'
 import { SeedRanges } from './seed-ranges.ts'

@@ -1,4 +1,4 @@
-import { formatUsd, toNanoUsd } from '../../context/usd.ts'
+import { formatUsd, toNanoUsd } from '../../rules/money/usd.ts'
 import type { ContextEvent } from '../ask-event.ts'
 import { many } from './amounts.ts'
 

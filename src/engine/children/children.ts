@@ -1,16 +1,20 @@
-import { Approval } from '../../../components/approval.ts'
+import { Approval } from '../../../components/agent/approval.ts'
 import type { StandardInput } from '../../../components/input.ts'
-import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../../components/subagent-session.ts'
+import {
+  SubagentSession,
+  type SubagentSessionData,
+  type SessionUsage,
+} from '../../../components/sessions/subagent-session.ts'
 import type { Store } from '../../stores/port.ts'
-import { SessionSlot } from '../../subagents/pool.ts'
-import { recordsFor } from '../../subagents/kept-records.ts'
-import type { Records } from '../../subagents/records.ts'
+import { SessionSlot } from './pool.ts'
+import { recordsFor } from './kept-records.ts'
+import type { Records } from './records.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
-import type { Host } from '../host.ts'
-import type { Enter } from '../inbox.ts'
+import type { Host } from '../effects/host.ts'
+import type { Enter } from '../loop/inbox.ts'
 import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from './child-run.ts'
 import { ChildWorlds, type MakeRunner } from './child-worlds.ts'
 import { SessionReports } from './session-reports.ts'

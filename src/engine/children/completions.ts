@@ -1,12 +1,12 @@
 import type { StandardInput } from '../../../components/input.ts'
-import type { SubtaskResult } from '../../../components/subtask.ts'
+import type { SubtaskResult } from '../../../components/sessions/subtask.ts'
 import type { SummaryResult } from '../../../components/summary-result.ts'
-import { takeRefused } from '../../subagents/refused-requests.ts'
+import { takeRefused } from '../../rules/delegation/refused-requests.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { EventsByType } from '../events.ts'
-import type { Listeners } from '../listeners.ts'
+import type { EventsByType } from '../loop/events.ts'
+import type { Listeners } from '../loop/listeners.ts'
 
 /** A session that was launched. */
 export interface Launched {

@@ -1,9 +1,9 @@
-import { parseEnvelope } from '../../subagents/envelope.ts'
-import { artifactIdOf, recordPathOf, type Records, summaryPathOf } from '../../subagents/records.ts'
-import type { SessionOutcome } from '../../subagents/session-outcome.ts'
-import { cutText } from '../../tools/cut-text.ts'
-import { thrownMessage } from '../../tools/thrown-message.ts'
-import type { SessionUsage, SubagentSessionData } from '../../../components/subagent-session.ts'
+import { parseEnvelope } from '../../rules/delegation/envelope.ts'
+import { artifactIdOf, recordPathOf, type Records, summaryPathOf } from './records.ts'
+import type { SessionOutcome } from '../../rules/delegation/session-outcome.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import type { SessionUsage, SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 
 /** A text up to so long stays in the parent's record of a session; longer ones are read back from where they are kept. */
 const shortBytes = { result: 600, summary: 300, prompt: 300 } as const

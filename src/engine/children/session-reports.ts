@@ -1,13 +1,13 @@
-import { Ceilings } from '../../../components/ceilings.ts'
-import { ReportedUsage } from '../../../components/reported-usage.ts'
-import { SubagentSession } from '../../../components/subagent-session.ts'
-import { newlySpent } from '../../context/ledger-entry.ts'
+import { Ceilings } from '../../../components/money/ceilings.ts'
+import { ReportedUsage } from '../../../components/sessions/reported-usage.ts'
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { newlySpent } from '../../rules/money/ledger-entry.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 import type { ChildRun } from './child-run.ts'
-import type { Intake } from '../inbox.ts'
+import type { Intake } from '../loop/inbox.ts'
 
 /** Of worlds whose agents have sessions running under ceilings. */
 const reporters = new WeakMap<World, SessionReports>()

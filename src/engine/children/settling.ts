@@ -1,8 +1,8 @@
-import { Settling } from '../../../components/holder.ts'
-import type { OutcomeData } from '../../../components/outcome.ts'
-import type { SettlingOutcome } from '../../subagents/session-outcome.ts'
+import { Settling } from '../../../components/context/holder.ts'
+import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import type { SettlingOutcome } from '../../rules/delegation/session-outcome.ts'
 import type { Json } from '../../world/json.ts'
-import type { EffectKind } from '../effect-kind.ts'
+import type { EffectKind } from '../effects/effect-kind.ts'
 import type { Children } from './children.ts'
 import { type ChildPolicy, supervise } from './supervisor.ts'
 

@@ -1,21 +1,25 @@
-import { HostFacts } from '../../../components/host-facts.ts'
+import { HostFacts } from '../../../components/agent/host-facts.ts'
 import type { StandardInput } from '../../../components/input.ts'
-import { Collected, SessionQuery } from '../../../components/session-call.ts'
-import { isFinal, type SessionStatus } from '../../../components/session-status.ts'
-import { SubagentSession, type SubagentSessionData, type SessionUsage } from '../../../components/subagent-session.ts'
+import { Collected, SessionQuery } from '../../../components/sessions/session-call.ts'
+import { isFinal, type SessionStatus } from '../../protocol/session-status.ts'
+import {
+  SubagentSession,
+  type SubagentSessionData,
+  type SessionUsage,
+} from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
 import { checkOptions, finite, flag, type ShapesOf } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Transcript } from './child-run.ts'
-import type { Clock } from '../clock.ts'
-import { checkedLaunch, checkedPrompt, type LaunchOptions } from '../requests.ts'
+import type { Clock } from '../loop/clock.ts'
+import { checkedLaunch, checkedPrompt, type LaunchOptions } from '../loop/requests.ts'
 import { lostResult } from './session-records.ts'
-import { findSession } from '../../subagents/find-session.ts'
+import { findSession } from '../../rules/delegation/find-session.ts'
 import type { Completions, Launched } from './completions.ts'
 import type { Children } from './children.ts'
-import { cutText } from '../../tools/cut-text.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 
 export interface WaitOptions {
   /** @default true */

@@ -1,4 +1,4 @@
-import { Ancestry } from '../../../components/ancestry.ts'
+import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { Store, TranscriptHit, TranscriptLine } from '../../stores/port.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'

@@ -1,4 +1,4 @@
-import type { AssistantMessage, FileBlock, Message, TextBlock, ToolMessage } from '../../../components/message.ts'
+import type { AssistantMessage, FileBlock, Message, TextBlock, ToolMessage } from '../../protocol/message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { acceptedMessage, type TakesBack } from '../accepted-message.ts'
 import type { ModelOptions, ModelRequest } from '../port.ts'

@@ -1,17 +1,17 @@
-import { Ancestry } from '../../../components/ancestry.ts'
+import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import {
   defaultDelegation,
   Delegated,
   type DelegatedData,
   type DelegationLimitsData,
-} from '../../../components/delegation-limits.ts'
-import { SessionQuery } from '../../../components/session-call.ts'
-import { Pending } from '../../../components/pending.ts'
-import type { GrantLimits } from '../../../components/subagent-registry.ts'
-import type { SessionUsage } from '../../../components/subagent-session.ts'
-import { SubtaskAccount, SubtaskCount } from '../../../components/subtask-account.ts'
-import { type TokenUsage, Usage } from '../../../components/usage.ts'
-import { UsageBeside } from '../../../components/usage-beside.ts'
+} from '../../../components/sessions/delegation-limits.ts'
+import { SessionQuery } from '../../../components/sessions/session-call.ts'
+import { Pending } from '../../../components/effects/pending.ts'
+import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
+import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
+import { SubtaskAccount, SubtaskCount } from '../../../components/sessions/subtask-account.ts'
+import { type TokenUsage, Usage } from '../../../components/money/usage.ts'
+import { UsageBeside } from '../../../components/money/usage-beside.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { holdersOf } from './holders-of.ts'

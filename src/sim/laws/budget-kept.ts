@@ -1,12 +1,16 @@
-import { Ancestry } from '../../../components/ancestry.ts'
-import { Blueprint, MadeFrom } from '../../../components/blueprint.ts'
-import { Delegated, defaultDelegation, DelegationLimits } from '../../../components/delegation-limits.ts'
+import { Ancestry } from '../../../components/sessions/ancestry.ts'
+import { Blueprint, MadeFrom } from '../../../components/sessions/blueprint.ts'
+import { Delegated, defaultDelegation, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { InputOf } from '../../../components/input.ts'
-import { ModelCall } from '../../../components/model-call.ts'
-import { OwnedBy } from '../../../components/owned-by.ts'
-import { SessionQuery, type SessionQueryData } from '../../../components/session-call.ts'
-import type { GrantLimits } from '../../../components/subagent-registry.ts'
-import { SessionUsage, SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
+import { ModelCall } from '../../../components/effects/model-call.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { SessionQuery, type SessionQueryData } from '../../../components/sessions/session-call.ts'
+import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
+import {
+  SessionUsage,
+  SubagentSession,
+  type SubagentSessionData,
+} from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import { concerning, type Finding, type Law, type WatchedTick, type WatchedWorld } from '../law.ts'

@@ -1,5 +1,5 @@
-import { OwnedBy } from '../../../components/owned-by.ts'
-import { ToolCall } from '../../../components/tool-call.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'

@@ -1,4 +1,4 @@
-import type { Message } from '../../../components/message.ts'
+import type { Message } from '../../protocol/message.ts'
 import type { LogEdit } from '../../world/changes.ts'
 
 /** What is wrong with a message where it stands. */

@@ -1,4 +1,4 @@
-import { Conversation } from '../../../components/conversation.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Step } from '../../world/journal.ts'
 import type { World } from '../../world/world.ts'

@@ -1,6 +1,10 @@
-import { Ceilings } from '../../../components/ceilings.ts'
-import { defaultDelegation, type DelegatedData, DelegationLimits } from '../../../components/delegation-limits.ts'
-import type { SubagentSessionData } from '../../../components/subagent-session.ts'
+import { Ceilings } from '../../../components/money/ceilings.ts'
+import {
+  defaultDelegation,
+  type DelegatedData,
+  DelegationLimits,
+} from '../../../components/sessions/delegation-limits.ts'
+import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'

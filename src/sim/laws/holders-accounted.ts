@@ -1,5 +1,5 @@
-import { Archive } from '../../../components/archive.ts'
-import { HolderDraft } from '../../../components/holder.ts'
+import { Archive } from '../../../components/context/archive.ts'
+import { HolderDraft } from '../../../components/context/holder.ts'
 import type { World } from '../../world/world.ts'
 import type { Law } from '../law.ts'
 import { holdersOf } from './holders-of.ts'

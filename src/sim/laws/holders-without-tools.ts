@@ -1,6 +1,6 @@
-import { ModelCall } from '../../../components/model-call.ts'
-import { OwnedBy } from '../../../components/owned-by.ts'
-import { Seed } from '../../../components/holder.ts'
+import { ModelCall } from '../../../components/effects/model-call.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { Seed } from '../../../components/context/holder.ts'
 import type { Law } from '../law.ts'
 
 /** A holder knows, and does nothing. */

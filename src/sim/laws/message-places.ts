@@ -1,6 +1,6 @@
-import { Archive } from '../../../components/archive.ts'
-import type { BoundaryEntry } from '../../../components/boundary.ts'
-import { Conversation } from '../../../components/conversation.ts'
+import { Archive } from '../../../components/context/archive.ts'
+import type { BoundaryEntry } from '../../../components/context/boundary.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 

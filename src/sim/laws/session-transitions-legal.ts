@@ -1,4 +1,4 @@
-import { SubagentSession, type SubagentSessionData } from '../../../components/subagent-session.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import { concerning, type Finding, type Law } from '../law.ts'
 import { look, touchedOf } from '../touched.ts'

@@ -1,4 +1,4 @@
-import type { DrivenStep } from '../../engine/host-seams.ts'
+import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { Header, LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'

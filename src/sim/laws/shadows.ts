@@ -1,4 +1,4 @@
-import type { DrivenStep } from '../../engine/host-seams.ts'
+import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { World } from '../../world/world.ts'
 import type { RunFacts } from '../law.ts'
 import { ShadowWorld } from './shadow-world.ts'

@@ -1,5 +1,5 @@
 import type { StandardInput } from '../../../components/input.ts'
-import type { Runner } from '../../engine/runner.ts'
+import type { Runner } from '../../engine/loop/runner.ts'
 import type { ChangeInput } from '../../world/changes.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Input } from '../../world/input.ts'

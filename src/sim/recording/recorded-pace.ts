@@ -1,6 +1,6 @@
 import type { StandardInput } from '../../../components/input.ts'
-import type { DrivenWorld } from '../../engine/host-seams.ts'
-import type { VirtualClock } from '../../engine/virtual-clock.ts'
+import type { DrivenWorld } from '../../engine/effects/host-seams.ts'
+import type { VirtualClock } from '../../engine/loop/virtual-clock.ts'
 import type { Step } from '../../world/journal.ts'
 import { keyOf, type PacedGroup, pacedGroups } from './paced-groups.ts'
 import type { OutsideInputs } from './outside-inputs.ts'

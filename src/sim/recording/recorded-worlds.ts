@@ -1,4 +1,4 @@
-import { openSnapshot } from '../../engine/keeper.ts'
+import { openSnapshot } from '../../engine/loop/keeper.ts'
 import type { Component } from '../../world/component.ts'
 import type { Step } from '../../world/journal.ts'
 import { World } from '../../world/world.ts'

@@ -1,6 +1,6 @@
-import type { Message } from '../../../components/message.ts'
+import type { Message } from '../../protocol/message.ts'
 import type { ModelRequest } from '../../models/port.ts'
-import { textOf } from '../../models/text-of.ts'
+import { textOf } from '../../rules/projection/text-of.ts'
 import { type Asked, type AskedModel, digestOf } from './asked.ts'
 
 /** What of a call is not as it was recorded. */

@@ -3,7 +3,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { z } from 'zod'
 import type { Store } from '../../stores/port.ts'
-import { thrownMessage } from '../../tools/thrown-message.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { LinesHash } from '../../world/sha256.ts'
 import {

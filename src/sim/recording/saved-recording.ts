@@ -1,6 +1,6 @@
 import type { Recording } from '../../engine/replay.ts'
 import { recordingOf } from '../../engine/replay.ts'
-import { openSnapshot } from '../../engine/keeper.ts'
+import { openSnapshot } from '../../engine/loop/keeper.ts'
 import type { Store } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { SnapshotHead } from '../../world/snapshot.ts'

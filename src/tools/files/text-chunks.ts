@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
-import { cutText } from '../cut-text.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
 
 /** One line of a file, without its line break. */
 export interface TextLine {

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { type DataOf, defineComponent } from '../../src/world/component.ts'
+import { JsonSchema } from '../../src/protocol/json.ts'
+import { RetryPolicy } from '../../src/protocol/retry-policy.ts'
+
+/** Makes an entity an agent: which model thinks for it, and how. What is absent is left to the provider. */
+export const Llm = defineComponent('Llm', () =>
+  z.strictObject({
+    /** `provider/model`. */
+    model: z.string().min(1),
+    /** Most tokens that the model may write in one call. */
+    maxOutputTokens: z.number().int().positive().optional(),
+    temperature: z.number().min(0).optional(),
+    /** How much it may think before it answers: an effort, or a number of tokens. */
+    thinking: z.union([z.enum(['low', 'medium', 'high']), z.number().int().positive()]).optional(),
+    /** Further fields of the provider's own request, passed on as they are. */
+    extra: JsonSchema().optional(),
+    /** Absent: the provider's own policy, or else the standard one. `false`: never tried again. */
+    retry: z.union([RetryPolicy(), z.literal(false)]).optional(),
+    /** Longest wait for one try, in milliseconds from when it begins. @default 600000 */
+    timeoutMs: z.number().positive().optional(),
+  }),
+)
+export type LlmData = DataOf<() => typeof Llm.schema>

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { type DataOf, defineComponent } from '../../src/world/component.ts'
+import { lazily } from '../../src/world/lazily.ts'
+import { flag, fraction, modelName, oneOf, positive, whole } from '../../src/protocol/setting.ts'
+import { taskClasses } from '../../src/protocol/task-class.ts'
+import { ModelsByTier, TierTable } from '../../src/protocol/tier.ts'
+
+/** When a conversation is compacted, and by what call. Fullness is the share of the context window that is in use. */
+export const Compaction = lazily(() =>
+  z.strictObject({
+    /** Weigh what a rewrite loses in cached tokens before compacting of its own accord. @default false */
+    cacheAware: flag().default(false),
+    /** Of its own accord; asked for, it always is. @default true */
+    enabled: flag().default(true),
+    /** Output limit of a summary call, a checkpoint's too, in tokens. @default 4096 */
+    maxOutputTokens: whole(1).default(4_096),
+    /** Fullness that compacts inside a turn too; `null`: none. @default 0.95 */
+    midTurn: positive(1).nullable().default(0.95),
+    /** Fullness at which it is due. Absent: that of the task class, or of the model's tier. */
+    threshold: fraction().optional(),
+    /** The same for models of one tier; beats `threshold`. @default {} */
+    thresholdByTier: z
+      .strictObject({ frontier: fraction().optional(), mid: fraction().optional(), small: fraction().optional() })
+      .prefault({}),
+    /** World time for a summary call, a checkpoint's too. @default 120000 */
+    timeoutMs: positive().default(120_000),
+  }),
+)
+
+/** Whether the end of a task can be marked. */
+export const Checkpoint = lazily(() => z.strictObject({ enabled: flag().default(true) }))
+
+/** Tools that read with a smaller model and return a digest. */
+export const Agentic = lazily(() =>
+  z.strictObject({
+    /** Longest digest. @default 8000 */
+    maxDigestChars: whole(1).default(8_000),
+    /** Thinks for their subtasks. Absent: the provider's small model, or else the agent's own. */
+    smallModel: modelName().optional(),
+    /** @default true */
+    tools: flag().default(true),
+  }),
+)
+
+/** What comes of a model that goes in circles; each mode does what the one before does, too. */
+export const watchdogMode = lazily(() => oneOf('off', 'warn', 'feedback', 'enforce').default('warn'))
+
+/** So many identical calls in a row. */
+export const watchdogThreshold = lazily(() => whole(2).default(5))
+
+export const taskClass = lazily(() => oneOf(...taskClasses).optional())
+
+/** What keeps an agent's context alive. An agent without it is never compacted, and has no checkpoints or wrappers. */
+export const Context = defineComponent('Context', () =>
+  z.strictObject({
+    agentic: Agentic().prefault({}),
+    checkpoint: Checkpoint().prefault({}),
+    compaction: Compaction().prefault({}),
+    /** Looked at before the built-in table. @default {} */
+    modelsByTier: ModelsByTier().prefault({}),
+    /** What the user says that the work is. Absent: nothing is assumed. */
+    taskClass: taskClass(),
+    /** Looked at before the built-in table. @default {} */
+    tiers: TierTable().prefault({}),
+    watchdog: z.strictObject({ mode: watchdogMode(), threshold: watchdogThreshold() }).prefault({}),
+  }),
+)
+export type ContextData = DataOf<() => typeof Context.schema>

@@ -1,8 +1,0 @@
-import { defineLog } from '../src/world/component.ts'
-import { Message } from './message.ts'
-import { Unread } from './unread.ts'
-
-/** What was said, oldest first. An agent with an unanswered last message answers it by itself. */
-export const Conversation = defineLog('Conversation', Message, {
-  marks: { tag: Unread, when: (last) => last.role !== 'assistant' },
-})

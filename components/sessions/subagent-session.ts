@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { type DataOf, defineComponent } from '../../src/world/component.ts'
+import { lazily } from '../../src/world/lazily.ts'
+import { entity } from '../../src/protocol/entity.ts'
+import { sessionStatuses, transitionProblem } from '../../src/protocol/session-status.ts'
+import { GrantLimits } from './subagent-registry.ts'
+import { TokenUsage } from '../money/usage.ts'
+
+export const sessionKinds = ['named', 'free', 'fork', 'holder'] as const
+export type SessionKind = (typeof sessionKinds)[number]
+
+const timeMs = lazily(() => z.number())
+const text = lazily(() => z.string().optional())
+
+/** What a session and its own sessions have spent. A count that nobody reported is absent. */
+export const SessionUsage = lazily(() =>
+  TokenUsage().extend({
+    calls: z.number().int().nonnegative(),
+    /** In billionths of a US dollar; absent: no price is known. */
+    costNanoUsd: z.number().int().nonnegative().optional(),
+    /** Tokens of its own sessions. */
+    delegatedTokens: z.number().int().nonnegative().optional(),
+    /** Sessions that it and those below it launched. */
+    sessions: z.number().int().nonnegative(),
+  }),
+)
+export type SessionUsage = DataOf<typeof SessionUsage>
+
+/**
+ * A subagent's run as its parent sees it; the run itself is a child World. The entity is the session's effect as well,
+ * of kind `session`, while the session is active. Written by the subagent scheduler, `status` only along its transitions.
+ */
+export const SubagentSession = defineComponent(
+  'SubagentSession',
+  () =>
+    z.strictObject({
+      artifactId: text(),
+      category: z.string(),
+      /** No query is taken any more. */
+      closed: z.literal(true).optional(),
+      correlationId: z.string(),
+      createdAtMs: timeMs(),
+      deadlineMs: timeMs().optional(),
+      /** Tools that were denied above it when it was launched; a session that goes on with it is denied them as well. */
+      denied: z.array(z.string()).optional(),
+      error: text(),
+      finishedAtMs: timeMs().optional(),
+      /** Its place among the ended sessions of its parent, from 1. */
+      finishedSequence: z.number().int().positive().optional(),
+      /** What it may spend, from admission to its end. */
+      grant: GrantLimits().optional(),
+      /** The result, where it is short enough to be kept here. */
+      inlineContent: text(),
+      kind: z.enum(sessionKinds),
+      loadSkills: z.array(z.string()).optional(),
+      /** Who named `loadSkills`; absent: a model. */
+      loadedBy: z.literal('program').optional(),
+      /** `provider/model`. */
+      model: z.string(),
+      mode: z.enum(['sync', 'background']),
+      /** `false`: its end leaves no notification. */
+      notify: z.literal(false).optional(),
+      parent: entity(),
+      /** Of a fork: SHA-256 of the request that it shares with its parent; `null`: there was nothing to share. */
+      prefixHash: z.string().nullable().optional(),
+      /** Of an ended session: the beginning, where the whole lies in the records. */
+      prompt: z.string(),
+      /** The bytes of a prompt of which only the beginning is left, since the world could keep no more than `maxBytes`. */
+      promptCut: z.strictObject({ bytes: z.number().int(), maxBytes: z.number().int() }).optional(),
+      /** Where the whole of a long prompt lies in the records. */
+      promptRecord: text(),
+      recordPath: text(),
+      /** The result's first 200 characters. */
+      resultExcerpt: text(),
+      /** Bytes of the result. */
+      resultBytes: z.number().int().nonnegative().optional(),
+      /** The session that this one goes on with. */
+      resumedFrom: text(),
+      /** 1, 2, 3 … per parent. */
+      sequence: z.number().int().positive(),
+      /** The id by which models and programs name it, and the name of its World. */
+      sessionId: z.string(),
+      startedAtMs: timeMs().optional(),
+      status: z.enum(sessionStatuses),
+      /** `true`: it lies in the records, beside the result. */
+      summary: z.union([z.string(), z.literal(true)]).optional(),
+      timeoutMs: z.number().positive().optional(),
+      updatedAtMs: timeMs(),
+      usage: SessionUsage().optional(),
+    }),
+  {
+    ref: 'parent',
+    cascade: true,
+    refusal: (before, after) => {
+      const problem = before.status === after.status ? undefined : transitionProblem(before.status, after.status)
+      if (problem === undefined) return undefined
+      return { code: 'illegal-transition', reason: `Session ${before.sessionId}: ${problem}.` }
+    },
+  },
+)
+export type SubagentSessionData = DataOf<() => typeof SubagentSession.schema>
+
+/** The session is queued or running: by this reference an agent's active sessions are found, however many have ended. */
+export const ActiveFor = defineComponent('ActiveFor', () => z.strictObject({ agent: entity() }), { ref: 'agent' })

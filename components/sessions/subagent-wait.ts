@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { defineComponent, defineTag } from '../../src/world/component.ts'
+import { entity } from '../../src/protocol/entity.ts'
+
+/** The agent sleeps until sessions of its have ended: no step begins. */
+export const SubagentWait = defineComponent('SubagentWait', () =>
+  z.strictObject({
+    deadlineMs: z.number().nullable(),
+    mode: z.enum(['any', 'all']),
+    /** Those named, or `null`: the agent's background sessions. */
+    sessions: z.array(entity()).nullable(),
+    startedAtMs: z.number(),
+    /** Of a wait for all that names none: those that were active when it began. */
+    watched: z.array(entity()).optional(),
+    timeoutMs: z.number().nullable(),
+  }),
+)
+
+/** The effect whose deadline ends its owner's wait. */
+export const WaitDeadline = defineTag('WaitDeadline')
+
+/** The session ended while its parent waited for it, as long as the wait goes on. */
+export const EndedInWait = defineComponent('EndedInWait', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
+
+/** Something has ended that the agent is to be told of: when it wakes, before its next step, or at once. */
+export const Notified = defineTag('Notified')

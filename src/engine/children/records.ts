@@ -1,0 +1,118 @@
+import { EntiaError } from '../../world/entia-error.ts'
+import { sha256 } from '../../world/sha256.ts'
+
+/** Which part of a record is read. */
+export interface RecordRange {
+  /** Byte to begin at; within a character, the next whole one. @default 0 */
+  readonly offset?: number | undefined
+  /** At least 4, the length of the longest character, so that every part but the last holds one. @default all of it */
+  readonly maxBytes?: number | undefined
+}
+
+/** A part of a record, in whole characters. */
+export interface RecordPart {
+  readonly text: string
+  /** Byte at which the next part begins; null at the end. */
+  readonly nextOffset: number | null
+  /** Of the whole record. */
+  readonly sizeBytes: number
+}
+
+/**
+ * Where the results of sessions are kept as UTF-8. A key is a relative path with `/`, such as
+ * `scratchbook/records/subagent/subagent_0f…`.
+ *
+ * Rejects with `invalid-argument` for a key that is no such path or a range that is none, and as its store or file
+ * system does: `store-failed`, `world-locked` …
+ */
+export interface Records {
+  /**
+   * Keeps a text under a key, durably, in place of what was there; half of a surrogate pair becomes U+FFFD. It is never
+   * seen half-written, and keeping the same again is harmless.
+   */
+  put(key: string, text: string): Promise<void>
+  /** A part of what is kept under a key; `undefined` if there is nothing. */
+  get(key: string, range?: RecordRange): Promise<RecordPart | undefined>
+}
+
+/** The id of a session's result: the same one for the same result, so that keeping it twice keeps it once. */
+export function artifactIdOf(worldId: string, sessionId: string, result: string): string {
+  return `subagent_${sha256(JSON.stringify([worldId, sessionId, result])).slice(0, 24)}`
+}
+
+/** Where the result lies in the artifact folder, or under which key in the store. */
+export function recordPathOf(artifactId: string): string {
+  return `scratchbook/records/subagent/${artifactId}`
+}
+
+/** Where the summary of a result lies whose record is there. */
+export function summaryPathOf(recordPath: string): string {
+  return `${recordPath}.summary`
+}
+
+/**
+ * The names that a record's key consists of.
+ *
+ * @throws `invalid-argument` for a key that could lead out of a folder, or that means another place on another system
+ */
+export function namesInKey(key: string): readonly string[] {
+  const names = typeof key === 'string' ? key.split('/') : []
+  const isPath = names.length > 0 && names.every((name) => !['', '.', '..'].includes(name) && !/[\\:\0]/.test(name))
+  if (isPath && key.isWellFormed()) return names
+  const got = typeof key === 'string' ? JSON.stringify(key) : typeof key
+  throw new EntiaError(
+    'invalid-argument',
+    'The key of a record must be a relative path of names with / between them, none of them . or .. and without ' +
+      `backslash, colon and NUL, got ${got}.`,
+    { key },
+  )
+}
+
+/** A character of UTF-8 has no more. */
+const maxCharacterBytes = 4
+
+/**
+ * Reads a part of a record of which `read` gives the bytes between two places.
+ *
+ * @throws `invalid-argument` for a range that is none
+ */
+export async function readPart(
+  range: RecordRange,
+  sizeBytes: number,
+  read: (fromByte: number, toByte: number) => Buffer | Promise<Buffer>,
+): Promise<RecordPart> {
+  const { offset, maxBytes } = checkedRange(range)
+  const from = Math.min(offset, sizeBytes)
+  // Enough to pass over the rest of a character at the beginning, and to see whether one goes on behind the end.
+  const bytes = await read(from, Math.min(from + maxBytes + maxCharacterBytes, sizeBytes))
+  const tail = maxCharacterBytes - 1
+  const mostSkipped = from > 0 ? tail : 0
+  let begin = 0
+  while (begin < mostSkipped && goesOn(bytes[begin])) begin++
+  const most = Math.min(begin + maxBytes, bytes.length)
+  let end = most
+  while (end > begin && most - end < tail && goesOn(bytes[end])) end--
+  const next = from + end
+  return { text: bytes.toString('utf8', begin, end), nextOffset: next < sizeBytes ? next : null, sizeBytes }
+}
+
+/** @throws `invalid-argument` */
+function checkedRange({ offset = 0, maxBytes = Infinity, ...rest }: RecordRange): {
+  readonly offset: number
+  readonly maxBytes: number
+} {
+  const unknown = Object.keys(rest)
+  const isOffset = Number.isSafeInteger(offset) && offset >= 0
+  const isMaximum = maxBytes === Infinity || (Number.isSafeInteger(maxBytes) && maxBytes >= maxCharacterBytes)
+  if (unknown.length === 0 && isOffset && isMaximum) return { offset, maxBytes }
+  const got = unknown.length > 0 ? unknown.join(', ') : `offset ${offset}, maxBytes ${maxBytes}`
+  throw new EntiaError(
+    'invalid-argument',
+    `The range of a record must be an offset (an integer ≥ 0) and maxBytes (an integer ≥ ${maxCharacterBytes}), got ${got}.`,
+  )
+}
+
+/** Whether a byte belongs to the character that began before it. There is none behind the end. */
+function goesOn(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x80 && byte < 0xc0
+}

@@ -1,0 +1,118 @@
+import {
+  Ancestry,
+  SessionEnd,
+  SlotReleased,
+  SlotRequest,
+  type WorldKind,
+} from '../../../components/sessions/ancestry.ts'
+import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { Delegated, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
+import { Effect } from '../../../components/effects/effect.ts'
+import { AskedAgain } from '../../../components/context/holder.ts'
+import { LastQuestion } from '../../../components/sessions/last-question.ts'
+import { LastStep } from '../../../components/agent/last-step.ts'
+import { LastTurn } from '../../../components/agent/last-turn.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import { Limits } from '../../../components/agent/limits.ts'
+import { ModelCall } from '../../../components/effects/model-call.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { Permissions } from '../../../components/agent/permissions.ts'
+import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
+import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { Turn } from '../../../components/agent/turn.ts'
+import { UsageBeside } from '../../../components/money/usage-beside.ts'
+import { Usage } from '../../../components/money/usage.ts'
+import { textOf } from '../../rules/projection/text-of.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import { deniedBesides } from '../../rules/delegation/denied-tools.ts'
+import { nothingDelegated, reserved, type Wanted } from '../../rules/delegation/grants.ts'
+
+type Named = { readonly kind: WorldKind; readonly sessionId: string }
+type Revived = Named & Pick<SubagentSessionData, 'denied'>
+
+/**
+ * Makes a copy of an ended session's World the World of another one, which goes on where the first was left, with all
+ * counts anew.
+ *
+ * @param blueprint of the other one: of it counts what of its system prompt says that it is in the background, as the first
+ * may not have been, and what it is granted of the tools that are denied by now
+ */
+export function reviveSession(
+  world: World,
+  { denied, kind, sessionId }: Revived,
+  above: readonly Named[],
+  { ending, permissions }: Pick<BlueprintData, 'ending' | 'permissions'>,
+): void {
+  const [agent] = world.core.state.holders(Ancestry)
+  if (agent === undefined) return
+  keepKeys(world, world.read(agent, Ancestry).sessions.at(-1)?.sessionId)
+  world.set(agent, Ancestry, { sessions: [...above, { kind, sessionId }] })
+  const prompt = world.get(agent, SystemPrompt)
+  if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
+  denyAlso(world, agent, denied, permissions?.granted)
+  for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
+  const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
+  for (const token of own) world.remove(agent, token)
+  if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
+  const { finished, holders, launched } = world.get(agent, Delegated) ?? nothingDelegated
+  if (launched === 0) return
+  const known = holders === undefined ? {} : { holders }
+  const counts = { ...nothingDelegated, finished, ...known, launched, launchedBefore: launched }
+  world.set(agent, Delegated, openGrants(world, agent).reduce(reserved, counts))
+}
+
+/** A `keyed` call that was under way is the same call when it runs again here: a service is to know it by its key. */
+function keepKeys(world: World, first: string | undefined): void {
+  if (first === undefined) return
+  for (const call of world.core.state.holders(ToolCall)) {
+    const effect = world.get(call, Effect)
+    if (effect?.restart !== 'keyed' || effect.key !== undefined) continue
+    world.patch(call, Effect, { key: `${first}/${call}` })
+  }
+}
+
+/** It keeps its own permissions, and is denied what is denied above it by now. */
+function denyAlso(
+  world: World,
+  agent: Entity,
+  denied: readonly string[] | undefined,
+  granted: readonly string[] | undefined,
+): void {
+  const { granted: _, ...own } = world.get(agent, Permissions) ?? {}
+  const all = deniedBesides(own, denied)
+  if (all?.denied !== undefined) world.set(agent, Permissions, { ...all, ...(granted !== undefined && { granted }) })
+}
+
+/** What sessions still have that go on as well, or have not told yet what they spent: it comes back from each. */
+function openGrants(world: World, agent: Entity): readonly Wanted[] {
+  return world.referrers(SubagentSession, agent).flatMap((session) => world.read(session, SubagentSession).grant ?? [])
+}
+
+/**
+ * What closed a turn that did not end well is taken back, and so is an answer without a word in it: the model goes on from
+ * before. False: the turn had ended well, and only what came of it was lost.
+ */
+function reopenTurn(world: World, agent: Entity): boolean {
+  if (world.has(agent, Turn)) {
+    countSteps(world, agent)
+    return true
+  }
+  const last = world.get(agent, Conversation)?.at(-1)
+  if (last?.role !== 'assistant') return true
+  const hasEndedWell = world.get(agent, LastTurn)?.stop === 'done'
+  const hasWords = textOf(last).trim() !== ''
+  if (hasEndedWell && hasWords) return false
+  if (last.model === undefined || !hasWords) {
+    world.splice(agent, Conversation, world.read(agent, Conversation).length - 1, 1, [])
+  }
+  return true
+}
+
+/** A model call that was stopped is made again: it is the first step of those that are counted anew. */
+function countSteps(world: World, agent: Entity): void {
+  const isAsking = world.referrers(OwnedBy, agent).some((effect) => world.has(effect, ModelCall))
+  world.patch(agent, Turn, { steps: isAsking ? 1 : 0 })
+  if (isAsking && world.get(agent, Limits)?.maxSteps === 1) world.add(agent, LastStep)
+}

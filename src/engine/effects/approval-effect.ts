@@ -1,0 +1,51 @@
+import { type Answer, Approval } from '../../../components/agent/approval.ts'
+import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import type { Entity } from '../../world/component.ts'
+import type { JsonObject } from '../../world/json.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import type { EffectKind } from './effect-kind.ts'
+
+/** A question to a person. */
+export interface ApprovalQuestion {
+  /** The same when it is asked again after a restart. */
+  readonly id: string
+  readonly world: string
+  readonly agent: Entity
+  readonly tool: string
+  readonly arguments: JsonObject
+  readonly signal: AbortSignal
+}
+
+/** Asks a person. Anything but a clear yes is a no, and so is a throw. */
+export type Approve = (question: ApprovalQuestion) => Promise<Answer | boolean> | Answer | boolean
+
+/**
+ * Questions to a person.
+ *
+ * @param approve asks; `by-input` leaves the question open until an `answer` input comes; absent: nobody is there, which means no
+ */
+export function approvalEffect(approve: Approve | 'by-input' | undefined): EffectKind {
+  return {
+    // A question to a person takes nobody's slot.
+    isWaiting: true,
+    prepare(world, effect) {
+      if (approve === 'by-input') return undefined
+      const { agent } = world.read(effect, OwnedBy)
+      const { id, tool, arguments: input } = world.read(effect, Approval)
+      return async ({ signal }) => {
+        if (approve === undefined) return answered({ approved: false, reason: 'no approval channel' })
+        try {
+          const answer = await approve({ id, world: world.name, agent, tool, arguments: input, signal })
+          return answered(typeof answer === 'boolean' ? { approved: answer } : answer)
+        } catch (error) {
+          return answered({ approved: false, reason: `asking failed: ${thrownMessage(error)}` })
+        }
+      }
+    },
+  }
+}
+
+function answered({ approved, reason }: Answer): OutcomeData {
+  return { ok: true, value: { approved, ...(typeof reason === 'string' && { reason }) } }
+}

@@ -1,0 +1,331 @@
+import PQueue from 'p-queue'
+import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { DearestRates } from '../../rules/money/call-cost.ts'
+import type { ModelProvider } from '../../models/port.ts'
+import { builtInProviders } from '../../models/providers.ts'
+import { isMakersName, type PricedCall, Prices } from '../../models/prices.ts'
+import { SessionPool } from '../children/pool.ts'
+import type { SkillDefinition } from '../children/port.ts'
+import type { Tool } from '../../tools/port.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { inspect } from '../../world/inspect.ts'
+import { refuseNoList, refuseNoTable, refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import {
+  filledText,
+  listOf,
+  objectWith,
+  refuseMisfits,
+  type ShapesOf,
+  table,
+  tableOf,
+  text,
+} from '../../world/option-shapes.ts'
+import { approvalEffect } from './approval-effect.ts'
+import { type Clock, realClock } from '../loop/clock.ts'
+import { factsOf } from './host-facts.ts'
+import { hostDefaults, type HostOptions, hostOptionNames, type ToolChangePolicy } from './host-options.ts'
+import type { EffectKind } from './effect-kind.ts'
+import { HostPools } from './host-pools.ts'
+import type { HostSeams } from './host-seams.ts'
+import { modelEffect } from './model-effect.ts'
+import { ratesEffect } from './rates-effect.ts'
+import { toolEffect } from './tool-effect.ts'
+
+/** Begins work in a slot. `free` gives the slot back; what is called again does nothing. */
+export type Begin = (free: () => void) => void
+
+/** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
+export class Host {
+  readonly clock: Clock
+  readonly seams: HostSeams
+  readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
+  readonly onToolChange: ToolChangePolicy
+  /** Folder in which the results of sessions are kept, if there is one. */
+  readonly artifacts: string | undefined
+  /** Longest text of a session that a world keeps which nothing else keeps, in bytes. */
+  readonly maxRecordBytes: number
+  readonly #providers: Readonly<Record<string, ModelProvider>>
+  readonly #tools = new Map<string, Tool>()
+  readonly #skills = new Map<string, SkillDefinition>()
+  readonly #prices: Prices
+  readonly #pools: HostPools
+  readonly #kinds: ReadonlyMap<string, EffectKind>
+  readonly #maxInFlight: number
+  readonly #line = new PQueue({ concurrency: 1 })
+  readonly #perProvider: HostOptions['maxInFlightPerProvider']
+  readonly #queues = new Map<string, PQueue>()
+  readonly #holds = new Map<string, { readonly untilMs: number; readonly cancel: () => void }>()
+  #inFlight = 0
+  #tellOfRoom: (() => void) | undefined
+
+  /** @param seams where a simulation takes part. The engine's own */
+  constructor(options: HostOptions = {}, seams: HostSeams = {}) {
+    this.seams = seams
+    refuseUnknownOptions('Host', options, hostOptionNames)
+    refuseMisshapen(options)
+    this.clock = options.clock ?? realClock
+    this.onToolChange = policyOf(options.onToolChange)
+    this.#providers = { ...builtInProviders(), ...options.models }
+    for (const tool of options.tools ?? []) this.#addTool(tool)
+    for (const skill of options.skills ?? []) this.#addSkill(skill)
+    const facts = factsOf(this.#providers, options.tools ?? [], this.#skills)
+    this.#facts = { plain: facts, keeping: Object.freeze({ keepsSessions: true, ...facts }) }
+    this.artifacts = options.artifacts
+    this.maxRecordBytes = limit('maxRecordBytes', options.maxRecordBytes ?? hostDefaults.maxRecordBytes)
+    this.#prices = new Prices(options.prices, 'Host', (name) => isMakersName(name) || !this.#isInProcess(name))
+    this.#kinds = new Map([
+      ['model', modelEffect(this)],
+      ['tool', toolEffect((name) => this.tool(name))],
+      ['approval', approvalEffect(options.approve)],
+      ['rates', ratesEffect(this)],
+      // Ends by its deadline, or when nobody waits any more.
+      ['timer', { isWaiting: true, prepare: () => undefined }],
+      ...Object.entries(options.effects ?? {}),
+    ])
+    this.#maxInFlight = limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight)
+    this.#perProvider = options.maxInFlightPerProvider
+    const limits = typeof this.#perProvider === 'object' ? this.#perProvider : { each: this.#perProvider ?? Infinity }
+    for (const [name, value] of Object.entries(limits)) limit(`maxInFlightPerProvider (${name})`, value)
+    // Last: a Host that is refused is not on the process's pool.
+    this.#pools = new HostPools(options)
+  }
+
+  get tools(): ReadonlyMap<string, Tool> {
+    return this.#tools
+  }
+
+  /** What a World has to know of it, if it is kept in a store and if not. */
+  facts(isKept: boolean): HostFactsData {
+    return isKept ? this.#facts.keeping : this.#facts.plain
+  }
+
+  hasProvider(name: string): boolean {
+    return Object.hasOwn(this.#providers, name)
+  }
+
+  get providerNames(): readonly string[] {
+    return Object.keys(this.#providers)
+  }
+
+  /** @throws `unknown-provider` */
+  provider(name: string): ModelProvider {
+    const provider = Object.hasOwn(this.#providers, name) ? this.#providers[name] : undefined
+    if (provider !== undefined) return provider
+    throw new EntiaError(
+      'unknown-provider',
+      `There is no model provider '${name}'. Known: ${this.providerNames.join(', ')}.`,
+    )
+  }
+
+  tool(name: string): Tool | undefined {
+    return this.#tools.get(name)
+  }
+
+  /** @throws `missing-handler` */
+  kind(name: string): EffectKind {
+    const kind = this.#kinds.get(name)
+    if (kind !== undefined) return kind
+    throw new EntiaError(
+      'missing-handler',
+      `Nothing on this host does effects of kind '${name}'. Pass it in 'effects'.`,
+    )
+  }
+
+  /** A skill of the catalogue. */
+  skill(name: string): SkillDefinition | undefined {
+    return this.#skills.get(name)
+  }
+
+  /** What a call cost at that time, and the context window of its model, as far as that is known. */
+  priced(model: string, usage: TokenUsage, dateMs: number): PricedCall | Promise<PricedCall> {
+    return this.#prices.priced(model, usage, dateMs)
+  }
+
+  /** The most that a token of a model may cost at that time; `undefined` for a model without a price. */
+  rates(model: string, dateMs: number): Promise<DearestRates | undefined> {
+    return this.#prices.rates(model, dateMs)
+  }
+
+  /** The pool that its sessions take slots from. From the first need on, the Host is on it until it is closed. */
+  get sessionPool(): SessionPool {
+    return this.#pools.pool
+  }
+
+  /**
+   * Begins work when there is a slot for it in all, and in its queue if it names one. The work of a held queue waits
+   * without taking a slot.
+   */
+  enqueue(name: string | undefined, begin: Begin): void {
+    if (name === undefined) return this.#whenThereIsRoom(begin)
+    const unlessHeld: Begin = (free) => {
+      if (!this.#holds.has(name)) return begin(free)
+      // The queue was held while this waited for room.
+      this.enqueue(name, begin)
+      free()
+    }
+    const own = this.#ownQueue(name)
+    if (own === undefined) return this.#whenThereIsRoom(unlessHeld)
+    const inQueue = (resolve: () => void): void => {
+      this.#whenThereIsRoom((free) => {
+        unlessHeld(() => {
+          free()
+          resolve()
+        })
+      })
+    }
+    void own.add(() => new Promise<void>(inQueue))
+  }
+
+  /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */
+  hold(name: string, durationMs: number): number {
+    const held = this.#holds.get(name)
+    const untilMs = Math.max(this.clock.now() + durationMs, held?.untilMs ?? 0)
+    held?.cancel()
+    const queue = this.#queue(name)
+    queue.pause()
+    const release = (): void => {
+      this.#holds.delete(name)
+      queue.start()
+    }
+    this.#holds.set(name, { untilMs, cancel: this.clock.at(untilMs, release) })
+    return untilMs
+  }
+
+  /** Holds nothing any more, so that no timer keeps the process alive, and leaves the process's session pool. */
+  close(): void {
+    this.#pools.leave()
+    for (const { cancel } of this.#holds.values()) cancel()
+    this.#holds.clear()
+  }
+
+  #isInProcess(name: string): boolean {
+    return Object.hasOwn(this.#providers, name) && this.#providers[name]?.isInProcess === true
+  }
+
+  #addTool(tool: Tool): void {
+    const { name } = tool.declaration
+    const known = this.#tools.get(name)
+    if (known === tool) return
+    if (known !== undefined) throw new EntiaError('invalid-argument', `Host: two tools are called '${name}'.`)
+    this.#tools.set(name, tool)
+  }
+
+  #addSkill(skill: SkillDefinition): void {
+    const { name, tools = [] } = skill
+    if (this.#skills.has(name)) throw new EntiaError('invalid-argument', `Host: two skills are called '${name}'.`)
+    this.#skills.set(name, skill)
+    for (const tool of tools) this.#addTool(tool)
+  }
+
+  /** Work begins at once while there is room; the line is for work that has to wait. */
+  #whenThereIsRoom(begin: Begin): void {
+    const isFull = this.#inFlight >= this.#maxInFlight || this.#line.size + this.#line.pending > 0
+    if (isFull) return void this.#line.add(() => this.#room()).then(() => this.#beginIn(begin))
+    this.#inFlight++
+    this.#beginIn(begin)
+  }
+
+  #beginIn(begin: Begin): void {
+    let isFree = false
+    begin(() => {
+      if (isFree) return
+      isFree = true
+      this.#inFlight--
+      this.#tellOfRoom?.()
+    })
+  }
+
+  /** Takes the next place that becomes free. The line asks for one at a time. */
+  async #room(): Promise<void> {
+    while (this.#inFlight >= this.#maxInFlight) await new Promise<void>((resolve) => (this.#tellOfRoom = resolve))
+    this.#inFlight++
+  }
+
+  /** The queue of a provider that has a limit of its own, or was held once; all others need none. */
+  #ownQueue(name: string): PQueue | undefined {
+    const limited = typeof this.#perProvider === 'number' || this.#perProvider?.[name] !== undefined
+    return limited ? this.#queue(name) : this.#queues.get(name)
+  }
+
+  #queue(name: string): PQueue {
+    let queue = this.#queues.get(name)
+    if (queue === undefined) {
+      const given = typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
+      this.#queues.set(name, (queue = new PQueue({ concurrency: given ?? Infinity })))
+    }
+    return queue
+  }
+}
+
+function limit(name: string, value: number): number {
+  if (value === Infinity || (Number.isInteger(value) && value >= 1)) return value
+  throw new EntiaError(
+    'invalid-argument',
+    `Host: ${name} is a whole number of 1 or more, or Infinity; came ${shortly(value)}.`,
+  )
+}
+
+function policyOf(policy: ToolChangePolicy = hostDefaults.onToolChange): ToolChangePolicy {
+  if (['keep', 'refresh', 'refuse'].includes(policy)) return policy
+  const message = `Host: onToolChange must be 'refresh', 'keep' or 'refuse', got ${inspect(policy)}.`
+  throw new EntiaError('invalid-argument', message)
+}
+
+function isTool(tool: unknown): tool is Tool {
+  const { call, declaration } = (tool ?? {}) as Partial<Tool>
+  return typeof call === 'function' && typeof declaration?.name === 'string'
+}
+
+/** @throws `invalid-argument` for parts of a Host in another form than they have to be given in */
+function refuseMisshapen(options: HostOptions): void {
+  const { effects, models, skills, tools } = options
+  refuseNoList('Host', 'tools', tools)
+  refuseNoList('Host', 'skills', skills)
+  refuseNoTable('Host', 'models', models, '{ script: scripted(…) }')
+  refuseNoTable('Host', 'effects', effects, '{ reminder: { prepare } }')
+  for (const [index, tool] of (tools ?? []).entries()) {
+    if (isTool(tool)) continue
+    const advice = Array.isArray(tool) ? 'spread the list: tools: [...more]' : 'make one with defineTool'
+    throw new EntiaError('invalid-argument', `Host: tools[${index}] is no tool, got ${shortly(tool)}: ${advice}.`)
+  }
+  if (isProvider(models)) {
+    const what = 'Host: models must be an object, by name, got a model provider'
+    throw new EntiaError('invalid-argument', `${what}. Write models: { script: scripted(…) }.`, { option: 'models' })
+  }
+  for (const [name, model] of Object.entries(models ?? {})) {
+    if (isProvider(model)) continue
+    const what = `Host: models.${name} must be a model provider, got ${shortly(model)}`
+    throw new EntiaError('invalid-argument', `${what}: make one with anthropic(), openai() or scripted(…).`)
+  }
+  refuseMisfits('Host', options, otherShapes)
+}
+
+const otherShapes: Partial<ShapesOf<HostOptions>> = {
+  skills: listOf({ wanted: 'a skill, { name, prompt, tools }', fits: isSkill }),
+  approve: {
+    wanted: "a function that asks a person, or 'by-input'",
+    fits: (value) => typeof value === 'function' || value === 'by-input',
+  },
+  effects: tableOf(objectWith('a kind of effects, { prepare }', 'prepare')),
+  clock: objectWith('a clock, { now, date, at }', 'now', 'date', 'at'),
+  maxInFlightPerProvider: {
+    wanted: 'an integer ≥ 1, or an object of these by provider',
+    fits: (value) => typeof value === 'number' || table.fits(value),
+  },
+  sessionPool: { wanted: 'a SessionPool', fits: (value) => value instanceof SessionPool },
+  artifacts: filledText,
+  prices: table,
+}
+
+function isSkill(value: unknown): boolean {
+  if (!table.fits(value)) return false
+  const { name, description, prompt, tools = [] } = value as Readonly<Record<string, unknown>>
+  const areTexts = [description, prompt].every((each) => each === undefined || text.fits(each))
+  return filledText.fits(name) && areTexts && Array.isArray(tools) && tools.every(isTool)
+}
+
+/** A function has a method `call` as well. */
+function isProvider(model: unknown): model is ModelProvider {
+  return typeof model === 'object' && model !== null && 'call' in model && typeof model.call === 'function'
+}

@@ -1,0 +1,42 @@
+import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import { isThenable } from '../../world/is-thenable.ts'
+import type { EffectKind } from './effect-kind.ts'
+import type { Tool, ToolContext, ToolOutput } from '../../tools/port.ts'
+
+/** Tool calls: the handler is found on the Host by name. */
+export function toolEffect(find: (name: string) => Tool | undefined): EffectKind {
+  return {
+    prepare(world, effect) {
+      const { agent } = world.read(effect, OwnedBy)
+      const { name, arguments: input } = world.read(effect, ToolCall)
+      return (context) => {
+        const tool = find(name)
+        if (tool === undefined) {
+          const message = `Tool '${name}' has no handler on this host.`
+          return { ok: false, failure: { kind: 'internal', message } }
+        }
+        const { attempt, key, signal, sleep } = context
+        const progress: ToolContext['progress'] = (message, fraction) =>
+          context.tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
+        const toolContext = { agent, attempt, key, progress, signal, sleep, world: world.name }
+        try {
+          const output = tool.call(input, toolContext)
+          return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)
+        } catch (error) {
+          return threw(error)
+        }
+      }
+    },
+  }
+}
+
+function succeeded(value: ToolOutput): OutcomeData {
+  return { ok: true, value }
+}
+
+function threw(error: unknown): OutcomeData {
+  return { ok: false, failure: { kind: 'tool-threw', message: thrownMessage(error) } }
+}

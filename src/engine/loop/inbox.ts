@@ -1,0 +1,103 @@
+import { minSeenInputs } from '../../../components/agent/seen-inputs.ts'
+import type { Input } from '../../world/input.ts'
+import type { World } from '../../world/world.ts'
+
+/** Who is told when its input is committed. */
+export interface Waiter {
+  resolve(): void
+  reject(error: unknown): void
+  /** The program awaits it, so a failure that rejects it is not silent. */
+  readonly isProgram?: boolean
+}
+
+/**
+ * Puts in what a Runner has learned of other worlds. Resolves once it is committed; nothing: it waits for the last tick of a
+ * Runner that stops.
+ */
+export type Enter = (input: Input) => Promise<void> | undefined
+
+type Change = (world: World) => void
+
+interface Entry {
+  readonly input?: Input
+  readonly change?: Change
+  readonly waiter?: Waiter | undefined
+}
+
+/** What one tick takes in. A change, if there is one, comes before the inputs. */
+export interface Intake {
+  readonly change: { readonly make: Change; readonly waiter: Waiter | undefined } | undefined
+  readonly entries: readonly (Entry & { readonly input: Input })[]
+}
+
+/** What waits to enter the world, in order of arrival. */
+export class Inbox {
+  readonly #maxInputs: number
+  readonly #seen = new Set<string>()
+  #entries: Entry[] = []
+  #next = 0
+
+  constructor(maxInputs: number) {
+    this.#maxInputs = maxInputs
+  }
+
+  get size(): number {
+    return this.#entries.length - this.#next
+  }
+
+  /** Ids that the world has seen already. */
+  remember(ids: Iterable<string>): void {
+    for (const id of ids) this.isNew(id)
+  }
+
+  /** Is this the first time that an id comes? As many are remembered as the world remembers at most. */
+  isNew(id: string): boolean {
+    if (this.#seen.has(id)) return false
+    this.#seen.add(id)
+    if (this.#seen.size > 2 * minSeenInputs) this.#seen.delete(this.#seen.values().next().value as string)
+    return true
+  }
+
+  push(input: Input, waiter?: Waiter): void {
+    this.#entries.push({ input, waiter })
+  }
+
+  pushChange(change: Change, waiter?: Waiter): void {
+    this.#entries.push({ change, waiter })
+  }
+
+  /** Takes what goes into one tick: at most so many inputs, and at most one change, before them. */
+  take(): Intake {
+    const first = this.#entries[this.#next]
+    const change = first?.change === undefined ? undefined : { make: first.change, waiter: first.waiter }
+    let end = this.#next + (change === undefined ? 0 : 1)
+    const begin = end
+    while (end - begin < this.#maxInputs && isPlain(this.#entries[end], end === this.#next)) end++
+    const entries = this.#entries.slice(begin, end) as Intake['entries']
+    this.#next = end
+    if (this.#next >= this.#entries.length || this.#next > 4_096) {
+      this.#entries = this.#entries.slice(this.#next)
+      this.#next = 0
+    }
+    return { change, entries }
+  }
+
+  /** Puts inputs back that were taken too early. */
+  putBack(entries: readonly Entry[]): void {
+    this.#entries = [...entries, ...this.#entries.slice(this.#next)]
+    this.#next = 0
+  }
+
+  /** Empties it; gives those who wait. */
+  drain(): Waiter[] {
+    const waiters = this.#entries.slice(this.#next).flatMap(({ waiter }) => waiter ?? [])
+    this.#entries = []
+    this.#next = 0
+    return waiters
+  }
+}
+
+/** A change that came as an input (from before the start) can only be a tick's first. */
+function isPlain(entry: Entry | undefined, isFirst: boolean): boolean {
+  return entry?.input !== undefined && (isFirst || entry.input.kind !== 'change')
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import type { UserMessage } from '../../protocol/message.ts'
+import type { SubtaskResult } from '../../../components/sessions/subtask.ts'
+import type { SummaryResult } from '../../../components/summary-result.ts'
+import { parseModel } from '../../rules/projection/model-name.ts'
+import { schemaIssues } from '../../rules/text/schema-issues.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import { lazily } from '../../world/lazily.ts'
+import type { World } from '../../world/world.ts'
+import type { Completions } from '../children/completions.ts'
+import type { Host } from '../effects/host.ts'
+
+export interface CompactOptions {
+  /** What the handover is to look at most. */
+  readonly focus?: string | undefined
+}
+
+export interface CheckpointOptions {
+  /** What is to be said of the task that is done. */
+  readonly note?: string | undefined
+}
+
+export interface CostCeilingReset {
+  /** By how much the ceiling of the agent's life is raised, in US dollars; above 0. @default not at all */
+  readonly addSessionUsd?: number | undefined
+}
+
+/** What a program asks of a subtask. */
+export interface SubtaskOptions {
+  /** Stands in the subtask's id. */
+  readonly name: string
+  /** Literal: nothing is filled in. */
+  readonly systemPrompt: string
+  readonly userMessage: string
+  /** Names of tools of the agent. */
+  readonly tools: readonly string[]
+  /** `provider/model`. @default the agent's */
+  readonly model?: string | undefined
+  /** Most calls of the model. @default 5 */
+  readonly maxSteps?: number | undefined
+  /** Longest run, in milliseconds of world time. @default 60000 */
+  readonly timeoutMs?: number | undefined
+}
+
+/** Bounds of a subtask of which nothing is said. */
+export const subtaskDefaults = { maxSteps: 5, timeoutMs: 60_000 } as const
+
+const trimmed = lazily(() => z.string().trim().optional())
+const compactSchema = lazily(() => z.strictObject({ focus: trimmed() }))
+const checkpointSchema = lazily(() => z.strictObject({ note: trimmed() }))
+
+const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))
+const subtaskSchema = lazily(() =>
+  z.strictObject({
+    maxSteps: z.number().int().min(1).default(subtaskDefaults.maxSteps),
+    model: z.string().optional(),
+    name: filled(),
+    systemPrompt: filled(),
+    timeoutMs: z.number().positive().default(subtaskDefaults.timeoutMs),
+    tools: z.array(z.string()),
+    userMessage: filled(),
+  }),
+)
+
+/**
+ * Has an agent's conversation compacted. Resolves with the result.
+ *
+ * @param ifNeeded only if it is full enough
+ * @throws `invalid-argument`
+ */
+export async function compact(
+  agent: Entity,
+  options: CompactOptions,
+  completions: Completions,
+  ifNeeded = false,
+): Promise<SummaryResult> {
+  const { data, error } = compactSchema().safeParse(options)
+  if (data === undefined) throw new EntiaError('invalid-argument', `compact: ${schemaIssues(error)}.`)
+  // An empty text counts as left out.
+  const focus = data.focus || undefined
+  const more = { ...(focus !== undefined && { focus }), ...(ifNeeded && { ifNeeded }) }
+  return completions.summary((request) => ({ kind: 'compact', agent, request, ...more }))
+}
+
+/** Has a record written of what an agent has done. Resolves with the result. @throws `invalid-argument` */
+export async function checkpoint(
+  agent: Entity,
+  options: CheckpointOptions,
+  completions: Completions,
+): Promise<SummaryResult> {
+  const { data, error } = checkpointSchema().safeParse(options)
+  if (data === undefined) throw new EntiaError('invalid-argument', `checkpoint: ${schemaIssues(error)}.`)
+  const note = data.note || undefined
+  return completions.summary((request) => ({ kind: 'checkpoint', agent, request, ...(note !== undefined && { note }) }))
+}
+
+/** Lets an agent go on that has reached a cost ceiling. @throws `invalid-argument`, and what it is refused with */
+export async function resetCostCeiling(
+  agent: Entity,
+  options: CostCeilingReset,
+  completions: Completions,
+): Promise<void> {
+  refuseUnknownOptions('resetCostCeiling', options, ['addSessionUsd'])
+  const { addSessionUsd } = options
+  if (addSessionUsd !== undefined && !(Number.isFinite(addSessionUsd) && addSessionUsd > 0)) {
+    const what = `addSessionUsd must be a number of US dollars above 0, got ${shortly(addSessionUsd)}.`
+    throw new EntiaError('invalid-argument', `resetCostCeiling: ${what}`)
+  }
+  const more = addSessionUsd === undefined ? {} : { addSessionUsd }
+  await completions.once((request) => ({ kind: 'cost-ceiling-reset', agent, request, ...more }), { agent })
+}
+
+/** Has a subtask run. Resolves with its result. @throws `invalid-argument`, `unknown-provider` */
+export async function runSubtask(
+  agent: Entity,
+  options: SubtaskOptions,
+  completions: Completions,
+  host: Host,
+): Promise<SubtaskResult> {
+  const { data, error } = subtaskSchema().safeParse(options)
+  if (data === undefined) throw new EntiaError('invalid-argument', `runSubtask: ${schemaIssues(error)}.`)
+  const { model, ...rest } = data
+  if (model !== undefined) host.provider(parseModel(model).provider)
+  const more = model === undefined ? rest : { ...rest, model }
+  return completions.subtask((request) => ({ kind: 'subtask', agent, request, ...more }))
+}
+
+/** What a program asks of a subagent. */
+export interface LaunchOptions {
+  /** The name of a subagent. Absent: the registry's default, or else a fork. */
+  readonly category?: string | undefined
+  readonly prompt: string
+  /** Further skills to install. @default none */
+  readonly loadSkills?: readonly string[] | undefined
+  /** Longest run, from admission. @default that of the standard systems */
+  readonly timeoutMs?: number | undefined
+  /** Whether the agent is notified of the end. @default true */
+  readonly notify?: boolean | undefined
+}
+
+const known = ['category', 'prompt', 'loadSkills', 'timeoutMs', 'notify']
+
+/** The part of a `delegate` input that options say. @throws `invalid-argument` */
+export function checkedLaunch(options: LaunchOptions) {
+  refuseUnknownOptions('subagents', options, known)
+  const { category, prompt, loadSkills = [], timeoutMs, notify = true } = options
+  checkedPrompt(prompt)
+  if (category !== undefined && !isFilled(category)) throw refusal('category: expected a text that is not empty')
+  if (!Array.isArray(loadSkills) || !loadSkills.every(isFilled)) throw refusal('loadSkills: expected a list of names')
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    throw refusal(`timeoutMs: expected a number above 0, got ${shortly(timeoutMs)}`)
+  }
+  return {
+    ...(category !== undefined && { category }),
+    prompt,
+    ...(loadSkills.length > 0 && { loadSkills: [...loadSkills] as string[] }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(!notify && { notify: false as const }),
+  }
+}
+
+/** @throws `invalid-argument` */
+export function checkedPrompt(prompt: unknown): void {
+  if (!isFilled(prompt)) throw refusal('prompt: expected a text that is not empty')
+}
+
+function isFilled(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() !== ''
+}
+
+function refusal(what: string): EntiaError {
+  return new EntiaError('invalid-argument', `subagents: ${what}.`)
+}
+
+/** What a user has written, as a message. */
+export function userMessage(message: string | UserMessage): UserMessage {
+  return typeof message === 'string' ? { role: 'user', content: [{ type: 'text', text: message }] } : message
+}
+
+/** @throws `unknown-entity` for what is no agent */
+export function assertAgent(world: World, agent: Entity): void {
+  if (world.has(agent, Conversation)) return
+  const what = `Entity ${shortly(agent)} of world '${world.name}' is no agent`
+  throw new EntiaError('unknown-entity', `${what}: it was despawned, or has no Conversation.`, { entity: agent })
+}

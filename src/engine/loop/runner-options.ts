@@ -1,0 +1,96 @@
+import type { Store } from '../../stores/port.ts'
+import type { Component } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import {
+  callback,
+  count,
+  filledText,
+  flag,
+  objectWith,
+  refuseMisfit,
+  refuseMisfits,
+  type ShapesOf,
+} from '../../world/option-shapes.ts'
+import { type System, World } from '../../world/world.ts'
+import { Host } from '../effects/host.ts'
+import { type HostOptions, hostOptionNames } from '../effects/host-options.ts'
+
+export interface RunnerOptions extends HostOptions {
+  /** A Host that several Runners share; instead of the options of one. */
+  readonly host?: Host
+  /** Where the world is kept. Absent: it lives as long as the process. */
+  readonly store?: Store
+  /** Keep all ticks in the store, so that the run can be replayed. @default false */
+  readonly record?: boolean
+  /** Most inputs that one tick takes. @default 256 */
+  readonly maxInputsPerTick?: number
+}
+
+export interface OpenRunnerOptions extends RunnerOptions {
+  readonly store: Store
+  /** Of the world in the store. */
+  readonly name: string
+  readonly systems: readonly System[]
+  readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
+  /** Makes the world if the store has none of that name. Absent: that is an error. */
+  readonly create?: () => World
+}
+
+/** Counts since the Runner started. */
+export interface RunnerStats {
+  readonly ticks: number
+  /** Outcomes that came too late, and inputs that came twice. */
+  readonly dropped: number
+  readonly inFlight: number
+}
+
+const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', 'systems', 'components', 'create']
+
+/** @default of `maxInputsPerTick` */
+export const defaultMaxInputsPerTick = 256
+
+const storeShape = objectWith('a store, such as sqliteStore({ folder }) or memoryStore()', 'open', 'putText', 'close')
+const ownShapes: Partial<ShapesOf<RunnerOptions & OpenRunnerOptions>> = {
+  host: { wanted: 'a Host', fits: (value) => value instanceof Host },
+  store: storeShape,
+  record: flag,
+  maxInputsPerTick: count,
+  name: filledText,
+  components: {
+    wanted: 'a list or a module of components',
+    fits: (value) => typeof value === 'object' && value !== null,
+  },
+  create: callback,
+}
+
+/** @throws `invalid-argument` */
+function checkRunnerOptions(options: RunnerOptions): void {
+  refuseUnknownOptions('Runner', options, [...ownOptionNames, ...hostOptionNames])
+  refuseMisfits('Runner', options, ownShapes)
+}
+
+/** @throws `invalid-argument` */
+export function checkOpenOptions(options: OpenRunnerOptions): void {
+  checkRunnerOptions(options)
+  refuseMisfit('Runner.open', 'store', options.store, storeShape)
+  refuseMisfit('Runner.open', 'name', options.name, filledText)
+}
+
+/** The Host that a Runner's options name or describe. @throws `invalid-argument` */
+export function hostOf(options: RunnerOptions): Host {
+  checkRunnerOptions(options)
+  const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
+  const names = given.map(([key]) => key)
+  const { host } = options
+  if (host === undefined) return new Host(Object.fromEntries(given))
+  if (names.length === 0) return host
+  throw new EntiaError('invalid-argument', `Runner: ${names.join(', ')} beside 'host'. Give them to the Host.`)
+}
+
+/** Refuses what a program without types may pass. @throws `invalid-argument` */
+export function refuseNoWorld(world: unknown): void {
+  if (world instanceof World) return
+  const what = `Runner: the first argument must be a World, got ${shortly(world)}`
+  throw new EntiaError('invalid-argument', `${what}. Write new Runner(world, { models }), or run(world, { models }).`)
+}

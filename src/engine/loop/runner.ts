@@ -1,0 +1,397 @@
+import type { StandardInput } from '../../../components/input.ts'
+import type { UserMessage } from '../../protocol/message.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import type { SubtaskResult } from '../../../components/sessions/subtask.ts'
+import type { SummaryResult } from '../../../components/summary-result.ts'
+import { usageOf } from '../../rules/delegation/session-usage.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { Input, OwnInput } from '../../world/input.ts'
+import { checkOptions, listOf, refuseMisfit, text } from '../../world/option-shapes.ts'
+import type { World } from '../../world/world.ts'
+import type { AnswerInput, Lineage } from '../children/child-run.ts'
+import type { MakeRunner } from '../children/child-worlds.ts'
+import { Children, hasAsked } from '../children/children.ts'
+import { Completions } from '../children/completions.ts'
+import { childKind, hasUntold, isChildEffect, tellUntold } from '../children/kinds.ts'
+import { Subagents } from '../children/subagents.ts'
+import { checkListening } from './declared-names.ts'
+import type { EffectKind } from '../effects/effect-kind.ts'
+import { Entrance, postedInput } from './entrance.ts'
+import type { EventPlace, EventsByType, EventTime, RunnerEvent, StreamEvent } from './events.ts'
+import type { Host } from '../effects/host.ts'
+import type { DrivenWorld } from '../effects/host-seams.ts'
+import { Listeners } from './listeners.ts'
+import { Pump } from '../effects/pump.ts'
+import * as requests from './requests.ts'
+import {
+  defaultMaxInputsPerTick,
+  hostOf,
+  type OpenRunnerOptions,
+  refuseNoWorld,
+  type RunnerOptions,
+  type RunnerStats,
+} from './runner-options.ts'
+import { beginKeeping, type HeldWorld, openStored } from './stored-world.ts'
+import { lookOver, runId, startedInput, tellAgain } from './taking-up.ts'
+import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
+import { TickLoop } from './tick-loop.ts'
+import { checkedAddition, type ToolAddition } from './tool-changes.ts'
+
+/** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
+export class Runner {
+  readonly world: World
+  readonly host: Host
+  readonly #options: RunnerOptions
+  readonly #lineage: Lineage | undefined
+  #held: HeldWorld
+  readonly #listeners: Listeners
+  readonly #texts = new TextsSoFar()
+  /** Tools that the program gives to agents with the start. */
+  readonly #additions: ToolAddition[] = []
+  readonly #entrance: Entrance
+  readonly #pump: Pump
+  #loop: TickLoop | undefined
+  #knownChildren: Children | undefined
+  #knownCompletions: Completions | undefined
+  #stopping: Promise<void> | undefined
+
+  /**
+   * @param held what holds its world already. The engine's own
+   * @param lineage what ties it to a parent. The engine's own
+   * @throws `invalid-argument` for what is no World, or an option that there is not
+   */
+  constructor(world: World, options: RunnerOptions = {}, held: HeldWorld = {}, lineage?: Lineage) {
+    refuseNoWorld(world)
+    const { seams } = (this.host = hostOf(options))
+    this.world = world
+    this.#options = options
+    this.#lineage = lineage
+    this.#held = held
+    this.#listeners = new Listeners(world.name, () => this.#time, lineage)
+    this.#entrance = new Entrance(world, options.maxInputsPerTick ?? defaultMaxInputsPerTick)
+    const owner = {
+      post: (input: StandardInput) => {
+        if (seams.deliver === undefined) this.#entrance.enter(input)
+        else seams.deliver(this.#driven, input, () => this.#entrance.enter(input))
+      },
+      tell: (event: StreamEvent) => {
+        this.#texts.hear(event)
+        this.#listeners.tell(event)
+      },
+      gone: (effect: Entity) => this.#texts.forget(effect),
+      dropped: () => void this.#entrance.dropped++,
+    }
+    const kindOf = (name: string): EffectKind =>
+      isChildEffect(name) ? childKind(name, this.#children, lineage) : this.host.kind(name)
+    this.#pump = new Pump(world, this.host, owner, kindOf)
+  }
+
+  /**
+   * A Runner for the world of that name: as the store has it, or else made anew. It is not started.
+   *
+   * @throws `no-such-world`, `world-locked`, and what restoring throws
+   */
+  static async open(options: OpenRunnerOptions): Promise<Runner> {
+    const held = await openStored(options)
+    try {
+      return new Runner(held.world, options, held)
+    } catch (error) {
+      await held.keeper.close()
+      throw error
+    }
+  }
+
+  get stats(): RunnerStats {
+    return { ticks: this.#loop?.ticks ?? 0, dropped: this.#entrance.dropped, inFlight: this.#pump.inFlight }
+  }
+
+  /**
+   * Calls a listener for every event of a type, or of all (`*`), sessions' events included: those have a `path`. Gives a
+   * function that ends it.
+   *
+   * @throws `invalid-argument` for a type that neither the standard systems nor `events` of one of the world's name
+   */
+  on<K extends keyof EventsByType>(
+    type: K,
+    listener: (event: { readonly type: K } & EventsByType[K]) => unknown,
+  ): () => void
+  on(type: '*', listener: (event: RunnerEvent) => unknown): () => void
+  on(type: string, listener: (event: never) => unknown): () => void {
+    checkListening(this.world, type, listener)
+    return this.#listeners.on(type, listener)
+  }
+
+  /**
+   * Gives an agent a tool of the Host, with the first tick: a tool that is new since the agent was saved is not shown to it
+   * otherwise. Nothing changes if the agent has a tool of that name. To be called before `start()`.
+   *
+   * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
+   */
+  addTool(agent: Entity, tool: string): void {
+    if (this.#loop === undefined && !this.#entrance.isClosed)
+      return void this.#additions.push(checkedAddition(agent, tool))
+    const advice = 'Call addTool before start(); later, write its ToolRegistry with runner.change(…).'
+    throw new EntiaError('world-driven', `World '${this.world.name}' has been started. ${advice}`)
+  }
+
+  /**
+   * Takes the world up. From here on it is driven: it ticks whenever something comes in.
+   *
+   * @throws before anything has run: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-changed`, `tool-conflict`,
+   * `world-driven`, `world-exists`, `world-locked`
+   */
+  async start(): Promise<void> {
+    await this.#start([])
+  }
+
+  async #start(first: readonly Input[]): Promise<void> {
+    const { world, host } = this
+    if (this.#loop !== undefined || this.#entrance.isClosed) {
+      throw new EntiaError('world-driven', `A Runner starts once; make a new one for world '${world.name}'.`)
+    }
+    const found = lookOver(world, host, this.#options.store !== undefined, this.#additions)
+    const { core } = world
+    this.#entrance.attach()
+    const written = core.unwatch()
+    const runBefore = core.run
+    core.run = this.#lineage === undefined ? runId(world, host, this.#options.store, this.#held) : core.run
+    try {
+      await this.#openStore()
+    } catch (error) {
+      core.run = runBefore
+      core.watch(written)
+      this.#entrance.detach()
+      throw error
+    }
+    const { clock, seams } = host
+    seams.began?.(this.#driven)
+    const loop = (this.#loop = new TickLoop({
+      world,
+      clock,
+      inbox: this.#entrance.inbox,
+      pump: this.#pump,
+      listeners: this.#listeners,
+      keeper: this.#held.keeper,
+      ticked: seams.ticked && ((step) => seams.ticked?.(this.#driven, step)),
+      committed: this.#lineage?.committed,
+      failed: this.#lineage?.failed,
+    }))
+    tellAgain(world, this.#held, this.#listeners)
+    this.#listeners.on('input-dropped', ({ path }: EventPlace) => void (path ?? this.#entrance.dropped++))
+    if (written !== undefined) this.#entrance.inbox.push(written)
+    const started = startedInput(found, clock.date(), core.run === runBefore ? undefined : core.run)
+    this.#entrance.open(loop, [started, ...first])
+    this.#pump.takeUp(loop.offsetMs, found.heldBack)
+    if (hasUntold(world)) tellUntold(this.#children)
+  }
+
+  /** Resolves once nothing is in flight and nothing is due. @throws `system-failed`, `store-failed` if the Runner fails */
+  async idle(): Promise<void> {
+    const { loop } = this.#entrance
+    await loop.idle()
+    // A session that was stopped tells what it had spent.
+    while (!this.#entrance.isClosed && this.#knownChildren?.isClosing === true) {
+      await this.#knownChildren.stopped()
+      await loop.idle()
+    }
+  }
+
+  /**
+   * Puts an input in. Resolves once it is committed, or dropped because its id was seen before.
+   *
+   * @throws `invalid-input` (also for a kind that neither the standard systems nor `inputs` of one of the world's name),
+   * `not-json`; what the Runner fails with before that
+   */
+  async post(input: StandardInput | OwnInput, options: { readonly id?: string } = {}): Promise<void> {
+    checkOptions('runner.post', options, { id: text })
+    const stored = postedInput(this.world, input, options.id)
+    // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
+    if (stored.kind === 'answer' && (await this.#isPassedOn(stored as AnswerInput))) return
+    await this.#entrance.post(stored)
+  }
+
+  /** A person's message to an agent. Resolves once it is committed. @throws `unknown-entity` if there is no such agent */
+  async message(agent: Entity, message: string | UserMessage, options: { readonly id?: string } = {}): Promise<void> {
+    requests.assertAgent(this.world, agent)
+    await this.post({ kind: 'message', agent, message: requests.userMessage(message) }, options)
+  }
+
+  /**
+   * Stops what an agent has under way, its sessions included, and ends its turn. Resolves once that is committed; then the
+   * work is aborted.
+   *
+   * @throws `unknown-entity` if there is no such agent
+   */
+  async cancel(agent: Entity, reason?: string): Promise<void> {
+    requests.assertAgent(this.world, agent)
+    await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
+  }
+
+  /**
+   * Changes the world at the next tick, as one recorded input. Resolves with what the function gives once that is committed.
+   * If it throws, nothing has changed, and this rejects with the same.
+   */
+  async change<T>(change: (world: World) => T): Promise<T> {
+    return this.#entrance.change(change)
+  }
+
+  /**
+   * Lets an agent go on that has reached a cost ceiling, and raises the ceiling of its life by `addSessionUsd`. What was spent stays
+   * spent; a new turn starts at zero. Resolves once that is committed.
+   *
+   * @throws `limit-reached` while it has spent as much as its life's ceiling or more; `invalid-argument`
+   */
+  async resetCostCeiling(agent: Entity, options: requests.CostCeilingReset = {}): Promise<void> {
+    await requests.resetCostCeiling(agent, options, this.#completions)
+  }
+
+  /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. @throws `unknown-entity` */
+  async resetWatchdog(agent: Entity): Promise<void> {
+    requests.assertAgent(this.world, agent)
+    await this.post({ kind: 'watchdog-reset', agent })
+  }
+
+  /**
+   * Runs a subtask for an agent: in a World of its own, which knows its prompt, its message and the tools that it is given,
+   * and nothing of the agent's conversation. Resolves with what it has come to, a failure too.
+   *
+   * @throws before anything has run: `invalid-argument`, `unknown-provider`
+   */
+  async runSubtask(agent: Entity, options: requests.SubtaskOptions): Promise<SubtaskResult> {
+    return requests.runSubtask(agent, options, this.#completions, this.host)
+  }
+
+  /**
+   * Has a summary take the place of what an agent has said and heard: at the next quiet point, at once if it is idle. Requests
+   * that come before that join the first, and the newest focus counts. Resolves with what has come of it, a failure too.
+   *
+   * @throws `invalid-argument` (an agent without `Context` too)
+   */
+  async compact(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
+    return requests.compact(agent, options, this.#completions)
+  }
+
+  /** Does the same, but only if the conversation is as full as is configured. @throws as `compact` */
+  async compactIfNeeded(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
+    return requests.compact(agent, options, this.#completions, true)
+  }
+
+  /**
+   * Says that an agent's task is done: a record takes its place, at the next quiet point. Resolves with what has come of it,
+   * a failure too.
+   *
+   * @throws `invalid-argument` (an agent whose `Context` has no checkpoints too)
+   */
+  async checkpoint(agent: Entity, options: requests.CheckpointOptions = {}): Promise<SummaryResult> {
+    return requests.checkpoint(agent, options, this.#completions)
+  }
+
+  /**
+   * What an agent's model has written so far in a call that is in flight; `undefined` if it has written nothing, or no call
+   * is. For a program that begins to listen in the midst of an answer: the `model-delta` events of this effect and attempt
+   * go on from `deltas`.
+   *
+   * @param path of a session's agent, as its events have it. @default the agent is of this world
+   */
+  textSoFar(agent: Entity, path: readonly string[] = []): TextSoFar | undefined {
+    refuseMisfit('runner.textSoFar', 'path', path, listOf(text))
+    const [sessionId, ...below] = path
+    if (sessionId !== undefined) return this.#knownChildren?.driven(sessionId)?.textSoFar(agent, below)
+    return this.world.exists(agent) ? this.#texts.ofAny(this.world.referrers(OwnedBy, agent)) : undefined
+  }
+
+  /** An agent's sessions, for programs. */
+  subagents(agent: Entity): Subagents {
+    return new Subagents(agent, { clock: this.host.clock, children: this.#children, completions: this.#completions })
+  }
+
+  /**
+   * Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent: each call
+   * resolves when that is done.
+   */
+  async stop(): Promise<void> {
+    await (this.#stopping ??= this.#end())
+  }
+
+  /** @param last an input for one more tick: nothing is to go on after it, sessions end as well */
+  async #end(last?: Input): Promise<void> {
+    if (this.#entrance.isClosed) return
+    this.#entrance.isClosed = true
+    const isUnderWay = !this.#pump.isIdle
+    this.#pump.stop(last !== undefined)
+    if (this.#options.host === undefined) this.host.close()
+    await this.#loop?.halt()
+    this.#knownCompletions?.close(this.world.name)
+    await this.#knownChildren?.closed()
+    await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#entrance.late], isUnderWay)
+    await this.#held.keeper?.close()
+    this.host.seams.ended?.(this.#driven)
+    for (const waiter of this.#entrance.inbox.drain()) {
+      waiter.reject(this.#entrance.refusal('was stopped before this was committed'))
+    }
+    // A world whose last tick could not be committed is not the world any more: it stays closed.
+    if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
+    this.world.core.drive(undefined)
+    this.world.core.watch()
+  }
+
+  /** The world's sessions and subtasks as they are run. */
+  get #children(): Children {
+    return (this.#knownChildren ??= this.#makeChildren())
+  }
+
+  get #completions(): Completions {
+    return (this.#knownCompletions ??= new Completions(this.world, this.#listeners, (input) => this.post(input)))
+  }
+
+  get #time(): EventTime {
+    return { nowMs: this.#loop?.nowMs ?? this.world.nowMs, dateMs: this.host.clock.date() }
+  }
+
+  get #driven(): DrivenWorld {
+    return { world: this.world, path: this.#lineage?.path ?? [], inSlot: this.#lineage?.slot !== undefined }
+  }
+
+  #makeChildren(): Children {
+    const { host, world } = this
+    const { store, record } = this.#options
+    const { root = world.name, path = [] } = this.#lineage ?? {}
+    const makeRunner: MakeRunner = (child, ties, held) => {
+      const lineage = { root, path: [...path, child.name], listeners: this.#listeners, ...ties }
+      const kept = store === undefined ? {} : { store, ...(record !== undefined && { record }) }
+      const runner = new Runner(child, { host, ...kept }, held, lineage)
+      return {
+        runner,
+        prepare: () => runner.#openStore(),
+        start: (first) => runner.#start(first),
+        answer: (input) => runner.#answer(input),
+        end: (last) => runner.#end(last),
+        usageOf: (agent) => usageOf(child, agent, runner.#knownChildren?.live ?? []),
+      }
+    }
+    return new Children({ world, host, store, root, record, makeRunner, enter: (input) => this.#entrance.learn(input) })
+  }
+
+  /** Writes the world down before it is driven. */
+  async #openStore(): Promise<void> {
+    const { store, record } = this.#options
+    const { keeper: held } = this.#held
+    const keeper = await beginKeeping(this.world, held, { store, record, root: this.#lineage?.root })
+    if (!this.#entrance.isClosed) return void (this.#held = { ...this.#held, keeper })
+    if (held === undefined) await keeper?.close()
+    throw this.#entrance.refusal('was stopped before it had started')
+  }
+
+  /** Passes an answer on that this world has not asked for. False: no world below has asked for it either. */
+  async #isPassedOn(input: AnswerInput): Promise<boolean> {
+    return this.#knownChildren !== undefined && !hasAsked(this.world, input) && this.#knownChildren.answer(input)
+  }
+
+  /** Takes a user's answer, if this world or one below has asked. */
+  async #answer(input: AnswerInput): Promise<boolean> {
+    if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
+    await this.post(input)
+    return true
+  }
+}

@@ -1,0 +1,192 @@
+import { Context } from '../../../components/context/context.ts'
+import { Effect } from '../../../components/effects/effect.ts'
+import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { StandardInput } from '../../../components/input.ts'
+import { Llm } from '../../../components/agent/llm.ts'
+import { Pending } from '../../../components/effects/pending.ts'
+import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
+import { ToolCall } from '../../../components/agent/tool-call.ts'
+import type { ToolChanges } from '../../protocol/tool-changes.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { parseModel } from '../../rules/projection/model-name.ts'
+import type { LostTicks, Store } from '../../stores/port.ts'
+import { subagentToolNames } from '../../rules/delegation/declarations.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { World } from '../../world/world.ts'
+import type { StreamEvent } from './events.ts'
+import type { Host } from '../effects/host.ts'
+import { newFacts } from '../effects/host-facts.ts'
+import type { Listeners } from './listeners.ts'
+import type { HeldWorld } from './stored-world.ts'
+import { callsOf, goneTools, type ToolAddition, toolChanges } from './tool-changes.ts'
+
+/** What a Runner finds in a world that it takes up on a Host. */
+export interface Found {
+  /** What the world does not know yet of the Host. */
+  readonly facts: HostFactsData | undefined
+  /** How the tools of its agents change. */
+  readonly tools: ToolChanges | undefined
+  /** Effects that run again, and have to be given another try before. */
+  readonly reruns: readonly Entity[]
+  /** Effects that do not begin before the first tick has looked at them. */
+  readonly heldBack: readonly Entity[]
+}
+
+/**
+ * Looks a world over before it is taken up.
+ *
+ * @param isKept it has a store
+ * @throws what `Runner.start` throws before anything has run
+ */
+export function lookOver(world: World, host: Host, isKept: boolean, additions: readonly ToolAddition[]): Found {
+  const gone = goneTools(world, host)
+  checkParts(world, host, gone)
+  const facts = newFacts(world, host.facts(isKept))
+  const tools = toolChanges(world, host, facts, additions)
+  const reruns = begunBefore(world)
+  return { facts, tools, reruns, heldBack: [...reruns, ...callsOf(world, gone)] }
+}
+
+/** A key of the configuration, as files have it. */
+const smallModelPath = 'context.agentic.small_model'
+
+/**
+ * Refuses a world that needs what the Host lacks, before it ticks.
+ *
+ * @param gone tools that an earlier Host had: what becomes of those is another question
+ * @throws `unknown-provider`, `config-invalid` for a small model whose provider is unknown, `missing-handler`, `tool-conflict`
+ */
+function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
+  // Straight from the columns: bitECS is not to follow these components for one look at the start.
+  const { state } = world.core
+  if (world.systems.length === 0) {
+    const what = `World '${world.name}' has no systems, so nothing would ever happen in it`
+    throw new EntiaError('invalid-argument', `${what}. Write new World({ systems: standardSystems() }).`)
+  }
+  for (const agent of state.holders(Llm)) {
+    const { model } = world.read(agent, Llm)
+    const problem = providerProblem(host, agent, 'the model', model)
+    if (problem !== undefined) throw new EntiaError('unknown-provider', problem, { entity: agent, model })
+  }
+  for (const agent of state.holders(Context)) {
+    const { smallModel, tools } = world.read(agent, Context).agentic
+    // By its bare name, it is one of the agent's own provider.
+    if (!tools || smallModel?.includes('/') !== true) continue
+    const problem = providerProblem(host, agent, smallModelPath, smallModel)
+    if (problem === undefined) continue
+    throw new EntiaError('config-invalid', problem, { entity: agent, model: smallModel, path: smallModelPath })
+  }
+  const seen = new Set<unknown>()
+  for (const agent of state.holders(ToolRegistry)) {
+    const { tools } = world.read(agent, ToolRegistry)
+    if (seen.has(tools)) continue
+    seen.add(tools)
+    assertNoConflict(world, agent, tools)
+    const missing = tools.find(({ name, world: isWorldTool }) => {
+      return isWorldTool !== true && host.tool(name) === undefined && !gone.has(name)
+    })
+    if (missing === undefined) continue
+    throw new EntiaError(
+      'missing-handler',
+      `Entity ${agent} has the tool '${missing.name}', and the host has no handler for it. Pass it in 'tools'.`,
+      { entity: agent, tool: missing.name },
+    )
+  }
+}
+
+/** What is wrong with a model of an agent, if the host has no provider for it. */
+function providerProblem(host: Host, agent: Entity, what: string, model: string): string | undefined {
+  const { provider } = parseModel(model)
+  if (host.hasProvider(provider)) return undefined
+  return (
+    `Entity ${agent} has ${what} '${model}', and there is no provider '${provider}'. ` +
+    `Known: ${host.providerNames.join(', ')}. Pass it in 'models'.`
+  )
+}
+
+/** An agent that may delegate has the `subagent` tools: none of its own goes by one of their names. */
+function assertNoConflict(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
+  if (!world.has(agent, SubagentRegistry)) return
+  const names: readonly string[] = subagentToolNames
+  const own = tools.find((tool) => tool.world !== true && names.includes(tool.name))
+  if (own === undefined) return
+  throw new EntiaError(
+    'tool-conflict',
+    `Entity ${agent} has a SubagentRegistry, which brings the tool '${own.name}', and one of its own by that name. Rename that one.`,
+    { entity: agent, tool: own.name },
+  )
+}
+
+/**
+ * The `keyed` tool calls that a world was left with, ascending: each may have begun, and is about to run again. Nothing in
+ * the world says which have: to mark that would take a commit before each.
+ */
+function begunBefore(world: World): readonly Entity[] {
+  const { state } = world.core
+  return state.holders(Pending).filter((call) => {
+    return state.get(call, ToolCall) !== undefined && world.get(call, Effect)?.restart === 'keyed'
+  })
+}
+
+/** The first input of a Runner. */
+export function startedInput(
+  { facts, reruns, tools }: Found,
+  dateMs: number,
+  run: string | undefined,
+): Extract<StandardInput, { readonly kind: 'started' }> {
+  return {
+    kind: 'started',
+    dateMs,
+    ...(run !== undefined && { run }),
+    ...(facts && { host: facts }),
+    ...(tools && { tools }),
+    ...(reruns.length > 0 && { reruns }),
+  }
+}
+
+/**
+ * What `newId` of a root world is to mix in from here on. In the store before the first tick, so that a start that was cut
+ * off goes on under the same.
+ */
+export function runId(
+  world: World,
+  { seams }: Host,
+  store: Store | undefined,
+  { keeper }: HeldWorld,
+): string | undefined {
+  const { isSeeded, run } = world.core
+  const { newRun } = seams
+  if (newRun !== undefined) return run ?? newRun()
+  if (run === undefined) return isSeeded || store === undefined ? undefined : crypto.randomUUID()
+  // Ids may have been given that the store knows nothing of any more: in transcripts beside a restored backup, for one.
+  return keeper?.lost === undefined ? run : crypto.randomUUID()
+}
+
+/** Emits what the last process may not have emitted: events of the newest committed tick, and that ticks are lost. */
+export function tellAgain(world: World, { keeper, told = [] }: HeldWorld, listeners: Listeners): void {
+  const { dateMs, name, nowMs, tick } = world
+  told.forEach((event, index) => listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs }))
+  tellLostTicks(name, keeper?.lost, listeners)
+}
+
+/** Says of a world that is taken up that its store has lost ticks: to listeners, or else as a process warning. */
+function tellLostTicks(world: string, lost: LostTicks | undefined, listeners: Listeners): void {
+  if (lost === undefined) return
+  const { tick, newestTick } = lost
+  const there = tick === undefined ? 'nothing of it is there' : `its newest tick there is ${tick}`
+  const message =
+    `The store of world '${world}' has lost commits: ${there}, and tick ${newestTick} was committed. Its log or its newest ` +
+    'rows were deleted, a backup was put in its place, or a power cut took what was not synced. The world goes on from ' +
+    'what is there; what it did after that may be done again.'
+  const event = {
+    type: 'ticks-lost',
+    world,
+    ...(tick !== undefined && { foundTick: tick }),
+    newestTick,
+    message,
+  } as const
+  if (listeners.has(event.type)) listeners.tell(event satisfies StreamEvent)
+  else process.emitWarning(message, 'EntiaWarning')
+}

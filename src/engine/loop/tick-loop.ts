@@ -1,0 +1,281 @@
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { Step } from '../../world/journal.ts'
+import type { Input, WorldEvent } from '../../world/input.ts'
+import { deltaOf, runTick, type Ticked } from '../../world/tick.ts'
+import type { World } from '../../world/world.ts'
+import type { Clock } from './clock.ts'
+import type { DrivenStep } from '../effects/host-seams.ts'
+import type { Inbox, Intake, Waiter } from './inbox.ts'
+import type { Keeper } from './keeper.ts'
+import { atNextTurn, isTimeLeft, onceSettled } from './event-loop.ts'
+import type { Listeners } from './listeners.ts'
+import type { Pump } from '../effects/pump.ts'
+import { withReports } from '../children/session-reports.ts'
+
+/** Waits between the tries of a commit; one more try than waits. */
+const commitWaitsMs = [50, 500]
+
+export interface TickLoopParts {
+  readonly world: World
+  readonly clock: Clock
+  readonly inbox: Inbox
+  readonly pump: Pump
+  readonly listeners: Listeners
+  readonly keeper: Keeper | undefined
+  /** Is told of each tick once it is committed, before anything of it begins. */
+  readonly ticked?: ((step: DrivenStep) => void) | undefined
+  /** Called after each tick, once it is committed. */
+  readonly committed?: (() => void) | undefined
+  /** Called when the loop fails. */
+  readonly failed?: ((error: EntiaError) => void) | undefined
+}
+
+/**
+ * Ticks whenever something has come in: tick → commit → start effects → tell. Sleeps when nothing is there; a
+ * failure ends it for good.
+ */
+export class TickLoop {
+  readonly #parts: TickLoopParts
+  readonly #startMs: number
+  readonly #startNowMs: number
+  /** Calls the next tick off, if there is to be one. */
+  #cancelTick: (() => void) | undefined
+  #isAwake = false
+  #isTicking = false
+  /** What has come in is looked for in this turn of the event loop still. */
+  #isLooking = false
+  #isStopped = false
+  #wantsTick = false
+  #idleWaiters: Waiter[] = []
+  #haltWaiter: (() => void) | undefined
+  /** Ends the wait before another try of a commit. */
+  #cutWait: (() => void) | undefined
+  failure: EntiaError | undefined
+  ticks = 0
+
+  constructor(parts: TickLoopParts) {
+    this.#parts = parts
+    this.#startMs = parts.clock.now()
+    this.#startNowMs = parts.world.nowMs
+  }
+
+  /** World time is so much behind the clock. */
+  get offsetMs(): number {
+    return this.#startMs - this.#startNowMs
+  }
+
+  /** World time. Instants are made of sums that may fall short of a whole millisecond by a rounding error. */
+  get nowMs(): number {
+    return Math.floor(this.#parts.clock.now() - this.offsetMs + 1e-6)
+  }
+
+  get isIdle(): boolean {
+    const { inbox, pump } = this.#parts
+    return !this.#isTicking && !this.#wantsTick && inbox.size === 0 && pump.isIdle
+  }
+
+  /** Something has come in. */
+  wake(): void {
+    if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking) return
+    this.#rise()
+    if (this.#isLooking) return
+    const tick = (): void => {
+      this.#cancelTick = undefined
+      this.#tick()
+    }
+    this.#cancelTick = this.#parts.clock.soon?.(tick) ?? atNextTurn(tick)
+  }
+
+  /** Resolves once nothing is in flight and nothing is due; rejects if the loop fails. */
+  async idle(): Promise<void> {
+    if (this.failure !== undefined) throw this.failure
+    if (this.#isStopped || this.isIdle) return
+    await new Promise<void>((resolve, reject) => this.#idleWaiters.push({ resolve, reject, isProgram: true }))
+  }
+
+  /**
+   * Ticks no more; resolves once a commit under way has ended.
+   *
+   * @param last inputs for one more tick, with which nothing begins
+   * @param isUnderWay something waits for a time: what has passed since the last tick is to count, so there is one more tick
+   */
+  async halt(last: readonly Input[] = [], isUnderWay = false): Promise<void> {
+    this.#isStopped = true
+    this.#cancelTick?.()
+    // Who stops it may be whom the clock waits for: there is no time for a wait between two tries.
+    this.#cutWait?.()
+    if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
+    const isLate = isUnderWay && this.nowMs > this.#parts.world.nowMs
+    if ((last.length > 0 || isLate) && this.failure === undefined) {
+      this.#rise()
+      await this.#take({ change: undefined, entries: last.map((input) => ({ input })) })
+    }
+    this.#rest()
+    for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+  }
+
+  #tick(): void {
+    this.#isTicking = true
+    const taken = this.#take(withReports(this.#parts.world, this.#parts.inbox.take()))
+    if (taken === undefined) this.#ticked()
+    else void taken.then(() => this.#ticked())
+  }
+
+  #ticked(): void {
+    this.#isTicking = false
+    this.#haltWaiter?.()
+    if (this.#isStopped) return
+    const { clock, inbox } = this.#parts
+    const isMore = inbox.size > 0 || this.#wantsTick
+    if (!isMore) this.#rest()
+    if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+    else if (clock.soon === undefined) this.#lookOnceSettled()
+    else if (isMore) this.wake()
+  }
+
+  /** Work that waits for nothing outside is done by then: its outcomes go into a tick of this turn of the event loop. */
+  #lookOnceSettled(): void {
+    this.#isLooking = true
+    onceSettled(() => {
+      this.#isLooking = false
+      if (this.#isStopped || this.#isTicking || (this.#parts.inbox.size === 0 && !this.#wantsTick)) return
+      if (isTimeLeft()) this.#tick()
+      else this.wake()
+    })
+  }
+
+  /** Takes in what has come. A promise, if it has to be written down first: only a store is waited for. Never rejects. */
+  #take(intake: Intake): Promise<void> | undefined {
+    const { keeper, ticked, world } = this.#parts
+    try {
+      const result = this.#run(intake)
+      if (result === undefined) return undefined
+      if (keeper !== undefined) return this.#keep(keeper, { ...result, delta: deltaOf(world) }, intake)
+      ticked?.({ ...result, delta: deltaOf(world) })
+      this.#after(result, intake)
+    } catch (error) {
+      this.#fail(error as EntiaError, intake)
+    }
+    return undefined
+  }
+
+  async #keep(keeper: Keeper, step: Ticked & Step, intake: Intake): Promise<void> {
+    try {
+      await this.#commit(keeper, step)
+      this.#parts.ticked?.(step)
+      this.#after(step, intake)
+    } catch (error) {
+      this.#fail(error as EntiaError, intake)
+    }
+  }
+
+  /** `undefined` if a change from outside threw: then the rest of the intake goes into the next tick. */
+  #run({ change, entries }: Intake): Ticked | undefined {
+    const { world, inbox } = this.#parts
+    try {
+      return runTick(
+        world,
+        entries.map((entry) => entry.input),
+        { nowMs: this.nowMs, change: change?.make, driver: world.core.driver },
+      )
+    } catch (error) {
+      if (change === undefined || (error instanceof EntiaError && error.code === 'system-failed')) throw error
+      change.waiter?.reject(error)
+      inbox.putBack(entries)
+      return undefined
+    }
+  }
+
+  async #commit(keeper: Keeper, step: Step): Promise<void> {
+    const { world, clock, listeners } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await keeper.commit(world, step)
+      } catch (error) {
+        const message = thrownMessage(error)
+        listeners.tell({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
+        const waitMs = commitWaitsMs[attempt - 1]
+        if (waitMs === undefined || this.#isStopped) {
+          const what = `Tick ${step.delta.tick} of world '${world.name}' could not be committed in ${attempt} tries: ${message}`
+          const advice =
+            'Nothing of it has begun. Mend the store and open the world again: what was committed is there.'
+          throw new EntiaError('store-failed', `${what}. ${advice}`, { tick: step.delta.tick }, { cause: error })
+        }
+        clock.end?.('tick')
+        await new Promise<void>((resolve) => {
+          const cancel = clock.at(clock.now() + waitMs, resolve)
+          this.#cutWait = () => {
+            cancel()
+            resolve()
+          }
+        })
+        clock.begin?.('tick')
+      }
+    }
+  }
+
+  #after({ events, again }: Ticked, { change, entries }: Intake): void {
+    const { listeners, pump, world } = this.#parts
+    this.ticks++
+    this.#wantsTick = again
+    // What begins may stream or end at once: it is heard of behind the events of the tick that has started it.
+    const release = events.length > 0 ? listeners.hold() : undefined
+    if (!this.#isStopped) pump.follow()
+    world.core.state.forget()
+    change?.waiter?.resolve()
+    for (const { waiter } of entries) waiter?.resolve()
+    if (events.length > 0) this.#tell(events)
+    release?.()
+    this.#parts.committed?.()
+  }
+
+  #tell(events: readonly WorldEvent[]): void {
+    const { listeners, world } = this.#parts
+    const { dateMs, name, nowMs, tick } = world
+    events.forEach((event, index) => {
+      if (listeners.has(event.type)) listeners.tellNow({ ...event, world: name, tick, index, nowMs, dateMs })
+    })
+  }
+
+  #fail(error: EntiaError, { change, entries }: Intake): void {
+    const { pump, inbox } = this.#parts
+    this.failure = error
+    this.#isStopped = true
+    this.#wantsTick = false
+    pump.stop()
+    const taken = [change?.waiter, ...entries.map(({ waiter }) => waiter)].filter((waiter) => waiter !== undefined)
+    const waiters = [...taken, ...inbox.drain(), ...this.#idleWaiters.splice(0)]
+    for (const waiter of waiters) waiter.reject(error)
+    this.#rest()
+    this.#parts.failed?.(error)
+    this.#tellFailure(error, waiters)
+  }
+
+  /** A failure that no listener hears and no promise of the program rejects with would pass in silence. */
+  #tellFailure(error: EntiaError, waiters: readonly Waiter[]): void {
+    const { failed, listeners, world } = this.#parts
+    const { code, message } = error
+    const isHeard = listeners.has('runner-failed') || waiters.some(({ isProgram }) => isProgram === true)
+    listeners.tell({ type: 'runner-failed', world: world.name, code, message, error })
+    // A session that fails is an outcome in the world of its parent.
+    if (isHeard || failed !== undefined) return
+    process.emitWarning(`The Runner of world '${world.name}' has failed: ${message}`, {
+      type: 'EntiaWarning',
+      code: 'ENTIA_RUNNER_FAILED',
+      detail: "Listen for it with runner.on('runner-failed', …), or await runner.idle().",
+    })
+  }
+
+  #rise(): void {
+    if (this.#isAwake) return
+    this.#isAwake = true
+    this.#parts.clock.begin?.('tick')
+  }
+
+  #rest(): void {
+    if (!this.#isAwake) return
+    this.#isAwake = false
+    this.#parts.clock.end?.('tick')
+  }
+}

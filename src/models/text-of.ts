@@ -1,8 +1,0 @@
-import type { Message } from '../../components/message.ts'
-
-/** The text of a message, without thinking, calls and files. */
-export function textOf(message: Message | undefined): string {
-  let text = ''
-  for (const block of message?.content ?? []) if (block.type === 'text') text += block.text
-  return text
-}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { DataOf } from '../world/component.ts'
+import { lazily } from '../world/lazily.ts'
+import { modelName, oneOf } from './setting.ts'
+
+/** How much a model can be trusted with, the most first. */
+export const tiers = ['frontier', 'mid', 'small'] as const
+export type Tier = (typeof tiers)[number]
+
+/** Part of a model's name → the tier of models whose names have it. A part that begins with `^` begins the name. */
+export const TierTable = lazily(() =>
+  z.record(
+    z
+      .string()
+      .regex(/^\^?[^^]/)
+      .describe("a part of a model's name"),
+    oneOf(...tiers),
+  ),
+)
+export type TierTable = DataOf<typeof TierTable>
+
+/** Provider → tier → model. */
+export const ModelsByTier = lazily(() =>
+  z.record(
+    z.string().min(1).describe("a provider's name"),
+    z.strictObject({
+      frontier: modelName().optional(),
+      mid: modelName().optional(),
+      small: modelName().optional(),
+    }),
+  ),
+)
+export type ModelsByTier = DataOf<typeof ModelsByTier>

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { DataOf } from '../world/component.ts'
+import { lazily } from '../world/lazily.ts'
+import { JsonSchema } from './json.ts'
+
+/** What a restart does with an effect that was running. */
+export const RestartClass = lazily(() => z.enum(['pure', 'keyed', 'once', 'resumable']))
+export type RestartClass = DataOf<typeof RestartClass>
+
+/** A tool as a model sees it and as the world treats it; its handler is found on the Host by name. */
+export const ToolDeclaration = lazily(() =>
+  z.strictObject({
+    name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+    description: z.string(),
+    /** JSON Schema of the arguments, an object. */
+    inputSchema: JsonSchema(),
+    restart: RestartClass(),
+    /** A person has to agree before it runs. */
+    approval: z.boolean().optional(),
+    /** Longest that a person has to agree, in milliseconds of world time; nobody there means no. */
+    approvalTimeoutMs: z.number().positive().optional(),
+    /** Longest run, in milliseconds of world time. */
+    timeoutMs: z.number().positive().optional(),
+    /** The same call may come again and again: it polls, and the watchdog does not count it. */
+    repeatable: z.boolean().optional(),
+    /** It changes the world itself, in the tick of its call; the systems have its handler, not the Host. */
+    world: z.literal(true).optional(),
+  }),
+)
+export type ToolDeclaration = DataOf<typeof ToolDeclaration>

@@ -1,0 +1,207 @@
+import { Context, type ContextData } from '../../../components/context/context.ts'
+import type { CachePrice } from '../../../components/context/last-call.ts'
+import { type TaskClass, taskClasses } from '../../protocol/task-class.ts'
+import { type Tier, tiers as allTiers } from '../../protocol/tier.ts'
+import { lastCallOf } from '../tokens/last-call-of.ts'
+import { modelTier } from '../config/model-tiers.ts'
+import { headingsOf, type Section, sectionsText, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
+import { taskBundles } from '../config/task-classes.ts'
+import type { Entity } from '../../world/component.ts'
+import { checkOptions, oneOf, type ShapesOf, table } from '../../world/option-shapes.ts'
+import type { World } from '../../world/world.ts'
+
+/** How full an agent's context window is, as of its newest own call. */
+export interface CompactionView {
+  /** In tokens. */
+  readonly contextWindow?: number | undefined
+  /** The share of the window that the prompt took. Absent: it is not known, and nothing is decided. */
+  readonly fullness?: number | undefined
+  /** Fullness at which a turn is interrupted; `null`: at none. */
+  readonly midTurn: number | null
+  /** `provider/model`. */
+  readonly model: string
+  /**
+   * What is decided: a turn has ended; another step of a turn is to begin; a program asks, if it is needed; or there was a
+   * compaction, and the first call behind it shows whether another one would be due.
+   */
+  readonly moment: 'turn-end' | 'mid-turn' | 'asked' | 'next-call'
+  readonly promptTokens?: number | undefined
+  readonly threshold: CompactionThreshold
+  readonly tier?: Tier | undefined
+}
+
+/** When conversations are compacted, and by what call. Pure: the same view gives the same. */
+export interface Compactor {
+  readonly should: (view: CompactionView) => boolean
+  readonly prompt: (view: SummaryView) => SummaryPrompt
+}
+
+/** At the threshold; inside a turn at the larger of that and what interrupts one. */
+export const standardCompactor: Compactor = {
+  should({ fullness, midTurn, moment, threshold }) {
+    if (fullness === undefined) return false
+    if (moment !== 'mid-turn') return fullness >= threshold.value
+    return midTurn !== null && fullness >= (midTurn > threshold.value ? midTurn : threshold.value)
+  },
+  prompt: compactionPrompt,
+}
+
+const tierThresholds: Readonly<Record<Tier, number>> = { frontier: 0.85, mid: 0.65, small: 0.35 }
+
+/** Of a model without a tier. */
+const defaultThreshold = 0.85
+
+export interface CompactionThresholdOptions {
+  /** Of the model of the agent's last own call. */
+  readonly tier?: Tier | undefined
+  readonly taskClass?: TaskClass | undefined
+  /** The agent's settings for compaction. */
+  readonly config?:
+    | {
+        readonly threshold?: number | undefined
+        readonly thresholdByTier?: { readonly [Name in Tier]?: number | undefined } | undefined
+      }
+    | undefined
+}
+
+const optionShapes: ShapesOf<CompactionThresholdOptions> = {
+  tier: oneOf(...allTiers),
+  taskClass: oneOf(...taskClasses),
+  config: table,
+}
+
+export interface CompactionThreshold {
+  /** Fullness at which a conversation is compacted. */
+  readonly value: number
+  /** What decided it. */
+  readonly source: 'threshold_by_tier' | 'threshold' | 'task_class' | 'tier' | 'default'
+}
+
+/**
+ * The fullness at which a conversation is compacted: what the user set, before the task class's, before the tier's.
+ *
+ * @throws `invalid-argument`
+ */
+export function compactionThreshold(options: CompactionThresholdOptions): CompactionThreshold {
+  checkOptions('compactionThreshold', options, optionShapes)
+  const { tier, taskClass, config } = options
+  const ofTier = tier && config?.thresholdByTier?.[tier]
+  if (ofTier !== undefined) return { value: ofTier, source: 'threshold_by_tier' }
+  if (config?.threshold !== undefined) return { value: config.threshold, source: 'threshold' }
+  if (taskClass !== undefined) return { value: taskBundles[taskClass].threshold, source: 'task_class' }
+  if (tier !== undefined) return { value: tierThresholds[tier], source: 'tier' }
+  return { value: defaultThreshold, source: 'default' }
+}
+
+/** Of an agent that has made an own call since its projection was last rewritten; otherwise `undefined`. */
+export function compactionView(
+  world: World,
+  agent: Entity,
+  moment: CompactionView['moment'],
+  context = world.get(agent, Context),
+): CompactionView | undefined {
+  const last = lastCallOf(world, agent)
+  if (last === undefined || context === undefined) return undefined
+  const { contextWindow, model, promptTokens } = last
+  const { threshold, tier } = thresholdOf(context, model)
+  return {
+    contextWindow,
+    fullness: contextWindow === undefined || promptTokens === undefined ? undefined : promptTokens / contextWindow,
+    midTurn: context.compaction.midTurn,
+    model,
+    moment,
+    promptTokens,
+    threshold,
+    tier,
+  }
+}
+
+interface ModelThreshold {
+  readonly model: string
+  readonly threshold: CompactionThreshold
+  readonly tier: Tier | undefined
+}
+
+/** Asked at each step, and mostly of the same model. */
+const known = new WeakMap<ContextData, ModelThreshold>()
+
+function thresholdOf(context: ContextData, model: string): ModelThreshold {
+  const last = known.get(context)
+  if (last?.model === model) return last
+  const { compaction, taskClass, tiers } = context
+  const tier = modelTier(model, tiers)
+  const found = { model, threshold: compactionThreshold({ tier, taskClass, config: compaction }), tier }
+  known.set(context, found)
+  return found
+}
+
+/** What is known of an agent's cache when a compaction is due. */
+export interface CacheFacts {
+  /** Of all prompt tokens of the last call. Absent: it is not known. */
+  readonly cachePrice?: CachePrice | undefined
+  /** Tokens that the provider has in its cache. Absent: it does not say. */
+  readonly cachedTokens?: number | undefined
+  /** Tokens that are left of the prompt at most. */
+  readonly leftTokens: number
+  readonly promptTokens: number
+  /** Of the last turn: so many are expected of the next one. */
+  readonly steps: number
+}
+
+/**
+ * Does a compaction lose more than it saves? It loses what the cached tokens cost more when they are written to the cache
+ * anew than when they are read from it. It saves, at each step of a turn like the last one, the reading of the tokens that
+ * are gone. What is not known is not weighed.
+ */
+export function losesMore({ cachePrice, cachedTokens, leftTokens, promptTokens, steps }: CacheFacts): boolean {
+  if (cachePrice === undefined || cachedTokens === undefined) return false
+  const { readNanoUsd, writeNanoUsd } = cachePrice
+  const savedTokens = promptTokens > leftTokens ? promptTokens - leftTokens : 0
+  // Both sides times the prompt's tokens: products of whole numbers, and no division.
+  return cachedTokens * (writeNanoUsd - readNanoUsd) > savedTokens * readNanoUsd * steps
+}
+
+const system =
+  'You write handovers. You are shown the record of a conversation between a user and an assistant that works with tools. ' +
+  'Write what a teammate has to know who takes over from here and sees nothing else of it. ' +
+  'Do not go on with the work, do not answer the user, and call no tools: write the handover alone.'
+
+const sections: readonly Section[] = [
+  [
+    'Current state',
+    'What the user has asked for, word for word. Then what is done, what is in progress, and what is left.',
+  ],
+  [
+    'Files & changes',
+    'Files that were changed, and how; files that were read; files that were only looked at. ' +
+      'Name the places in them that matter, with their lines.',
+  ],
+  [
+    'Technical context',
+    'Decisions, each with its reason. Patterns to keep to. Commands that worked, and commands that failed, with what they said.',
+  ],
+  [
+    'Strategy & approach',
+    'The way that was chosen, and why. Ways that were rejected, and why. What is easily got wrong, and what blocks the work.',
+  ],
+  ['Exact next steps', 'A numbered list of concrete actions, the first one first.'],
+]
+
+const ask = [
+  'Hand this conversation over to a teammate who goes on with it. The record follows below.',
+  'Use exactly these headings, in this order. Be concrete: names, paths, numbers and messages as they are. ' +
+    'Leave out what no longer matters; say "none" where there is nothing to say.',
+  sectionsText(sections),
+  'If the record begins with an earlier handover, what still holds of it goes into yours: the earlier one is not shown again.',
+].join('\n\n')
+
+/** Asks for a handover of a conversation. With a focus the prompt ends in it. */
+export function compactionPrompt({ focus }: SummaryView): SummaryPrompt {
+  const close = focus === undefined ? undefined : `Compact focus: ${focus}`
+  return { ask, close, headings: headingsOf(sections), system }
+}
+
+/** Can an agent's conversation be compacted, at least on request? */
+export function hasCompactor(world: World, agent: Entity): boolean {
+  return world.has(agent, Context)
+}

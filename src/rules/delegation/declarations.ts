@@ -1,0 +1,154 @@
+import type { SubagentRegistryData } from '../../../components/sessions/subagent-registry.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { byCodePoint } from '../../world/by-code-point.ts'
+import { canonical } from '../../world/canonical.ts'
+import type { DeepReadonly } from '../../world/component.ts'
+import { lazily } from '../../world/lazily.ts'
+
+type Registry = DeepReadonly<SubagentRegistryData>
+
+const minimalTools = ['read_file', 'grep_files']
+const investigatingTools = [...minimalTools, 'js_help', 'web_search', 'fetch_url']
+const workingTools = [
+  ...investigatingTools,
+  'bash',
+  'cmd',
+  'write_file',
+  'replace_in_file',
+  'list_files',
+  'git_status',
+  'git_diff',
+  'git_log',
+  'run_js',
+]
+
+/** Tools by what they are for. An agent grants those of them that it has. */
+export const toolPresets = { minimal: minimalTools, investigate: investigatingTools, work: workingTools } as const
+
+/** Names of the tools that an agent with a `SubagentRegistry` has, in their order. */
+export const subagentToolNames = [
+  'subagent',
+  'subagent_status',
+  'subagent_result',
+  'subagent_cancel',
+  'subagent_wait',
+  'subagent_resume',
+] as const
+
+const sessionId = { type: 'string', description: 'A session id, a unique prefix of one, or a sequence number.' }
+const timeout = { type: 'number', description: 'Seconds.' }
+
+/** Puts a further question to a session that has succeeded. Not among the six: put it into an agent's `ToolRegistry`. */
+export const querySubagentDeclaration: ToolDeclaration = worldDeclaration(
+  'query_subagent',
+  'Asks a subagent whose session has succeeded a further question. It still knows all that it did.',
+  { id: sessionId, prompt: { type: 'string', description: 'The question.' } },
+  ['id', 'prompt'],
+)
+
+/** Launches a worker with tools of the caller's choosing. Not among the six: put it into an agent's `ToolRegistry`. */
+export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
+  'spawn_subagent',
+  'Gives a task to a new worker in the background. Grant at once the tools that the task needs: nothing can be granted ' +
+    'later, and what would need an approval is denied.',
+  {
+    task: { type: 'string', description: 'The task, with all that the worker has to know.' },
+    tools: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Names of your tools that it may use. Default: those of the preset, or none.',
+    },
+    preset: {
+      type: 'string',
+      enum: Object.keys(toolPresets),
+      description: 'Those of your tools that such work needs; tools, if given, count instead.',
+    },
+  },
+  ['task'],
+)
+
+const known = new WeakMap<Registry, readonly ToolDeclaration[]>()
+
+/** The declarations of the six `subagent` tools for an agent that has this registry, in order. */
+export function subagentDeclarations(registry: Registry): readonly ToolDeclaration[] {
+  let declarations = known.get(registry)
+  if (declarations === undefined)
+    known.set(registry, (declarations = [subagentDeclaration(registry), ...fixedDeclarations()]))
+  return declarations
+}
+
+/** The five that are the same for every registry. */
+const fixedDeclarations = lazily((): readonly ToolDeclaration[] => [
+  worldDeclaration('subagent_status', 'Tells how one of your sessions stands, or lists all in the background.', {
+    session_id: sessionId,
+  }),
+  worldDeclaration(
+    'subagent_result',
+    'Gives the result of a session, and waits for it if it has not ended.',
+    {
+      session_id: sessionId,
+      read_method: { type: 'string', enum: ['full', 'summary'], description: 'Default: full.' },
+      timeout: { ...timeout, description: 'Most seconds to wait. Default: no limit.' },
+      offset: { type: 'integer', description: 'Byte of a long full result from which to read on.' },
+    },
+    ['session_id'],
+  ),
+  worldDeclaration('subagent_cancel', 'Ends a session.', { session_id: sessionId }, ['session_id']),
+  worldDeclaration('subagent_wait', 'Sleeps, at no cost, until sessions in the background have ended.', {
+    session_ids: { type: 'array', items: { type: 'string' }, description: 'Default: all in the background.' },
+    timeout: { ...timeout, description: 'Most seconds to sleep. Default: no limit.' },
+    mode: { type: 'string', enum: ['any', 'all'], description: 'Wake at the first or the last. Default: any.' },
+  }),
+  worldDeclaration(
+    'subagent_resume',
+    'Goes on, in a new session, with one that has failed, timed out or was cancelled.',
+    { session_id: sessionId },
+    ['session_id'],
+  ),
+])
+
+function subagentDeclaration(registry: Registry): ToolDeclaration {
+  return worldDeclaration(
+    'subagent',
+    'Gives a task to a subagent. With background: true the answer comes at once and the subagent works on; ' +
+      'you are told when it has ended, so there is no need to ask. Else the answer is what it found.',
+    {
+      category: { type: 'string', description: categoryText(registry) },
+      prompt: { type: 'string', description: 'The task, with all that the subagent has to know.' },
+      load_skills: { type: 'array', items: { type: 'string' }, description: 'Further skills to install on it.' },
+      background: { type: 'boolean', description: 'Go on without waiting for it. Default: false.' },
+      timeout: { ...timeout, description: 'Most seconds that it may run.' },
+    },
+    ['prompt'],
+  )
+}
+
+function categoryText({ subagents, freeForm, fork, defaultCategory }: Registry): string {
+  const names = Object.keys(subagents)
+    .toSorted(byCodePoint)
+    .map((name) => listed(name, subagents[name]?.description))
+  const forks = fork?.enabled ?? true
+  const all = forks ? [...names, 'fork: yourself, with all that you know so far, in the background'] : names
+  const others = freeForm?.enabled === true ? ['any other name: a specialist made for this task'] : []
+  const lines = [...all, ...others].map((line) => `- ${line}`)
+  const absent = defaultCategory !== undefined && Object.hasOwn(subagents, defaultCategory) ? defaultCategory : 'fork'
+  const isOptional = absent !== 'fork' || forks
+  return `Who does it:\n${lines.join('\n') || '- none'}${isOptional ? `\nLeft out: ${absent}.` : ''}`
+}
+
+function listed(name: string, description = ''): string {
+  return description === '' ? name : `${name}: ${description}`
+}
+
+/** The declaration of a tool that changes the world inside the tick. */
+export function worldDeclaration(
+  name: string,
+  description: string,
+  properties: ToolDeclaration['inputSchema'],
+  required: readonly string[] = [],
+): ToolDeclaration {
+  return canonical(
+    { name, description, inputSchema: { type: 'object', properties, required }, restart: 'pure', world: true },
+    () => `the declaration of '${name}'`,
+  ) as ToolDeclaration
+}

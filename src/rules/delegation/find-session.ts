@@ -1,0 +1,54 @@
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+
+/** A session that an agent may name, or why there is none. */
+export type Found =
+  | { readonly session: Entity; readonly problem?: undefined }
+  | { readonly problem: string; readonly code: 'unknown-session' | 'ambiguous-id' }
+
+/** What every session id begins with; a prefix of one has to say more. */
+const idStart = 'session-'
+
+/** Sessions of a world by id: worked out from it, and checked against it at every use. */
+const sessionsById = new WeakMap<World, Map<string, Entity>>()
+
+/** An agent's own session by its full id, a unique prefix of it, or its sequence number. */
+export function findSession(world: World, agent: Entity, named: string): Found {
+  const known = sessionsById.get(world)?.get(named)
+  if (known !== undefined && isNow(world, agent, known, named)) return { session: known }
+  const own = world.referrers(SubagentSession, agent)
+  if (/^\d+$/.test(named)) return bySequence(world, own, Number(named)) ?? unknown(named)
+  const matches = own.filter((session) => {
+    const { sessionId } = world.read(session, SubagentSession)
+    return sessionId === named || (named.length > idStart.length && sessionId.startsWith(named))
+  })
+  const [match] = matches
+  if (match === undefined) return unknown(named)
+  if (matches.length > 1) return { problem: `Ambiguous session: ${named}`, code: 'ambiguous-id' }
+  return { session: match }
+}
+
+/** Lets a session be found by its full id however many there are. */
+export function indexSession(world: World, session: Entity, sessionId: string): void {
+  let known = sessionsById.get(world)
+  if (known === undefined) sessionsById.set(world, (known = new Map()))
+  known.set(sessionId, session)
+}
+
+function isNow(world: World, agent: Entity, session: Entity, sessionId: string): boolean {
+  const record = world.get(session, SubagentSession)
+  return record?.sessionId === sessionId && record.parent === agent
+}
+
+/** Sessions ascend by their sequence numbers, so the n-th is mostly the one. */
+function bySequence(world: World, own: readonly Entity[], sequence: number): Found | undefined {
+  const isIt = (session: Entity | undefined): session is Entity =>
+    session !== undefined && world.read(session, SubagentSession).sequence === sequence
+  const session = isIt(own[sequence - 1]) ? own[sequence - 1] : own.find(isIt)
+  return session === undefined ? undefined : { session }
+}
+
+function unknown(named: string): Found {
+  return { problem: `Session not found: ${named}`, code: 'unknown-session' }
+}

@@ -1,0 +1,222 @@
+import { Pending } from '../../../components/effects/pending.ts'
+import { SessionQuery } from '../../../components/sessions/session-call.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import {
+  defaultDelegation,
+  type DelegatedData,
+  type DelegationLimitsData,
+} from '../../../components/sessions/delegation-limits.ts'
+import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
+import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
+import type { TokenUsage } from '../../../components/money/usage.ts'
+import { toNanoUsd, toUsd } from '../money/usd.ts'
+
+/** What an agent that has delegated nothing has delegated. */
+export const nothingDelegated: DelegatedData = {
+  finished: 0,
+  launched: 0,
+  reservedCostNanoUsd: 0,
+  reservedSessions: 0,
+  reservedTokens: 0,
+  spentCostNanoUsd: 0,
+  spentSessions: 0,
+  spentTokens: 0,
+}
+
+/** A part of a budget. Absent: without limit. */
+export interface Allowance {
+  readonly sessions: number
+  readonly tokens?: number
+  readonly costNanoUsd?: number
+}
+
+/** What an agent has used itself, where its own use counts: in a session. */
+export interface OwnUse {
+  readonly tokens: number
+  readonly costNanoUsd: number
+}
+
+const nothingUsed: OwnUse = { tokens: 0, costNanoUsd: 0 }
+
+/** What an agent may still delegate. */
+export function leftOf(
+  limits: DelegationLimitsData | undefined,
+  delegated: DelegatedData,
+  own: OwnUse = nothingUsed,
+): Allowance {
+  const { sessions = defaultDelegation.sessions, tokens, costUsd } = limits ?? {}
+  const used = usedOf(delegated, own)
+  return {
+    sessions: atLeastNone(sessions - used.sessions),
+    ...(tokens !== undefined && { tokens: atLeastNone(tokens - used.tokens) }),
+    ...(costUsd !== undefined && { costNanoUsd: atLeastNone(toNanoUsd(costUsd) - used.costNanoUsd) }),
+  }
+}
+
+/** What an agent may spend in all its life, if on a question it may spend so much more than it has. */
+export function limitsWith(grant: GrantLimits, delegated: DelegatedData, own: OwnUse): GrantLimits {
+  const used = usedOf(delegated, own)
+  const { costUsd, sessions = 0 } = grant
+  return {
+    ...(costUsd !== undefined && { costUsd: toUsd(used.costNanoUsd + toNanoUsd(costUsd)) }),
+    sessions: used.sessions + sessions,
+  }
+}
+
+/** What is not left any more. */
+function usedOf(delegated: DelegatedData, own: OwnUse): Required<Allowance> {
+  const { launched, launchedBefore = 0, reservedSessions, spentSessions } = delegated
+  return {
+    costNanoUsd: own.costNanoUsd + delegated.reservedCostNanoUsd + delegated.spentCostNanoUsd,
+    sessions: launched - launchedBefore + reservedSessions + spentSessions,
+    tokens: own.tokens + delegated.reservedTokens + delegated.spentTokens,
+  }
+}
+
+/** What is used up so that nothing can be launched, if anything. */
+export function exhausted({ sessions, tokens, costNanoUsd }: Allowance, depth: number): string | undefined {
+  if (depth <= 0) return 'depth'
+  if (sessions <= 0) return 'sessions'
+  if (tokens !== undefined && tokens <= 0) return 'tokens'
+  return costNanoUsd !== undefined && costNanoUsd <= 0 ? 'cost' : undefined
+}
+
+/** What a config asks to be granted. */
+export interface Wanted {
+  readonly sessions?: number | undefined
+  readonly tokens?: number | undefined
+  readonly costUsd?: number | undefined
+}
+
+/**
+ * What a session is granted of what is left: what its config names, else a quarter; of sessions none, if it cannot delegate.
+ *
+ * @returns the name of what there is not enough of, if there is not
+ */
+export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate: boolean): Allowance | string {
+  const sessions = canDelegate ? (wanted?.sessions ?? quarter(left.sessions)) : 0
+  if (sessions > left.sessions) return 'sessions'
+  const tokens = share(left.tokens, wanted?.tokens)
+  if (tokens === 'short') return 'tokens'
+  const costNanoUsd = share(left.costNanoUsd, wanted?.costUsd === undefined ? undefined : toNanoUsd(wanted.costUsd))
+  if (costNanoUsd === 'short') return 'cost'
+  return { sessions, ...(tokens !== undefined && { tokens }), ...(costNanoUsd !== undefined && { costNanoUsd }) }
+}
+
+/** Money that a question has at least: it buys one call, as an agent's own may begin however little is left. */
+const leastNanoUsd = 1
+
+/**
+ * What a session may spend on a question, of what its asker has left: a quarter of the sessions and of the money. Tokens are
+ * not granted: what it has to read again is its own history.
+ */
+export function questionGrant({ sessions, costNanoUsd }: Allowance): Allowance {
+  if (costNanoUsd === undefined) return { sessions: quarter(sessions) }
+  return { sessions: quarter(sessions), costNanoUsd: Math.max(leastNanoUsd, quarter(costNanoUsd)) }
+}
+
+/** A grant as records and inputs hold it. */
+export function grantData({ sessions, tokens, costNanoUsd }: Allowance): GrantLimits {
+  return {
+    ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
+    sessions,
+    ...(tokens !== undefined && { tokens }),
+  }
+}
+
+/** What a session would be granted none of, so that it could not make one model call: tokens or cost, if either. */
+export function emptyShare(left: Allowance, wanted: Wanted | undefined): 'tokens' | 'cost' | undefined {
+  const { tokens = quarterOf(left.tokens), costUsd } = wanted ?? {}
+  if (tokens === 0) return 'tokens'
+  return (costUsd === undefined ? quarterOf(left.costNanoUsd) : toNanoUsd(costUsd)) === 0 ? 'cost' : undefined
+}
+
+/** A part of what may be without limit. Nothing left, or less than is wanted, is too little. */
+function share(left: number | undefined, wanted: number | undefined): number | 'short' | undefined {
+  if (left === undefined) return wanted
+  if (left <= 0 || (wanted !== undefined && wanted > left)) return 'short'
+  return wanted ?? quarter(left)
+}
+
+/** All tokens of a use. What is not known adds nothing. */
+export function tokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: TokenUsage): number {
+  return input + cacheRead + cacheWrite + output
+}
+
+/** What a session has used, as its parent counts it. */
+export function spentBy(usage: SessionUsage | undefined): { tokens: number; costNanoUsd: number; sessions: number } {
+  if (usage === undefined) return { tokens: 0, costNanoUsd: 0, sessions: 0 }
+  return {
+    tokens: tokensOf(usage) + (usage.delegatedTokens ?? 0),
+    costNanoUsd: usage.costNanoUsd ?? 0,
+    sessions: usage.sessions,
+  }
+}
+
+/** What an agent has delegated, once so much more is set aside for a session of its. */
+export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, tokens = 0 }: Wanted): DelegatedData {
+  return {
+    ...delegated,
+    reservedCostNanoUsd: delegated.reservedCostNanoUsd + toNanoUsd(costUsd),
+    reservedSessions: delegated.reservedSessions + sessions,
+    reservedTokens: delegated.reservedTokens + tokens,
+  }
+}
+
+/** What an agent has delegated, once a session of its has returned what it was granted and has used so much of it. */
+export function returned(delegated: DelegatedData, grant: Wanted | undefined, usage: SessionUsage): DelegatedData {
+  if (grant === undefined) return delegated
+  const spent = spentBy(usage)
+  return {
+    ...delegated,
+    reservedCostNanoUsd: delegated.reservedCostNanoUsd - toNanoUsd(grant.costUsd ?? 0),
+    reservedSessions: delegated.reservedSessions - (grant.sessions ?? 0),
+    reservedTokens: delegated.reservedTokens - (grant.tokens ?? 0),
+    spentCostNanoUsd: delegated.spentCostNanoUsd + spent.costNanoUsd,
+    spentSessions: delegated.spentSessions + spent.sessions,
+    spentTokens: delegated.spentTokens + spent.tokens,
+  }
+}
+
+/** What was used between two looks at the same session. */
+export function usageSince(before: SessionUsage, after: SessionUsage): SessionUsage {
+  return {
+    cacheRead: more(before.cacheRead, after.cacheRead),
+    cacheWrite: more(before.cacheWrite, after.cacheWrite),
+    cacheWrite1h: more(before.cacheWrite1h, after.cacheWrite1h),
+    calls: after.calls - before.calls,
+    costNanoUsd: more(before.costNanoUsd, after.costNanoUsd),
+    delegatedTokens: more(before.delegatedTokens, after.delegatedTokens),
+    input: more(before.input, after.input),
+    output: more(before.output, after.output),
+    sessions: after.sessions - before.sessions,
+  }
+}
+
+function more(from: number | undefined, to: number | undefined): number | undefined {
+  return to === undefined ? undefined : to - (from ?? 0)
+}
+
+function quarterOf(amount: number | undefined): number | undefined {
+  return amount === undefined ? undefined : quarter(amount)
+}
+
+function quarter(amount: number): number {
+  return Math.floor(amount / 4)
+}
+
+function atLeastNone(amount: number): number {
+  return Math.max(0, amount)
+}
+
+const none: readonly GrantLimits[] = []
+
+/** What an agent has set aside for its questions that are under way. */
+export function questionGrants(world: World, agent: Entity): readonly GrantLimits[] {
+  if (world.core.state.count(SessionQuery) === 0) return none
+  return world.query(SessionQuery, Pending).flatMap((query) => {
+    const asked = world.read(query, SessionQuery)
+    return asked.agent === agent && asked.grant !== undefined ? [asked.grant] : none
+  })
+}

@@ -1,0 +1,44 @@
+import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import { oneLine } from '../text/frames.ts'
+import { cutText } from '../text/cut-text.ts'
+
+type Session = Pick<SubagentSessionData, 'error' | 'sessionId' | 'status' | 'summary'>
+
+/** Longest error that a line shows, in characters. */
+const maxErrorChars = 200
+
+/** The message that tells an agent of sessions that have ended: a line each. */
+export function updatesText(lines: readonly string[]): string {
+  return ['Background subagent updates:', ...lines].join('\n')
+}
+
+/** What an agent reads of a session that has ended. */
+export function endedLine({ sessionId, status, error, summary }: Session): string {
+  switch (status) {
+    case 'cancelled':
+      return `- ${sessionId} cancelled.`
+    case 'succeeded': {
+      const full = `subagent_result(session_id="${sessionId}") for the full result`
+      const short = ` or subagent_result(session_id="${sessionId}", read_method="summary") for the cached summary`
+      return `- ${sessionId} succeeded. Call ${full}${summary === undefined ? '' : short}.`
+    }
+    default:
+      return `- ${sessionId} failed: ${errorText(error)}. Call subagent_result(session_id="${sessionId}") for details.`
+  }
+}
+
+/** What an agent whose wait is over reads of a session that is still active. */
+export function stillLine({ sessionId, status }: Session): string {
+  return `- ${sessionId} is still ${status}.`
+}
+
+function errorText(error = ''): string {
+  const text = oneLine(error).replaceAll(/\s+/g, ' ').trim()
+  if (text === '') return 'Unknown error'
+  return cutText(text, maxErrorChars, '...')
+}
+
+/** A length of time as models and users read it, in its shortest form: `30s`, `0.05s`. */
+export function seconds(durationMs: number): string {
+  return `${durationMs / 1_000}s`
+}

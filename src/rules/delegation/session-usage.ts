@@ -1,0 +1,62 @@
+import { Delegated } from '../../../components/sessions/delegation-limits.ts'
+import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
+import { SubtaskAccount, SubtaskCount } from '../../../components/sessions/subtask-account.ts'
+import { UsageBeside } from '../../../components/money/usage-beside.ts'
+import { type CallUsage, Usage } from '../../../components/money/usage.ts'
+import { promptTokensOf } from '../tokens/prompt-tokens.ts'
+import { added, withAdded } from '../tokens/with-added.ts'
+import { nothingDelegated, tokensOf } from './grants.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+
+/** What an agent has used, and its subtasks, and its sessions: those that have ended, and those that run. */
+export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly usage: SessionUsage }>): SessionUsage {
+  const own = ownUsage(world, agent)
+  const delegated = world.get(agent, Delegated) ?? nothingDelegated
+  const { launched, launchedBefore = 0, spentTokens, spentCostNanoUsd, spentSessions } = delegated
+  let tokens = spentTokens
+  let sessions = launched - launchedBefore + spentSessions
+  let cost = own.costNanoUsd ?? 0
+  let isPriced = own.costNanoUsd !== undefined || spentCostNanoUsd > 0
+  cost += spentCostNanoUsd
+  const subtasks = subtasksSpent(world, agent)
+  tokens += subtasks?.tokens ?? 0
+  cost += subtasks?.costNanoUsd ?? 0
+  isPriced ||= subtasks?.costNanoUsd !== undefined
+  for (const { usage } of live) {
+    tokens += tokensOf(usage) + (usage.delegatedTokens ?? 0)
+    sessions += usage.sessions
+    cost += usage.costNanoUsd ?? 0
+    isPriced ||= usage.costNanoUsd !== undefined
+  }
+  return {
+    ...own,
+    ...(isPriced && { costNanoUsd: cost }),
+    ...(tokens > 0 && { delegatedTokens: tokens }),
+    sessions,
+  }
+}
+
+/** What an agent's own calls have used, steps and others; a count that no call reported is absent. */
+export function ownUsage(world: World, agent: Entity): CallUsage {
+  const steps = world.get(agent, Usage) ?? { calls: 0 }
+  const beside = world.get(agent, UsageBeside)
+  return beside === undefined ? steps : withAdded(steps, beside)
+}
+
+/** What an agent's subtasks have spent so far, those under way included; `undefined`: it has had none. */
+export function subtasksSpent(
+  world: World,
+  agent: Entity,
+): { readonly tokens: number; readonly costNanoUsd?: number | undefined } | undefined {
+  const count = world.get(agent, SubtaskCount)
+  if (count === undefined) return undefined
+  let tokens = count.inputTokens + count.outputTokens
+  let { costNanoUsd } = count
+  for (const account of world.referrers(SubtaskAccount, agent)) {
+    const { spent } = world.read(account, SubtaskAccount)
+    tokens += (promptTokensOf({ input: 0, ...spent }) ?? 0) + (spent.output ?? 0)
+    costNanoUsd = added(costNanoUsd, spent.costNanoUsd)
+  }
+  return { tokens, costNanoUsd }
+}

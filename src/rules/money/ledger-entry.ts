@@ -1,0 +1,119 @@
+import type { LedgerData, LedgerRow } from '../../../components/money/ledger.ts'
+import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
+import type { TokenUsage } from '../../../components/money/usage.ts'
+import { assign } from '../../world/canonical.ts'
+import type { Json } from '../../world/json.ts'
+import { withAdded } from '../tokens/with-added.ts'
+
+/** What settled calls of one model have used. */
+export interface Spent {
+  /** Absent: it has no price. */
+  readonly costNanoUsd?: number | undefined
+  /** @default 1 */
+  readonly calls?: number
+  /** Their tokens are estimates, since the provider said nothing. @default false */
+  readonly isEstimated?: boolean
+  /** They count for the agent's life alone: the turn that asked for them is over. @default false */
+  readonly isLate?: boolean
+  /** `provider/model`. */
+  readonly model: string
+  readonly usage: TokenUsage
+}
+
+export const emptyLedger: LedgerData = { models: {}, sessionNanoUsd: 0, turnNanoUsd: 0 }
+
+/** A ledger with calls more in it: a new one, down to the row of their model. */
+export function entered(
+  { models, sessionNanoUsd, turnNanoUsd }: LedgerData = emptyLedger,
+  spent: Spent,
+  isLate = spent.isLate === true,
+): LedgerData {
+  const { costNanoUsd = 0, model } = spent
+  const row = Object.hasOwn(models, model) ? models[model] : undefined
+  return {
+    models: withRow(models, model, withCalls(row, spent)),
+    sessionNanoUsd: sessionNanoUsd + costNanoUsd,
+    turnNanoUsd: turnNanoUsd + (isLate ? 0 : costNanoUsd),
+  }
+}
+
+/** Mostly there is one row, which is made anew. */
+function withRow(models: LedgerData['models'], model: string, row: LedgerRow): LedgerData['models'] {
+  const rows: Record<string, LedgerRow & Json> = {}
+  const made = row as LedgerRow & Json
+  for (const name in models) assign(rows, name, name === model ? made : (models[name] as Json))
+  if (!Object.hasOwn(rows, model)) assign(rows, model, made)
+  return rows
+}
+
+/**
+ * What is new in what a session reports that it and its own sessions have spent so far, as calls of its model; `undefined`
+ * if nothing is. After a crash a session may have spent less than it had reported: then nothing is new.
+ */
+export function newlySpent(
+  before: SessionUsage | undefined,
+  now: SessionUsage,
+): Omit<Spent, 'isLate' | 'model'> | undefined {
+  const calls = Math.max(0, now.calls - (before?.calls ?? 0))
+  const costNanoUsd = more(before?.costNanoUsd, now.costNanoUsd)
+  const usage = present({
+    cacheRead: more(before?.cacheRead, now.cacheRead),
+    cacheWrite: more(before?.cacheWrite, now.cacheWrite),
+    cacheWrite1h: more(before?.cacheWrite1h, now.cacheWrite1h),
+    input: more(before?.input, now.input),
+    output: more(before?.output, now.output),
+  })
+  const isNothing = calls === 0 && [costNanoUsd, ...Object.values(usage)].every((amount) => (amount ?? 0) === 0)
+  return isNothing ? undefined : { calls, ...(costNanoUsd !== undefined && { costNanoUsd }), usage }
+}
+
+/** The most of each count that a session has reported so far. */
+export function toldSoFar(before: SessionUsage | undefined, now: SessionUsage): SessionUsage {
+  return {
+    calls: Math.max(before?.calls ?? 0, now.calls),
+    sessions: Math.max(before?.sessions ?? 0, now.sessions),
+    ...present({
+      cacheRead: most(before?.cacheRead, now.cacheRead),
+      cacheWrite: most(before?.cacheWrite, now.cacheWrite),
+      cacheWrite1h: most(before?.cacheWrite1h, now.cacheWrite1h),
+      costNanoUsd: most(before?.costNanoUsd, now.costNanoUsd),
+      delegatedTokens: most(before?.delegatedTokens, now.delegatedTokens),
+      input: most(before?.input, now.input),
+      output: most(before?.output, now.output),
+    }),
+  }
+}
+
+function withCalls(
+  row: LedgerRow = { calls: 0 },
+  { calls = 1, costNanoUsd, isEstimated = false, usage }: Spent,
+): LedgerRow {
+  const counted = calls > 0 ? calls : undefined
+  const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
+  return withAdded(row, {
+    cacheRead,
+    cacheWrite,
+    cacheWrite1h,
+    calls,
+    costNanoUsd,
+    estimated: isEstimated ? counted : undefined,
+    input,
+    output,
+    unpriced: costNanoUsd === undefined ? counted : undefined,
+  })
+}
+
+function more(before: number | undefined, now: number | undefined): number | undefined {
+  return now === undefined ? undefined : Math.max(0, now - (before ?? 0))
+}
+
+function most(before: number | undefined, now: number | undefined): number | undefined {
+  return before === undefined || (now ?? -1) > before ? now : before
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without what is not known. */
+function present<T extends object>(values: T): Present<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>
+}

@@ -1,0 +1,93 @@
+import { EntiaError } from '../../world/entia-error.ts'
+import { shortly } from '../../world/known-options.ts'
+import { parseModel } from '../projection/model-name.ts'
+
+/**
+ * What a program knows of a model: prices in US dollars per million tokens, and its context window. What it leaves out is
+ * taken from the price list, rates of the cache only where it leaves out the rate that they go by.
+ */
+export interface Price {
+  readonly input?: number | undefined
+  /** @default that of `input`, where that is given */
+  readonly cacheRead?: number | undefined
+  /** @default that of `input`, where that is given */
+  readonly cacheWrite?: number | undefined
+  /** Of entries that the cache keeps for an hour. @default that of `cacheWrite`, where that is given or made of `input` */
+  readonly cacheWrite1h?: number | undefined
+  readonly output?: number | undefined
+  /** In tokens. */
+  readonly contextWindow?: number | undefined
+}
+
+/** Prices of a program, by the name of a model or its beginning, in any case. */
+export class PriceOverrides {
+  readonly #byName = new Map<string, Price>()
+
+  /**
+   * @param where whose prices they are, for messages
+   * @throws `invalid-argument`
+   */
+  constructor(prices: Readonly<Record<string, Price>>, where: string) {
+    checkPrices(prices, where)
+    for (const [model, price] of Object.entries(prices)) this.#byName.set(model.toLowerCase(), { ...price })
+  }
+
+  /** The price under `provider/model`, else under the model's name, else under the longest beginning of that or of both. */
+  of(model: string): Price | undefined {
+    const whole = model.toLowerCase()
+    const { model: name } = parseModel(whole)
+    return this.#byName.get(whole) ?? this.#byName.get(name) ?? this.#longest(name) ?? this.#longest(whole)
+  }
+
+  #longest(name: string): Price | undefined {
+    let longest = ''
+    for (const known of this.#byName.keys()) {
+      if (known.length > longest.length && name.startsWith(known)) longest = known
+    }
+    return this.#byName.get(longest)
+  }
+}
+
+/** A dollar a token: more than anybody asks, and sums of it stay exact. */
+const MAX_USD_PER_MILLION = 1_000_000
+
+const rateNames: readonly string[] = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output']
+
+/**
+ * Refuses prices that are none.
+ *
+ * @param where whose prices they are, for messages
+ * @throws `invalid-argument`
+ */
+export function checkPrices(prices: Readonly<Record<string, Price>>, where: string): void {
+  for (const [model, price] of Object.entries(prices)) check(where, model, price)
+}
+
+function check(where: string, model: string, price: Price): void {
+  const place = `${where}: prices['${model}']`
+  if (model === '') throw misuse(`${where}: prices have the name of a model each, or its beginning; came ''.`, model)
+  if (typeof price !== 'object' || price === null) {
+    throw misuse(
+      `${place} is an object with any of ${rateNames.join(', ')}, contextWindow; came ${shortly(price)}.`,
+      model,
+    )
+  }
+  for (const [field, value] of Object.entries(price) as [string, number | undefined][]) {
+    if (value === undefined) continue
+    if (field === 'contextWindow') {
+      if (Number.isSafeInteger(value) && value >= 1) continue
+      throw misuse(`${place}.${field} is a whole number of tokens, 1 or more; came ${shortly(value)}.`, model, field)
+    }
+    if (!rateNames.includes(field)) {
+      const known = `Known: ${rateNames.join(', ')}, contextWindow`
+      throw misuse(`${place} has no field '${field}'. ${known}. Check the spelling.`, model, field)
+    }
+    if (typeof value === 'number' && value >= 0 && value <= MAX_USD_PER_MILLION) continue
+    const expected = `a number of US dollars per million tokens, from 0 to ${MAX_USD_PER_MILLION}`
+    throw misuse(`${place}.${field} is ${expected}; came ${shortly(value)}.`, model, field)
+  }
+}
+
+function misuse(message: string, model: string, field?: string): EntiaError {
+  return new EntiaError('invalid-argument', message, { model, ...(field !== undefined && { field }) })
+}

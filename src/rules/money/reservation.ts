@@ -1,0 +1,110 @@
+import { Ceilings } from '../../../components/money/ceilings.ts'
+import { Llm, type LlmData } from '../../../components/agent/llm.ts'
+import { ModelCall } from '../../../components/effects/model-call.ts'
+import { ModelRates, type Rates } from '../../../components/money/model-rates.ts'
+import { Outcome } from '../../../components/effects/outcome.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { SideCall } from '../../../components/effects/side-call.ts'
+import {
+  estimated,
+  mostTokensOfCall,
+  mostTokensOfStep,
+  rawTokensOfCall,
+  rawTokensOfStep,
+} from '../tokens/request-tokens.ts'
+import { greatestFactor } from '../tokens/token-factor.ts'
+import type { DataOf, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+
+/** Who has what models cost, in each World: there is one at most. Only a shortcut. */
+const holders = new WeakMap<World, Entity>()
+
+/** What a model costs, as far as this world has asked. */
+export function ratesOf(world: World, model: string): Rates | undefined {
+  const holder = holders.get(world)
+  const models = (holder === undefined ? undefined : world.get(holder, ModelRates)?.models) ?? lookedUp(world)
+  return models !== undefined && Object.hasOwn(models, model) ? models[model] : undefined
+}
+
+function lookedUp(world: World): DataOf<() => typeof ModelRates.schema>['models'] | undefined {
+  // Straight from the column: bitECS is not to follow what one entity has.
+  const [holder] = world.core.state.holders(ModelRates)
+  if (holder === undefined) return undefined
+  holders.set(world, holder)
+  return world.read(holder, ModelRates).models
+}
+
+/**
+ * What the calls in flight of an agent that has `Ceilings` may cost at most, in billionths of a US dollar: the prompt at the
+ * dearest rate, and as much output as the model may write. A model without a price adds nothing.
+ */
+export function reservedForCalls(world: World, agent: Entity): number {
+  return sumOfCalls(world, agent, false)
+}
+
+/** No less than that, at the price of a look at what is new: no tokens are counted. */
+export function mostReservedForCalls(world: World, agent: Entity): number {
+  return sumOfCalls(world, agent, true)
+}
+
+/** No less than what a step of an agent may cost that answers so many messages; `undefined` if its model has no price. */
+export function mostReservedForStep(world: World, agent: Entity, messages: number, rates: Rates): number | undefined {
+  if (!rates.isPriced) return undefined
+  const input = greatestFactor * mostTokensOfStep(world, agent, messages)
+  return dearestCost(rates, { input, output: outputLimit(world.read(agent, Llm)) })
+}
+
+/** @param isBound tokens are not counted: there are no more than so many */
+function sumOfCalls(world: World, agent: Entity, isBound: boolean): number {
+  if (!world.has(agent, Ceilings)) return 0
+  let sum = 0
+  for (const owned of world.referrers(OwnedBy, agent)) {
+    if (world.has(owned, ModelCall)) sum += mostCostOfStep(world, agent, owned, isBound)
+  }
+  if (!world.isReferred(SideCall, agent)) return sum
+  for (const call of world.referrers(SideCall, agent)) sum += mostCostOfSideCall(world, agent, call, isBound)
+  return sum
+}
+
+/** Of a call that is settled: nothing is set aside for it any more. */
+function mostCostOfStep(world: World, agent: Entity, call: Entity, isBound: boolean): number {
+  if (world.has(call, Outcome)) return 0
+  const { messages } = world.read(call, ModelCall)
+  const llm = world.read(agent, Llm)
+  const rates = ratesOf(world, llm.model)
+  if (rates?.isPriced !== true) return 0
+  if (isBound) return mostReservedForStep(world, agent, messages, rates) ?? 0
+  const input = estimated(world, agent, llm.model, rawTokensOfStep(world, agent, messages))
+  return dearestCost(rates, { input, output: outputLimit(llm) }) ?? 0
+}
+
+function mostCostOfSideCall(world: World, agent: Entity, call: Entity, isBound: boolean): number {
+  if (world.has(call, Outcome)) return 0
+  const { maxOutputTokens, model } = world.read(call, SideCall)
+  const rates = ratesOf(world, model)
+  if (rates?.isPriced !== true) return 0
+  const input = isBound
+    ? greatestFactor * mostTokensOfCall(world, call)
+    : estimated(world, agent, model, rawTokensOfCall(world, call))
+  return dearestCost(rates, { input, output: maxOutputTokens }) ?? 0
+}
+
+function outputLimit({ maxOutputTokens, thinking }: LlmData): number {
+  return maxOutputTokens ?? assumedOutputTokens + (typeof thinking === 'number' ? thinking : 0)
+}
+
+/** Most tokens that a model is taken to write in one call where nothing says how many it may. */
+export const assumedOutputTokens = 32_000
+
+const million = 1_000_000
+
+/** The most that a call costs with so many tokens, in whole billionths of a US dollar; `undefined` without a price. */
+export function dearestCost(
+  rates: Rates | undefined,
+  { input, output }: { readonly input: number; readonly output: number },
+): number | undefined {
+  if (rates?.isPriced !== true) return undefined
+  const { inputNanoUsdPerMillion, outputNanoUsdPerMillion } = rates
+  const cost = Math.ceil((input * inputNanoUsdPerMillion + output * outputNanoUsdPerMillion) / million)
+  return Math.min(cost, Number.MAX_SAFE_INTEGER)
+}

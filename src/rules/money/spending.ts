@@ -1,0 +1,75 @@
+import { CostCeiling } from '../../../components/money/cost-ceiling.ts'
+import { Delegated } from '../../../components/sessions/delegation-limits.ts'
+import { Ledger } from '../../../components/money/ledger.ts'
+import { ReportedUsage } from '../../../components/sessions/reported-usage.ts'
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { Turn } from '../../../components/agent/turn.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { Bound, Spending } from './ceiling-decision.ts'
+import { emptyLedger } from './ledger-entry.ts'
+import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
+import { questionGrants } from '../delegation/grants.ts'
+import { toNanoUsd, toUsd } from './usd.ts'
+
+/** What an agent has spent and what is in flight, for those who look at it. */
+export interface CostStats {
+  /** Of the turn that is open, or that was open last. */
+  readonly turnUsd: number
+  readonly sessionUsd: number
+  /** What calls and sessions in flight may cost besides, as far as that is known. */
+  readonly reservedUsd: number
+  /** Calls without a price: the sums are the least that was spent. */
+  readonly unpricedCalls: number
+  readonly estimatedCalls: number
+  /** The bound that was reached, until it is reset. */
+  readonly tripped?: Bound
+}
+
+export function costStats(world: World, agent: Entity): CostStats {
+  const { models, sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
+  const tripped = world.get(agent, CostCeiling)?.bound
+  let unpricedCalls = 0
+  let estimatedCalls = 0
+  for (const { estimated = 0, unpriced = 0 } of Object.values(models)) {
+    unpricedCalls += unpriced
+    estimatedCalls += estimated
+  }
+  return {
+    turnUsd: toUsd(turnNanoUsd),
+    sessionUsd: toUsd(sessionNanoUsd),
+    reservedUsd: toUsd(reservedNanoUsd(world, agent)),
+    unpricedCalls,
+    estimatedCalls,
+    ...(tripped !== undefined && { tripped }),
+  }
+}
+
+/** What an agent has spent, as its ceilings see it. */
+export function spendingOf(world: World, agent: Entity): Spending {
+  const { sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
+  return { sessionNanoUsd, turnNanoUsd: world.has(agent, Turn) ? turnNanoUsd : undefined }
+}
+
+/** What an agent's calls in flight may cost, and what its sessions have left of their grants; in billionths of a US dollar. */
+export function reservedNanoUsd(world: World, agent: Entity): number {
+  return grantedNanoUsd(world, agent) + reservedForCalls(world, agent)
+}
+
+/** No less than that, without counting tokens. */
+export function mostReservedNanoUsd(world: World, agent: Entity): number {
+  return grantedNanoUsd(world, agent) + mostReservedForCalls(world, agent)
+}
+
+/** What sessions report as spent of their grants is no longer reserved. */
+function grantedNanoUsd(world: World, agent: Entity): number {
+  let granted = world.get(agent, Delegated)?.reservedCostNanoUsd ?? 0
+  for (const { costUsd = 0 } of questionGrants(world, agent)) granted += toNanoUsd(costUsd)
+  if (granted === 0) return 0
+  for (const session of world.referrers(ReportedUsage, agent)) {
+    const { costNanoUsd = 0 } = world.read(session, ReportedUsage).usage
+    const { grant } = world.read(session, SubagentSession)
+    granted -= Math.min(costNanoUsd, toNanoUsd(grant?.costUsd ?? 0))
+  }
+  return granted
+}

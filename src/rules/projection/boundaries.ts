@@ -1,0 +1,103 @@
+import { Boundary, type BoundaryEntry } from '../../../components/context/boundary.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { Seed } from '../../../components/context/holder.ts'
+import type { Message } from '../../protocol/message.ts'
+import { framed, recordFoot, recordHeads } from '../text/frames.ts'
+import { countUpTo, seqAt } from './places.ts'
+import type { Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+
+/** Where the projection of an agent begins. */
+export interface ProjectionStart {
+  /** Stands for what is left out. */
+  readonly message: Message
+  /** How many messages of the conversation are left out. */
+  readonly from: number
+}
+
+/** The same entry is always the same message, so that wire forms and hashes of it are made once. */
+const knownMessages = new WeakMap<BoundaryEntry, Message>()
+
+/** Where an agent's projection begins, if a boundary is in force. */
+export function projectionStart(world: World, agent: Entity): ProjectionStart | undefined {
+  const newest = world.get(agent, Boundary)?.at(-1)
+  if (newest === undefined) return undefined
+  return { message: boundaryMessage(newest), from: coveredBy(world, agent, newest) }
+}
+
+/**
+ * How many messages a boundary covers. One that a program has placed between a call and its result covers neither: no provider
+ * takes a result without its call.
+ */
+function coveredBy(world: World, agent: Entity, { seq }: Pick<BoundaryEntry, 'seq'>): number {
+  const count = countUpTo(world, agent, seq)
+  const conversation = world.get(agent, Conversation)
+  if (conversation?.[count]?.role !== 'tool') return count
+  let index = count - 1
+  while (index > 0 && !hasCalls(conversation[index])) index--
+  return Math.max(0, index)
+}
+
+function hasCalls(message: Message | undefined): boolean {
+  return message?.role === 'assistant' && message.content.some(({ type }) => type === 'tool-call')
+}
+
+/** The one message that an agent's model reads in place of those that a boundary covers. */
+export function boundaryMessage(entry: BoundaryEntry): Message {
+  let message = knownMessages.get(entry)
+  if (message === undefined) {
+    const text = `${recordHeads[entry.kind]}\n\n${framed(entry.text, 'record')}\n\n${recordFoot}`
+    // Frozen, as those of a World are: its tokens are counted once.
+    message = Object.freeze({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
+    knownMessages.set(entry, message)
+  }
+  return message
+}
+
+/** The part of a conversation that a boundary would cover anew if it were written now. */
+export interface UncoveredPart {
+  /** The text of the boundary before it. */
+  readonly carried?: string
+  /** It begins behind the message of this `seq`; 0: at the first. */
+  readonly fromSeq: number
+  /** It ends with the message of this `seq`. */
+  readonly toSeq: number
+  /** How many messages it has. */
+  readonly count: number
+}
+
+/**
+ * What stands behind the newest boundary of an agent that is at a quiet point, up to the messages that are not answered:
+ * those stay as they are. `undefined`: nothing does; or the agent holds a turn that it is to remember as it was.
+ */
+export function uncoveredPart(world: World, agent: Entity): UncoveredPart | undefined {
+  if (world.has(agent, Seed)) return undefined
+  const messages = world.get(agent, Conversation) ?? []
+  const newest = world.get(agent, Boundary)?.at(-1)
+  const end = unansweredFrom(messages)
+  const begin = newest === undefined ? 0 : coveredBy(world, agent, newest)
+  if (end <= begin) return undefined
+  return {
+    ...(newest !== undefined && { carried: newest.text }),
+    fromSeq: newest === undefined ? 0 : coveredSeq(world, agent, newest.seq, begin),
+    toSeq: seqAt(world, agent, end - 1),
+    count: end - begin,
+  }
+}
+
+/** A boundary may cover less than it says. */
+function coveredSeq(world: World, agent: Entity, seq: number, count: number): number {
+  if (count === countUpTo(world, agent, seq)) return seq
+  return count === 0 ? 0 : seqAt(world, agent, count - 1)
+}
+
+/** The index of the first of the last messages that no model has answered; the count of all messages if there is none. */
+export function unansweredFrom(messages: readonly Message[]): number {
+  let index = messages.length
+  while (index > 0 && isFromOutside(messages[index - 1])) index--
+  return index
+}
+
+function isFromOutside(message: Message | undefined): boolean {
+  return message?.role === 'user' || message?.role === 'system'
+}

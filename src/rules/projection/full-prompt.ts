@@ -1,0 +1,80 @@
+import type { z } from 'zod'
+import { Skills } from '../../../components/agent/skills.ts'
+import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
+import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { liveSubagentsIn } from './live-subagents.ts'
+import type { DeepReadonly, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import { hasPlaceholder, type Rendered, renderPrompt } from './render-prompt.ts'
+
+type Data<Component extends { readonly schema: z.ZodType }> = DeepReadonly<z.infer<Component['schema']>> | undefined
+
+/** What a system prompt is made of. */
+interface Parts {
+  readonly prompt: Data<typeof SystemPrompt>
+  readonly skills: Data<typeof Skills>
+  readonly tools: Data<typeof ToolRegistry>
+  readonly registry: Data<typeof SubagentRegistry>
+}
+
+/** By its first part. Values of a World are frozen: the same objects make the same text, at every step. */
+const known = new WeakMap<object, { readonly parts: Parts; readonly full: Rendered }>()
+
+/**
+ * An agent's whole system prompt: its template filled in, the texts of its skills in the order in which they were
+ * installed, the ending, and the list of live subagents where that goes there. These three are literal. `undefined` if the
+ * template is all that there is, and is sent as it stands.
+ */
+export function fullPrompt(world: World, agent: Entity): Rendered | undefined {
+  const full = promptAlone(world, agent)
+  const block = liveSubagentsIn(world, agent, 'system')?.text
+  if (block === undefined) return full
+  const { text = world.get(agent, SystemPrompt)?.template ?? '', unknown = [] } = full ?? {}
+  return { text: text === '' ? block : `${text}\n\n${block}`, unknown }
+}
+
+/** The prompt as long as nothing is listed behind it. */
+function promptAlone(world: World, agent: Entity): Rendered | undefined {
+  const prompt = world.get(agent, SystemPrompt)
+  const skills = world.get(agent, Skills)
+  const key = prompt ?? skills
+  if (key === undefined || isWhole(prompt, skills)) return undefined
+  const tools = world.get(agent, ToolRegistry)
+  const registry = world.get(agent, SubagentRegistry)
+  const last = known.get(key)
+  const parts = { prompt, skills, tools, registry }
+  if (last !== undefined && isSame(last.parts, parts)) return last.full
+  const full = made(parts)
+  known.set(key, { parts, full })
+  return full
+}
+
+/** Is the template all that there is? */
+function isWhole(prompt: Parts['prompt'], skills: Parts['skills']): boolean {
+  if (skills?.installed.some((skill) => (skill.prompt ?? '') !== '') === true) return false
+  return prompt === undefined || ((prompt.ending ?? '') === '' && !hasPlaceholder(prompt.template))
+}
+
+function isSame(before: Parts, after: Parts): boolean {
+  return (
+    before.prompt === after.prompt &&
+    before.skills === after.skills &&
+    before.tools === after.tools &&
+    before.registry === after.registry
+  )
+}
+
+function made({ prompt, skills, tools, registry }: Parts): Rendered {
+  const installed = skills?.installed ?? []
+  const { text, unknown } = renderPrompt(prompt?.template ?? '', {
+    tools: tools?.tools ?? [],
+    skills: installed,
+    subagents: Object.values(registry?.subagents ?? {}),
+    isFreeForm: registry?.freeForm?.enabled ?? false,
+    mcps: [],
+  })
+  const texts = installed.map((skill) => (skill.prompt ? `## Skill: ${skill.name}\n${skill.prompt}` : ''))
+  const sections = [text, ...texts, prompt?.ending ?? ''].filter((section) => section !== '')
+  return { text: sections.join('\n\n'), unknown }
+}

@@ -1,0 +1,77 @@
+import { Archive } from '../../../components/context/archive.ts'
+import type { DeepReadonly, Entity } from '../../world/component.ts'
+import type { World } from '../../world/world.ts'
+import type { z } from 'zod'
+
+/** `seq`s of messages that stand in no conversation any more: of the first, and behind the last. */
+interface Gap {
+  readonly from: number
+  readonly to: number
+  /** How many are missing in it and in those before it. */
+  readonly missing: number
+}
+
+/** Worked out once for a log as it is. A tick that is undone takes entries back, and others may come in their places. */
+const known = new WeakMap<object, { readonly last: unknown; readonly length: number; readonly gaps: readonly Gap[] }>()
+const none: readonly Gap[] = []
+
+/**
+ * The `seq` of the message at an index of an agent's conversation: 1 for the first, ascending, never reused. A turn that was
+ * archived leaves a gap, and what stands behind it keeps its `seq`.
+ */
+export function seqAt(world: World, agent: Entity, index: number): number {
+  const gaps = gapsOf(world, agent)
+  const before = lastIn(gaps, ({ to, missing }) => to - missing - 1 <= index)
+  return index + 1 + (before?.missing ?? 0)
+}
+
+/** How many messages of an agent's conversation have a `seq` up to this one. */
+export function countUpTo(world: World, agent: Entity, seq: number): number {
+  const gaps = gapsOf(world, agent)
+  const gap = lastIn(gaps, ({ from }) => from <= seq)
+  if (gap === undefined) return Math.max(0, seq)
+  return seq - gap.missing + Math.max(0, gap.to - seq - 1)
+}
+
+/** The last gap that has what the ones before it have, too. There may be thousands, and every turn asks. */
+function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefined {
+  if (gaps.length === 0) return undefined
+  let [low, high] = [0, gaps.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (has(gaps[middle] as Gap)) low = middle + 1
+    else high = middle
+  }
+  return gaps[low - 1]
+}
+
+/** Where archived turns left gaps, ascending. Mostly the newest turn is archived last: then what was known stays. */
+function gapsOf(world: World, agent: Entity): readonly Gap[] {
+  const entries = world.get(agent, Archive)
+  if (entries === undefined || entries.length === 0) return none
+  const last = known.get(entries)
+  const isKnown = last !== undefined && entries[last.length - 1] === last.last
+  if (isKnown && last.length === entries.length) return last.gaps
+  const before = isKnown ? last.gaps : none
+  const added = rangesOf(entries.slice(isKnown ? last.length : 0))
+  const isBehind = (added[0]?.from ?? Infinity) > (before.at(-1)?.from ?? 0)
+  const gaps = isBehind ? withRanges([...before], added) : withRanges([], rangesOf(entries))
+  known.set(entries, { last: entries.at(-1), length: entries.length, gaps })
+  return gaps
+}
+
+type Entry = DeepReadonly<z.infer<(typeof Archive)['schema']>>
+type Range = Pick<Gap, 'from' | 'to'>
+
+function rangesOf(entries: readonly Entry[]): readonly Range[] {
+  return entries
+    .filter(({ status, fromSeq, toSeq }) => status === 'archived' && toSeq - fromSeq > 1)
+    .map(({ fromSeq, toSeq }) => ({ from: fromSeq + 1, to: toSeq }))
+    .toSorted((a, b) => a.from - b.from)
+}
+
+function withRanges(gaps: Gap[], ranges: readonly Range[]): readonly Gap[] {
+  let missing = gaps.at(-1)?.missing ?? 0
+  for (const { from, to } of ranges) gaps.push({ from, to, missing: (missing += to - from) })
+  return gaps
+}

@@ -1,0 +1,67 @@
+import { inspect } from '../../world/inspect.ts'
+import { cutText } from './cut-text.ts'
+
+/** Longest message that is made out of something thrown, in characters. */
+export const maxThrownChars = 2_000
+
+/** How far a chain of causes is followed. */
+const maxCauses = 4
+
+const inspectOptions = {
+  depth: 2,
+  breakLength: Infinity,
+  customInspect: false,
+  maxArrayLength: 20,
+  maxStringLength: 500,
+}
+
+/**
+ * A message out of anything that was thrown, errors or not: name, message and causes. Never throws itself, whatever the
+ * value's getters do, and never longer than `maxThrownChars`.
+ */
+export function thrownMessage(value: unknown): string {
+  try {
+    return cutText(describe(value, maxCauses).toWellFormed(), maxThrownChars, '…')
+  } catch {
+    return 'something was thrown that cannot be read'
+  }
+}
+
+function describe(value: unknown, causesLeft: number): string {
+  if (typeof value === 'string')
+    return value.trim() === '' ? 'an empty text was thrown' : cutText(value, maxThrownChars + 1)
+  if (isErrorLike(value)) return describeError(value, causesLeft)
+  return `${cutText(inspect(value, inspectOptions), maxThrownChars)} was thrown`
+}
+
+function describeError(error: ErrorLike, causesLeft: number): string {
+  const said = [error.message, error.code].find((text) => typeof text === 'string' && text !== '')
+  const head = [error.name === 'Error' ? undefined : error.name, said]
+    .filter((part) => typeof part === 'string' && part !== '')
+    .map((part) => cutText(String(part), maxThrownChars + 1))
+    .join(': ')
+  const causes = Array.isArray(error.errors) ? error.errors.slice(0, 3) : isSaid(error.cause, head) ? [] : [error.cause]
+  const behind = causes.filter((cause) => cause !== undefined && cause !== null && causesLeft > 0)
+  if (behind.length === 0) return head === '' ? 'an error without a message was thrown' : head
+  return `${head === '' ? 'Error' : head} (${behind.map((cause) => describe(cause, causesLeft - 1)).join('; ')})`
+}
+
+/** Many an error repeats in its message what has caused it. */
+function isSaid(cause: unknown, head: string): boolean {
+  if (!isErrorLike(cause) || cause.cause !== undefined || cause.errors !== undefined) return false
+  return typeof cause.message === 'string' && cause.message !== '' && head.includes(`: ${cause.message}`)
+}
+
+interface ErrorLike {
+  readonly name?: unknown
+  readonly message?: unknown
+  readonly code?: unknown
+  readonly cause?: unknown
+  readonly errors?: unknown
+}
+
+/** Errors of other realms and plain objects with a message count, too. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  if (typeof value !== 'object' || value === null) return false
+  return value instanceof Error || ('message' in value && typeof value.message === 'string')
+}

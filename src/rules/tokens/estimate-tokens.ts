@@ -1,0 +1,160 @@
+import type { Message } from '../../protocol/message.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { canonical } from '../../world/canonical.ts'
+import { LogView } from '../../world/log-view.ts'
+import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../world/option-shapes.ts'
+import { countTokens } from './tokenizer.ts'
+
+/** What tokens can be estimated of: a text, a message, or several messages. */
+export type Countable = string | Message | readonly Message[] | LogView<Message>
+
+export interface EstimateOptions {
+  /** Tokens of the model's provider for one that is counted here; above 0. */
+  readonly factor: number
+}
+
+/** What a message takes besides its content. */
+export const tokensPerMessage = 4
+/** What an image, or another file, takes, whatever its size. */
+export const tokensPerMedium = 1_600
+
+/** What is frozen stays what it is, and is counted once. */
+const counted = new WeakMap<Message, number>()
+
+/**
+ * How many tokens a model is likely to read in a content. Counts text, thinking, results, names and JSON arguments of
+ * calls, blocks of a provider's own as JSON, and a flat amount for a message and for a medium. A message of a World is counted once.
+ *
+ * @returns a whole number, rounded up; 0 for an empty text and for no messages
+ * @throws `invalid-argument`
+ */
+export function estimateTokens(content: Countable, options: EstimateOptions): number {
+  checkOptions('estimateTokens', options, { factor: factorShape })
+  const { factor } = options
+  refuseMisfit('estimateTokens', 'factor', factor, factorShape)
+  refuseNoContent(content)
+  const tokens = typeof content === 'string' ? countTokens(content) : sum(messagesOf(content), rawTokens)
+  return Math.ceil(tokens * factor)
+}
+
+/** Is the estimate of a content so many tokens or more? Counts no more of it than it takes to know. */
+export function isAtLeast(
+  content: Countable,
+  { factor, tokens }: EstimateOptions & { readonly tokens: number },
+): boolean {
+  checkFactor(factor)
+  const reaches = (raw: number): boolean => Math.ceil(raw * factor) >= tokens
+  let most = maxTokensOf(content)
+  if (!reaches(most)) return false
+  if (typeof content === 'string') return reaches(countTokens(content))
+  let least = 0
+  for (const message of messagesOf(content)) {
+    if (reaches(least)) return true
+    if (!reaches(most)) return false
+    most -= maxTokensOfMessage(message)
+    const raw = rawTokens(message)
+    most += raw
+    least += raw
+  }
+  return reaches(least)
+}
+
+/** The tokens of a message before any factor. Counted once if it is frozen, as all are that come from a World. */
+export function rawTokens(message: Message): number {
+  let tokens = counted.get(message)
+  if (tokens !== undefined) return tokens
+  tokens = tokensOf(message, countTokens)
+  if (Object.isFrozen(message)) counted.set(message, tokens)
+  return tokens
+}
+
+/** The tokens of a text before any factor. */
+export function rawTokensOfText(text: string): number {
+  return countTokens(text)
+}
+
+/** No fewer tokens than a content has before any factor, at the price of its bytes: no token is less than a byte. */
+export function maxTokensOf(content: Countable): number {
+  return typeof content === 'string' ? bytesOf(content) : sum(messagesOf(content), maxTokensOfMessage)
+}
+
+function maxTokensOfMessage(message: Message): number {
+  return counted.get(message) ?? tokensOf(message, bytesOf)
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text)
+}
+
+function tokensOf(message: Message, ofText: (text: string) => number): number {
+  let tokens = tokensPerMessage
+  for (const block of message.content) tokens += tokensOfBlock(block, ofText)
+  return tokens
+}
+
+type Block = Message['content'][number]
+
+function tokensOfBlock(block: Block, ofText: (text: string) => number): number {
+  switch (block.type) {
+    case 'file':
+      return tokensPerMedium
+    case 'tool-call':
+      return ofText(block.name) + ofText(block.malformed ?? JSON.stringify(block.arguments))
+    case 'provider':
+      return ofText(JSON.stringify(block.data))
+    case 'text':
+    case 'thinking':
+      return ofText(block.text)
+  }
+}
+
+const factorShape: Shape = {
+  wanted: 'a number above 0',
+  fits: (value) => Number.isFinite(value) && (value as number) > 0,
+}
+
+/** What is frozen is of a World, which has checked it. */
+function refuseNoContent(content: unknown): void {
+  if (typeof content === 'string' || content instanceof LogView) return
+  refuseMisfit('estimateTokens', 'content', content, contentShape)
+  for (const message of Array.isArray(content) ? (content as unknown[]) : [content]) {
+    if (typeof message === 'object' && message !== null && Object.isFrozen(message)) continue
+    canonical(message, () => 'a message')
+    refuseMisfit('estimateTokens', 'a message', message, messageShape)
+  }
+}
+
+const contentShape: Shape = {
+  wanted: 'a text, a message or a list of messages',
+  fits: (value) => typeof value === 'object' && value !== null,
+}
+const messageShape: Shape = {
+  wanted: 'an object with a list of blocks in content',
+  fits: (value) => table.fits(value) && listOf(blockShape).fits((value as { readonly content?: unknown }).content),
+}
+const blockShape: Shape = {
+  wanted: 'a block',
+  fits: (value) => {
+    if (!table.fits(value)) return false
+    const { type, text, name, malformed, arguments: input, data } = value as Readonly<Record<string, unknown>>
+    if (type === 'text' || type === 'thinking') return typeof text === 'string'
+    if (type === 'provider') return data !== undefined
+    if (type !== 'tool-call') return type === 'file'
+    return typeof name === 'string' && (typeof malformed === 'string' || (malformed === undefined && table.fits(input)))
+  },
+}
+
+function messagesOf(content: Exclude<Countable, string>): readonly Message[] | LogView<Message> {
+  return 'role' in content ? [content] : content
+}
+
+function sum(messages: Iterable<Message>, ofMessage: (message: Message) => number): number {
+  let tokens = 0
+  for (const message of messages) tokens += ofMessage(message)
+  return tokens
+}
+
+function checkFactor(factor: number): void {
+  if (Number.isFinite(factor) && factor > 0) return
+  throw new EntiaError('invalid-argument', `A factor of a token estimate is a number above 0; came ${factor}.`)
+}

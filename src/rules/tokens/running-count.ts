@@ -1,0 +1,137 @@
+import type { Message } from '../../protocol/message.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { rawTokens, rawTokensOfText } from './estimate-tokens.ts'
+import { mostTokensOf, mostTokensOfText } from './most-tokens.ts'
+
+/** What an agent sends its model, as far as it is counted. */
+export interface CountedRequest extends Stretch {
+  readonly system: string
+  readonly tools: readonly ToolDeclaration[]
+  /** The array of the agent's log. */
+  readonly messages: readonly Message[]
+  /** What stands before and behind them: the message of a boundary, the tail. @default none */
+  readonly others?: readonly Message[]
+}
+
+/** Messages of a log from one index up to, not including, another. */
+export interface Stretch {
+  /** @default 0 */
+  readonly from?: number | undefined
+  /** @default the log's length */
+  readonly to?: number | undefined
+}
+
+/** What is known of a log: how much the messages from one index up to another come to. Written over at each step. */
+interface Run {
+  from: number
+  to: number
+  sum: number
+  /** The last of these: a tick that is undone takes messages back, and others may come in their places. */
+  last: Message | undefined
+}
+
+/** From so many messages on a stretch is remembered: a shorter one is added up as quickly. */
+const minRemembered = 64
+
+/** Adds up messages of logs, at the cost of what is new. */
+class RunningSum {
+  /** Of each log the stretch added up last. Only a shortcut: a log's array only grows, and a rewrite makes another one. */
+  readonly #runs = new WeakMap<readonly Message[], Run>()
+  readonly #amountOf: (message: Message) => number
+
+  /** @param amountOf always gives the same of the same message */
+  constructor(amountOf: (message: Message) => number) {
+    this.#amountOf = amountOf
+  }
+
+  of(messages: readonly Message[], from = 0, to = messages.length): number {
+    const end = Math.min(to, messages.length)
+    const known = this.#runs.get(messages)
+    // From the end of what is known, which may lie behind the end that is asked for, or from nothing.
+    const isNear = known !== undefined && isKnown(known, messages, from) && Math.abs(known.to - end) < end - from
+    let at = isNear ? known.to : Math.min(from, end)
+    let sum = isNear ? known.sum : 0
+    for (; at < end; at++) sum += this.#at(messages, at)
+    for (; at > end; at--) sum -= this.#at(messages, at - 1)
+    if (end - from < minRemembered) return sum
+    const last = messages[end - 1]
+    if (known === undefined) this.#runs.set(messages, { from, to: end, sum, last })
+    else {
+      known.from = from
+      known.to = end
+      known.sum = sum
+      known.last = last
+    }
+    return sum
+  }
+
+  #at(messages: readonly Message[], index: number): number {
+    const message = messages[index]
+    return message === undefined ? 0 : this.#amountOf(message)
+  }
+}
+
+function isKnown(run: Run, messages: readonly Message[], from: number): boolean {
+  return run.from === from && messages[run.to - 1] === run.last
+}
+
+const tokenSum = new RunningSum(rawTokens)
+const mostSum = new RunningSum(mostTokensOf)
+const declared = new WeakMap<object, number>()
+const texts = new Map<string, number>()
+/** So many texts are remembered before all are forgotten. */
+const maxTexts = 1_000
+
+/** The tokens of a request before any factor. Costs what is new since the agent's log was last counted. */
+export function rawTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
+  let tokens = rawTokensOfLastingText(system) + rawTokensOfTools(tools)
+  for (const message of others) tokens += rawTokens(message)
+  return tokens + tokenSum.of(messages, from, to)
+}
+
+/** No fewer tokens than a request has before any factor, at the price of a look at what is new in it. */
+export function mostTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
+  let most = mostTokensOfText(system) + bytesOfTools(tools)
+  for (const message of others) most += mostTokensOf(message)
+  return most + mostSum.of(messages, from, to)
+}
+
+/** The tokens of messages of a log, before any factor. Costs what is new since the log was last counted from there. */
+export function runningCount(messages: readonly Message[], stretch: Stretch = {}): number {
+  return tokenSum.of(messages, stretch.from, stretch.to)
+}
+
+const measured = new WeakMap<readonly ToolDeclaration[], number>()
+
+/** Lists of a World are frozen, and sent at each step. */
+function bytesOfTools(tools: readonly ToolDeclaration[]): number {
+  let bytes = measured.get(tools)
+  if (bytes === undefined) measured.set(tools, (bytes = Buffer.byteLength(JSON.stringify(tools))))
+  return bytes
+}
+
+/** Names, descriptions and schemas of tools. Those of a World are frozen, and each list, and each tool, is counted once. */
+function rawTokensOfTools(tools: readonly ToolDeclaration[]): number {
+  return once(tools, () => tools.reduce((sum, tool) => sum + once(tool, () => rawTokensOfTool(tool)), 0))
+}
+
+function rawTokensOfTool({ name, description, inputSchema }: ToolDeclaration): number {
+  return rawTokensOfText(name) + rawTokensOfText(description) + rawTokensOfText(JSON.stringify(inputSchema))
+}
+
+function once(object: object, count: () => number): number {
+  let tokens = declared.get(object)
+  if (tokens !== undefined) return tokens
+  tokens = count()
+  if (Object.isFrozen(object)) declared.set(object, tokens)
+  return tokens
+}
+
+/** System prompts are long, shared by many agents, and sent at each step. */
+function rawTokensOfLastingText(text: string): number {
+  let tokens = texts.get(text)
+  if (tokens !== undefined) return tokens
+  if (texts.size >= maxTexts) texts.clear()
+  texts.set(text, (tokens = rawTokensOfText(text)))
+  return tokens
+}

@@ -1,0 +1,137 @@
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { Answered } from '../../components/agent/answered.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { Overflowed, Unweighed } from '../../components/context/compaction-state.ts'
+import { Context } from '../../components/context/context.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { CostCeiling } from '../../components/money/cost-ceiling.ts'
+import type { Failure } from '../../src/protocol/failure.ts'
+import { EndedTurn } from '../../components/context/ended-turn.ts'
+import { LastStep } from '../../components/agent/last-step.ts'
+import { LastTurn, type Stop } from '../../components/agent/last-turn.ts'
+import { ModelCall } from '../../components/effects/model-call.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import { Pending } from '../../components/effects/pending.ts'
+import { Running } from '../../components/effects/running.ts'
+import { SessionQuery } from '../../components/sessions/session-call.ts'
+import { ToolCall } from '../../components/agent/tool-call.ts'
+import { Turn, type TurnData } from '../../components/agent/turn.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import { seqAt } from '../../src/rules/projection/places.ts'
+import type { DeepReadonly, Entity } from '../../src/world/component.ts'
+import type { Json } from '../../src/world/json.ts'
+import type { World } from '../../src/world/world.ts'
+import { isWorthJudging } from '../context/archival/is-worth-judging.ts'
+import { answerCall, resultOf } from './answer-call.ts'
+import { endCall } from '../money/charge-call.ts'
+import { cancelSessionsOf } from '../sessions/cancel-sessions.ts'
+import { holdStep } from '../kit/hold-step.ts'
+import { tripIfReached } from '../money/charge.ts'
+import { startNextQuery } from '../sessions/query-session.ts'
+import { endWait } from '../sessions/end-wait.ts'
+import { tell } from '../kit/tell.ts'
+
+/** How a turn ends. */
+export interface TurnEnd {
+  readonly stop: Stop
+  readonly failure?: Failure
+  readonly output?: Json
+}
+
+/**
+ * Ends an agent's turn and leaves a valid conversation: every call answered once, an assistant message last, nothing
+ * under way.
+ */
+export function endTurn(world: World, agent: Entity, { stop, failure, output }: TurnEnd): void {
+  answerOpenCalls(world, agent, stop)
+  endWait(world, agent)
+  const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
+  for (const effect of world.referrers(OwnedBy, agent)) {
+    if (world.has(effect, ModelCall)) endCall(world, effect)
+    else world.despawn(effect)
+  }
+  for (const session of asked) startNextQuery(world, session)
+  if (takesSessionsAlong(world, agent, stop)) cancelSessionsOf(world, agent)
+  const closing = closingText(stop, failure)
+  const last = world.get(agent, Conversation)?.at(-1)
+  if (closing !== undefined && last !== undefined) {
+    world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
+  }
+  for (const token of [Answered, Busy, Overflowed, Unread]) world.remove(agent, token)
+  // The steps of a session are counted over all its turns.
+  if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
+  const { fromSeq, steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
+  world.remove(agent, Turn)
+  goOnIfReset(world, agent)
+  if (fromSeq !== undefined && isWorthJudging(world, agent, { fromSeq, stop })) {
+    const toSeq = seqAt(world, agent, world.read(agent, Conversation).length - 1)
+    world.spawn(EndedTurn({ agent, fromSeq, stop, toSeq }))
+  }
+  if (world.has(agent, Context)) world.add(agent, Unweighed)
+  const times = { startedAtMs, endedAtMs: world.nowMs }
+  world.add(
+    agent,
+    LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }),
+  )
+  tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
+}
+
+/**
+ * A ceiling that was reset while its turn had still to end lets the agent go on from here, unless what was in flight has
+ * reached that of its life meanwhile.
+ */
+function goOnIfReset(world: World, agent: Entity): void {
+  if (world.get(agent, CostCeiling)?.isReset !== true) return
+  world.remove(agent, CostCeiling)
+  holdStep(world, agent)
+  tripIfReached(world, agent)
+}
+
+/** What was delegated goes with an agent that fails or is cancelled; in a session, with any end but a good one. */
+function takesSessionsAlong(world: World, agent: Entity, stop: Stop): boolean {
+  // Under a ceiling that was reached sessions run on within their grants.
+  if (world.has(agent, CostCeiling)) return stop === 'failed' || stop === 'cancelled'
+  if (stop === 'failed' || stop === 'cancelled' || stop === 'budget-spent') return true
+  return stop !== 'done' && world.has(agent, Ancestry)
+}
+
+function answerOpenCalls(world: World, agent: Entity, stop: Stop): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (!world.has(call, ToolCall)) continue
+    const outcome = world.get(call, Outcome)
+    if (outcome !== undefined) answerCall(world, agent, call, resultOf(world, call, outcome))
+    else answerCall(world, agent, call, { text: openCallText(world, call, stop), isError: true })
+  }
+}
+
+function openCallText(world: World, call: Entity, stop: Stop): string {
+  if (stop !== 'cancelled') return '[not run: the turn was stopped]'
+  const restart = world.get(call, Effect)?.restart
+  const mayHaveRun = world.has(call, Running) ? restart === 'once' : world.has(call, Pending) && restart === 'keyed'
+  return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
+}
+
+/** A turn whose first step may not begin. */
+function notBegun(world: World, agent: Entity): DeepReadonly<TurnData> {
+  return { startedAtMs: world.nowMs, steps: world.get(agent, LastTurn)?.steps ?? 0, toolCalls: 0 }
+}
+
+function closingText(stop: Stop, failure: Failure | undefined): string | undefined {
+  switch (stop) {
+    case 'done':
+      return undefined
+    case 'max-steps':
+      return '[Max turns reached]'
+    case 'cancelled':
+      return '[turn cancelled]'
+    case 'empty-reply':
+      return '[turn ended: the model replied with nothing]'
+    case 'declined':
+      return '[turn stopped]'
+    default:
+      if (failure?.kind === 'watchdog') return '[turn stopped by the watchdog]'
+      return `[turn failed: ${failure?.kind ?? stop}]`
+  }
+}

@@ -1,0 +1,47 @@
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { LastStep } from '../../components/agent/last-step.ts'
+import { defaultLimits, Limits } from '../../components/agent/limits.ts'
+import { Paused } from '../../components/agent/paused.ts'
+import { Notified } from '../../components/sessions/subagent-wait.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import type { Entity } from '../../src/world/component.ts'
+import { not } from '../../src/world/entities.ts'
+import type { World } from '../../src/world/world.ts'
+import { endTurn, type TurnEnd } from './end-turn.ts'
+import { spentGrant } from '../sessions/delegation.ts'
+
+/**
+ * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step
+ * have run and are answered by then.
+ *
+ * Query: LastStep, Unread; Ancestry, Unread. Writes: what ending a turn writes.
+ */
+export const limits = {
+  name: 'limits',
+  priority: -3,
+  wakes: [
+    [LastStep, Unread],
+    [Ancestry, Unread],
+  ],
+  run(world: World): void {
+    for (const agent of world.query(LastStep, Unread, not(Busy), not(Paused))) {
+      const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
+      const message = `Step limit reached (${maxSteps})`
+      endLate(world, agent, { stop: 'max-steps', failure: { kind: 'step-limit', message } })
+    }
+    for (const agent of world.query(Ancestry, Unread, not(Busy), not(Paused))) endWithoutBudget(world, agent)
+  },
+}
+
+/** A session that has spent what it was granted makes no further call. */
+function endWithoutBudget(world: World, agent: Entity): void {
+  const failure = spentGrant(world, agent)
+  if (failure !== undefined) endLate(world, agent, { stop: 'budget-spent', failure })
+}
+
+/** Ends a turn when the wait system has run already: what the agent is to be told of takes another tick. */
+function endLate(world: World, agent: Entity, end: TurnEnd): void {
+  endTurn(world, agent, end)
+  if (world.has(agent, Notified)) world.requestTick()
+}

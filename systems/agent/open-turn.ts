@@ -1,0 +1,41 @@
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { Archival } from '../../components/context/archival.ts'
+import { Context } from '../../components/context/context.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { LastTurn } from '../../components/agent/last-turn.ts'
+import { Ledger } from '../../components/money/ledger.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { seqAt } from '../../src/rules/projection/places.ts'
+import { unansweredFrom } from '../../src/rules/projection/boundaries.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { keepsLedger } from '../money/charge.ts'
+import { tell } from '../kit/tell.ts'
+
+/**
+ * Opens a turn of an agent that has none open.
+ *
+ * @param newSteps model calls that are made of it at once
+ */
+export function openTurn(world: World, agent: Entity, newSteps: number): number {
+  const steps = stepsBefore(world, agent) + newSteps
+  const opening = openingOf(world, agent)
+  const since = keepsLedger(world, agent) ? { since: world.core.next } : {}
+  world.add(agent, Turn({ ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
+  if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
+  tell(world, 'turn-started', { agent })
+  return steps
+}
+
+/** The steps of a session are counted over all its turns. */
+function stepsBefore(world: World, agent: Entity): number {
+  return world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
+}
+
+/** The first message that nobody has answered, of agents of whom that is asked. */
+function openingOf(world: World, agent: Entity): { readonly fromSeq?: number } {
+  if (!world.has(agent, Context) && !world.has(agent, Archival)) return {}
+  const messages = world.read(agent, Conversation)
+  const index = unansweredFrom(messages)
+  return { fromSeq: seqAt(world, agent, index < messages.length ? index : messages.length - 1) }
+}

@@ -1,0 +1,40 @@
+import { Unread } from '../../components/agent/unread.ts'
+import { RenderedPrompt } from '../../components/agent/rendered-prompt.ts'
+import { fullPrompt } from '../../src/rules/projection/full-prompt.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { readyAgents } from '../kit/ready-agents.ts'
+import { tell } from '../kit/tell.ts'
+
+/**
+ * Fills in the system prompts of the agents that are about to think, with the texts of their skills behind them. A prompt
+ * that has no placeholder, and nothing behind it, is sent as it stands.
+ *
+ * Query: the agents that reasoning will start. Writes: RenderedPrompt, when the text has changed.
+ */
+export function promptRendering(maxStartsPerTick: number) {
+  return {
+    name: 'prompt-rendering',
+    priority: -2,
+    wakes: [Unread],
+    run(world: World): void {
+      for (const agent of readyAgents(world, maxStartsPerTick)) render(world, agent)
+    },
+  }
+}
+
+function render(world: World, agent: Entity): void {
+  const last = world.get(agent, RenderedPrompt)
+  const next = fullPrompt(world, agent)
+  if (next === undefined) {
+    if (last !== undefined) world.remove(agent, RenderedPrompt)
+    return
+  }
+  if (last?.text === next.text) return
+  world.set(agent, RenderedPrompt, { text: next.text })
+  for (const name of next.unknown) {
+    // It stands in the text: what stood in the last one was told of then.
+    if (last?.text.includes(name) === true) continue
+    tell(world, 'warning', { agent, message: `The system prompt has an unknown placeholder: ${name}` })
+  }
+}

@@ -1,0 +1,82 @@
+import { Busy } from '../../components/agent/busy.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import { LastStep } from '../../components/agent/last-step.ts'
+import { defaultLimits, Limits } from '../../components/agent/limits.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { ModelCall } from '../../components/effects/model-call.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Pending } from '../../components/effects/pending.ts'
+import { Prefix } from '../../components/agent/prefix.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import { nextPrefix } from '../../src/rules/projection/prefix.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { reserve, stepStanding } from '../money/begin-call.ts'
+import { dropOwnCalls } from '../money/count-calls.ts'
+import { openTurn } from './open-turn.ts'
+import { readyAgents } from '../kit/ready-agents.ts'
+import { tell } from '../kit/tell.ts'
+
+/** Longest try of a model call where `Llm` says nothing. */
+const defaultTimeoutMs = 600_000
+
+/**
+ * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
+ *
+ * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix; under ceilings CeilingNotes, RatesAwaited.
+ * Starts: model, rates.
+ */
+export function reasoning(maxStartsPerTick: number) {
+  return {
+    name: 'reasoning',
+    priority: 0,
+    wakes: [Unread],
+    run(world: World): void {
+      const ready = readyAgents(world, maxStartsPerTick)
+      for (const agent of ready) startStep(world, agent)
+      if (ready.length === maxStartsPerTick) world.requestTick()
+    },
+  }
+}
+
+function startStep(world: World, agent: Entity): void {
+  const messages = world.read(agent, Conversation).length
+  const standing = stepStanding(world, agent, messages)
+  if (standing === 'held') return
+  const steps = nextStep(world, agent)
+  checkPrefix(world, agent, messages)
+  const { model, timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
+  const effect = world.spawn(
+    ModelCall({ messages }),
+    Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs }),
+    OwnedBy({ agent }),
+    Pending,
+  )
+  if (standing === 'near') reserve(world, agent, model)
+  world.remove(agent, Unread)
+  world.add(agent, Busy)
+  tell(world, 'model-called', { agent, effect, step: steps, messages })
+}
+
+function nextStep(world: World, agent: Entity): number {
+  const turn = world.get(agent, Turn)
+  const steps = turn === undefined ? openTurn(world, agent, 1) : turn.steps + 1
+  if (turn !== undefined) world.patch(agent, Turn, { steps })
+  const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
+  if (steps >= maxSteps) world.add(agent, LastStep)
+  return steps
+}
+
+/** The request has to begin with the one before it, or the provider's prompt cache is lost. */
+function checkPrefix(world: World, agent: Entity, messages: number): void {
+  const last = world.get(agent, Prefix)
+  const { prefix, brokenBy } = nextPrefix(world, agent, last, messages)
+  if (brokenBy !== undefined) {
+    tell(world, 'prefix-broken', { agent, component: brokenBy })
+    dropOwnCalls(world, agent)
+  }
+  const cached = brokenBy === undefined ? last?.cached : undefined
+  world.set(agent, Prefix, cached === undefined ? prefix : { cached, ...prefix })
+}

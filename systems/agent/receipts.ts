@@ -1,0 +1,20 @@
+import { minSeenInputs, SeenInputs } from '../../components/agent/seen-inputs.ts'
+import type { World } from '../../src/world/world.ts'
+
+/**
+ * Remembers the ids of inputs, by which the Runner knows those that come a second time.
+ *
+ * Writes: SeenInputs.
+ */
+export const receipts = {
+  name: 'receipts',
+  priority: -120,
+  run(world: World): void {
+    const ids = world.inputs.flatMap((input) => (typeof input['id'] === 'string' ? [input['id']] : []))
+    if (ids.length === 0) return
+    const keeper = world.query(SeenInputs)[0] ?? world.spawn(SeenInputs())
+    world.append(keeper, SeenInputs, ...ids)
+    const surplus = world.read(keeper, SeenInputs).length - 2 * minSeenInputs
+    if (surplus > 0) world.splice(keeper, SeenInputs, 0, minSeenInputs + surplus, [])
+  },
+}

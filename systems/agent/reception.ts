@@ -1,0 +1,66 @@
+import { SessionEnd } from '../../components/sessions/ancestry.ts'
+import { Archival } from '../../components/context/archival.ts'
+import { AskedAgain } from '../../components/context/holder.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { DelegationLimits } from '../../components/sessions/delegation-limits.ts'
+import type { InputOf } from '../../components/input.ts'
+import { LastQuestion } from '../../components/sessions/last-question.ts'
+import { LastStep } from '../../components/agent/last-step.ts'
+import { LastTurn } from '../../components/agent/last-turn.ts'
+import type { UserMessage } from '../../src/protocol/message.ts'
+import { Terminal } from '../../components/agent/terminal.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { refuseLatched } from '../kit/latched.ts'
+import { resetCeiling } from '../money/reset-ceiling.ts'
+import { endWait } from '../sessions/end-wait.ts'
+import { tell } from '../kit/tell.ts'
+
+/**
+ * Lets messages in. One that comes while the agent works joins at its next step. Lets agents go on that a cost ceiling has
+ * stopped.
+ *
+ * Writes: Conversation, SubagentWait; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
+ */
+export const reception = {
+  name: 'reception',
+  priority: -90,
+  wakes: ['message', 'cost-ceiling-reset'],
+  run(world: World): void {
+    for (const input of world.inputs) {
+      if (input.kind === 'message') receive(world, input as InputOf<'message'>)
+      // Inputs count in the order of their arrival: who is spoken to behind a reset is no longer stopped.
+      else if (input.kind === 'cost-ceiling-reset') resetCeiling(world, input as InputOf<'cost-ceiling-reset'>)
+    }
+  },
+}
+
+function receive(world: World, { agent, id, message }: InputOf<'message'>): void {
+  const reason = refusal(world, agent)
+  if (reason !== undefined) return tell(world, 'input-refused', { kind: 'message', agent, reason })
+  if (!refuseLatched(world, agent)) take(world, agent, message, id)
+}
+
+/** Whoever is spoken to sleeps no longer. */
+function take(world: World, agent: Entity, message: UserMessage, id: string | undefined): void {
+  endWait(world, agent)
+  if (world.has(agent, SessionEnd)) reopen(world, agent, id)
+  world.append(agent, Conversation, message)
+}
+
+/**
+ * A session that has ended is asked a further question: steps are counted anew, and what it may spend is what was set aside
+ * for that question, which it is told before or in the same tick.
+ */
+function reopen(world: World, agent: Entity, id: string | undefined): void {
+  for (const token of [SessionEnd, LastTurn, LastStep]) world.remove(agent, token)
+  if (world.has(agent, Archival)) world.add(agent, AskedAgain)
+  if (world.has(agent, DelegationLimits) && world.get(agent, LastQuestion)?.id !== id) {
+    world.patch(agent, DelegationLimits, { costUsd: undefined, tokens: undefined })
+  }
+}
+
+function refusal(world: World, agent: number): string | undefined {
+  if (!world.has(agent, Conversation)) return 'there is no such agent'
+  return world.has(agent, Terminal) ? 'the agent has ended' : undefined
+}

@@ -1,0 +1,190 @@
+import { Answered } from '../../components/agent/answered.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { Overflowed } from '../../components/context/compaction-state.ts'
+import { Context } from '../../components/context/context.ts'
+import type { Failure } from '../../src/protocol/failure.ts'
+import type { AssistantMessage, ToolCallBlock } from '../../src/protocol/message.ts'
+import { LastCall } from '../../components/context/last-call.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { ModelCall } from '../../components/effects/model-call.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Prefix } from '../../components/agent/prefix.ts'
+import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { type CallUsage, type TokenUsage, Usage } from '../../components/money/usage.ts'
+import type { PricedReply } from '../../src/rules/money/priced-reply.ts'
+import { promptTokensOf } from '../../src/rules/tokens/prompt-tokens.ts'
+import { withAdded } from '../../src/rules/tokens/with-added.ts'
+import { withDistinctCallIds } from '../../src/rules/projection/distinct-call-ids.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { cutProblem } from './cut-problem.ts'
+import { insertMessage } from './insert-message.ts'
+import { endTurn } from './end-turn.ts'
+import { keepsOwnCalls, noteOwnCall } from '../money/count-calls.ts'
+import { refusalOf } from '../kit/refusal-of.ts'
+import { setMade } from '../kit/set-made.ts'
+import { settled } from '../kit/settled.ts'
+import { takeOverflow } from '../context/summaries/overflow.ts'
+import { tell } from '../kit/tell.ts'
+import { refuseCall } from './text-outcome.ts'
+
+/** Replies in a row that the token limit may cut in the midst of a tool call; the turn ends with the last of them. */
+const maxCutReplies = 2
+
+/**
+ * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
+ * entities. A call that failed for good ends the turn.
+ *
+ * Query: Outcome. Writes: Conversation, Usage, LastCall, Prefix, Busy, Answered, and what ending a turn writes;
+ * ToolCall entities.
+ */
+export const reply = {
+  name: 'reply',
+  priority: -80,
+  wakes: [[ModelCall, Outcome]],
+  run(world: World): void {
+    for (const call of settled(world, ModelCall)) {
+      const { agent } = world.read(call, OwnedBy)
+      const outcome = world.read(call, Outcome)
+      const failure = outcome.ok ? take(world, agent, call, (outcome.value ?? {}) as PricedReply) : outcome.failure
+      if (failure !== undefined) fail(world, agent, call, failure)
+    }
+  },
+}
+
+function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...failure }: Failure): void {
+  tell(world, 'model-failed', { agent, effect: call, failure })
+  const isTooLong = failure.kind === 'context-overflow' && world.has(agent, Context)
+  if (isTooLong) takeOverflow(world, agent, call, { contextWindow, failure })
+  else endTurn(world, agent, { stop: 'failed', failure })
+}
+
+/** A step's call that has its reply. */
+interface OwnCall {
+  readonly agent: Entity
+  /** The projection was rewritten after it began. */
+  readonly isOutdated: true | undefined
+  /** How many messages it answered. */
+  readonly messages: number
+  readonly model: string
+  readonly priced: PricedReply
+}
+
+/** Gives a failure if the reply is none. */
+function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
+  const { stop, usage } = priced
+  const { isOutdated, messages: place } = world.read(call, ModelCall)
+  const isReply = priced.message?.role === 'assistant' && typeof usage === 'object' && usage !== null
+  const message = isReply ? withDistinctCallIds(priced.message) : priced.message
+  const own: OwnCall = { agent, messages: place, model: world.get(agent, Llm)?.model ?? '', priced, isOutdated }
+  const isSilent = isReply && isEmpty(message)
+  const write = (): void => {
+    count(world, agent, priced)
+    noteLastCall(world, own)
+    // Messages that came during the call stand behind its reply: the model has not seen them. A reply that says nothing
+    // stands nowhere: providers refuse a message without content, and one of thoughts alone.
+    if (!isSilent) insertMessage(world, agent, place, message)
+  }
+  const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
+  if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
+  tell(world, 'model-replied', { agent, effect: call, stop, usage })
+  checkCache(world, agent, usage)
+  noteOwnTokens(world, own)
+  world.despawn(call)
+  noteSilence(world, agent, isSilent)
+  const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
+  const isCut = stop === 'max-tokens' && calls.some(({ malformed }) => malformed !== undefined)
+  noteCut(world, agent, isCut)
+  if (calls.length === 0) {
+    const truncated = stop === 'max-tokens' ? true : undefined
+    if (world.read(agent, Turn).truncated !== truncated) world.patch(agent, Turn, { truncated })
+    world.remove(agent, Busy)
+    world.add(agent, Answered)
+    return undefined
+  }
+  for (const { id, name, arguments: input, malformed } of calls) {
+    const written = malformed === undefined ? {} : { ...(isCut && { isCut }), malformed }
+    world.spawn(ToolCall({ arguments: input, callId: id, ...written, name }), OwnedBy({ agent }), Requested)
+  }
+  const { cutReplies = 0 } = world.read(agent, Turn)
+  if (cutReplies >= maxCutReplies) endCut(world, agent)
+  return undefined
+}
+
+/** Counts replies in a row that the token limit cut in the midst of a call. */
+function noteCut(world: World, agent: Entity, isCut: boolean): void {
+  const { cutReplies } = world.read(agent, Turn)
+  if (isCut) world.patch(agent, Turn, { cutReplies: (cutReplies ?? 0) + 1 })
+  else if (cutReplies !== undefined) world.patch(agent, Turn, { cutReplies: undefined })
+}
+
+/** The model was told that its call was cut, and wrote as much again: it would do so until its last step. */
+function endCut(world: World, agent: Entity): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (world.get(call, ToolCall)?.isCut !== true) continue
+    refuseCall(world, call, cutProblem(world, agent, world.read(call, ToolCall).name))
+  }
+  const message =
+    `${maxCutReplies} replies in a row were cut at the token limit in the midst of a tool call. ` +
+    'Raise maxOutputTokens, or ask for less at once.'
+  endTurn(world, agent, { stop: 'failed', failure: { kind: 'truncated', message } })
+}
+
+/** Has a reply neither text nor calls, nor anything else but thoughts? What is malformed is for the conversation to refuse. */
+function isEmpty({ content }: AssistantMessage): boolean {
+  if (!Array.isArray(content)) return false
+  return content.every((block: AssistantMessage['content'][number] | null) => {
+    return block?.type === 'thinking' || (block?.type === 'text' && /^\s*$/.test(block.text))
+  })
+}
+
+/** Counts empty replies in a row. `turnEnd` decides what becomes of them. */
+function noteSilence(world: World, agent: Entity, isSilent: boolean): void {
+  const { emptyReplies } = world.read(agent, Turn)
+  if (isSilent) world.patch(agent, Turn, { emptyReplies: (emptyReplies ?? 0) + 1 })
+  else if (emptyReplies !== undefined) world.patch(agent, Turn, { emptyReplies: undefined })
+}
+
+/** A provider that reads less from its cache than it had there, although the request began as before, has lost it. */
+function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: TokenUsage): void {
+  const prefix = world.get(agent, Prefix)
+  if (prefix === undefined || cacheRead === undefined) return
+  const { cached = 0 } = prefix
+  if (cacheRead < cached) tell(world, 'cache-missed', { agent, cached, read: cacheRead })
+  if (cacheRead + cacheWrite !== cached) world.patch(agent, Prefix, { cached: cacheRead + cacheWrite })
+}
+
+const nothingUsed: CallUsage = { calls: 0 }
+
+function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
+  const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
+  const used = { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output }
+  setMade(world, agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used), 1)
+}
+
+/** Notes how full the model's window was. Where own calls are kept, the newest of them says that. */
+function noteLastCall(world: World, { agent, isOutdated, model, priced }: OwnCall): void {
+  const { cachePrice, contextWindow, usage } = priced
+  if (isOutdated === true || !world.has(agent, Context)) return
+  world.remove(agent, Overflowed)
+  const promptTokens = promptTokensOf(usage)
+  const isBehind = promptTokens !== undefined && cachePrice === undefined && keepsOwnCalls(world, agent)
+  const last = isBehind ? world.get(agent, LastCall) : undefined
+  if (last?.isBehind === true && last.model === model && last.contextWindow === contextWindow) return
+  world.set(agent, LastCall, {
+    cachePrice,
+    contextWindow,
+    ...(isBehind ? { isBehind } : { promptTokens }),
+    model,
+  })
+}
+
+/** Notes how the provider counts the tokens of the request. */
+function noteOwnTokens(world: World, { agent, isOutdated, messages, model, priced }: OwnCall): void {
+  const promptTokens = promptTokensOf(priced.usage)
+  // What was asked cannot be counted any more once the projection is another one.
+  if (promptTokens === undefined || isOutdated === true) return
+  noteOwnCall(world, agent, { messages, model, promptTokens })
+}

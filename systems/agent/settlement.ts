@@ -1,0 +1,91 @@
+import { Approval } from '../../components/agent/approval.ts'
+import { Due } from '../../components/effects/due.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import type { InputOf } from '../../components/input.ts'
+import { Outcome, type OutcomeData } from '../../components/effects/outcome.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Pending } from '../../components/effects/pending.ts'
+import { Running } from '../../components/effects/running.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { inputsOf } from '../kit/inputs-of.ts'
+import { refusalOf } from '../kit/refusal-of.ts'
+import { tell } from '../kit/tell.ts'
+
+/**
+ * Settles effects: by their outcome, by a person's answer, by their deadline. Each exactly once; what comes for an effect
+ * that is settled, gone, or at a later try, is dropped. Outcomes count before timers: what ends at its deadline has ended.
+ *
+ * Writes: Outcome, Pending, Running.
+ */
+export const settlement = {
+  name: 'settlement',
+  priority: -100,
+  wakes: ['outcome', 'admitted', 'answer', 'due'],
+  run(world: World): void {
+    for (const input of world.inputs) {
+      if (input.kind === 'outcome') takeOutcome(world, input as InputOf<'outcome'>)
+      else if (input.kind === 'admitted') admit(world, input as InputOf<'admitted'>)
+      else if (input.kind === 'answer') takeAnswer(world, input as InputOf<'answer'>)
+    }
+    for (const input of inputsOf(world, 'due')) expire(world, input)
+  },
+}
+
+/** Settles an effect that is under way. */
+function settle(world: World, effect: Entity, outcome: OutcomeData): void {
+  world.remove(effect, Pending)
+  world.remove(effect, Running)
+  const problem = refusalOf(() => world.set(effect, Outcome, outcome))
+  if (problem === undefined) return
+  world.set(effect, Outcome, {
+    ok: false,
+    failure: { kind: 'internal', message: `The outcome is malformed: ${problem}` },
+  })
+}
+
+function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcome'>): void {
+  const reason = whyNot(world, effect, attempt)
+  if (reason === undefined) settle(world, effect, outcome)
+  else tell(world, 'input-dropped', { kind: 'outcome', effect, reason })
+}
+
+function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
+  const reason =
+    whyNot(world, effect, attempt) ?? (isBeingCancelled(world, effect) ? 'cancelled in this tick' : undefined)
+  if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'admitted', effect, reason })
+  world.remove(effect, Pending)
+  world.add(effect, Running({ sinceMs: world.nowMs }))
+}
+
+/** What is cancelled in the tick of its admission has not begun, and does not begin. */
+function isBeingCancelled(world: World, effect: Entity): boolean {
+  const owner = world.get(effect, OwnedBy)?.agent
+  return inputsOf(world, 'cancel').some(({ agent }) => agent === owner)
+}
+
+function takeAnswer(world: World, { approval, approved, reason }: InputOf<'answer'>): void {
+  const effect = world.query(Approval, Pending).find((entity) => world.read(entity, Approval).id === approval)
+  if (effect === undefined) tell(world, 'input-dropped', { kind: 'answer', reason: `no open approval ${approval}` })
+  else settle(world, effect, { ok: true, value: reason === undefined ? { approved } : { approved, reason } })
+}
+
+function expire(world: World, { effect, attempt }: InputOf<'due'>): void {
+  // The end of a wait between two tries is the retry system's.
+  if (world.has(effect, Due) && world.get(effect, Effect)?.attempt === attempt) return
+  const reason = whyNot(world, effect, attempt)
+  if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'due', effect, reason })
+  const { kind, timeoutMs, deadlineMs } = world.read(effect, Effect)
+  const limit = deadlineMs === undefined ? `within ${timeoutMs} ms` : `by its deadline`
+  settle(world, effect, {
+    ok: false,
+    failure: { kind: 'timed-out', message: `The ${kind} effect did not end ${limit}.` },
+  })
+}
+
+function whyNot(world: World, entity: Entity, attempt: number): string | undefined {
+  const effect = world.get(entity, Effect)
+  if (effect === undefined) return 'gone'
+  if (effect.attempt !== attempt) return `at try ${effect.attempt}, this was for try ${attempt}`
+  return world.has(entity, Pending) || world.has(entity, Running) ? undefined : 'settled'
+}

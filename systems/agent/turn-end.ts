@@ -1,0 +1,82 @@
+import { Answered } from '../../components/agent/answered.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { OutputSchema } from '../../components/agent/output-schema.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { Json } from '../../src/world/json.ts'
+import { textOf } from '../../src/rules/projection/text-of.ts'
+import type { World } from '../../src/world/world.ts'
+import { endTurn } from './end-turn.ts'
+import { checkJson } from '../../src/rules/text/check-json.ts'
+import { tell } from '../kit/tell.ts'
+
+/** Repair rounds that a final answer gets when it does not follow its schema. */
+const maxRepairs = 1
+
+/** Empty replies in a row after which the model is asked again; with one more the turn ends. */
+const maxEmptyReplies = 1
+
+/**
+ * Ends the turn of an agent whose model has given its final text, unless a message has come meanwhile: then the turn goes
+ * on with that. An empty reply is no final text: the model is asked once more. A final answer that has a schema is checked
+ * against it, and asked for once more if it does not follow.
+ *
+ * Query: Answered. Writes: Turn, Conversation, and what ending a turn writes.
+ */
+export const turnEnd = {
+  name: 'turn-end',
+  priority: -70,
+  wakes: [Answered],
+  run(world: World): void {
+    for (const agent of world.query(Answered)) {
+      world.remove(agent, Answered)
+      // A message has come meanwhile: the text was no final one, and the turn goes on.
+      if (world.has(agent, Unread)) continue
+      if (world.read(agent, Turn).emptyReplies !== undefined) askAgain(world, agent)
+      else if (world.has(agent, OutputSchema)) checkOutput(world, agent)
+      else endTurn(world, agent, { stop: 'done' })
+    }
+  },
+}
+
+/** A reply that says nothing is no answer: mostly the model has more to say, or to do, when it is asked for it. */
+function askAgain(world: World, agent: Entity): void {
+  const { emptyReplies = 0 } = world.read(agent, Turn)
+  if (emptyReplies > maxEmptyReplies) {
+    const message = `The model replied with neither text nor tool calls, ${emptyReplies} times in a row.`
+    return endTurn(world, agent, { stop: 'empty-reply', failure: { kind: 'invalid-output', message } })
+  }
+  const text = 'Your last reply was empty. Continue with the task, or say what its result is.'
+  world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  tell(world, 'output-rejected', { agent, problem: 'the reply is empty' })
+}
+
+function checkOutput(world: World, agent: Entity): void {
+  const { schema } = world.read(agent, OutputSchema)
+  const result = parseOutput(schema, textOf(world.read(agent, Conversation).at(-1)))
+  if ('output' in result) return endTurn(world, agent, { stop: 'done', output: result.output })
+  const { problem } = result
+  const repairs = world.read(agent, Turn).repairs ?? 0
+  if (repairs >= maxRepairs) {
+    const message = `The final answer does not follow its schema after ${maxRepairs} repair: ${problem}`
+    return endTurn(world, agent, { stop: 'failed', failure: { kind: 'invalid-output', message } })
+  }
+  world.patch(agent, Turn, { repairs: repairs + 1 })
+  const text = `Your answer does not follow the required JSON Schema: ${problem}\nAnswer again with the JSON alone.`
+  world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  tell(world, 'output-rejected', { agent, problem })
+}
+
+function parseOutput(schema: object, text: string): { output: Json } | { problem: string } {
+  const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1] ?? text
+  let output: Json
+  try {
+    output = JSON.parse(bare) as Json
+  } catch {
+    // What the parser says differs between versions of Node; a conversation has to be the same in a replay.
+    return { problem: 'it is no JSON' }
+  }
+  const problem = checkJson(schema, output)
+  return problem === undefined ? { output } : { problem }
+}

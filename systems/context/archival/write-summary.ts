@@ -1,0 +1,160 @@
+import {
+  ArchiveJob,
+  type ArchiveJobData,
+  SummaryOf,
+  type TurnSummary,
+} from '../../../components/context/archive-job.ts'
+import { Outcome } from '../../../components/effects/outcome.ts'
+import { SideCall } from '../../../components/effects/side-call.ts'
+import { TokenUsage } from '../../../components/money/usage.ts'
+import {
+  emptyReply,
+  noSummary,
+  ollamaWarning,
+  parseSummary,
+  repairText,
+  styleFor,
+  summaryAsk,
+  summaryModel,
+  summaryPrompt,
+  unparsed,
+} from '../../../src/rules/context/archival-summary.ts'
+import { transcriptOf } from '../../../src/rules/projection/side-request.ts'
+import { added, withAdded } from '../../../src/rules/tokens/with-added.ts'
+import type { Entity } from '../../../src/world/component.ts'
+import { parsedAs } from '../../../src/world/parsed-as.ts'
+import type { World } from '../../../src/world/world.ts'
+import { beginEffect, clearEffect } from '../../kit/begin-effect.ts'
+import { endCall } from '../../money/charge-call.ts'
+import {
+  askForText,
+  cutSummary,
+  maxSummaryChars,
+  sideCallProblem,
+  type Written,
+  writtenText,
+} from '../summaries/side-calls.ts'
+import { tell } from '../../kit/tell.ts'
+
+/** Longest try of a call for a summary; the time for all of them is the job's. */
+const tryTimeoutMs = 600_000
+
+/** The five keys of a structured summary want so many characters, however short the turn was. */
+const leastSummaryChars = 400
+
+/** A malformed reply is repaired like an empty one. */
+const nothingWritten: Written = { isStopped: false, text: '', usage: {} }
+
+type Repair = { readonly problem: string; readonly reply: string }
+
+/** Asks for the summary of a turn whose holder is durable. Gives the summary if none can be asked for. */
+export function askForSummary(world: World, job: Entity): TurnSummary | undefined {
+  const { agent, summaryBy } = world.read(job, ArchiveJob)
+  const model = modelFor(world, job)
+  if (sideCallProblem(world, agent, model) !== undefined) return unavailable(world, job)
+  if (styleFor(summaryBy.style, model) !== summaryBy.style) tell(world, 'warning', { agent, message: ollamaWarning })
+  beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
+  call(world, job)
+  return undefined
+}
+
+/** Takes a model's reply. Gives the summary, or `undefined` if the model is asked once more. */
+export function takeReply(world: World, effect: Entity, job: Entity): TurnSummary | undefined {
+  const outcome = world.read(effect, Outcome)
+  const { repair } = world.read(effect, SideCall)
+  const isLast = repair !== undefined
+  if (!outcome.ok) return withoutReply(world, job)
+  const written = writtenText(outcome)
+  const { costNanoUsd, isStopped, text: whole, usage } = 'kind' in written ? nothingWritten : written
+  note(world, job, parsedAs(TokenUsage(), usage) ?? {}, costNanoUsd)
+  const maxChars = mostChars(world, effect, job)
+  const parsed = parseSummary(styleOf(world, job), whole, maxChars)
+  if ('text' in parsed) {
+    const text = cutSummary(parsed.text, maxChars)
+    return summary(world, job, {
+      status: isLast ? 'repaired' : 'ok',
+      text,
+      truncated: isStopped || text !== parsed.text,
+    })
+  }
+  const reply = cutSummary(whole, maxChars - unparsed('').length)
+  if (reply !== '') world.patch(job, ArchiveJob, { reply, replyTruncated: isStopped || reply !== whole })
+  const mayRepair = !isLast && styleOf(world, job) === 'structured' && mayGoOn(world, job)
+  if (!mayRepair) return withoutReply(world, job)
+  call(world, job, { problem: repairText(parsed.problem), reply: reply === '' ? emptyReply : reply })
+  return undefined
+}
+
+/** Longest summary, in characters: what stands for a turn is no longer than the turn. */
+function mostChars(world: World, effect: Entity, job: Entity): number {
+  const most = maxSummaryChars(world.read(job, ArchiveJob).summaryBy.maxOutputTokens)
+  return Math.min(most, Math.max(leastSummaryChars, transcriptOf(world, effect).length))
+}
+
+/** What stays behind when there is no further reply: the last one with a text, if there was one. */
+export function withoutReply(world: World, job: Entity): TurnSummary {
+  const { reply, replyTruncated: truncated = false } = world.read(job, ArchiveJob)
+  if (reply === undefined) return unavailable(world, job)
+  return summary(world, job, { status: 'unparsed', text: unparsed(reply), truncated })
+}
+
+/** Ends all that is under way for a summary. A late reply is dropped. */
+export function endSummary(world: World, job: Entity): void {
+  for (const effect of world.referrers(SummaryOf, job)) endCall(world, effect)
+  clearEffect(world, job)
+}
+
+/** The style in which it is asked for. */
+function styleOf(world: World, job: Entity): ArchiveJobData['summaryBy']['style'] {
+  return styleFor(world.read(job, ArchiveJob).summaryBy.style, modelFor(world, job))
+}
+
+function unavailable(world: World, job: Entity): TurnSummary {
+  return summary(world, job, { status: 'unavailable', text: noSummary, truncated: false })
+}
+
+function summary(world: World, job: Entity, facts: Pick<TurnSummary, 'status' | 'text' | 'truncated'>): TurnSummary {
+  const { spent } = world.read(job, ArchiveJob)
+  return { ...facts, ...spent, dateMs: world.dateMs, usage: spent?.usage ?? {} }
+}
+
+/** When time is up, or the agent may spend no more, nothing more is asked. */
+function mayGoOn(world: World, job: Entity): boolean {
+  const { agent } = world.read(job, ArchiveJob)
+  return !world.has(job, Outcome) && sideCallProblem(world, agent, modelFor(world, job)) === undefined
+}
+
+function modelFor(world: World, job: Entity): string {
+  const { llm, summaryBy } = world.read(job, ArchiveJob)
+  return summaryModel(summaryBy.model, llm.model)
+}
+
+function call(world: World, job: Entity, repair?: Repair): void {
+  const { agent, fromSeq, summaryBy, toSeq } = world.read(job, ArchiveJob)
+  const model = modelFor(world, job)
+  askForText(
+    world,
+    {
+      agent,
+      ask: summaryAsk,
+      fromSeq: fromSeq - 1,
+      maxOutputTokens: summaryBy.maxOutputTokens,
+      model,
+      purpose: 'archival-summary',
+      ...(repair !== undefined && { repair }),
+      system: summaryPrompt(styleFor(summaryBy.style, model)),
+      toSeq,
+    },
+    { timeoutMs: tryTimeoutMs },
+    SummaryOf({ job }),
+  )
+}
+
+/** What a call has used stands in the transcript beside the summary. */
+function note(world: World, job: Entity, usage: TokenUsage, costNanoUsd: number | undefined): void {
+  const { spent } = world.read(job, ArchiveJob)
+  const total = added(spent?.costNanoUsd, costNanoUsd)
+  const { cacheRead, cacheWrite, input, output } = usage
+  const tokens = withAdded<TokenUsage>(spent?.usage ?? {}, { cacheRead, cacheWrite, input, output })
+  world.patch(job, ArchiveJob, { spent: { ...(total !== undefined && { costNanoUsd: total }), usage: tokens } })
+}

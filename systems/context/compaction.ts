@@ -1,0 +1,215 @@
+import { Unread } from '../../components/agent/unread.ts'
+import { Rewrite } from '../../components/context/rewrite.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import {
+  CompactionAsked,
+  CompactionPending,
+  CompactionState,
+  Overflowed,
+  Unweighed,
+} from '../../components/context/compaction-state.ts'
+import { Context } from '../../components/context/context.ts'
+import type { InputOf } from '../../components/input.ts'
+import { LastCall } from '../../components/context/last-call.ts'
+import { LastTurn } from '../../components/agent/last-turn.ts'
+import { Prefix } from '../../components/agent/prefix.ts'
+import { SideCall } from '../../components/effects/side-call.ts'
+import type { SummarySkipReason } from '../../components/summary-result.ts'
+import type { SummaryTaskData } from '../../components/context/summary-task.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import {
+  type CompactionView,
+  compactionView,
+  type Compactor,
+  hasCompactor,
+  losesMore,
+} from '../../src/rules/context/compactor.ts'
+import { lastCallOf } from '../../src/rules/tokens/last-call-of.ts'
+import type { Failure } from '../../src/protocol/failure.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { inputsOf } from '../kit/inputs-of.ts'
+import { readyAgents } from '../kit/ready-agents.ts'
+import { refuseRequest, takeWritten, type TextPolicy, write, writeAsAsked } from './summaries/boundary-text.ts'
+import { tellRewrites } from './summaries/note-rewrite.ts'
+import { endOverflowed } from './summaries/overflow.ts'
+import { tell } from '../kit/tell.ts'
+
+export interface CompactionOptions {
+  readonly compactor: Compactor
+  readonly maxStartsPerTick: number
+}
+
+/**
+ * Keeps conversations within the context window: has a handover written at a quiet point, which takes the place of what was
+ * said. By itself where a window is full, and whenever a program asks.
+ *
+ * Query: Unweighed; CompactionAsked; the agents that reasoning will start; Outcome. Writes: Boundary, CompactionPending,
+ * CompactionState, Summarizing, and what goes with a rewrite. Starts: model.
+ */
+export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
+  const policy = compactionPolicy(compactor)
+  return {
+    name: 'compaction',
+    priority: -2.6,
+    wakes: [
+      'compact',
+      [Context, Unread],
+      [SideCall, Outcome],
+      CompactionAsked,
+      Unweighed,
+      [Rewrite, LastCall],
+      [CompactionState, LastCall],
+    ],
+    run(world: World): void {
+      for (const input of inputsOf(world, 'compact')) if (!refuseRequest(world, policy, input)) noteAsked(world, input)
+      takeWritten(world, policy)
+      tellRewrites(world)
+      judgeCompactions(world, compactor)
+      for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)
+      writeAsAsked(world, policy)
+      for (const agent of readyAgents(world, maxStartsPerTick, Context)) compactIfDue(world, agent, compactor, policy)
+    },
+  }
+}
+
+function compactionPolicy(compactor: Compactor): TextPolicy {
+  return {
+    kind: 'summary',
+    prompt: compactor.prompt,
+    asked: [CompactionAsked],
+    refusal: (agent, reason) => `compact: agent ${agent} cannot be compacted: ${reason}.`,
+    whyNot: (world, agent) => (hasCompactor(world, agent) ? undefined : 'it has no Context'),
+    wish: (world, agent) => ({ by: 'manual', ...world.read(agent, CompactionAsked) }),
+    skip: (world, agent) => whyNotNeeded(world, agent, compactor),
+    begun: (world, agent, { by }) => void (by === 'manual' && world.remove(agent, CompactionAsked)),
+    ended: noteEnd,
+  }
+}
+
+/** A request joins those that have not begun. The newest focus counts. */
+function noteAsked(world: World, { agent, focus, ifNeeded, request }: InputOf<'compact'>): void {
+  const before = world.get(agent, CompactionAsked)
+  const isNeeded = ifNeeded !== true || (before !== undefined && before.ifNeeded !== true)
+  world.set(agent, CompactionAsked, {
+    focus: focus ?? before?.focus,
+    ...(!isNeeded && { ifNeeded: true }),
+    requests: [...(before?.requests ?? []), request],
+  })
+}
+
+function whyNotNeeded(world: World, agent: Entity, compactor: Compactor): SummarySkipReason | undefined {
+  if (world.read(agent, CompactionAsked).ifNeeded !== true) return undefined
+  const view = compactionView(world, agent, 'asked')
+  if (view === undefined) return 'no-own-call'
+  if (compactor.should(view)) return undefined
+  if (view.contextWindow === undefined) return 'unknown-window'
+  return view.promptTokens === undefined ? 'unknown-usage' : 'below-threshold'
+}
+
+/** Compacts the conversation of an agent that is about to take a step, if that is due without a request. */
+function compactIfDue(world: World, agent: Entity, compactor: Compactor, policy: TextPolicy): void {
+  const start = () => write(world, agent, policy, { by: 'auto', requests: [] })
+  const overflowed = world.get(agent, Overflowed)
+  if (overflowed !== undefined) {
+    if (overflowed.isRewritten !== true && start() === 'empty') endOverflowed(world, agent, overflowed.failure)
+    return
+  }
+  if (world.has(agent, CompactionPending)) {
+    const isDue = isAutomatic(world, agent) && !isWaiting(world, agent) && !losesCache(world, agent)
+    // What is not compacted now is weighed again when the turn is over.
+    if (!isDue || start() === 'empty') world.remove(agent, CompactionPending)
+    return
+  }
+  if (!world.has(agent, Turn) || isWaiting(world, agent)) return
+  if (isDueAt(world, agent, compactor, 'mid-turn')) start()
+}
+
+/** Is an automatic compaction due by how full the agent's window is? Never if that is not known. */
+function isDueAt(world: World, agent: Entity, compactor: Compactor, moment: CompactionView['moment']): boolean {
+  const context = world.get(agent, Context)
+  if (context?.compaction.enabled !== true) return false
+  // Old numbers say nothing: there has to be an own call since the projection was last rewritten.
+  const view = compactionView(world, agent, moment, context)
+  return view?.fullness !== undefined && compactor.should(view)
+}
+
+/** As in `isDueAt`, whatever the numbers say. */
+function isAutomatic(world: World, agent: Entity): boolean {
+  return world.get(agent, Context)?.compaction.enabled === true && world.has(agent, LastCall)
+}
+
+function losesCache(world: World, agent: Entity): boolean {
+  const { cacheAware, maxOutputTokens } = world.read(agent, Context).compaction
+  const { cachePrice, promptTokens } = lastCallOf(world, agent) ?? {}
+  if (!cacheAware || promptTokens === undefined) return false
+  return losesMore({
+    cachePrice,
+    cachedTokens: world.get(agent, Prefix)?.cached,
+    leftTokens: maxOutputTokens,
+    promptTokens,
+    steps: world.get(agent, LastTurn)?.steps ?? 0,
+  })
+}
+
+/** A turn of an agent has ended: is its conversation to be compacted before the next one begins? */
+function weighTurn(world: World, agent: Entity, compactor: Compactor): void {
+  world.remove(agent, Unweighed)
+  const turnsToWait = world.get(agent, CompactionState)?.turnsToWait ?? 0
+  if (turnsToWait > 0) world.patch(agent, CompactionState, { turnsToWait: turnsToWait - 1 })
+  if (isDueAt(world, agent, compactor, 'turn-end')) world.add(agent, CompactionPending)
+  else world.remove(agent, CompactionPending)
+}
+
+/** Longest wait, in turns, between two automatic compactions. */
+const maxTurnsToWait = 32
+
+/** After a failure so many turns go by. */
+function isWaiting(world: World, agent: Entity): boolean {
+  return (world.get(agent, CompactionState)?.turnsToWait ?? 0) > 0
+}
+
+function noteEnd(world: World, agent: Entity, { by }: SummaryTaskData, failure: Failure | undefined): void {
+  const isManual = by === 'manual'
+  const { failures: before = 0 } = world.get(agent, CompactionState) ?? {}
+  if (failure === undefined) {
+    // An automatic one is worth something if the next own call is short enough.
+    if (isManual) world.remove(agent, CompactionState)
+    else world.set(agent, CompactionState, { failures: before, isOnTrial: true, turnsToWait: 0 })
+    return
+  }
+  const failures = isManual ? before : noteFailure(world, agent)
+  tell(world, 'compaction-failed', { agent, by, failure, failures })
+  if (isManual) return
+  world.remove(agent, CompactionPending)
+  const overflowed = world.get(agent, Overflowed)
+  if (overflowed !== undefined) endOverflowed(world, agent, overflowed.failure)
+}
+
+/** An automatic compaction has failed: the more have, the longer the next one waits. Gives how many have. */
+function noteFailure(world: World, agent: Entity): number {
+  const failures = (world.get(agent, CompactionState)?.failures ?? 0) + 1
+  const doubled = 2 ** (failures < 31 ? failures : 31)
+  world.set(agent, CompactionState, { failures, turnsToWait: doubled < maxTurnsToWait ? doubled : maxTurnsToWait })
+  return failures
+}
+
+/**
+ * The first own call after a compaction shows what it was worth. Such a call has come in this tick: the agent's turn is open,
+ * or has just ended. Agents that rest are not looked at, however many are on trial.
+ */
+function judgeCompactions(world: World, compactor: Compactor): void {
+  const moving = [...world.query(CompactionState, Turn), ...world.query(CompactionState, Unweighed)]
+  for (const agent of moving.toSorted((a, b) => a - b)) {
+    const isOnTrial = world.get(agent, CompactionState)?.isOnTrial === true
+    if (isOnTrial && world.has(agent, LastCall)) judge(world, agent, compactor)
+  }
+}
+
+function judge(world: World, agent: Entity, compactor: Compactor): void {
+  const view = compactionView(world, agent, 'next-call')
+  if (view?.fullness === undefined || !compactor.should(view)) return world.remove(agent, CompactionState)
+  const { fullness, threshold } = view
+  const failures = noteFailure(world, agent)
+  tell(world, 'compaction-ineffective', { agent, fullness, threshold: threshold.value, failures })
+}

@@ -1,0 +1,103 @@
+import { Unread } from '../../components/agent/unread.ts'
+import { Archival, type ArchivalData } from '../../components/context/archival.ts'
+import { Context, type ContextData } from '../../components/context/context.ts'
+import { HolderOf } from '../../components/context/holder.ts'
+import { InstalledTools } from '../../components/agent/installed-tools.ts'
+import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
+import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import { contextToolNames, contextTools as toolsFor } from '../../src/rules/context/context-tools.ts'
+import { querySubagentDeclaration, spawnSubagentDeclaration } from '../../src/rules/delegation/declarations.ts'
+import type { DeepReadonly, Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { soonReady } from '../kit/ready-agents.ts'
+
+const noTools: readonly ToolDeclaration[] = Object.freeze([])
+
+/** What an agent's tools were installed from, besides those of the agent's own and what never changes. */
+interface Source {
+  readonly archival: DeepReadonly<ArchivalData> | undefined
+  readonly context: DeepReadonly<ContextData> | undefined
+  readonly hasHolders: boolean
+  readonly mayDelegate: boolean
+}
+
+/** The package exports their declarations. */
+const givenNames: ReadonlySet<string> = new Set([querySubagentDeclaration.name, spawnSubagentDeclaration.name])
+
+/** By the list that came of it: worked out anew after a restore. */
+const madeFrom = new WeakMap<readonly ToolDeclaration[], Source>()
+
+/**
+ * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
+ * so that they cost no more of the prompt cache than they must. Tools go with the configuration that brought them.
+ *
+ * Query: the agents that reasoning will start. Writes: ToolRegistry, InstalledTools.
+ */
+export function contextTools(maxStartsPerTick: number) {
+  return {
+    name: 'context-tools',
+    priority: -3.5,
+    wakes: [
+      [Context, Unread],
+      [Archival, Unread],
+      [InstalledTools, Unread],
+    ],
+    run(world: World): void {
+      for (const agent of soonReady(world, maxStartsPerTick)) refreshContextTools(world, agent)
+    },
+  }
+}
+
+/** Brings an agent's tools into line with its configuration as it is now. */
+export function refreshContextTools(world: World, agent: Entity): void {
+  const archival = world.get(agent, Archival)
+  const context = world.get(agent, Context)
+  if (archival === undefined && context === undefined && !world.has(agent, InstalledTools)) return
+  const mayDelegate = world.has(agent, SubagentRegistry)
+  const hasHolders = archival?.enabled === false && world.isReferred(HolderOf, agent)
+  const tools = world.get(agent, ToolRegistry)?.tools ?? noTools
+  const last = madeFrom.get(tools)
+  const isKnown = last !== undefined && last.archival === archival && last.context === context
+  if (isKnown && last.mayDelegate === mayDelegate && last.hasHolders === hasHolders) return
+  install(world, agent, tools)
+  madeFrom.set(world.get(agent, ToolRegistry)?.tools ?? noTools, { archival, context, hasHolders, mayDelegate })
+}
+
+function install(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
+  const own = tools.filter((tool) => !isInstalled(tool))
+  const declared = toolsFor(world, agent, own).filter(({ name }) => !own.some((tool) => tool.name === name))
+  noteInstalled(world, agent, tools, declared)
+  if (isSame(tools.filter(isInstalled), declared)) return
+  const place = tools.findIndex(isInstalled)
+  const before = place === -1 ? own.length : place
+  world.set(agent, ToolRegistry, { tools: [...own.slice(0, before), ...declared, ...own.slice(before)] })
+}
+
+/** A tool that was there before its like was brought along is the program's own, if a program can have given it. */
+function noteInstalled(
+  world: World,
+  agent: Entity,
+  tools: readonly ToolDeclaration[],
+  declared: readonly ToolDeclaration[],
+): void {
+  const before = world.get(agent, InstalledTools)?.names
+  const isGiven = (name: string): boolean =>
+    before?.includes(name) !== true && givenNames.has(name) && tools.some((tool) => tool.name === name)
+  const names = declared.map(({ name }) => name).filter((name) => !isGiven(name))
+  if (names.length === 0) world.remove(agent, InstalledTools)
+  else if (JSON.stringify(names) !== JSON.stringify(before)) world.set(agent, InstalledTools, { names })
+}
+
+function isInstalled({ name, world: isWorldTool }: ToolDeclaration): boolean {
+  return isWorldTool === true && contextToolNames.has(name)
+}
+
+function isSame(before: readonly ToolDeclaration[], after: readonly ToolDeclaration[]): boolean {
+  return before.length === after.length && before.every((tool, index) => sameText(tool, after[index]))
+}
+
+/** Declarations are frozen: those that were made once are mostly the very same. */
+function sameText(tool: ToolDeclaration, other: ToolDeclaration | undefined): boolean {
+  return tool === other || JSON.stringify(tool) === JSON.stringify(other)
+}

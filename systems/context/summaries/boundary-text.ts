@@ -1,0 +1,231 @@
+import { Boundary, type BoundaryEntry } from '../../../components/context/boundary.ts'
+import { Busy } from '../../../components/agent/busy.ts'
+import { CheckpointPending } from '../../../components/context/checkpoint-pending.ts'
+import { Overflowed } from '../../../components/context/compaction-state.ts'
+import { Context } from '../../../components/context/context.ts'
+import type { Failure } from '../../../src/protocol/failure.ts'
+import { Llm } from '../../../components/agent/llm.ts'
+import { Outcome } from '../../../components/effects/outcome.ts'
+import { Paused } from '../../../components/agent/paused.ts'
+import { SideCall } from '../../../components/effects/side-call.ts'
+import { StepHeld, Summarizing } from '../../../components/agent/step-held.ts'
+import { SubagentWait } from '../../../components/sessions/subagent-wait.ts'
+import type { SummaryResult, SummarySkipReason } from '../../../components/summary-result.ts'
+import { SummaryTask, type SummaryTaskData } from '../../../components/context/summary-task.ts'
+import { Terminal } from '../../../components/agent/terminal.ts'
+import { Turn } from '../../../components/agent/turn.ts'
+import { Unread } from '../../../components/agent/unread.ts'
+import { earlierHead, framed } from '../../../src/rules/text/frames.ts'
+import { missingHeadings, type SummaryPrompt, type SummaryView } from '../../../src/rules/context/summary-prompt.ts'
+import { uncoveredPart } from '../../../src/rules/projection/boundaries.ts'
+import { toUsd } from '../../../src/rules/money/usd.ts'
+import { noteRefused } from '../../../src/rules/delegation/refused-requests.ts'
+import type { Component, Entity } from '../../../src/world/component.ts'
+import { not } from '../../../src/world/entities.ts'
+import type { World } from '../../../src/world/world.ts'
+import { holdStep } from '../../kit/hold-step.ts'
+import { latchOf } from '../../kit/latched.ts'
+import { endCall } from '../../money/charge-call.ts'
+import { openTurn } from '../../agent/open-turn.ts'
+import { refusalOf } from '../../kit/refusal-of.ts'
+import { settled } from '../../kit/settled.ts'
+import { tell } from '../../kit/tell.ts'
+import { noteRewrite } from './note-rewrite.ts'
+import { askForText, cutSummary, malformedReply, maxSummaryChars, sideCallProblem, writtenText } from './side-calls.ts'
+
+/** A text that is to take the place of what stands behind the newest boundary. */
+export type Wish = Pick<SummaryTaskData, 'by' | 'focus' | 'note' | 'requests'>
+
+/** A reason to skip it, or a failure: nothing was begun. */
+export type Start = 'started' | SummarySkipReason | Failure
+
+/** What sets compaction and checkpoints apart: when such a text is wanted, how a model is asked for it, and what follows. */
+export interface TextPolicy {
+  readonly kind: BoundaryEntry['kind']
+  readonly prompt: (view: SummaryView) => SummaryPrompt
+  /** Agents with these have programs that wait for the text. */
+  readonly asked: readonly [Component, ...Component[]]
+  /** The message of a refused request. */
+  readonly refusal: (agent: Entity, reason: string) => string
+  /** Why the configuration of an agent rules it out. */
+  readonly whyNot: (world: World, agent: Entity) => string | undefined
+  /** What programs have asked for. */
+  readonly wish: (world: World, agent: Entity) => Wish
+  /** Why what programs have asked for is not needed. */
+  readonly skip?: (world: World, agent: Entity) => SummarySkipReason | undefined
+  /** What was wished for has begun, or not: it is taken off the list. */
+  readonly begun: (world: World, agent: Entity, wish: Wish, start: Start) => void
+  /** The text was written, or not. */
+  readonly ended: (world: World, agent: Entity, task: SummaryTaskData, failure: Failure | undefined) => void
+}
+
+/** By this a side call is known as a policy's own. */
+const purposes = { checkpoint: 'checkpoint', summary: 'compaction' } as const
+
+/** The failure of a text whose configuration is gone. */
+const switchedOff: Failure = {
+  kind: 'cancelled',
+  message: 'The Context of the agent was taken away, or this was switched off in it.',
+}
+
+/** Refuses what a program asks for if it can never be. False: it can. */
+export function refuseRequest(
+  world: World,
+  { refusal, whyNot }: TextPolicy,
+  { agent, request }: { readonly agent: Entity; readonly request: string },
+): boolean {
+  const reason = whyNever(world, agent) ?? whyNot(world, agent)
+  if (reason !== undefined) noteRefused(world, request, { code: 'invalid-argument', reason: refusal(agent, reason) })
+  return reason !== undefined
+}
+
+function whyNever(world: World, agent: Entity): string | undefined {
+  if (!world.has(agent, Llm)) return 'there is no such agent'
+  return world.has(agent, Terminal) ? 'it has ended' : undefined
+}
+
+/** Has the texts written that programs have asked for, as soon as their agents are at a quiet point. */
+export function writeAsAsked(world: World, policy: TextPolicy): void {
+  const { asked, skip, whyNot, wish } = policy
+  for (const agent of world.query(...asked, not(Busy))) {
+    const failure = latchOf(world, agent)?.failure ?? (whyNot(world, agent) === undefined ? undefined : switchedOff)
+    // Another text is being written, or something has to be known first.
+    if (failure === undefined && world.has(agent, StepHeld)) continue
+    write(world, agent, policy, wish(world, agent), failure ?? skip?.(world, agent))
+  }
+}
+
+/**
+ * Asks the model of an agent at a quiet point for a text; the agent's next step waits for it. Programs that wait hear if
+ * there is none to come.
+ *
+ * @param prevented why it is not to begin
+ */
+export function write(world: World, agent: Entity, policy: TextPolicy, wish: Wish, prevented?: Start): Start {
+  const start = prevented ?? begin(world, agent, policy, wish)
+  policy.begun(world, agent, wish, start)
+  if (start === 'started') return start
+  const isSkipped = typeof start === 'string'
+  answer(world, agent, wish.requests, isSkipped ? { skipped: true, reason: start } : { skipped: false, failure: start })
+  return start
+}
+
+function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: Wish): Start {
+  const part = uncoveredPart(world, agent)
+  if (part === undefined) return 'empty'
+  const { model } = world.read(agent, Llm)
+  const problem = sideCallProblem(world, agent, model)
+  if (problem !== undefined) return problem
+  // Where a turn comes next it is opened, so that the text belongs to it.
+  if (isAboutToBegin(world, agent)) openTurn(world, agent, 0)
+  const { by, focus, note, requests } = wish
+  const { carried, count, fromSeq, toSeq } = part
+  const isChained = carried !== undefined
+  const { ask, close, headings = [], system } = prompt({ by, focus, isChained, messages: count, model, note })
+  const { maxOutputTokens, timeoutMs } = world.read(agent, Context).compaction
+  const effect = askForText(
+    world,
+    {
+      agent,
+      ask,
+      ...(isChained && { carried: `${earlierHead}\n${framed(carried, 'transcript')}` }),
+      close,
+      fromSeq,
+      maxOutputTokens,
+      model,
+      purpose: purposes[kind],
+      system,
+      toSeq,
+    },
+    { deadlineMs: world.nowMs + timeoutMs },
+    SummaryTask({ by, focus, headings, kind, note, requests }),
+  )
+  world.add(agent, Summarizing)
+  holdStep(world, agent)
+  tell(world, 'summary-started', { agent, effect, kind, by })
+  return 'started'
+}
+
+/** A turn comes next, unless something else keeps the agent from it. */
+function isAboutToBegin(world: World, agent: Entity): boolean {
+  return world.has(agent, Unread) && ![Turn, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
+}
+
+/** Takes the texts of a policy that models have written: each becomes a boundary, and its agent may go on. */
+export function takeWritten(world: World, { ended, kind }: TextPolicy): void {
+  for (const effect of settled(world, SideCall)) {
+    const { agent, purpose } = world.read(effect, SideCall)
+    if (purpose !== purposes[kind]) continue
+    const task = world.read(effect, SummaryTask)
+    const failure = writeBoundary(world, effect, task)
+    letGoOn(world, agent, effect)
+    ended(world, agent, task, failure)
+    const boundary = world.get(agent, Boundary)?.at(-1)
+    if (failure !== undefined) answer(world, agent, task.requests, { skipped: false, failure })
+    else if (boundary !== undefined) answer(world, agent, task.requests, { skipped: false, boundary })
+  }
+}
+
+function letGoOn(world: World, agent: Entity, effect: Entity): void {
+  endCall(world, effect)
+  world.remove(agent, Summarizing)
+  holdStep(world, agent)
+}
+
+/** Gives a failure if the reply cannot be used. */
+function writeBoundary(world: World, effect: Entity, task: SummaryTaskData): Failure | undefined {
+  const { agent, maxOutputTokens, toSeq } = world.read(effect, SideCall)
+  const written = writtenText(world.read(effect, Outcome))
+  if ('kind' in written) return written
+  const { costNanoUsd, isStopped, text: whole, usage } = written
+  const { by, focus, headings, kind, note } = task
+  const text = cutSummary(whole, maxSummaryChars(maxOutputTokens))
+  if (text === '') return { kind: 'invalid-output', message: `The model wrote no ${kind}.` }
+  const entry: BoundaryEntry = {
+    atMs: world.nowMs,
+    by,
+    ...(costNanoUsd !== undefined && { costUsd: toUsd(costNanoUsd) }),
+    ...(focus !== undefined && { focus }),
+    kind,
+    missingHeadings: [...missingHeadings(text, headings)],
+    ...(note !== undefined && { note }),
+    seq: toSeq,
+    text,
+    truncated: isStopped || text !== whole,
+    usage,
+  }
+  const unfit = refusalOf(() => world.append(agent, Boundary, entry))
+  if (unfit !== undefined) return malformedReply(unfit)
+  noteRewrite(world, agent, { kind, costNanoUsd })
+  if (world.has(agent, Overflowed)) world.patch(agent, Overflowed, { isRewritten: true })
+  const { costUsd, missingHeadings: missing, seq, truncated } = entry
+  const facts = { agent, kind, by, seq, chars: text.length, truncated, missingHeadings: missing, usage }
+  tell(world, 'boundary-written', { ...facts, ...(costUsd !== undefined && { costUsd }) })
+  return undefined
+}
+
+/** The call that writes a text for which an agent's next step waits. At most one. */
+export function summaryUnderWay(world: World, agent: Entity): Entity | undefined {
+  if (!world.has(agent, Summarizing)) return undefined
+  return world.referrers(SideCall, agent).find((effect) => world.has(effect, SummaryTask))
+}
+
+/**
+ * A user has stopped it. That is no failure: what called for it still stands. Only what programs have asked for ends, and they
+ * hear it.
+ */
+export function cancelSummary(world: World, agent: Entity, message: string): void {
+  const effect = summaryUnderWay(world, agent)
+  if (effect === undefined) return
+  const { by, kind, note, requests } = world.read(effect, SummaryTask)
+  letGoOn(world, agent, effect)
+  if (kind === 'checkpoint' && by === 'model' && !world.has(agent, CheckpointPending)) {
+    world.set(agent, CheckpointPending, { by, note, requests: [] })
+  }
+  answer(world, agent, requests, { skipped: false, failure: { kind: 'cancelled', message } })
+}
+
+/** Emits what has become of a text for the programs that wait for it. */
+function answer(world: World, agent: Entity, requests: readonly string[], result: SummaryResult): void {
+  if (requests.length > 0) tell(world, 'summary-answered', { agent, requests, result })
+}

@@ -1,0 +1,76 @@
+import { Boundary } from '../../../components/context/boundary.ts'
+import { CompactionPending } from '../../../components/context/compaction-state.ts'
+import { Context } from '../../../components/context/context.ts'
+import { LastCall } from '../../../components/context/last-call.ts'
+import { ModelCall } from '../../../components/effects/model-call.ts'
+import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { Prefix } from '../../../components/agent/prefix.ts'
+import { Rewrite, type RewriteKind, RewriteTotal } from '../../../components/context/rewrite.ts'
+import { UncountedCalls } from '../../../components/money/token-factors.ts'
+import { lastCallOf } from '../../../src/rules/tokens/last-call-of.ts'
+import { added } from '../../../src/rules/tokens/with-added.ts'
+import { toUsd } from '../../../src/rules/money/usd.ts'
+import type { Entity } from '../../../src/world/component.ts'
+import type { World } from '../../../src/world/world.ts'
+import type { z } from 'zod'
+import { tell } from '../../kit/tell.ts'
+
+/** What an agent's projection was rewritten by. */
+export interface Rewritten {
+  readonly kind: RewriteKind
+  /** Of the calls that wrote what stands there now. Absent: no price is known. */
+  readonly costNanoUsd?: number | undefined
+  /** The `seq` of the last message that is another one now. What a boundary covers is not projected. @default it is */
+  readonly toSeq?: number
+}
+
+/**
+ * Notes that an agent's projection was rewritten: what its newest call read says nothing of what is sent next, and nothing
+ * is compacted because of it. The first own call that begins from here on shows what the rewrite was worth.
+ */
+export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd, toSeq = Infinity }: Rewritten): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (world.has(call, ModelCall)) world.patch(call, ModelCall, { isOutdated: true })
+  }
+  const last = lastCallOf(world, agent)
+  for (const token of [CompactionPending, LastCall, UncountedCalls]) world.remove(agent, token)
+  const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
+  if (!world.has(agent, Context) || toSeq <= covered) return
+  // Several rewrites before the next call count as one.
+  const before = world.get(agent, Rewrite)
+  const facts = {
+    cachedTokensLost: before === undefined ? world.get(agent, Prefix)?.cached : before.cachedTokensLost,
+    contextWindow: before?.contextWindow ?? last?.contextWindow,
+    costNanoUsd: added(before?.costNanoUsd, costNanoUsd),
+    kind,
+    tokensBefore: before?.tokensBefore ?? last?.promptTokens,
+  }
+  world.set(agent, Rewrite, facts)
+}
+
+/** Tells of the rewrites whose worth the agents' newest calls have shown. */
+export function tellRewrites(world: World): void {
+  for (const agent of world.query(Rewrite, LastCall)) {
+    const { cachedTokensLost, costNanoUsd, kind, tokensBefore } = world.read(agent, Rewrite)
+    const tokensAfter = lastCallOf(world, agent)?.promptTokens
+    const costUsd = costNanoUsd === undefined ? undefined : toUsd(costNanoUsd)
+    world.remove(agent, Rewrite)
+    tell(world, 'context-rewritten', { agent, kind, tokensBefore, tokensAfter, cachedTokensLost, costUsd })
+    const isMeasured = tokensBefore !== undefined && tokensAfter !== undefined
+    addUp(world, agent, {
+      cachedTokensLost: cachedTokensLost ?? 0,
+      costNanoUsd: costNanoUsd ?? 0,
+      tokensSaved: isMeasured ? tokensBefore - tokensAfter : 0,
+    })
+  }
+}
+
+function addUp(world: World, agent: Entity, more: Omit<z.infer<typeof RewriteTotal.schema>, 'count'>): void {
+  const before = world.get(agent, RewriteTotal)
+  world.set(agent, RewriteTotal, {
+    cachedTokensLost: (before?.cachedTokensLost ?? 0) + more.cachedTokensLost,
+    costNanoUsd: (before?.costNanoUsd ?? 0) + more.costNanoUsd,
+    count: (before?.count ?? 0) + 1,
+    tokensSaved: (before?.tokensSaved ?? 0) + more.tokensSaved,
+  })
+}

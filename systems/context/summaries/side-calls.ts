@@ -1,0 +1,73 @@
+import { Effect } from '../../../components/effects/effect.ts'
+import type { Failure } from '../../../src/protocol/failure.ts'
+import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import { Pending } from '../../../components/effects/pending.ts'
+import { SideCall } from '../../../components/effects/side-call.ts'
+import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { PricedReply } from '../../../src/rules/money/priced-reply.ts'
+import { textOf } from '../../../src/rules/projection/text-of.ts'
+import { cutText } from '../../../src/rules/text/cut-text.ts'
+import type { Entity, Initial } from '../../../src/world/component.ts'
+import type { World } from '../../../src/world/world.ts'
+import { callProblem, reserve } from '../../money/begin-call.ts'
+import { spentGrant } from '../../sessions/delegation.ts'
+
+/** Why an agent may not have a text written now: a ceiling is reached, or its grant is spent. `undefined`: it may. */
+export function sideCallProblem(world: World, agent: Entity, model: string): Failure | undefined {
+  return callProblem(world, agent, model) ?? spentGrant(world, agent)
+}
+
+/** When a side call is over, in milliseconds. */
+type Bound = { readonly deadlineMs: number } | { readonly timeoutMs: number }
+
+/**
+ * Asks a model for a text about a part of an agent's conversation. `retry` asks again, about less if the model's window is too
+ * short for the part; `charging` enters what it costs.
+ *
+ * @param purpose says who takes the outcome
+ */
+export function askForText(world: World, call: Parameters<typeof SideCall>[0], bound: Bound, purpose: Initial): Entity {
+  const effect = Effect({ attempt: 1, kind: 'model', restart: 'pure', ...bound })
+  const spawned = world.spawn(SideCall(call), purpose, effect, Pending)
+  reserve(world, call.agent, call.model)
+  return spawned
+}
+
+/** What a model has written. */
+export interface Written {
+  readonly costNanoUsd?: number | undefined
+  /** It was stopped at the model's output limit. */
+  readonly isStopped: boolean
+  /** Without blanks around it. */
+  readonly text: string
+  readonly usage: TokenUsage
+}
+
+/** The text in the outcome of a side call; a failure if there is none. */
+export function writtenText(outcome: OutcomeData): Written | Failure {
+  if (!outcome.ok) return outcome.failure
+  const { costNanoUsd, message, stop, usage } = (outcome.value ?? {}) as Partial<PricedReply>
+  if (message?.role !== 'assistant' || typeof usage !== 'object' || usage === null) {
+    return malformedReply('expected an assistant message and its usage')
+  }
+  return { costNanoUsd, isStopped: stop === 'max-tokens', text: textOf(message).trim(), usage }
+}
+
+export function malformedReply(problem: string): Failure {
+  return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
+}
+
+/** No language has more characters per token. */
+const maxCharsPerToken = 8
+const leastTokens = 1_024
+const cutMark = '\n[summary truncated]'
+
+/** Longest summary, in characters. A model that keeps to its output limit writes none that is longer; not every server does. */
+export function maxSummaryChars(maxOutputTokens: number): number {
+  return maxCharsPerToken * Math.max(leastTokens, maxOutputTokens)
+}
+
+/** A summary of at most so many characters. A longer one ends in words that say so. */
+export function cutSummary(text: string, maxChars: number): string {
+  return cutText(text, maxChars, cutMark)
+}

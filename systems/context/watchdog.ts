@@ -1,0 +1,194 @@
+import { Unread } from '../../components/agent/unread.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { Context } from '../../components/context/context.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Cautioned, WatchdogLatch, WatchdogState } from '../../components/agent/watchdog-state.ts'
+import { type CallRun, noRun, repeatedAlert, repeatedToolCall } from '../../src/rules/context/call-run.ts'
+import type { WatchdogSignal } from '../../src/rules/context/watchdog-signal.ts'
+import type { DeepReadonly, Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import type { z } from 'zod'
+import { endTurn } from '../agent/end-turn.ts'
+import { holdStep } from '../kit/hold-step.ts'
+import { inputsOf } from '../kit/inputs-of.ts'
+import { readyAgents } from '../kit/ready-agents.ts'
+import { soonRequested } from '../agent/requested-calls.ts'
+import { tell } from '../kit/tell.ts'
+import { collectResults } from '../agent/tool-results.ts'
+import { isNotable, rememberedRun, runWith } from './watchdog/run-of-calls.ts'
+import { type Seen, seenBy } from './watchdog/seen-by.ts'
+
+export interface WatchdogOptions {
+  readonly maxStartsPerTick: number
+  /** Signals besides the built-in one; one named `repeated-tool-call` takes its place. */
+  readonly signals: readonly WatchdogSignal[]
+}
+
+type State = DeepReadonly<z.infer<(typeof WatchdogState)['schema']>>
+type Noticed = Seen['alerts'][number]
+
+/** Most notes that wait; the oldest is dropped. */
+const maxNotes = 4
+const waitingTools: ReadonlySet<string> = new Set(['subagent_result', 'subagent_status', 'subagent_wait'])
+const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
+const nothingSeen: Seen = { states: {}, alerts: [], problems: [] }
+
+/**
+ * Looks at each tool call before it runs, for patterns of an agent that goes in circles: it tells of them, and as the agent
+ * is configured, cautions the model, or ends the turn.
+ *
+ * Query: Requested; WatchdogLatch; Cautioned. Writes: WatchdogState, WatchdogLatch, Cautioned, Outcome, Conversation, and
+ * what ending a turn writes.
+ */
+export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
+  return {
+    name: 'watchdog',
+    priority: -1,
+    wakes: ['watchdog-reset', [Context, Requested], [WatchdogState, Requested], WatchdogLatch, [Cautioned, Unread]],
+    run(world: World): void {
+      for (const { agent } of inputsOf(world, 'watchdog-reset')) reset(world, agent)
+      // More than tool execution decides about in this tick, even if some of them are refused here.
+      watchAll(world, maxStartsPerTick, signals)
+      for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
+      for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
+    },
+  }
+}
+
+function watchAll(world: World, count: number, further: readonly WatchdogSignal[]): void {
+  const calls = notableCalls(world, count, further)
+  if (calls !== undefined) for (const [agent, own] of calls) watch(world, agent, own, further)
+}
+
+/**
+ * The calls that nobody has decided about, of each agent that is watched, in call order; without those that nothing is to be
+ * noted of, as most are. `undefined`: of none.
+ */
+function notableCalls(
+  world: World,
+  count: number,
+  further: readonly WatchdogSignal[],
+): ReadonlyMap<Entity, Entity[]> | undefined {
+  let byAgent: Map<Entity, Entity[]> | undefined
+  for (const call of soonRequested(world, count)) {
+    const { agent } = world.read(call, OwnedBy)
+    const mode = world.get(agent, Context)?.watchdog.mode ?? 'off'
+    const state = world.get(agent, WatchdogState)
+    if (mode === 'off') {
+      if (state !== undefined) endRun(world, agent, state)
+      continue
+    }
+    if (state !== undefined && call <= state.seen) continue
+    const calls = byAgent?.get(agent)
+    if (calls !== undefined) calls.push(call)
+    else if (further.length > 0 || isNotable(world, agent, call, state)) (byAgent ??= new Map()).set(agent, [call])
+  }
+  return byAgent
+}
+
+/** A call that nobody watches ends a run, and begins none. */
+function endRun(world: World, agent: Entity, state: State): void {
+  if (rememberedRun(state.signals)?.run === noRun.run) return
+  world.set(agent, WatchdogState, { ...state, signals: { ...state.signals, [repeatedToolCall]: noRun } })
+}
+
+/** Writes nothing of an agent whose calls differ: what came before a call stands in the conversation. */
+function watch(world: World, agent: Entity, calls: readonly Entity[], further: readonly WatchdogSignal[]): void {
+  const known = world.get(agent, WatchdogState)
+  const before = known ?? unwatched
+  const remembered = rememberedRun(before.signals)
+  const isReplaced = further.some(({ name }) => name === repeatedToolCall)
+  const noticed: Noticed[] = []
+  let run = remembered
+  let states: State['signals'] = before.signals
+  let last: Entity | undefined
+  for (const [index, call] of calls.entries()) {
+    run = isReplaced ? undefined : runWith(world, agent, call, { before: run, last })
+    const own = repeated(world, agent, call, run)
+    const seen = further.length === 0 ? nothingSeen : seenBy(further, states, world.read(call, ToolCall))
+    for (const problem of seen.problems) tell(world, 'warning', { agent, message: problem })
+    const alerts = own === undefined ? seen.alerts : [own, ...seen.alerts]
+    for (const alert of alerts) alarm(world, agent, call, alert)
+    noticed.push(...alerts)
+    states = seen.states
+    last = call
+    if (!world.has(agent, WatchdogLatch)) continue
+    refuse(world, agent, calls.slice(index))
+    break
+  }
+  const isAsBefore = run === remembered && noticed.length === 0 && further.length === 0
+  if (known !== undefined && isAsBefore) return
+  const signals = run === undefined ? states : { ...states, [repeatedToolCall]: run }
+  remember(world, agent, noticed, { ...before, seen: calls.at(-1) ?? before.seen, signals })
+}
+
+/** What the watchdog itself notices at a call that is the newest of a run. */
+function repeated(world: World, agent: Entity, call: Entity, run: CallRun | undefined): Noticed | undefined {
+  const { threshold } = world.read(agent, Context).watchdog
+  if (run?.run !== threshold || mayRepeat(world, agent, call)) return undefined
+  return { alert: repeatedAlert(world.read(call, ToolCall).name, threshold), signal: repeatedToolCall }
+}
+
+/** The framework's own tools that wait or look how sessions stand, and tools that declare it. */
+function mayRepeat(world: World, agent: Entity, call: Entity): boolean {
+  const { name } = world.read(call, ToolCall)
+  const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
+  return declaration?.repeatable ?? (declaration?.world === true && waitingTools.has(name))
+}
+
+function remember(world: World, agent: Entity, noticed: readonly Noticed[], state: State): void {
+  const isTold = world.read(agent, Context).watchdog.mode !== 'warn'
+  const added = isTold ? noticed.map(({ alert }) => `[watchdog] ${alert.message}`) : []
+  const notes = [...state.notes, ...added].slice(-maxNotes)
+  world.set(agent, WatchdogState, { ...state, alerts: state.alerts + noticed.length, notes })
+  if (notes.length > 0) world.add(agent, Cautioned)
+}
+
+/** Tells of what was noticed, and stops the agent if it is critical and that is wanted. */
+function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Noticed): void {
+  const { callId, name: tool } = world.read(call, ToolCall)
+  tell(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
+  const isEnforced = world.read(agent, Context).watchdog.mode === 'enforce' && alert.severity === 'critical'
+  if (!isEnforced || world.has(agent, WatchdogLatch)) return
+  world.add(agent, WatchdogLatch({ atMs: world.nowMs, message: alert.message, signal }))
+  holdStep(world, agent)
+}
+
+function refuse(world: World, agent: Entity, calls: readonly Entity[]): void {
+  for (const call of calls) {
+    world.remove(call, Requested)
+    const text = '[not run: stopped by the watchdog]'
+    world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], isError: true } }))
+  }
+  collectResults(world, agent)
+}
+
+/** The calls before the one that tripped have run by now. */
+function stop(world: World, agent: Entity): void {
+  const { message } = world.read(agent, WatchdogLatch)
+  const failure = { kind: 'watchdog' as const, message }
+  tell(world, 'turn-error', { agent, kind: 'watchdog', retryable: false, message, failure })
+  endTurn(world, agent, { stop: 'failed', failure })
+}
+
+function caution(world: World, agent: Entity): void {
+  const { notes } = world.read(agent, WatchdogState)
+  for (const text of notes) world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  world.patch(agent, WatchdogState, { notes: [] })
+  world.remove(agent, Cautioned)
+}
+
+/** The runs are counted anew, whatever the conversation says; notes that wait are kept. */
+function reset(world: World, agent: Entity): void {
+  if (world.has(agent, Context) || world.has(agent, WatchdogState)) {
+    const state = world.get(agent, WatchdogState) ?? unwatched
+    world.set(agent, WatchdogState, { ...state, signals: { [repeatedToolCall]: noRun } })
+  }
+  world.remove(agent, WatchdogLatch)
+  holdStep(world, agent)
+}

@@ -1,0 +1,39 @@
+import { CostCeiling } from '../../components/money/cost-ceiling.ts'
+import type { StandardEvents } from '../../components/event.ts'
+import { LastTurn } from '../../components/agent/last-turn.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { WatchdogLatch } from '../../components/agent/watchdog-state.ts'
+import { ceilingMessage } from '../../src/rules/money/ceiling-message.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { tell } from './tell.ts'
+
+type Latched = Pick<StandardEvents['turn-error'], 'kind' | 'message' | 'failure'>
+
+/** What has stopped an agent until somebody resets it; `undefined`: nothing has. */
+export function latchOf(world: World, agent: Entity): Latched | undefined {
+  const ceiling = world.get(agent, CostCeiling)
+  if (ceiling !== undefined) {
+    const message = ceilingMessage(ceiling)
+    return { kind: 'cost_ceiling', message, failure: { kind: 'budget-spent', message } }
+  }
+  const dog = world.get(agent, WatchdogLatch)
+  if (dog === undefined) return undefined
+  return { kind: 'watchdog', message: dog.message, failure: { kind: 'watchdog', message: dog.message } }
+}
+
+/** Refuses a message to an agent that is stopped, and tells so. False: it is not stopped. */
+export function refuseLatched(world: World, agent: Entity): boolean {
+  const latched = latchOf(world, agent)
+  if (latched === undefined) return false
+  tell(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
+  if (latched.kind === 'cost_ceiling' && !world.has(agent, Turn)) noteRefused(world, agent, latched)
+  return true
+}
+
+/** To whoever has spoken it is a turn that has ended before its first step. */
+function noteRefused(world: World, agent: Entity, { failure }: Latched): void {
+  const atMs = world.nowMs
+  const nothing = { steps: 0, toolCalls: 0, startedAtMs: atMs, endedAtMs: atMs }
+  world.add(agent, LastTurn({ stop: 'budget-spent', failure, ...nothing }))
+}

@@ -1,0 +1,39 @@
+import { SlotReleased } from '../../components/sessions/ancestry.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { Paused } from '../../components/agent/paused.ts'
+import { StepHeld } from '../../components/agent/step-held.ts'
+import { SubagentWait } from '../../components/sessions/subagent-wait.ts'
+import { Terminal } from '../../components/agent/terminal.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import type { Component, Entity } from '../../src/world/component.ts'
+import { not } from '../../src/world/entities.ts'
+import type { World } from '../../src/world/world.ts'
+
+/** What keeps an agent from its next step. */
+const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
+
+const ready = [Llm, Conversation, Unread, ...heldUpBy]
+
+/**
+ * The first so many agents that have something to answer and nothing under way, ascending.
+ *
+ * @param also only those of them, and of as many behind them, that have these components besides: some of the first may be
+ * held up before they are started. They are looked at one by one, so that no query is kept up to date for few agents.
+ */
+export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
+  const soon = soonReady(world, count)
+  if (also.length > 0) return soon.filter((agent) => hasAll(world, agent, also))
+  return soon.length <= count ? soon : soon.slice(0, count)
+}
+
+function hasAll(world: World, agent: Entity, tokens: readonly Component[]): boolean {
+  for (const token of tokens) if (!world.has(agent, token)) return false
+  return true
+}
+
+/** These, and as many behind them: some of the first may be held up before they are started. */
+export function soonReady(world: World, count: number): readonly Entity[] {
+  return world.first(2 * count, ...ready)
+}

@@ -1,0 +1,53 @@
+import { Ancestry, SessionEnd } from '../../components/sessions/ancestry.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { LastTurn } from '../../components/agent/last-turn.ts'
+import { Terminal } from '../../components/agent/terminal.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import { wordsAt } from '../../src/rules/context/last-words.ts'
+import type { Entity } from '../../src/world/component.ts'
+import { not } from '../../src/world/entities.ts'
+import type { World } from '../../src/world/world.ts'
+import { activeSessions } from './cancel-sessions.ts'
+import { tell } from '../kit/tell.ts'
+
+const noText = 'No assistant message found in subagent conversation'
+
+/**
+ * Notes how a session has ended, in its own World: when its agent has failed; or when the agent's turn is over, and none
+ * of its own sessions is active and none has news that is about to wake it.
+ *
+ * Query: Ancestry. Writes: SessionEnd.
+ */
+export const sessionEnd = {
+  name: 'session-end',
+  priority: 10,
+  wakes: [Ancestry],
+  run(world: World): void {
+    for (const agent of world.query(Ancestry, not(SessionEnd), not(Busy))) {
+      const end = endOf(world, agent)
+      if (end === undefined) continue
+      world.add(agent, end)
+      tell(world, 'session-settled', { agent, success: world.read(agent, SessionEnd).ok })
+    }
+  },
+}
+
+function endOf(world: World, agent: Entity) {
+  if (world.has(agent, Terminal)) return lastWord(world, agent)
+  const last = world.get(agent, LastTurn)
+  if (last === undefined || world.has(agent, Turn) || world.has(agent, Unread)) return undefined
+  if (last.stop === 'done') return activeSessions(world, agent).length > 0 ? undefined : lastWord(world, agent)
+  if (last.stop === 'empty-reply') return SessionEnd({ ok: false, error: noText, kind: 'invalid-output' })
+  const { kind, message } = last.failure ?? { kind: 'internal' as const, message: `The turn ended: ${last.stop}` }
+  return SessionEnd({ ok: false, error: message, kind })
+}
+
+function lastWord(world: World, agent: Entity) {
+  const messages = world.get(agent, Conversation) ?? []
+  const text = messages.at(-1)?.role === 'assistant' ? wordsAt(world, agent, messages.length - 1) : ''
+  return text.trim() === ''
+    ? SessionEnd({ ok: false, error: noText, kind: 'invalid-output' })
+    : SessionEnd({ ok: true, text })
+}

@@ -1,0 +1,74 @@
+import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../components/sessions/ancestry.ts'
+import { ArchiveJob } from '../../components/context/archive-job.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Paused } from '../../components/agent/paused.ts'
+import { Pending } from '../../components/effects/pending.ts'
+import { AwaitingReply, AwaitingSession, SessionQuery } from '../../components/sessions/session-call.ts'
+import { SideCall } from '../../components/effects/side-call.ts'
+import { SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
+import { Terminal } from '../../components/agent/terminal.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import type { Entity } from '../../src/world/component.ts'
+import { not } from '../../src/world/entities.ts'
+import type { World } from '../../src/world/world.ts'
+import { activeSessions } from './cancel-sessions.ts'
+import { tell } from '../kit/tell.ts'
+
+/**
+ * Gives the slot of a session back while its agent has nothing in flight and only waits for sessions of its own, and asks
+ * for another one when the agent can go on.
+ *
+ * Query: Ancestry. Writes: SlotReleased, SlotRequest. Starts: slot.
+ */
+export const slots = {
+  name: 'slots',
+  priority: 12,
+  wakes: [Ancestry],
+  run(world: World): void {
+    for (const agent of world.query(Ancestry, not(SessionEnd))) {
+      if (!world.has(agent, SlotReleased)) {
+        if (onlyWaits(world, agent)) release(world, agent)
+      } else if (canGoOn(world, agent) && world.query(SlotRequest).length === 0) ask(world)
+    }
+  },
+}
+
+function release(world: World, agent: Entity): void {
+  world.add(agent, SlotReleased)
+  tell(world, 'slot-released', { agent })
+}
+
+function ask(world: World): void {
+  const request = world.spawn(SlotRequest, Pending)
+  world.set(request, Effect, { attempt: 1, kind: 'slot', restart: 'pure' })
+}
+
+/** A released agent is held up by nothing but the want of a slot. */
+function canGoOn(world: World, agent: Entity): boolean {
+  const isReady = [Llm, Conversation, Unread].every((token) => world.has(agent, token))
+  return isReady && ![Busy, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
+}
+
+function onlyWaits(world: World, agent: Entity): boolean {
+  const open = world.referrers(OwnedBy, agent).filter((owned) => isInFlight(world, owned))
+  const isAboutSessions = (call: Entity): boolean => world.has(call, AwaitingSession) || world.has(call, AwaitingReply)
+  if (!open.every(isAboutSessions) || isStillAtWork(world, agent)) return false
+  if (open.length > 0 || world.has(agent, SubagentWait)) return true
+  return !world.has(agent, Turn) && !world.has(agent, Unread) && activeSessions(world, agent).length > 0
+}
+
+/** A turn of its that is over is on its way to a holder, or its model is called beside its steps. */
+function isStillAtWork(world: World, agent: Entity): boolean {
+  return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
+}
+
+/** A result that has come and stands in line behind another call is waited for no more. */
+function isInFlight(world: World, owned: Entity): boolean {
+  return ![Outcome, SessionQuery, WaitDeadline].some((token) => world.has(owned, token))
+}

@@ -1,0 +1,97 @@
+import { Unread } from '../../components/agent/unread.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { SubagentRegistry, type SubagentRegistryData } from '../../components/sessions/subagent-registry.ts'
+import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import { subagentDeclarations, subagentToolNames } from '../../src/rules/delegation/declarations.ts'
+import type { DeepReadonly, Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { readyAgents } from '../kit/ready-agents.ts'
+import { tell } from '../kit/tell.ts'
+
+export interface SubagentToolsOptions {
+  readonly maxStartsPerTick: number
+  /** Agents that have tools get a registry if they have none, and free-form is on in it. */
+  readonly allowUnregisteredSubagents: boolean
+}
+
+/** Which registry an agent's tools were made for: worked out anew after a restore. */
+const madeFor = new WeakMap<readonly ToolDeclaration[], DeepReadonly<SubagentRegistryData>>()
+/** Lists of tools without these. */
+const withoutThem = new WeakSet<readonly ToolDeclaration[]>()
+const openRegistry = { freeForm: { enabled: true }, subagents: {} }
+
+/**
+ * Gives the agents that are about to think and may delegate the `subagent` tools, declared as their registry has it. Without
+ * a registry they have none of them.
+ *
+ * Query: the agents that reasoning will start. Writes: ToolRegistry, SubagentRegistry.
+ */
+export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: SubagentToolsOptions) {
+  return {
+    name: 'subagent-tools',
+    priority: -4,
+    wakes: [Unread],
+    run(world: World): void {
+      for (const agent of readyAgents(world, maxStartsPerTick)) {
+        if (allowUnregisteredSubagents) allowAnyName(world, agent)
+        const registry = world.get(agent, SubagentRegistry)
+        if (registry === undefined) dropSubagentTools(world, agent)
+        else declareTools(world, agent, registry)
+      }
+    },
+  }
+}
+
+/** The tools go with the registry that brought them. */
+export function dropSubagentTools(world: World, agent: Entity): void {
+  const tools = world.get(agent, ToolRegistry)?.tools
+  if (tools === undefined || withoutThem.has(tools) || world.has(agent, SubagentRegistry)) return
+  const own = tools.filter((tool) => !isDelegating(tool))
+  if (own.length < tools.length) world.set(agent, ToolRegistry, { tools: own })
+  withoutThem.add(world.read(agent, ToolRegistry).tools)
+}
+
+/** In a session only an agent that has inherited a registry may delegate at all. */
+function allowAnyName(world: World, agent: Entity): void {
+  const registry = world.get(agent, SubagentRegistry)
+  if (registry === undefined) {
+    const isIncluded = world.has(agent, ToolRegistry) && !world.has(agent, Ancestry)
+    if (isIncluded) world.set(agent, SubagentRegistry, openRegistry)
+  } else if (registry.freeForm?.enabled !== true) {
+    world.patch(agent, SubagentRegistry, { freeForm: { ...registry.freeForm, enabled: true } })
+  }
+}
+
+function declareTools(world: World, agent: Entity, registry: DeepReadonly<SubagentRegistryData>): void {
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  if (madeFor.get(tools) === registry) return
+  const own = tools.filter((tool) => !isDelegating(tool))
+  for (const { name } of own.filter((tool) => isSubagentTool(tool.name))) {
+    tell(world, 'warning', { agent, message: `The tool '${name}' of this agent hides the one that delegates.` })
+  }
+  const declared = subagentDeclarations(registry).filter(({ name }) => !own.some((tool) => tool.name === name))
+  const next = withTools(tools, own, declared)
+  const isSame = next.length === tools.length && JSON.stringify(next) === JSON.stringify(tools)
+  if (!isSame) world.set(agent, ToolRegistry, { tools: [...next] })
+  madeFor.set(world.read(agent, ToolRegistry).tools, registry)
+}
+
+/** The tools stay where they stand, so that a registry that has changed costs no more of the prompt cache than it must. */
+function withTools(
+  tools: readonly ToolDeclaration[],
+  own: readonly ToolDeclaration[],
+  declared: readonly ToolDeclaration[],
+): readonly ToolDeclaration[] {
+  const place = tools.findIndex(isDelegating)
+  const before = place === -1 ? own.length : tools.slice(0, place).filter((tool) => own.includes(tool)).length
+  return [...own.slice(0, before), ...declared, ...own.slice(before)]
+}
+
+function isDelegating({ name, world: isWorldTool }: ToolDeclaration): boolean {
+  return isWorldTool === true && isSubagentTool(name)
+}
+
+export function isSubagentTool(name: string): boolean {
+  return (subagentToolNames as readonly string[]).includes(name)
+}

@@ -1,0 +1,85 @@
+import { Outcome } from '../../components/effects/outcome.ts'
+import { Busy } from '../../components/agent/busy.ts'
+import { Ceilings } from '../../components/money/ceilings.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { LastTurn } from '../../components/agent/last-turn.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { SubagentNotification } from '../../components/sessions/subagent-notification.ts'
+import { subagentDefaults, SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
+import { SubagentSession } from '../../components/sessions/subagent-session.ts'
+import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
+import { Terminal } from '../../components/agent/terminal.ts'
+import { Turn } from '../../components/agent/turn.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import { endedLine, seconds, stillLine, updatesText } from '../../src/rules/delegation/session-lines.ts'
+import type { Entity } from '../../src/world/component.ts'
+import { not } from '../../src/world/entities.ts'
+import type { World } from '../../src/world/world.ts'
+import { latchOf } from '../kit/latched.ts'
+import { endWait } from './end-wait.ts'
+import { markRead } from './result-answer.ts'
+import { inOrderOfFinishing, isOver, stillAwaited, unreadSessions } from './wait-condition.ts'
+import { settled } from '../kit/settled.ts'
+
+/**
+ * Tells agents of sessions that have ended, in one message: those that wait when what they wait for is there or their time
+ * is over, others before their next step, and those whose turn is over at once. Who wakes may think in the same tick.
+ *
+ * Query: Notified; Outcome. Writes: Conversation, SubagentWait, SubagentNotification, Notified.
+ */
+export const wait = {
+  name: 'wait',
+  priority: -5,
+  wakes: [Notified, [WaitDeadline, Outcome]],
+  run(world: World): void {
+    for (const deadline of settled(world, WaitDeadline)) endInTime(world, world.read(deadline, OwnedBy).agent, deadline)
+    for (const agent of world.query(Notified, not(Busy), not(Terminal))) deliver(world, agent)
+  },
+}
+
+function endInTime(world: World, agent: Entity, deadline: Entity): void {
+  world.despawn(deadline)
+  const sleep = world.get(agent, SubagentWait)
+  // What ends at the deadline has ended: that is an ordinary wake.
+  if (sleep === undefined || isOver(world, agent, sleep)) return
+  const still = stillAwaited(world, agent, sleep).map((session) => stillLine(world.read(session, SubagentSession)))
+  const head = `Subagent wait timed out after ${seconds(sleep.timeoutMs ?? 0)}.`
+  say(world, agent, [head, ...still, ...newsLines(world, agent)].join('\n'))
+  endWait(world, agent)
+}
+
+function deliver(world: World, agent: Entity): void {
+  const sleep = world.get(agent, SubagentWait)
+  if (sleep !== undefined && !isOver(world, agent, sleep)) return
+  if (sleep === undefined && !mayBeTold(world, agent)) return
+  // Who is stopped is told when it goes on.
+  if (latchOf(world, agent) !== undefined) return
+  const lines = newsLines(world, agent)
+  if (lines.length > 0) say(world, agent, updatesText(lines))
+  endWait(world, agent)
+}
+
+/** Before a step; or when the turn is over, unless the agent is to be left alone. */
+function mayBeTold(world: World, agent: Entity): boolean {
+  if (world.has(agent, Unread)) return true
+  if (world.has(agent, Turn)) return false
+  const stop = world.get(agent, LastTurn)?.stop
+  if (stop === 'failed' || stop === 'cancelled') return false
+  // A session that has spent its grant is over; an agent that a ceiling had stopped goes on once that is reset.
+  if (stop === 'budget-spent' && !world.has(agent, Ceilings)) return false
+  return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
+}
+
+/** A line for each unread session, and for each that ended in a wait and tells of itself in no other way. Read from now on. */
+function newsLines(world: World, agent: Entity): readonly string[] {
+  const unread = unreadSessions(world, agent)
+  const silent = world.referrers(EndedInWait, agent).filter((session) => !world.has(session, SubagentNotification))
+  const news = inOrderOfFinishing(world, [...unread, ...silent])
+  for (const session of unread) markRead(world, session)
+  world.remove(agent, Notified)
+  return news.map((session) => endedLine(world.read(session, SubagentSession)))
+}
+
+function say(world: World, agent: Entity, text: string): void {
+  world.append(agent, Conversation, { role: 'system', content: [{ type: 'text', text }] })
+}
