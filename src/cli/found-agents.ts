@@ -70,7 +70,7 @@ async function sessionWorld({ store, root }: Place, sessionId: string): Promise<
   const keeper = await Keeper.open(sessionId, { store, root })
   try {
     const found = await keeper.restore({ ...restoring, components: Object.values(restoring.components) })
-    const agent = found?.world.core.state.holders(Ancestry)[0]
+    const agent = found?.world.entitiesWith(Ancestry)[0]
     return found === undefined || agent === undefined ? undefined : { world: found.world, agent }
   } catch (error) {
     // Whether the session can go on is for the engine to find out.

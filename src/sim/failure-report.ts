@@ -67,7 +67,7 @@ function headOf(seed: number, { law, meaning, message, world, tick, atMs }: Viol
 }
 
 function talksOf(label: string, world: World | undefined): readonly string[] {
-  const agents = world?.core.state.holders(Conversation) ?? []
+  const agents = world?.entitiesWith(Conversation) ?? []
   if (world === undefined || agents.length === 0) return [`Nobody has said anything in world ${label}.`]
   const shown = agents.slice(0, reportBounds.maxAgents)
   const rest = agents.length - shown.length

@@ -28,10 +28,10 @@ export class Labels {
   /** Learns the sessions and subtasks of a world that is taken up. */
   learnAll(driven: DrivenWorld): void {
     const { world } = driven
-    for (const session of world.core.state.holders(SubagentSession)) {
+    for (const session of world.entitiesWith(SubagentSession)) {
       this.#learn(this.of(driven), world.read(session, SubagentSession))
     }
-    for (const subtask of world.core.state.holders(Subtask)) {
+    for (const subtask of world.entitiesWith(Subtask)) {
       this.#learnSubtask(this.of(driven), world.read(subtask, Subtask))
     }
   }

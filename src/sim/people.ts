@@ -107,7 +107,7 @@ export class People {
 
   #accident({ what, at }: Fault, world: World): StandardInput | undefined {
     const { chance } = this.#parts
-    const agents = world.core.state.holders(Llm)
+    const agents = world.entitiesWith(Llm)
     if (agents.length === 0) return undefined
     const agent = chance.pick(agents, `${at} whom`)
     if (what === 'people.cancel') return { kind: 'cancel', agent, reason: 'Somebody changed their mind.' }
@@ -218,5 +218,5 @@ function said(agent: Entity, text: string): StandardInput {
 }
 
 function approvalsOf(world: World): readonly string[] {
-  return world.core.state.holders(Approval).map((approval) => world.read(approval, Approval).id)
+  return world.entitiesWith(Approval).map((approval) => world.read(approval, Approval).id)
 }

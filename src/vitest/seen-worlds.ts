@@ -23,7 +23,7 @@ export interface Talk {
 /** The conversations of all agents, or of one agent of the root world. @throws TypeError for what holds no worlds */
 export function talksIn(seen: Seen, agent?: Entity): readonly Talk[] {
   const all = worldsIn(seen).flatMap(({ world, label }) =>
-    world.core.state.holders(Conversation).map((speaker) => ({
+    world.entitiesWith(Conversation).map((speaker) => ({
       who: `${label}, agent ${speaker}`,
       agent: speaker,
       messages: world.read(speaker, Conversation),
@@ -44,7 +44,7 @@ export function callsOf({ messages }: Talk): readonly ToolCallBlock[] {
 /** The sessions of all agents. */
 export function sessionsIn(seen: Seen): readonly SubagentSessionData[] {
   return worldsIn(seen).flatMap(({ world }) =>
-    world.core.state.holders(SubagentSession).map((session) => world.read(session, SubagentSession)),
+    world.entitiesWith(SubagentSession).map((session) => world.read(session, SubagentSession)),
   )
 }
 

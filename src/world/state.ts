@@ -249,7 +249,7 @@ export class State {
   }
 
   /** Entities that have a component, ascending, without bitECS being told to follow it. Looks at all rows. */
-  holders(token: Component): readonly Entity[] {
+  entitiesWith(token: Component): readonly Entity[] {
     return this.#rowsWith(token)
       .map((row) => this.entities.at(row))
       .sort((a, b) => a - b)

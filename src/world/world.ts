@@ -49,9 +49,9 @@ export interface System {
   readonly priority: number
   readonly run: (world: World) => void
   /**
-   * What there must be for `run` to have anything to do, any one of these: an input of this kind, or entities with this
-   * component, or with all components of a list. A tick in which nothing of it is there skips the system; what earlier
-   * systems of the tick have written counts. @default it runs in every tick
+   * What there must be for `run` to have anything to do, any one of these: an input of this kind; an entity with this
+   * component; of a list, an entity with each component, be it one entity or several. A tick in which nothing of it is there
+   * skips the system; what earlier systems of the tick have written counts. @default it runs in every tick
    */
   readonly wakes?: readonly Wake[]
   /** Types of events of its own that it emits; those of the standard systems are known. @default none */
@@ -115,6 +115,11 @@ export class World {
   /** Unix time in milliseconds, as of the last start and advanced with `nowMs`. For display and prices, never deadlines. */
   get dateMs(): number {
     return this.core.nowMs + this.core.dateOffsetMs
+  }
+
+  /** The number that the next entity gets: all that is spawned from here on has this or a higher one. */
+  get nextEntity(): Entity {
+    return this.core.next
   }
 
   /** What this tick brings in, in order of arrival; empty between ticks. */
@@ -294,6 +299,12 @@ export class World {
   /** Entities that have all of these components and none of the `not(…)` ones, ascending. */
   query(...terms: readonly QueryTerm[]): readonly Entity[] {
     return this.core.state.entities.query(terms)
+  }
+
+  /** The same for one component that is asked for rarely: it costs a look at all rows, and nothing is kept for the next time. */
+  entitiesWith(token: Component): readonly Entity[] {
+    refuseNoToken(token)
+    return this.core.state.entitiesWith(token)
   }
 
   /** The first so many of what `query` gives, without sorting all of it. */

@@ -8,7 +8,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { insertMessage } from './insert-message.ts'
 import { refusalOf } from '../kit/refusal-of.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** What a model reads as the result of a call: blocks as they came, or a text. */
 export type CallResult =
@@ -27,7 +27,7 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
   }
   world.despawn(call)
   const { isError } = answer
-  tell(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
+  emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
 }
 
 function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {

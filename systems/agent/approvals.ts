@@ -13,7 +13,7 @@ import { sha256 } from '../../src/world/sha256.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { permittedTool } from './permitted-tool.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { refuseCall } from './text-outcome.ts'
 
 /** What an agent reads that nobody can agree with. */
@@ -45,13 +45,13 @@ export function takeApproval(world: World, approval: Entity): Approved | undefin
   const { approved, isAnswered, reason } = answerOf(world, approval)
   const found = permittedTool(world, agent, world.read(call, ToolCall).name)
   if (isAnswered && 'declaration' in found && !isAsShown(world, approval, found.declaration)) {
-    tell(world, 'input-dropped', { kind: 'answer', effect: approval, reason: `the call has changed since ${id}` })
+    emit(world, 'input-dropped', { kind: 'answer', effect: approval, reason: `the call has changed since ${id}` })
     askAgain(world, approval)
     return undefined
   }
   world.despawn(approval)
   world.remove(call, AwaitingApproval)
-  tell(world, 'approval-answered', { agent, approval: id, tool, approved, reason })
+  emit(world, 'approval-answered', { agent, approval: id, tool, approved, reason })
   if (!approved) {
     const message = `[user declined: ${reason ?? 'no reason given'}]`
     world.add(call, Outcome({ ok: false, failure: { kind: 'tool-denied', message } }))
@@ -114,7 +114,7 @@ function ask(world: World, agent: Entity, call: Entity, declaration: ToolDeclara
     Effect({ kind: 'approval', restart: 'pure', attempt: 1, ...deadline }),
     Pending,
   )
-  tell(world, 'approval-requested', { agent, approval: id, tool: name })
+  emit(world, 'approval-requested', { agent, approval: id, tool: name })
 }
 
 /** Is the call still the one that the person was shown? */

@@ -10,7 +10,7 @@ import { endTurn } from './end-turn.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from '../sessions/cancel-sessions.ts'
 import { cancelSummary, summaryUnderWay } from '../context/summaries/boundary-text.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Stops all that an agent has under way, its sessions included. The Runner aborts the work once this is committed.
@@ -26,9 +26,9 @@ export const cancellation = {
       const { agent, reason } = input
       dropLaterEnds(world, agent, input)
       if (!world.has(agent, Llm))
-        tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'there is no such agent' })
+        emit(world, 'input-refused', { kind: 'cancel', agent, reason: 'there is no such agent' })
       else if (!isUnderWay(world, agent))
-        tell(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
+        emit(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
       else cancel(world, agent, reason ?? 'The turn was cancelled.')
     }
   },
@@ -45,7 +45,7 @@ function dropLaterEnds(world: World, agent: Entity, cancelled: InputOf<'cancel'>
     const isLater = behind.some((input) => input.kind === 'outcome' && input['effect'] === session)
     if (!isLater || !world.has(session, Outcome)) continue
     world.remove(session, Outcome)
-    tell(world, 'input-dropped', { kind: 'outcome', effect: session, reason: 'cancelled before it' })
+    emit(world, 'input-dropped', { kind: 'outcome', effect: session, reason: 'cancelled before it' })
   }
 }
 

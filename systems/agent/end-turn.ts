@@ -31,7 +31,7 @@ import { holdStep } from '../kit/hold-step.ts'
 import { tripIfReached } from '../money/charge.ts'
 import { startNextQuery } from '../sessions/query-session.ts'
 import { endWait } from '../sessions/end-wait.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** How a turn ends. */
 export interface TurnEnd {
@@ -75,7 +75,7 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     agent,
     LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }),
   )
-  tell(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
+  emit(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
 }
 
 /**

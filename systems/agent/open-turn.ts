@@ -10,7 +10,7 @@ import { unansweredFrom } from '../../src/rules/projection/boundaries.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { keepsLedger } from '../money/charge.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Opens a turn of an agent that has none open.
@@ -20,10 +20,10 @@ import { tell } from '../kit/tell.ts'
 export function openTurn(world: World, agent: Entity, newSteps: number): number {
   const steps = stepsBefore(world, agent) + newSteps
   const opening = openingOf(world, agent)
-  const since = keepsLedger(world, agent) ? { since: world.core.next } : {}
+  const since = keepsLedger(world, agent) ? { since: world.nextEntity } : {}
   world.add(agent, Turn({ ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
   if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
-  tell(world, 'turn-started', { agent })
+  emit(world, 'turn-started', { agent })
   return steps
 }
 

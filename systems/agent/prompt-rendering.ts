@@ -4,7 +4,7 @@ import { fullPrompt } from '../../src/rules/projection/full-prompt.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { readyAgents } from '../kit/ready-agents.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Fills in the system prompts of the agents that are about to think, with the texts of their skills behind them. A prompt
@@ -35,6 +35,6 @@ function render(world: World, agent: Entity): void {
   for (const name of next.unknown) {
     // It stands in the text: what stood in the last one was told of then.
     if (last?.text.includes(name) === true) continue
-    tell(world, 'warning', { agent, message: `The system prompt has an unknown placeholder: ${name}` })
+    emit(world, 'warning', { agent, message: `The system prompt has an unknown placeholder: ${name}` })
   }
 }

@@ -17,7 +17,7 @@ import { reserve, stepStanding } from '../money/begin-call.ts'
 import { dropOwnCalls } from '../money/count-calls.ts'
 import { openTurn } from './open-turn.ts'
 import { readyAgents } from '../kit/ready-agents.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** Longest try of a model call where `Llm` says nothing. */
 const defaultTimeoutMs = 600_000
@@ -57,7 +57,7 @@ function startStep(world: World, agent: Entity): void {
   if (standing === 'near') reserve(world, agent, model)
   world.remove(agent, Unread)
   world.add(agent, Busy)
-  tell(world, 'model-called', { agent, effect, step: steps, messages })
+  emit(world, 'model-called', { agent, effect, step: steps, messages })
 }
 
 function nextStep(world: World, agent: Entity): number {
@@ -74,7 +74,7 @@ function checkPrefix(world: World, agent: Entity, messages: number): void {
   const last = world.get(agent, Prefix)
   const { prefix, brokenBy } = nextPrefix(world, agent, last, messages)
   if (brokenBy !== undefined) {
-    tell(world, 'prefix-broken', { agent, component: brokenBy })
+    emit(world, 'prefix-broken', { agent, component: brokenBy })
     dropOwnCalls(world, agent)
   }
   const cached = brokenBy === undefined ? last?.cached : undefined

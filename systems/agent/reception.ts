@@ -14,7 +14,7 @@ import type { World } from '../../src/world/world.ts'
 import { refuseLatched } from '../kit/latched.ts'
 import { resetCeiling } from '../money/reset-ceiling.ts'
 import { endWait } from '../sessions/end-wait.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Lets messages in. One that comes while the agent works joins at its next step. Lets agents go on that a cost ceiling has
@@ -37,7 +37,7 @@ export const reception = {
 
 function receive(world: World, { agent, id, message }: InputOf<'message'>): void {
   const reason = refusal(world, agent)
-  if (reason !== undefined) return tell(world, 'input-refused', { kind: 'message', agent, reason })
+  if (reason !== undefined) return emit(world, 'input-refused', { kind: 'message', agent, reason })
   if (!refuseLatched(world, agent)) take(world, agent, message, id)
 }
 

@@ -27,7 +27,7 @@ import { refusalOf } from '../kit/refusal-of.ts'
 import { setMade } from '../kit/set-made.ts'
 import { settled } from '../kit/settled.ts'
 import { takeOverflow } from '../context/summaries/overflow.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { refuseCall } from './text-outcome.ts'
 
 /** Replies in a row that the token limit may cut in the midst of a tool call; the turn ends with the last of them. */
@@ -55,7 +55,7 @@ export const reply = {
 }
 
 function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...failure }: Failure): void {
-  tell(world, 'model-failed', { agent, effect: call, failure })
+  emit(world, 'model-failed', { agent, effect: call, failure })
   const isTooLong = failure.kind === 'context-overflow' && world.has(agent, Context)
   if (isTooLong) takeOverflow(world, agent, call, { contextWindow, failure })
   else endTurn(world, agent, { stop: 'failed', failure })
@@ -89,7 +89,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
-  tell(world, 'model-replied', { agent, effect: call, stop, usage })
+  emit(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
   noteOwnTokens(world, own)
   world.despawn(call)
@@ -152,7 +152,7 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
   const prefix = world.get(agent, Prefix)
   if (prefix === undefined || cacheRead === undefined) return
   const { cached = 0 } = prefix
-  if (cacheRead < cached) tell(world, 'cache-missed', { agent, cached, read: cacheRead })
+  if (cacheRead < cached) emit(world, 'cache-missed', { agent, cached, read: cacheRead })
   if (cacheRead + cacheWrite !== cached) world.patch(agent, Prefix, { cached: cacheRead + cacheWrite })
 }
 

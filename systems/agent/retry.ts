@@ -12,7 +12,7 @@ import { inputsOf } from '../kit/inputs-of.ts'
 import { latchOf } from '../kit/latched.ts'
 import { maxJitter, nextTry, type NextTry } from './next-try.ts'
 import { settled } from '../kit/settled.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Gives model calls that have failed another try, where there is one: their outcome is put aside, and they are pending
@@ -59,7 +59,7 @@ function tryLater(world: World, call: Entity, waitMs: number, failure: Failure):
   const atMs = world.nowMs + Math.ceil(waitMs * (1 + maxJitter * world.random()))
   world.patch(call, Effect, { attempt })
   world.add(call, Due({ atMs }))
-  tell(world, 'retry-scheduled', { agent: callerOf(world, call), effect: call, attempt, atMs, failure })
+  emit(world, 'retry-scheduled', { agent: callerOf(world, call), effect: call, attempt, atMs, failure })
 }
 
 function tryShorter(world: World, call: Entity, { chars, maxChars }: Extract<NextTry, { kind: 'shorter' }>): void {
@@ -67,5 +67,5 @@ function tryShorter(world: World, call: Entity, { chars, maxChars }: Extract<Nex
   world.patch(call, Effect, { attempt: world.read(call, Effect).attempt + 1 })
   world.add(call, Pending)
   const message = `What is to be summed up is longer than the model's window: ${chars - maxChars} of ${chars} characters are left out.`
-  tell(world, 'warning', { agent: callerOf(world, call), message })
+  emit(world, 'warning', { agent: callerOf(world, call), message })
 }

@@ -10,7 +10,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { refusalOf } from '../kit/refusal-of.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Settles effects: by their outcome, by a person's answer, by their deadline. Each exactly once; what comes for an effect
@@ -47,13 +47,13 @@ function settle(world: World, effect: Entity, outcome: OutcomeData): void {
 function takeOutcome(world: World, { effect, attempt, outcome }: InputOf<'outcome'>): void {
   const reason = whyNot(world, effect, attempt)
   if (reason === undefined) settle(world, effect, outcome)
-  else tell(world, 'input-dropped', { kind: 'outcome', effect, reason })
+  else emit(world, 'input-dropped', { kind: 'outcome', effect, reason })
 }
 
 function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
   const reason =
     whyNot(world, effect, attempt) ?? (isBeingCancelled(world, effect) ? 'cancelled in this tick' : undefined)
-  if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'admitted', effect, reason })
+  if (reason !== undefined) return emit(world, 'input-dropped', { kind: 'admitted', effect, reason })
   world.remove(effect, Pending)
   world.add(effect, Running({ sinceMs: world.nowMs }))
 }
@@ -66,7 +66,7 @@ function isBeingCancelled(world: World, effect: Entity): boolean {
 
 function takeAnswer(world: World, { approval, approved, reason }: InputOf<'answer'>): void {
   const effect = world.query(Approval, Pending).find((entity) => world.read(entity, Approval).id === approval)
-  if (effect === undefined) tell(world, 'input-dropped', { kind: 'answer', reason: `no open approval ${approval}` })
+  if (effect === undefined) emit(world, 'input-dropped', { kind: 'answer', reason: `no open approval ${approval}` })
   else settle(world, effect, { ok: true, value: reason === undefined ? { approved } : { approved, reason } })
 }
 
@@ -74,7 +74,7 @@ function expire(world: World, { effect, attempt }: InputOf<'due'>): void {
   // The end of a wait between two tries is the retry system's.
   if (world.has(effect, Due) && world.get(effect, Effect)?.attempt === attempt) return
   const reason = whyNot(world, effect, attempt)
-  if (reason !== undefined) return tell(world, 'input-dropped', { kind: 'due', effect, reason })
+  if (reason !== undefined) return emit(world, 'input-dropped', { kind: 'due', effect, reason })
   const { kind, timeoutMs, deadlineMs } = world.read(effect, Effect)
   const limit = deadlineMs === undefined ? `within ${timeoutMs} ms` : `by its deadline`
   settle(world, effect, {

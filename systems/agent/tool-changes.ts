@@ -12,7 +12,7 @@ import { declarationHash } from '../../src/rules/delegation/declaration-hash.ts'
 import { knownDeclarations } from '../../src/rules/delegation/known-declarations.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { refuseCall } from './text-outcome.ts'
 
 type Tools = readonly ToolDeclaration[]
@@ -40,7 +40,7 @@ export function applyToolChanges(world: World, changes: ToolChanges): void {
     const { tools } = world.read(agent, ToolRegistry)
     let renewed = byTools.get(tools)
     if (renewed === undefined) byTools.set(tools, (renewed = renew(tools, now, gone, isKnown)))
-    for (const change of renewed.changes) tell(world, 'tool-changed', { agent, ...change, ...(kept && { kept }) })
+    for (const change of renewed.changes) emit(world, 'tool-changed', { agent, ...change, ...(kept && { kept }) })
     if (kept === true || renewed.changes.length === 0) continue
     world.set(agent, ToolRegistry, { tools: renewed.tools })
     // Agents that have the same tools share them.
@@ -108,5 +108,5 @@ function add(world: World, agent: Entity, tool: ToolDeclaration): void {
   const tools = world.get(agent, ToolRegistry)?.tools ?? []
   if (tools.some(({ name }) => name === tool.name)) return
   world.set(agent, ToolRegistry, { tools: [...tools, tool] })
-  tell(world, 'tool-changed', { agent, tool: tool.name, change: 'added' })
+  emit(world, 'tool-changed', { agent, tool: tool.name, change: 'added' })
 }

@@ -23,7 +23,7 @@ import { cutProblem } from './cut-problem.ts'
 import { refuseCall, textOutcome } from './text-outcome.ts'
 import { collectResults } from './tool-results.ts'
 import type { WorldTool } from '../sessions/world-tools/world-tool.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** Longest run of a tool whose declaration says nothing. */
 const defaultTimeoutMs = 600_000
@@ -88,7 +88,7 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
 function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined): void {
   const { agent } = world.read(call, OwnedBy)
   const { arguments: input, callId, name } = world.read(call, ToolCall)
-  tell(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
+  emit(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
   if (tool === undefined) return refuseCall(world, call, `no system has the tool '${name}'.`)
   const answer = tool(world, { agent, arguments: input, call, callId })
   if (typeof answer === 'string') world.add(call, textOutcome({ text: answer, isError: false }))
@@ -118,5 +118,5 @@ function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeout
   const { arguments: input, callId, name } = world.read(call, ToolCall)
   world.add(call, Effect({ attempt: 1, kind: 'tool', restart, timeoutMs }))
   world.add(call, Pending)
-  tell(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
+  emit(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
 }

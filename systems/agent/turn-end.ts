@@ -9,7 +9,7 @@ import { textOf } from '../../src/rules/projection/text-of.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { checkJson } from '../../src/rules/text/check-json.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** Repair rounds that a final answer gets when it does not follow its schema. */
 const maxRepairs = 1
@@ -49,7 +49,7 @@ function askAgain(world: World, agent: Entity): void {
   }
   const text = 'Your last reply was empty. Continue with the task, or say what its result is.'
   world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
-  tell(world, 'output-rejected', { agent, problem: 'the reply is empty' })
+  emit(world, 'output-rejected', { agent, problem: 'the reply is empty' })
 }
 
 function checkOutput(world: World, agent: Entity): void {
@@ -65,7 +65,7 @@ function checkOutput(world: World, agent: Entity): void {
   world.patch(agent, Turn, { repairs: repairs + 1 })
   const text = `Your answer does not follow the required JSON Schema: ${problem}\nAnswer again with the JSON alone.`
   world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
-  tell(world, 'output-rejected', { agent, problem })
+  emit(world, 'output-rejected', { agent, problem })
 }
 
 function parseOutput(schema: object, text: string): { output: Json } | { problem: string } {

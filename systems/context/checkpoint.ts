@@ -19,7 +19,7 @@ import {
   write,
   writeAsAsked,
 } from './summaries/boundary-text.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 export interface CheckpointOptions {
   readonly checkpointer: Checkpointer
@@ -70,7 +70,7 @@ function checkpointPolicy({ prompt }: Checkpointer): TextPolicy {
     begun: clearPending,
     ended(world, agent, { by, note }, failure) {
       if (failure === undefined) return
-      tell(world, 'checkpoint-failed', { agent, by, failure, ...(note !== undefined && { note }) })
+      emit(world, 'checkpoint-failed', { agent, by, failure, ...(note !== undefined && { note }) })
     },
   }
 }
@@ -85,7 +85,7 @@ function noteAsked(world: World, { agent, note, request }: InputOf<'checkpoint'>
 
 /** A world may have been saved without these marks. */
 function markAsked(world: World): void {
-  for (const agent of world.core.state.holders(CheckpointPending)) {
+  for (const agent of world.entitiesWith(CheckpointPending)) {
     if (world.read(agent, CheckpointPending).requests.length > 0) world.add(agent, CheckpointAsked)
   }
 }

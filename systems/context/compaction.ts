@@ -33,7 +33,7 @@ import { readyAgents } from '../kit/ready-agents.ts'
 import { refuseRequest, takeWritten, type TextPolicy, write, writeAsAsked } from './summaries/boundary-text.ts'
 import { tellRewrites } from './summaries/note-rewrite.ts'
 import { endOverflowed } from './summaries/overflow.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 export interface CompactionOptions {
   readonly compactor: Compactor
@@ -179,7 +179,7 @@ function noteEnd(world: World, agent: Entity, { by }: SummaryTaskData, failure: 
     return
   }
   const failures = isManual ? before : noteFailure(world, agent)
-  tell(world, 'compaction-failed', { agent, by, failure, failures })
+  emit(world, 'compaction-failed', { agent, by, failure, failures })
   if (isManual) return
   world.remove(agent, CompactionPending)
   const overflowed = world.get(agent, Overflowed)
@@ -211,5 +211,5 @@ function judge(world: World, agent: Entity, compactor: Compactor): void {
   if (view?.fullness === undefined || !compactor.should(view)) return world.remove(agent, CompactionState)
   const { fullness, threshold } = view
   const failures = noteFailure(world, agent)
-  tell(world, 'compaction-ineffective', { agent, fullness, threshold: threshold.value, failures })
+  emit(world, 'compaction-ineffective', { agent, fullness, threshold: threshold.value, failures })
 }

@@ -9,7 +9,7 @@ import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../kit/begin-effect.ts'
 import { settled } from '../kit/settled.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { isWriting, planWrite, takeWritten, wantLines } from './transcripts/write-lines.ts'
 
 /**
@@ -46,7 +46,7 @@ function take(world: World, write: Entity): void {
   else if (tryWriteAgain(world, write, tries)) return world.patch(write, TranscriptWrite, { tries: tries + 1 })
   else {
     const message = `Messages up to ${toSeq} could not be written to the transcript: ${outcome.failure.message}`
-    tell(world, 'warning', { agent, message })
+    emit(world, 'warning', { agent, message })
   }
   world.despawn(write)
 }

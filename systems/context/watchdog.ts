@@ -18,7 +18,7 @@ import { holdStep } from '../kit/hold-step.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { readyAgents } from '../kit/ready-agents.ts'
 import { soonRequested } from '../agent/requested-calls.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { collectResults } from '../agent/tool-results.ts'
 import { isNotable, rememberedRun, runWith } from './watchdog/run-of-calls.ts'
 import { type Seen, seenBy } from './watchdog/seen-by.ts'
@@ -111,7 +111,7 @@ function watch(world: World, agent: Entity, calls: readonly Entity[], further: r
     run = isReplaced ? undefined : runWith(world, agent, call, { before: run, last })
     const own = repeated(world, agent, call, run)
     const seen = further.length === 0 ? nothingSeen : seenBy(further, states, world.read(call, ToolCall))
-    for (const problem of seen.problems) tell(world, 'warning', { agent, message: problem })
+    for (const problem of seen.problems) emit(world, 'warning', { agent, message: problem })
     const alerts = own === undefined ? seen.alerts : [own, ...seen.alerts]
     for (const alert of alerts) alarm(world, agent, call, alert)
     noticed.push(...alerts)
@@ -152,7 +152,7 @@ function remember(world: World, agent: Entity, noticed: readonly Noticed[], stat
 /** Tells of what was noticed, and stops the agent if it is critical and that is wanted. */
 function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Noticed): void {
   const { callId, name: tool } = world.read(call, ToolCall)
-  tell(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
+  emit(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
   const isEnforced = world.read(agent, Context).watchdog.mode === 'enforce' && alert.severity === 'critical'
   if (!isEnforced || world.has(agent, WatchdogLatch)) return
   world.add(agent, WatchdogLatch({ atMs: world.nowMs, message: alert.message, signal }))
@@ -172,7 +172,7 @@ function refuse(world: World, agent: Entity, calls: readonly Entity[]): void {
 function stop(world: World, agent: Entity): void {
   const { message } = world.read(agent, WatchdogLatch)
   const failure = { kind: 'watchdog' as const, message }
-  tell(world, 'turn-error', { agent, kind: 'watchdog', retryable: false, message, failure })
+  emit(world, 'turn-error', { agent, kind: 'watchdog', retryable: false, message, failure })
   endTurn(world, agent, { stop: 'failed', failure })
 }
 

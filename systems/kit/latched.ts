@@ -6,7 +6,7 @@ import { WatchdogLatch } from '../../components/agent/watchdog-state.ts'
 import { ceilingMessage } from '../../src/rules/money/ceiling-message.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from './tell.ts'
+import { emit } from './emit.ts'
 
 type Latched = Pick<StandardEvents['turn-error'], 'kind' | 'message' | 'failure'>
 
@@ -26,7 +26,7 @@ export function latchOf(world: World, agent: Entity): Latched | undefined {
 export function refuseLatched(world: World, agent: Entity): boolean {
   const latched = latchOf(world, agent)
   if (latched === undefined) return false
-  tell(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
+  emit(world, 'turn-error', { agent, ...latched, retryable: false, refused: true })
   if (latched.kind === 'cost_ceiling' && !world.has(agent, Turn)) noteRefused(world, agent, latched)
   return true
 }

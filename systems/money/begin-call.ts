@@ -17,7 +17,7 @@ import { tripIfReached, warnUnpriced } from './charge.ts'
 import { countCalls } from './count-calls.ts'
 import { askRates, awaitRates } from './model-rates.ts'
 import { openTurn } from '../agent/open-turn.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Why an agent's call of a model may not begin: a ceiling is reached, or the model has no price and is to be refused then.
@@ -52,7 +52,7 @@ export function reserve(world: World, agent: Entity, model: string): void {
     const notes = world.get(agent, CeilingNotes) ?? { neared: {}, unpriced: [] }
     if (notes.neared[near.bound] === turn) continue
     world.set(agent, CeilingNotes, { ...notes, neared: { ...notes.neared, [near.bound]: turn } })
-    tell(world, 'cost-ceiling-neared', { agent, ...near, reservedUsd: toUsd(reserved) })
+    emit(world, 'cost-ceiling-neared', { agent, ...near, reservedUsd: toUsd(reserved) })
   }
 }
 
@@ -91,7 +91,7 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
 
 function endUnpriced(world: World, agent: Entity, failure: Failure): void {
   const { message } = failure
-  tell(world, 'turn-error', { agent, kind: 'cost_unknown', retryable: false, message, failure })
+  emit(world, 'turn-error', { agent, kind: 'cost_unknown', retryable: false, message, failure })
   if (!world.has(agent, Turn)) openTurn(world, agent, 0)
   endTurn(world, agent, { stop: 'failed', failure })
 }

@@ -13,7 +13,7 @@ import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../kit/hold-step.ts'
 import { latchOf } from '../kit/latched.ts'
 import { setMade } from '../kit/set-made.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** Calls of a model that are settled, and what they have used. */
 export interface Charge extends Spent {
@@ -53,7 +53,7 @@ export function warnUnpriced(world: World, agent: Entity, model: string): void {
   const notes = world.get(agent, CeilingNotes) ?? { neared: {}, unpriced: [] }
   if (notes.unpriced.includes(model)) return
   world.set(agent, CeilingNotes, { ...notes, unpriced: [...notes.unpriced, model] })
-  tell(world, 'cost-unknown', { agent, model })
+  emit(world, 'cost-unknown', { agent, model })
 }
 
 /** Stops an agent whose spending has reached a ceiling. The cost-ceiling system does the rest, in this tick or the next. */
@@ -64,6 +64,6 @@ export function tripIfReached(world: World, agent: Entity, ceilings = world.get(
   world.add(agent, CostCeiling({ ...reached, atMs: world.nowMs }))
   holdStep(world, agent)
   const latched = latchOf(world, agent)
-  if (latched !== undefined) tell(world, 'turn-error', { agent, ...latched, retryable: false })
+  if (latched !== undefined) emit(world, 'turn-error', { agent, ...latched, retryable: false })
   world.requestTick()
 }

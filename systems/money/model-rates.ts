@@ -15,7 +15,7 @@ import { settled } from '../kit/settled.ts'
 /** Asks what a model costs, once a world. */
 export function askRates(world: World, model: string): void {
   if (ratesOf(world, model) !== undefined) return
-  const isAsked = holders(world, RatesCall).some((asked) => world.read(asked, RatesCall).model === model)
+  const isAsked = world.entitiesWith(RatesCall).some((asked) => world.read(asked, RatesCall).model === model)
   if (isAsked) return
   world.spawn(RatesCall({ model }), Effect({ attempt: 1, kind: 'rates', restart: 'pure' }), Pending)
 }
@@ -43,22 +43,14 @@ export function takeRates(world: World): void {
     note(world, world.read(call, RatesCall).model, rates ?? { isPriced: false })
     world.despawn(call)
   }
-  for (const agent of holders(world, RatesAwaited)) {
+  for (const agent of world.entitiesWith(RatesAwaited)) {
     world.remove(agent, RatesAwaited)
     holdStep(world, agent)
   }
 }
 
 function note(world: World, model: string, rates: Rates): void {
-  const [holder = world.spawn(ModelRates({ models: {} }))] = holders(world, ModelRates)
+  const [holder = world.spawn(ModelRates({ models: {} }))] = world.entitiesWith(ModelRates)
   const { models } = world.read(holder, ModelRates)
   world.set(holder, ModelRates, { models: { ...models, [model]: rates } })
-}
-
-/**
- * Who has a component that is looked for once a model: straight from its column, since what bitECS follows costs time at
- * all that comes and goes.
- */
-function holders(world: World, token: Component): readonly Entity[] {
-  return world.core.state.holders(token)
 }

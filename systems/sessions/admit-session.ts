@@ -7,7 +7,7 @@ import { type Allowance, emptyShare, grantData, grantOf } from '../../src/rules/
 import { subagentToolNames } from '../../src/rules/delegation/declarations.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy, depthLeft, leftToDelegate, tellIfNeared } from './delegation.ts'
 import { delegationFacts } from './delegation-facts.ts'
@@ -32,7 +32,7 @@ export function admitSession(world: World, session: Entity): void {
   if (deadlineMs !== undefined) world.patch(session, Effect, { deadlineMs })
   reserve(world, parent, grant)
   if (!isCaptured(world, session)) releaseBlueprint(world, session)
-  tell(world, 'delegation-started', delegationFacts(world, session))
+  emit(world, 'delegation-started', delegationFacts(world, session))
   tellIfNeared(world, parent)
 }
 

@@ -9,7 +9,7 @@ import { ToolCall } from '../../components/agent/tool-call.ts'
 import { WaitDeadline } from '../../components/sessions/subagent-wait.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { endSession } from './end-session.ts'
 
 /** The error of every cancelled session. */
@@ -33,7 +33,7 @@ export function tellCancelled(
   effects: readonly Entity[],
 ): void {
   if (sessions.length === 0 && effects.length === 0) return
-  tell(world, 'work-cancelled', {
+  emit(world, 'work-cancelled', {
     agent,
     sessions: sessions.map((session) => {
       const { sessionId, status } = world.read(session, SubagentSession)

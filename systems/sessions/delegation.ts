@@ -25,7 +25,7 @@ import {
 import { ownUsage, subtasksSpent, usageOf } from '../../src/rules/delegation/session-usage.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /** What an agent has delegated so far. */
 export function delegatedBy(world: World, agent: Entity): DelegatedData {
@@ -57,7 +57,7 @@ export function tellIfNeared(world: World, agent: Entity): void {
   const used = limit - leftOf(limits, delegated).sessions
   if (used * 100 < limit * nearPercent || delegated.nearedSessions === limit) return
   world.set(agent, Delegated, { ...delegated, nearedSessions: limit })
-  tell(world, 'session-limit-neared', { agent, limit, used })
+  emit(world, 'session-limit-neared', { agent, limit, used })
 }
 
 function leftByCeilings(world: World, agent: Entity): number | undefined {

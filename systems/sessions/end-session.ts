@@ -19,7 +19,7 @@ import { maxInlineBytes } from '../../src/rules/delegation/session-outcome.ts'
 import { returned } from '../../src/rules/delegation/grants.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { answerSessionCall } from './answer-session-call.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy } from './delegation.ts'
@@ -70,7 +70,7 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
   }
   noteForWait(world, parent, session)
   if (startedAtMs !== undefined) tellCompleted(world, session, facts, ending)
-  tell(world, 'session-ended', { agent: parent, session, sessionId, lifecycleStatus: status })
+  emit(world, 'session-ended', { agent: parent, session, sessionId, lifecycleStatus: status })
   for (const call of world.referrers(AwaitingSession, session)) answerSessionCall(world, call, ending.text)
 }
 
@@ -92,7 +92,7 @@ export function settleGrant(world: World, session: Entity, usage: SessionUsage):
 
 function tellCompleted(world: World, session: Entity, facts: DelegationFacts, { status, text }: SessionEnding): void {
   const { startedAtMs = world.nowMs, error, artifactId, resultBytes } = world.read(session, SubagentSession)
-  tell(world, 'delegation-completed', {
+  emit(world, 'delegation-completed', {
     ...facts,
     lifecycleStatus: status,
     success: status === 'succeeded',

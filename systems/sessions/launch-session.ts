@@ -9,7 +9,7 @@ import { allNames } from '../../src/rules/delegation/denied-tools.ts'
 import { emptyShare, exhausted } from '../../src/rules/delegation/grants.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { blueprintFor } from './blueprints.ts'
 import { chooseSubagent } from './choose-subagent.ts'
 import { delegatedBy, depthLeft, leftToDelegate, tellIfNeared } from './delegation.ts'
@@ -62,7 +62,7 @@ export function launchSession(world: World, agent: Entity, request: LaunchReques
   const launch = decide(world, agent, request)
   if ('code' in launch) return launch
   const session = spawnSession(world, agent, request, launch)
-  for (const message of launch.warnings) tell(world, 'warning', { agent, message })
+  for (const message of launch.warnings) emit(world, 'warning', { agent, message })
   return session
 }
 
@@ -149,7 +149,7 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   world.add(session, Pending)
   world.set(agent, Delegated, { ...delegated, launched: launched + 1 })
   indexSession(world, session, sessionId)
-  tell(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
+  emit(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
   tellIfNeared(world, agent)
   return session
 }

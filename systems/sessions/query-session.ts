@@ -14,7 +14,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../kit/latched.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { settleCall } from './answer-session-call.ts'
 import { leftToDelegate } from './delegation.ts'
 import { interruptSettling, settleSession } from './settle-session.ts'
@@ -64,7 +64,7 @@ export function answerQuery(world: World, query: Entity): void {
     const text = reply.ok ? reply.text : `Error: Subagent ${sessionId} could not answer: ${reply.error}`
     if (world.has(call, ToolCall)) settleCall(world, call, text, !reply.ok)
   }
-  tell(world, 'query-answered', { agent, sessionId, query: id })
+  emit(world, 'query-answered', { agent, sessionId, query: id })
   startNextQuery(world, session)
 }
 

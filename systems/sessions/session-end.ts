@@ -10,7 +10,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { activeSessions } from './cancel-sessions.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 const noText = 'No assistant message found in subagent conversation'
 
@@ -29,7 +29,7 @@ export const sessionEnd = {
       const end = endOf(world, agent)
       if (end === undefined) continue
       world.add(agent, end)
-      tell(world, 'session-settled', { agent, success: world.read(agent, SessionEnd).ok })
+      emit(world, 'session-settled', { agent, success: world.read(agent, SessionEnd).ok })
     }
   },
 }

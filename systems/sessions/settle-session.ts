@@ -6,7 +6,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../kit/begin-effect.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Has the World of a session driven on that has ended, if turns of it may still be on their way to holders.
@@ -36,6 +36,6 @@ export function takeSettling(world: World, effect: Entity): void {
   if (!isDone && tryWriteAgain(world, effect, tries)) return world.patch(effect, Settling, { tries: tries + 1 })
   // The next question takes it up again.
   if (isDone) world.remove(session, Unsettled)
-  else tell(world, 'warning', { agent, message: `Turns of session ${sessionId} could not be archived yet.` })
+  else emit(world, 'warning', { agent, message: `Turns of session ${sessionId} could not be archived yet.` })
   world.despawn(effect)
 }

@@ -18,7 +18,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { activeSessions } from './cancel-sessions.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 /**
  * Gives the slot of a session back while its agent has nothing in flight and only waits for sessions of its own, and asks
@@ -41,7 +41,7 @@ export const slots = {
 
 function release(world: World, agent: Entity): void {
   world.add(agent, SlotReleased)
-  tell(world, 'slot-released', { agent })
+  emit(world, 'slot-released', { agent })
 }
 
 function ask(world: World): void {

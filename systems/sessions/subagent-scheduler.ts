@@ -19,7 +19,7 @@ import { settleGrant } from './end-session.ts'
 import { takeGrant } from './delegation.ts'
 import { takeOutcome } from './take-outcome.ts'
 import { takeRequest } from './take-request.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { type FoundText, timeoutAnswer, withText } from './result-answer.ts'
 
 /**
@@ -83,7 +83,7 @@ function takeEnd(world: World, input: Input, ended: Set<Entity>): void {
   if (record === undefined) return
   const isNew = ended.delete(effect)
   if (world.has(effect, Outcome)) return takeOutcome(world, effect)
-  if (isNew) tell(world, 'input-dropped', { kind: input.kind, effect, reason: 'settled' })
+  if (isNew) emit(world, 'input-dropped', { kind: input.kind, effect, reason: 'settled' })
   if (input.kind !== 'outcome' || record.usage !== undefined) return
   const { outcome } = input as InputOf<'outcome'>
   const usage = outcome.ok ? parsedAs(SessionOutcome(), outcome.value)?.usage : undefined

@@ -7,7 +7,7 @@ import { subagentDeclarations, subagentToolNames } from '../../src/rules/delegat
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { readyAgents } from '../kit/ready-agents.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 
 export interface SubagentToolsOptions {
   readonly maxStartsPerTick: number
@@ -68,7 +68,7 @@ function declareTools(world: World, agent: Entity, registry: DeepReadonly<Subage
   if (madeFor.get(tools) === registry) return
   const own = tools.filter((tool) => !isDelegating(tool))
   for (const { name } of own.filter((tool) => isSubagentTool(tool.name))) {
-    tell(world, 'warning', { agent, message: `The tool '${name}' of this agent hides the one that delegates.` })
+    emit(world, 'warning', { agent, message: `The tool '${name}' of this agent hides the one that delegates.` })
   }
   const declared = subagentDeclarations(registry).filter(({ name }) => !own.some((tool) => tool.name === name))
   const next = withTools(tools, own, declared)

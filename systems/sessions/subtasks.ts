@@ -18,7 +18,7 @@ import { accountOf } from '../money/charge-children.ts'
 import { settled } from '../kit/settled.ts'
 import { noSubtasks, takeSubtask } from './subtasks/launch-subtask.ts'
 import { fallBack, isUnavailable } from './subtasks/small-model.ts'
-import { tell } from '../kit/tell.ts'
+import { emit } from '../kit/emit.ts'
 import { textOutcome } from '../agent/text-outcome.ts'
 
 /**
@@ -99,5 +99,5 @@ function tellEnd(
   whose: { readonly agent?: Entity; readonly request?: string | undefined },
   outcome: SubtaskOutcome,
 ): void {
-  tell(world, 'subtask-ended', { ...whose, subtaskId: outcome.subtaskId, result: subtaskResult(outcome) })
+  emit(world, 'subtask-ended', { ...whose, subtaskId: outcome.subtaskId, result: subtaskResult(outcome) })
 }

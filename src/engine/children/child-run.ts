@@ -239,7 +239,7 @@ export class ChildRun {
 
 /** The agent of a session's World. */
 export function agentOf(world: World): Entity {
-  return world.core.state.holders(Ancestry)[0] as Entity
+  return world.entitiesWith(Ancestry)[0] as Entity
 }
 
 /** What the agent of a session's World was last asked with. */
@@ -249,5 +249,5 @@ export function transcriptOf(world: World): Transcript {
 }
 
 function holds(world: World, token: Component): boolean {
-  return world.core.state.holders(token).length > 0
+  return world.entitiesWith(token).length > 0
 }

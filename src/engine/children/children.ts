@@ -233,5 +233,5 @@ export class Children {
 
 /** Has this world asked what a user answers? */
 export function hasAsked(world: World, { approval }: AnswerInput): boolean {
-  return world.core.state.holders(Approval).some((asked) => world.read(asked, Approval).id === approval)
+  return world.entitiesWith(Approval).some((asked) => world.read(asked, Approval).id === approval)
 }

@@ -84,7 +84,7 @@ function worldRecords(world: World): Records {
 }
 
 function keptText(world: World, key: string): string | undefined {
-  for (const session of world.core.state.holders(SubagentSession)) {
+  for (const session of world.entitiesWith(SubagentSession)) {
     const { inlineContent, recordPath } = world.read(session, SubagentSession)
     if (recordPath === undefined) continue
     if (key === recordPath) return world.get(session, SessionTexts)?.result ?? inlineContent

@@ -54,13 +54,13 @@ export function childKind(kind: ChildEffectKind, children: Children, lineage: Li
 
 /** Is there a child whose spending may not be in its parent's world? */
 export function hasUntold({ core: { state } }: World): boolean {
-  return [SubagentSession, SubtaskAccount].some((token) => state.holders(token).length > 0)
+  return [SubagentSession, SubtaskAccount].some((token) => state.entitiesWith(token).length > 0)
 }
 
 /** Enters what children had spent whose process ended before it could enter that. */
 export function tellUntold(children: Children): void {
   tellUntoldSubtasks(children)
-  for (const session of children.world.core.state.holders(SubagentSession)) {
+  for (const session of children.world.entitiesWith(SubagentSession)) {
     const { grant, sessionId, status } = children.record(session)
     if (grant === undefined || !isFinal(status)) continue
     void children.locked(sessionId, async () => {
@@ -89,7 +89,7 @@ function recordEffect(children: Children): EffectKind {
 
 /** Of the result that is kept under that path; 0 for none. */
 function resultBytes({ world }: Children, recordPath: string): number {
-  const records = world.core.state.holders(SubagentSession).map((session) => world.read(session, SubagentSession))
+  const records = world.entitiesWith(SubagentSession).map((session) => world.read(session, SubagentSession))
   return records.find((record) => record.recordPath === recordPath)?.resultBytes ?? 0
 }
 

@@ -45,14 +45,14 @@ export function reviveSession(
   above: readonly Named[],
   { ending, permissions }: Pick<BlueprintData, 'ending' | 'permissions'>,
 ): void {
-  const [agent] = world.core.state.holders(Ancestry)
+  const [agent] = world.entitiesWith(Ancestry)
   if (agent === undefined) return
   keepKeys(world, world.read(agent, Ancestry).sessions.at(-1)?.sessionId)
   world.set(agent, Ancestry, { sessions: [...above, { kind, sessionId }] })
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
   denyAlso(world, agent, denied, permissions?.granted)
-  for (const request of world.core.state.holders(SlotRequest)) world.despawn(request)
+  for (const request of world.entitiesWith(SlotRequest)) world.despawn(request)
   const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
   for (const token of own) world.remove(agent, token)
   if (reopenTurn(world, agent)) world.remove(agent, LastTurn)
@@ -66,7 +66,7 @@ export function reviveSession(
 /** A `keyed` call that was under way is the same call when it runs again here: a service is to know it by its key. */
 function keepKeys(world: World, first: string | undefined): void {
   if (first === undefined) return
-  for (const call of world.core.state.holders(ToolCall)) {
+  for (const call of world.entitiesWith(ToolCall)) {
     const effect = world.get(call, Effect)
     if (effect?.restart !== 'keyed' || effect.key !== undefined) continue
     world.patch(call, Effect, { key: `${first}/${call}` })

@@ -205,7 +205,7 @@ export class Subagents {
     const world = this.#world
     const { record } = this.#own(ref)
     const { sessionId } = await this.#launch({ prompt: record.prompt, resume: record.sessionId })
-    const [facts] = world.core.state.holders(HostFacts)
+    const [facts] = world.entitiesWith(HostFacts)
     const keeps = facts !== undefined && world.read(facts, HostFacts).keepsSessions === true
     return { sessionId, continued: keeps && record.startedAtMs !== undefined }
   }

@@ -150,7 +150,7 @@ function discard(children: Children, subtaskId: string): void {
 /** Enters what subtasks had spent that were called off by a process that ended before it could enter that. */
 export function tellUntoldSubtasks(children: Children): void {
   const { world, worlds } = children
-  const running = new Set(world.core.state.holders(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))
+  const running = new Set(world.entitiesWith(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))
   for (const subtaskId of accounts(world)) {
     if (running.has(subtaskId)) continue
     void children.locked(subtaskId, async () => {
@@ -162,7 +162,7 @@ export function tellUntoldSubtasks(children: Children): void {
 
 /** Subtasks of which more may be to come. */
 function accounts(world: World): readonly string[] {
-  return world.core.state.holders(SubtaskAccount).map((account) => world.read(account, SubtaskAccount).subtaskId)
+  return world.entitiesWith(SubtaskAccount).map((account) => world.read(account, SubtaskAccount).subtaskId)
 }
 
 /**

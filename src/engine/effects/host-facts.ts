@@ -43,7 +43,7 @@ const noFacts: HostFactsData = { retry: {} }
 
 /** What a World does not know yet of the Host that takes it up; `undefined`: nothing. */
 export function newFacts(world: World, facts: HostFactsData): HostFactsData | undefined {
-  const [known] = world.core.state.holders(HostFacts)
+  const [known] = world.entitiesWith(HostFacts)
   const before = known === undefined ? noFacts : world.read(known, HostFacts)
   return before === facts || JSON.stringify(before) === JSON.stringify(facts) ? undefined : facts
 }

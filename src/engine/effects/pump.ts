@@ -89,9 +89,9 @@ export class Pump {
     const { state } = this.#world.core
     // Straight from the columns: bitECS is not to follow these components for one look at the start.
     // What ran only once does not begin again; what goes on from a journal goes on ahead of what waits.
-    const goingOn = state.holders(Running).filter((effect) => this.#isResumable(effect))
-    const pending = reruns.length === 0 ? state.holders(Pending) : withoutAny(state.holders(Pending), reruns)
-    for (const effect of [...state.holders(Due), ...goingOn, ...pending]) this.#follow(effect)
+    const goingOn = state.entitiesWith(Running).filter((effect) => this.#isResumable(effect))
+    const pending = reruns.length === 0 ? state.entitiesWith(Pending) : withoutAny(state.entitiesWith(Pending), reruns)
+    for (const effect of [...state.entitiesWith(Due), ...goingOn, ...pending]) this.#follow(effect)
   }
 
   /** Follows the tick that has just been committed. */

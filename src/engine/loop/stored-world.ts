@@ -79,5 +79,5 @@ export async function beginKeeping(
 async function loadedTokenizer(world: World): Promise<void> {
   const { state } = world.core
   const weighs = (agent: number): boolean => world.read(agent, Archival).trigger.tokenThreshold !== null
-  if (state.holders(Archival).some(weighs)) await loadTokenizer()
+  if (state.entitiesWith(Archival).some(weighs)) await loadTokenizer()
 }

@@ -65,12 +65,12 @@ function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
     const what = `World '${world.name}' has no systems, so nothing would ever happen in it`
     throw new EntiaError('invalid-argument', `${what}. Write new World({ systems: standardSystems() }).`)
   }
-  for (const agent of state.holders(Llm)) {
+  for (const agent of state.entitiesWith(Llm)) {
     const { model } = world.read(agent, Llm)
     const problem = providerProblem(host, agent, 'the model', model)
     if (problem !== undefined) throw new EntiaError('unknown-provider', problem, { entity: agent, model })
   }
-  for (const agent of state.holders(Context)) {
+  for (const agent of state.entitiesWith(Context)) {
     const { smallModel, tools } = world.read(agent, Context).agentic
     // By its bare name, it is one of the agent's own provider.
     if (!tools || smallModel?.includes('/') !== true) continue
@@ -79,7 +79,7 @@ function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
     throw new EntiaError('config-invalid', problem, { entity: agent, model: smallModel, path: smallModelPath })
   }
   const seen = new Set<unknown>()
-  for (const agent of state.holders(ToolRegistry)) {
+  for (const agent of state.entitiesWith(ToolRegistry)) {
     const { tools } = world.read(agent, ToolRegistry)
     if (seen.has(tools)) continue
     seen.add(tools)
@@ -125,7 +125,7 @@ function assertNoConflict(world: World, agent: Entity, tools: readonly ToolDecla
  */
 function begunBefore(world: World): readonly Entity[] {
   const { state } = world.core
-  return state.holders(Pending).filter((call) => {
+  return state.entitiesWith(Pending).filter((call) => {
     return state.get(call, ToolCall) !== undefined && world.get(call, Effect)?.restart === 'keyed'
   })
 }

@@ -69,13 +69,13 @@ export function goneTools(world: World, host: Host): ReadonlySet<string> {
 export function callsOf(world: World, tools: ReadonlySet<string>): readonly Entity[] {
   if (tools.size === 0) return []
   const { state } = world.core
-  return state.holders(Pending).filter((call) => tools.has(world.get(call, ToolCall)?.name ?? ''))
+  return state.entitiesWith(Pending).filter((call) => tools.has(world.get(call, ToolCall)?.name ?? ''))
 }
 
 function differencesOf(world: World, host: Host): readonly Difference[] {
   const known = knownDeclarations(knownHost(world))
   if (known.size === 0) return []
-  return world.core.state.holders(ToolRegistry).flatMap((agent): readonly Difference[] => {
+  return world.entitiesWith(ToolRegistry).flatMap((agent): readonly Difference[] => {
     // A fork begins its requests as its parent's begin, or did.
     if (world.get(agent, Ancestry)?.sessions.at(-1)?.kind === 'fork') return []
     return world.read(agent, ToolRegistry).tools.flatMap((tool): readonly Difference[] => {

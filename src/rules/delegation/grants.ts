@@ -214,7 +214,6 @@ const none: readonly GrantLimits[] = []
 
 /** What an agent has set aside for its questions that are under way. */
 export function questionGrants(world: World, agent: Entity): readonly GrantLimits[] {
-  if (world.core.state.count(SessionQuery) === 0) return none
   return world.query(SessionQuery, Pending).flatMap((query) => {
     const asked = world.read(query, SessionQuery)
     return asked.agent === agent && asked.grant !== undefined ? [asked.grant] : none

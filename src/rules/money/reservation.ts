@@ -28,7 +28,7 @@ export function ratesOf(world: World, model: string): Rates | undefined {
 
 function lookedUp(world: World): DataOf<() => typeof ModelRates.schema>['models'] | undefined {
   // Straight from the column: bitECS is not to follow what one entity has.
-  const [holder] = world.core.state.holders(ModelRates)
+  const [holder] = world.entitiesWith(ModelRates)
   if (holder === undefined) return undefined
   holders.set(world, holder)
   return world.read(holder, ModelRates).models

@@ -30,6 +30,6 @@ function accounted(world: World): readonly string[] {
   const archived = holdersOf(world, Archive).flatMap((agent) => world.read(agent, Archive))
   return [
     ...archived.filter(({ status }) => status === 'archived').map(({ subagentId }) => subagentId),
-    ...state.holders(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),
+    ...state.entitiesWith(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),
   ]
 }

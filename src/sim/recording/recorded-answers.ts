@@ -55,7 +55,7 @@ export function recordedAnswers(
     )
     calls.push(...reader.end())
     const { world } = recorded
-    facts ??= world.core.state.holders(HostFacts).map((host) => world.read(host, HostFacts))[0]
+    facts ??= world.entitiesWith(HostFacts).map((host) => world.read(host, HostFacts))[0]
   }
   return { calls, ticks, facts }
 }
@@ -79,7 +79,7 @@ class WorldReader {
     this.#label = label
     this.#world = world
     this.#steps = steps
-    for (const effect of world.core.state.holders(Pending)) this.#begin(effect)
+    for (const effect of world.entitiesWith(Pending)) this.#begin(effect)
   }
 
   read({ inputs, delta }: Step): RecordedTick {
@@ -144,7 +144,7 @@ class WorldReader {
   /** A process that took the world up has found these running. A replay has one process: to it, they end that way. */
   #interrupt(): readonly Input[] {
     const world = this.#world
-    const found = world.core.state.holders(Running).filter((effect) => {
+    const found = world.entitiesWith(Running).filter((effect) => {
       return world.read(effect, Effect).restart !== 'resumable'
     })
     return found.map((effect) => {

@@ -98,7 +98,7 @@ function mixed<T>(
 /** No provider is called that the options do not give, the built-in ones included. */
 function standInProviders({ answers, world }: RecordedHostParts): Record<string, ModelProvider> {
   const recorded = answers.calls.filter(({ asked }) => asked.kind === 'model').map(({ asked }) => asked.name)
-  const agents = world.core.state.holders(Llm)
+  const agents = world.entitiesWith(Llm)
   const models = [...recorded, ...agents.map((agent) => world.read(agent, Llm).model)]
   const names = new Set([...Object.keys(builtInProviders()), ...models.map((model) => parseModel(model).provider)])
   return Object.fromEntries(Array.from(names, (name) => [name, { call: callNobody }]))
@@ -110,7 +110,7 @@ function standInTools(
   { answers, world }: RecordedHostParts,
 ): readonly Tool[] {
   const given = [...tools, ...skills.flatMap((skill) => skill.tools ?? [])].map(({ declaration }) => declaration.name)
-  const registries = world.core.state.holders(ToolRegistry).map((agent) => world.read(agent, ToolRegistry).tools)
+  const registries = world.entitiesWith(ToolRegistry).map((agent) => world.read(agent, ToolRegistry).tools)
   const requests = answers.calls.flatMap(({ asked }) => (asked.request === undefined ? [] : [asked.request.tools]))
   const byName = new Map<string, ToolDeclaration>()
   for (const declarations of new Set([...requests, ...registries])) {

@@ -13,7 +13,7 @@ import { recordHolder } from '../../../src/rules/delegation/record-holder.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
 import { noteRewrite } from '../summaries/note-rewrite.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 import { keepNewestCall } from '../watchdog/run-of-calls.ts'
 
 /**
@@ -39,7 +39,7 @@ export function collapse(world: World, job: Entity, summary: TurnSummary): void 
   // The holder stays: it is no draft any more.
   for (const draft of world.referrers(DraftOf, job)) world.despawn(draft)
   world.despawn(job)
-  tell(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
+  emit(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
 }
 
 /** The newest turn's last words stay to be read. Turns may collapse in any order. */

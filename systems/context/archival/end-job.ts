@@ -8,7 +8,7 @@ import type { Entity } from '../../../src/world/component.ts'
 import { parsedAs } from '../../../src/world/parsed-as.ts'
 import type { World } from '../../../src/world/world.ts'
 import { beginEffect, tryWriteAgain } from '../../kit/begin-effect.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 
 /** Gives a turn up: it stays whole, and is not tried again. What was made of its holder is removed. */
 export function failJob(world: World, job: Entity, phase: ArchivePhase, failure: Failure): void {
@@ -25,7 +25,7 @@ export function failJob(world: World, job: Entity, phase: ArchivePhase, failure:
     toSeq,
   })
   world.despawn(job)
-  tell(world, 'archive-failed', { agent, failure, phase, subagentId })
+  emit(world, 'archive-failed', { agent, failure, phase, subagentId })
 }
 
 /** Removes what was made of a holder whose job is gone. */
@@ -44,7 +44,7 @@ export function takeRemoval(world: World, draft: Entity): void {
     return world.patch(draft, HolderDraft, { tries: tries + 1 })
   if (left.length > 0) {
     const message = outcome.ok ? (removal?.message ?? '') : outcome.failure.message
-    tell(world, 'archive-cleanup-failed', { left, message, subagentId: sessionId })
+    emit(world, 'archive-cleanup-failed', { left, message, subagentId: sessionId })
   }
   world.despawn(draft)
 }

@@ -18,7 +18,7 @@ import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
 import { beginEffect } from '../../kit/begin-effect.ts'
 import { countCalls } from '../../money/count-calls.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 
 /** Reasons that go without saying. */
 const silent: ReadonlySet<string> = new Set(['disabled', 'empty', 'below_thresholds'])
@@ -41,7 +41,7 @@ export function judgeTurn(world: World, ended: Entity): void {
     estimate: (tokens) => isHeavy(world, agent, messages, tokens),
   })
   if (archive) openJob(world, { agent, fromSeq, reason, task: holderTask(messages[0]), toSeq })
-  else if (!silent.has(reason)) tell(world, 'archive-skipped', { agent, reason })
+  else if (!silent.has(reason)) emit(world, 'archive-skipped', { agent, reason })
 }
 
 /** Are so many messages so many tokens or more? Mostly their size says no, and nothing is counted. */

@@ -34,7 +34,7 @@ import {
   type Written,
   writtenText,
 } from '../summaries/side-calls.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
 const tryTimeoutMs = 600_000
@@ -52,7 +52,7 @@ export function askForSummary(world: World, job: Entity): TurnSummary | undefine
   const { agent, summaryBy } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
   if (sideCallProblem(world, agent, model) !== undefined) return unavailable(world, job)
-  if (styleFor(summaryBy.style, model) !== summaryBy.style) tell(world, 'warning', { agent, message: ollamaWarning })
+  if (styleFor(summaryBy.style, model) !== summaryBy.style) emit(world, 'warning', { agent, message: ollamaWarning })
   beginEffect(world, job, { deadlineMs: world.nowMs + summaryBy.timeoutMs, kind: 'timer', restart: 'pure' })
   call(world, job)
   return undefined

@@ -29,7 +29,7 @@ import { endCall } from '../../money/charge-call.ts'
 import { openTurn } from '../../agent/open-turn.ts'
 import { refusalOf } from '../../kit/refusal-of.ts'
 import { settled } from '../../kit/settled.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 import { noteRewrite } from './note-rewrite.ts'
 import { askForText, cutSummary, malformedReply, maxSummaryChars, sideCallProblem, writtenText } from './side-calls.ts'
 
@@ -142,7 +142,7 @@ function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: 
   )
   world.add(agent, Summarizing)
   holdStep(world, agent)
-  tell(world, 'summary-started', { agent, effect, kind, by })
+  emit(world, 'summary-started', { agent, effect, kind, by })
   return 'started'
 }
 
@@ -200,7 +200,7 @@ function writeBoundary(world: World, effect: Entity, task: SummaryTaskData): Fai
   if (world.has(agent, Overflowed)) world.patch(agent, Overflowed, { isRewritten: true })
   const { costUsd, missingHeadings: missing, seq, truncated } = entry
   const facts = { agent, kind, by, seq, chars: text.length, truncated, missingHeadings: missing, usage }
-  tell(world, 'boundary-written', { ...facts, ...(costUsd !== undefined && { costUsd }) })
+  emit(world, 'boundary-written', { ...facts, ...(costUsd !== undefined && { costUsd }) })
   return undefined
 }
 
@@ -227,5 +227,5 @@ export function cancelSummary(world: World, agent: Entity, message: string): voi
 
 /** Emits what has become of a text for the programs that wait for it. */
 function answer(world: World, agent: Entity, requests: readonly string[], result: SummaryResult): void {
-  if (requests.length > 0) tell(world, 'summary-answered', { agent, requests, result })
+  if (requests.length > 0) emit(world, 'summary-answered', { agent, requests, result })
 }

@@ -13,7 +13,7 @@ import { toUsd } from '../../../src/rules/money/usd.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
 import type { z } from 'zod'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 
 /** What an agent's projection was rewritten by. */
 export interface Rewritten {
@@ -55,7 +55,7 @@ export function tellRewrites(world: World): void {
     const tokensAfter = lastCallOf(world, agent)?.promptTokens
     const costUsd = costNanoUsd === undefined ? undefined : toUsd(costNanoUsd)
     world.remove(agent, Rewrite)
-    tell(world, 'context-rewritten', { agent, kind, tokensBefore, tokensAfter, cachedTokensLost, costUsd })
+    emit(world, 'context-rewritten', { agent, kind, tokensBefore, tokensAfter, cachedTokensLost, costUsd })
     const isMeasured = tokensBefore !== undefined && tokensAfter !== undefined
     addUp(world, agent, {
       cachedTokensLost: cachedTokensLost ?? 0,

@@ -11,7 +11,7 @@ import { Unread } from '../../../components/agent/unread.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
 import { endTurn } from '../../agent/end-turn.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 
 /** How a call failed, and the size of its model's window where the provider says it. */
 interface Overflow {
@@ -48,7 +48,7 @@ export function endOverflowed(world: World, agent: Entity, failure: Failure): vo
   const { model } = world.read(agent, Llm)
   const what = `The conversation does not fit into the context window of ${model}.`
   const message = `${what} /compact takes a summary in place of what was said so far.`
-  tell(world, 'turn-error', { agent, kind: 'context-overflow', retryable: false, message, failure })
+  emit(world, 'turn-error', { agent, kind: 'context-overflow', retryable: false, message, failure })
   endTurn(world, agent, { stop: 'failed', failure })
 }
 

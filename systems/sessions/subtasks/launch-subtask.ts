@@ -10,7 +10,7 @@ import { nothingSpent } from '../../../src/rules/money/subtask-spending.ts'
 import { noteRefused } from '../../../src/rules/delegation/refused-requests.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 
 /** What an agent's subtasks have come to before there is any. */
 export const noSubtasks: SubtaskCountData = { ended: 0, inputTokens: 0, launched: 0, outputTokens: 0, truncated: 0 }
@@ -27,7 +27,7 @@ export function launchSubtask(world: World, effect: Entity, asked: Omit<SubtaskD
   world.set(effect, Effect, { attempt, kind: 'subtask', restart: 'resumable' })
   world.add(effect, Pending)
   world.spawn(SubtaskAccount({ agent, model, spent: nothingSpent, subtaskId }))
-  tell(world, 'subtask-started', { agent, model, name, subtaskId })
+  emit(world, 'subtask-started', { agent, model, name, subtaskId })
 }
 
 /** A session's World has one agent, and no other World its name; of another world's agents each has a number. */

@@ -7,7 +7,7 @@ import { modelOfTier } from '../../../src/rules/config/models-by-tier.ts'
 import { parseModel } from '../../../src/rules/projection/model-name.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
-import { tell } from '../../kit/tell.ts'
+import { emit } from '../../kit/emit.ts'
 import { accountOf } from '../../money/charge-children.ts'
 import { launchSubtask, noSubtasks } from './launch-subtask.ts'
 
@@ -42,7 +42,7 @@ export function fallBack(world: World, effect: Entity, { failure, subtaskId }: S
   const { unavailable = [], ...count } = world.get(agent, SubtaskCount) ?? noSubtasks
   if (!unavailable.includes(model)) {
     world.set(agent, SubtaskCount, { ...count, unavailable: [...unavailable, model] })
-    tell(world, 'small-model-unavailable', { agent, model, message: failure?.message ?? '' })
+    emit(world, 'small-model-unavailable', { agent, model, message: failure?.message ?? '' })
   }
   world.remove(effect, Outcome)
   launchSubtask(world, effect, { ...asked, model: fallback ?? model })
