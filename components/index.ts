@@ -23,6 +23,7 @@ export { Conversation } from './agent/conversation.ts'
 export { CostCeiling } from './money/cost-ceiling.ts'
 export { Delegated, DelegationLimits } from './sessions/delegation-limits.ts'
 export { Due } from './effects/due.ts'
+export { Edited } from './agent/edited.ts'
 export { Effect } from './effects/effect.ts'
 export { EndedTurn } from './context/ended-turn.ts'
 export {

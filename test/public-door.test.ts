@@ -130,6 +130,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'DelegationLimits',
     'DraftOf',
     'Due',
+    'Edited',
     'Effect',
     'EndedInWait',
     'EndedTurn',

@@ -68,6 +68,7 @@ export interface Log<T = unknown> extends Token {
   readonly kind: 'log'
   readonly schema: z.ZodType<T>
   readonly marks: Marks | undefined
+  readonly edited: Value<EditedPart> | undefined
 }
 
 /** A component that is present or not. */
@@ -92,6 +93,13 @@ export interface TagComponent extends Tag {
 export interface Marks {
   readonly tag: Tag
   when(last: unknown): boolean
+}
+
+/** A log's changes before its end, as one: so many items at an index removed, so many inserted there. */
+export interface EditedPart {
+  readonly from: number
+  readonly inserted: number
+  readonly removed: number
 }
 
 export interface ComponentOptions {
@@ -136,7 +144,14 @@ export function defineComponent<S extends z.ZodType>(
 export function defineLog<S extends z.ZodType>(
   name: string,
   schema: S | (() => S),
-  options: ComponentOptions & { readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean } } = {},
+  options: ComponentOptions & {
+    readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean }
+    /**
+     * Notes what was changed in the log before its end, since this was last removed. Appending writes nothing, nor does
+     * putting equal items in.
+     */
+    readonly edited?: Value<EditedPart>
+  } = {},
 ): LogComponent<z.output<S>> {
   const initial = (items: readonly DeepReadonly<z.output<S>>[] = []): Initial => {
     const plain = canonicalOrNone(items)
@@ -219,6 +234,7 @@ type Options = ComponentOptions & {
   readonly cascade?: boolean
   readonly refusal?: (before: never, after: never) => Refusal | undefined
   readonly marks?: { tag: Tag; when(last: never): boolean }
+  readonly edited?: Value<EditedPart>
 }
 
 /** A token, and what it was given for a schema: schemas are many, and slow to make, so each is made at its first use. */
@@ -252,6 +268,10 @@ const optionShapes: ShapesOf<Options> = {
   ref: text,
   cascade: flag,
   refusal: callback,
+  edited: {
+    wanted: 'a component that defineComponent made, of { from, inserted, removed }',
+    fits: (value) => typeof value === 'function' && 'kind' in value && value.kind === 'value',
+  },
   marks: {
     wanted: 'a tag and a function, { tag, when(last) }',
     fits: (value) =>
@@ -277,7 +297,7 @@ function finish(
   }
   if (kind !== 'tag' && typeof schema !== 'function') refuseNoSchema(name, schema)
   checkOptions(`Component ${name}`, options, optionShapes)
-  const { version = 1, migrate, refusedWith = 'invalid-value', ref, cascade = false, refusal, marks } = options
+  const { version = 1, migrate, refusedWith = 'invalid-value', ref, cascade = false, refusal, marks, edited } = options
   const named = { [name]: (value: never) => initial(value) }
   const token = Object.setPrototypeOf(named[name], schematic) as Component
   const index = nextIndex++
@@ -291,6 +311,7 @@ function finish(
     cascade,
     refusal,
     marks,
+    edited,
     given: schema,
   })
 }

@@ -1,6 +1,7 @@
 import { canonical } from './canonical.ts'
-import type { ChangeInput, Changes, Header } from './changes.ts'
-import { type Component, type Entity, type Log, readBySchema } from './component.ts'
+import type { ChangeInput, Changes, Header, LogEdit } from './changes.ts'
+import { type Component, type EditedPart, type Entity, type Log, readBySchema } from './component.ts'
+import { editedPart, joined } from './edited-part.ts'
 import { EntiaError } from './entia-error.ts'
 import type { Json, JsonObject } from './json.ts'
 import { shortly } from './known-options.ts'
@@ -183,9 +184,23 @@ export class Core {
     this.checkReference(entity, token, value)
     this.#checkChange(entity, token, value)
     const log = token.kind === 'log' ? (this.state.get(entity, token) as readonly Json[] | undefined) : undefined
-    if (log === undefined) this.state.put(entity, token, value)
-    else this.state.splice(entity, token as Log, [0, log.length, value as readonly Json[]])
+    if (log !== undefined) return this.splice(entity, token as Log, [0, log.length, value as readonly Json[]])
+    this.state.put(entity, token, value)
     if (token.kind === 'log') this.mark(entity, token)
+  }
+
+  /** Removes a component that is there. */
+  take(entity: Entity, token: Component): void {
+    this.note(token)
+    if (token.kind === 'log') this.#noteEdit(entity, token, [0, this.#log(entity, token).length, []])
+    this.state.take(entity, token)
+  }
+
+  /** Edits a log in one place, with items that are canonical and valid. */
+  splice(entity: Entity, token: Log, edit: LogEdit): void {
+    this.#noteEdit(entity, token, edit)
+    this.state.splice(entity, token, edit)
+    this.mark(entity, token)
   }
 
   /** Sets a log to the first so many items of another, whose items are neither copied nor checked. @throws `invalid-argument` */
@@ -219,7 +234,7 @@ export class Core {
   /** Gives an entity the tag that its log's last item calls for. */
   mark(entity: Entity, token: Log): void {
     if (token.marks === undefined) return
-    const last = (this.state.get(entity, token) as readonly Json[]).at(-1)
+    const last = this.#log(entity, token).at(-1)
     if (last !== undefined && token.marks.when(last)) this.put(entity, token.marks.tag, true)
   }
 
@@ -232,6 +247,20 @@ export class Core {
   apply(changes: Changes & { readonly next?: Entity }, where = 'changes'): void {
     const { next = Infinity } = changes
     this.state.apply(changes, (name) => this.token(name), { from: this.next, next, where })
+  }
+
+  #log(entity: Entity, token: Log): readonly Json[] {
+    return this.state.get(entity, token) as readonly Json[]
+  }
+
+  /** To be called before an edit: what it changes before the log's end is noted where the log wants it. */
+  #noteEdit(entity: Entity, token: Log, edit: LogEdit): void {
+    const { edited } = token
+    const part = edited && editedPart(this.#log(entity, token), edit)
+    if (edited === undefined || part === undefined) return
+    const before = this.state.get(entity, edited) as EditedPart | undefined
+    const noted = before === undefined ? part : joined(before, part)
+    this.put(entity, edited, this.check(entity, edited, noted))
   }
 
   /** @throws what the component has against this value in the place of that */

@@ -231,8 +231,7 @@ export class World {
   /** Removes a component. Nothing happens if it is absent. */
   remove(entity: Entity, token: Component): void {
     if (!this.has(entity, token)) return this.core.guard()
-    this.core.note(token)
-    this.core.state.take(entity, token)
+    this.core.take(entity, token)
   }
 
   /** Replaces a value. */
@@ -273,8 +272,7 @@ export class World {
       throw new EntiaError('invalid-argument', `${what}: the log has ${length}.`)
     }
     const stored = Array.from(items, (item) => this.core.check(entity, token, item))
-    this.core.state.splice(entity, token, [from, Math.min(deleteCount, length - from), stored])
-    this.core.mark(entity, token)
+    this.core.splice(entity, token, [from, Math.min(deleteCount, length - from), stored])
   }
 
   /** Replaces a whole log, making it if absent. */

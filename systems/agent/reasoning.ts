@@ -1,5 +1,6 @@
 import { Busy } from '../../components/agent/busy.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
+import { Edited } from '../../components/agent/edited.ts'
 import { Effect } from '../../components/effects/effect.ts'
 import { LastStep } from '../../components/agent/last-step.ts'
 import { defaultLimits, Limits } from '../../components/agent/limits.ts'
@@ -25,7 +26,7 @@ const defaultTimeoutMs = 600_000
 /**
  * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
  *
- * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix; under ceilings CeilingNotes, RatesAwaited.
+ * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix, Edited; under ceilings CeilingNotes, RatesAwaited.
  * Starts: model, rates.
  */
 export function reasoning(maxStartsPerTick: number) {
@@ -79,4 +80,5 @@ function checkPrefix(world: World, agent: Entity, messages: number): void {
   }
   const cached = brokenBy === undefined ? last?.cached : undefined
   world.set(agent, Prefix, cached === undefined ? prefix : { cached, ...prefix })
+  world.remove(agent, Edited)
 }

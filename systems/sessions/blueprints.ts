@@ -20,7 +20,6 @@ import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { SystemPrompt } from '../../components/agent/system-prompt.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { knownHost } from '../../src/rules/projection/known-host.ts'
-import { adoptPrefix } from '../../src/rules/projection/prefix.ts'
 import { blueprintHash } from '../../src/rules/delegation/blueprint-hash.ts'
 import { type ChildPlan, type ParentView, planChild } from '../../src/rules/delegation/plan-child.ts'
 import type { Entity } from '../../src/world/component.ts'
@@ -133,10 +132,7 @@ export function forkBlueprint(
   const known = existing(world, agent, hash)
   if (known !== undefined) return known
   const blueprint = spawn(world, agent, { ...data, hash })
-  if (shared > 0) {
-    world.share(agent, Conversation, blueprint, SharedHistory, shared)
-    adoptPrefix(world.read(agent, Conversation), world.read(blueprint, SharedHistory), shared)
-  }
+  if (shared > 0) world.share(agent, Conversation, blueprint, SharedHistory, shared)
   return blueprint
 }
 

@@ -1,6 +1,7 @@
 import {
   Busy,
   Conversation,
+  Edited,
   Effect,
   LastTurn,
   ModelCall,
@@ -17,7 +18,6 @@ import {
 } from '../../components/index.ts'
 import type { ToolMessage } from '../../src/protocol/message.ts'
 import { Due } from '../../components/effects/due.ts'
-import { keepPrefix } from '../../src/rules/projection/prefix.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
@@ -202,7 +202,7 @@ export const countsNoTry = (): System[] =>
 /** Knows no input by its id after a restart. */
 export const forgetsInputs = (): System[] => replaced('receipts', () => undefined)
 
-/** Makes an early message shorter, and lets the hashes of the prefix believe that nothing was changed. */
+/** Makes an early message shorter, and takes the note of that away. */
 export const rewritesSilently = (): System[] =>
   besides(-1, (world) => {
     for (const agent of world.query(Conversation, Unread)) {
@@ -211,7 +211,7 @@ export const rewritesSilently = (): System[] =>
       world.splice(agent, Conversation, 0, 1, [
         { role: 'user', content: [{ type: 'text', text: `Go on. ${world.tick}` }] },
       ])
-      keepPrefix(before, world.read(agent, Conversation), before.length)
+      world.remove(agent, Edited)
     }
   })
 

@@ -90,7 +90,7 @@ describe('the reply of a model', () => {
   it('that was read from less of the cache than there was tells so, though the prefix held', () => {
     const world = worldOf(reply)
     const { agent, call } = thinker(world)
-    const prefix = { count: 1, llm: 1, messages: 1, system: 1, tools: 1 }
+    const prefix = { count: 1, llm: 1, system: 1, tools: 1 }
     world.set(agent, Prefix, prefix)
     settleWith(world, call, answered(saying('One'), { input: 5, cacheRead: 0, cacheWrite: 2_000 }))
     expect(tickAt(world, 0).events.map((event) => event.type)).toEqual(['model-replied'])

@@ -61,7 +61,7 @@ const written: readonly (readonly [string, z.ZodType, unknown])[] = [
   ['Outcome', Outcome.schema, { ok: true, value: [null] }],
   ['Outcome', Outcome.schema, { ok: false, failure: { kind: 'internal', message: 'x' } }],
   ['OwnedBy', OwnedBy.schema, { agent: 1 }],
-  ['Prefix', Prefix.schema, { count: 1, llm: 1, messages: 1, system: 1, tools: 1 }],
+  ['Prefix', Prefix.schema, { count: 1, llm: 1, system: 1, tools: 1 }],
   ['SubagentSession', SubagentSession.schema, session],
   ['ToolCall', ToolCall.schema, { arguments: {}, callId: 'a', name: 'b' }],
   ['Turn', Turn.schema, { startedAtMs: 0.5, steps: 1, toolCalls: 0, truncated: true }],

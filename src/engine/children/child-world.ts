@@ -5,6 +5,7 @@ import { Boundary } from '../../../components/context/boundary.ts'
 import { Ceilings, type CeilingsData } from '../../../components/money/ceilings.ts'
 import { Context } from '../../../components/context/context.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
+import { Edited } from '../../../components/agent/edited.ts'
 import { ApprovalsDenied, SharedBlock } from '../../../components/context/holder.ts'
 import { HostFacts, type HostFactsData } from '../../../components/agent/host-facts.ts'
 import { Limits } from '../../../components/agent/limits.ts'
@@ -20,10 +21,9 @@ import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { parseModel } from '../../rules/projection/model-name.ts'
-import { adoptPrefix } from '../../rules/projection/prefix.ts'
 import { declarationHash } from '../../rules/delegation/declaration-hash.ts'
 import { canonical } from '../../world/canonical.ts'
-import type { Component, Entity } from '../../world/component.ts'
+import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import { hashText } from '../../world/random.ts'
 import { World } from '../../world/world.ts'
@@ -43,6 +43,8 @@ export interface ChildParts {
   readonly budgetOwner?: BudgetOwner | undefined
   /** Of a fork: what it shares with its parent. */
   readonly history: readonly Message[]
+  /** Where that was changed since it was captured. */
+  readonly edited?: EditedPart | undefined
   readonly systems: readonly System[]
   readonly facts: HostFactsData
   readonly catalogue: Catalogue
@@ -80,13 +82,9 @@ export function childWorld(
   if (approvals === 'denied') world.add(agent, ApprovalsDenied)
   if (liveSubagents !== undefined) put(SharedBlock, fresh({ text: liveSubagents }))
   put(Conversation, conversation(parts))
-  const { history } = parts
-  const { boundary, prefix } = blueprint
+  if (parts.edited !== undefined) put(Edited, fresh(parts.edited))
+  const { boundary } = blueprint
   if (boundary !== undefined) put(Boundary, fresh([boundary]))
-  if (prefix !== undefined) {
-    const covered = boundary?.seq ?? 0
-    adoptPrefix(history, world.read(agent, Conversation), covered + prefix.count, covered)
-  }
   // Summaries of its turns are paid for by the agent that launched it. A Context sees to that as well.
   if (blueprint.archival !== undefined && blueprint.context === undefined) world.add(agent, Metered)
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))

@@ -8,7 +8,7 @@ import type { HolderFailure } from '../../rules/delegation/session-outcome.ts'
 import { type HolderParts, holderWorld } from './holder-world.ts'
 import { reviveSession } from './revive-session.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import type { Component, Entity } from '../../world/component.ts'
+import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { System, World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
@@ -45,6 +45,7 @@ export interface Beginning {
   readonly blueprint: BlueprintData
   readonly budgetOwner?: BudgetOwner | undefined
   readonly history: readonly Message[]
+  readonly edited?: EditedPart | undefined
 }
 
 /** It lay in memory, or in a folder that is not there any more. */

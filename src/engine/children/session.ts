@@ -1,4 +1,5 @@
 import { Blueprint, MadeFrom, SharedHistory } from '../../../components/sessions/blueprint.ts'
+import { Edited } from '../../../components/agent/edited.ts'
 import { defaultDelegation, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { OutcomeData } from '../../../components/effects/outcome.ts'
 import { Running } from '../../../components/effects/running.ts'
@@ -94,6 +95,7 @@ async function newWorld(
       agent: record.parent,
       blueprint: world.read(blueprint, Blueprint),
       history: world.get(blueprint, SharedHistory) ?? [],
+      edited: world.get(blueprint, Edited),
     })
   } finally {
     unlock?.()

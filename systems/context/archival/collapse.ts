@@ -8,7 +8,6 @@ import { OwnedBy } from '../../../components/effects/owned-by.ts'
 import { Unread } from '../../../components/agent/unread.ts'
 import { lastWords } from '../../../src/rules/context/last-words.ts'
 import { countUpTo } from '../../../src/rules/projection/places.ts'
-import { keepPrefix } from '../../../src/rules/projection/prefix.ts'
 import { recordHolder } from '../../../src/rules/delegation/record-holder.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
@@ -55,7 +54,6 @@ function replaceSlice(
 ): void {
   const from = countUpTo(world, agent, fromSeq)
   const to = countUpTo(world, agent, toSeq)
-  const before = world.read(agent, Conversation)
   keepNewestCall(world, agent, from, to)
   keepWords(world, agent, to, toSeq)
   const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
@@ -63,7 +61,6 @@ function replaceSlice(
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
   // What stands behind the turn, and is being answered, is none the newer for it.
   if (!isUnread) world.remove(agent, Unread)
-  keepPrefix(before, world.read(agent, Conversation), from)
   noteRewrite(world, agent, { kind: 'archival', costNanoUsd, toSeq })
   for (const call of world.referrers(OwnedBy, agent)) {
     if (!world.has(call, ModelCall)) continue
