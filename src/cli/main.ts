@@ -71,7 +71,7 @@ async function askCommand(words: readonly string[]): Promise<number> {
   const [{ ask }, { jsonView }, { textView }] = await Promise.all([
     import('./ask.ts'),
     import('./json-view.ts'),
-    import('./terminal/text-view.ts'),
+    import('./terminal/terminal-view.ts'),
   ])
   const { signal, exitCode } = interruption()
   const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))

@@ -62,6 +62,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   bitecs: ['src/world'],
   ignore: ['src/tools'],
   'p-queue': ['src/engine'],
+  'cli-truncate': ['src/cli'],
+  'string-width': ['src/cli'],
 }
 
 export const importsRunOneWay: Rule = (files) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type AskEvent, type ContextEvent, contextEventTypes } from '../../src/cli/ask-event.ts'
-import { contextText } from '../../src/cli/terminal/context-text.ts'
-import { textView } from '../../src/cli/terminal/text-view.ts'
+import { contextText } from '../../src/cli/terminal/run-texts.ts'
+import { textView } from '../../src/cli/terminal/terminal-view.ts'
 import type { Entity } from '../../src/index.ts'
 import { Terminal } from './terminal.ts'
 

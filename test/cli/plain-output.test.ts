@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { textView } from '../../src/cli/terminal/text-view.ts'
+import { textView } from '../../src/cli/terminal/terminal-view.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { run } from './program.ts'
 import { files, question } from './read-folder.ts'

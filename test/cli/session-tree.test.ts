@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AskEvent, Before, FoundAgent } from '../../src/cli/ask-event.ts'
-import type { Branch } from '../../src/cli/terminal/branch.ts'
+import type { Branch } from '../../src/cli/terminal/session-tree.ts'
 import { SessionTree } from '../../src/cli/terminal/session-tree.ts'
 
 const run = { run: 'ask-1', data: '/data', folder: '/files', question: 'Why?', places: [], model: 'a/b' }

@@ -105,12 +105,13 @@ describe('how far a sweep is', () => {
     const bar = `${'━'.repeat(6)}${'─'.repeat(18)}`
     expect(terminal.shown).toEqual([
       `team ${bar}  500 of 2,000 seeds · none failed · 250 a second · 1,204 faults · 6.0 s left`,
+      '',
     ])
     view.tell({ ...sweep, tally: { ...sweep.tally, runs: 600 } })
     expect(terminal.shown[0]).toContain('500 of')
     now = 200
     view.tell({ ...sweep, tally: { ...sweep.tally, runs: 600, failures: 2 } })
-    expect(terminal.shown).toEqual([expect.stringContaining('600 of 2,000 seeds · 2 failed')])
+    expect(terminal.shown).toEqual([expect.stringContaining('600 of 2,000 seeds · 2 failed'), ''])
     view.end([[{ text: 'team passed' }]])
     expect(terminal.shown).toEqual(['team passed', '', ''])
   })
@@ -118,8 +119,7 @@ describe('how far a sweep is', () => {
   it('fits a terminal that is small', () => {
     const terminal = new Terminal(44)
     new SweepView(terminal, { isDumb: false, now: () => 0 }).tell(sweep)
-    expect(terminal.shown).toHaveLength(1)
-    expect(terminal.shown[0]).toMatch(/^team ━━─{8} {2}500 of 2,000 seeds.*…$/)
+    expect(terminal.shown).toEqual([expect.stringMatching(/^team ━━─{8} {2}500 of 2,000 seeds.*…$/), ''])
   })
 
   it('is told elsewhere in a line now and then', () => {

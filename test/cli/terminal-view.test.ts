@@ -1,7 +1,7 @@
+import stringWidth from 'string-width'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AskEvent, Before } from '../../src/cli/ask-event.ts'
 import { TerminalView } from '../../src/cli/terminal/terminal-view.ts'
-import { textWidth } from '../../src/cli/terminal/text-width.ts'
 import { Terminal } from './terminal.ts'
 
 function viewOn(columns: number, rows?: number): { terminal: Terminal; view: TerminalView } {
@@ -55,7 +55,7 @@ describe('a run on a terminal', () => {
     view.tell(answered('2', 'b.md', { path }))
     view.tell({ type: 'model-delta', kind: 'text', text: 'I sleep.' })
     view.tell({ type: 'model-replied', tick: 5, index: 0, usage })
-    expect(still(terminal.shown).slice(-8)).toEqual([
+    expect(still(terminal.shown).slice(-9)).toEqual([
       '',
       `  ✓ read_file a.md${' '.repeat(54)}2 lines`,
       '',
@@ -64,6 +64,7 @@ describe('a run on a terminal', () => {
       '  * lead     running          1.5K tok  thinking',
       '  └─ * docs  running  1 step            thinking',
       '  Ctrl-C stops; nothing is lost',
+      '',
     ])
   })
 
@@ -111,7 +112,7 @@ describe('a run on a terminal', () => {
       arguments: { path: 'x/'.repeat(99) },
     })
     view.tell(ended)
-    for (const row of terminal.shown) expect(textWidth(row)).toBeLessThan(columns)
+    for (const row of terminal.shown) expect(stringWidth(row)).toBeLessThan(columns)
     expect(terminal.shown.join(' ')).toMatch(/I\s+read\s+all\s+that\s+there\s+is\s+to\s+be\s+read\s+about\s+it\./)
   })
 
@@ -137,7 +138,7 @@ describe('a run on a terminal', () => {
     }
     view.tell({ ...started, before })
     view.tell(tool)
-    expect(still(terminal.shown).slice(-7)).toEqual([
+    expect(still(terminal.shown).slice(-8)).toEqual([
       '',
       'Done before, and not done again: 2 model calls, 2 tool calls.',
       `  ✓ read_file a.md${' '.repeat(54)}2 lines`,
@@ -145,6 +146,7 @@ describe('a run on a terminal', () => {
       '  ◌ lead     asleep     2 steps  1.5K tok',
       '  └─ ✓ docs  succeeded  2 steps  1.5K tok  Found.',
       '  Ctrl-C stops; nothing is lost',
+      '',
     ])
   })
 

@@ -1,9 +1,8 @@
+import { stripVTControlCharacters } from 'node:util'
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { Screen } from '../../src/cli/terminal/screen.ts'
-import { cutLine } from '../../src/cli/terminal/styled-line.ts'
-import { cutToWidth, textWidth } from '../../src/cli/terminal/text-width.ts'
 import { callText, resultText } from '../../src/cli/terminal/tool-text.ts'
-import { WordWrap, wrapped } from '../../src/cli/terminal/word-wrap.ts'
 import type { JsonObject } from '../../src/index.ts'
 import { Terminal } from './terminal.ts'
 
@@ -16,42 +15,85 @@ function lines(...texts: readonly string[]) {
   return texts.map((text) => [{ text }])
 }
 
+/** What a terminal shows of a text, on lines of so many columns; one more stays free. */
+function wrapped(text: string, columns: number): string[] {
+  const { terminal, screen } = screenOn(columns + 1)
+  screen.text(text)
+  return terminal.shown.slice(0, -1)
+}
+
+function streamed(pieces: readonly string[], columns: number): string[] {
+  const { terminal, screen } = screenOn(columns + 1)
+  for (const piece of pieces) screen.stream(piece)
+  screen.endStream()
+  return terminal.shown.slice(0, -1)
+}
+
 describe('a text on a terminal', () => {
   it('is as wide as its characters are shown', () => {
-    expect(['abc', 'é', '記憶', '👩‍👩‍👧', ''].map(textWidth)).toEqual([3, 1, 4, 2, 0])
+    const rows = ['abc', 'é', '記憶', '👩‍👩‍👧'].map((text) => {
+      const { terminal, screen } = screenOn(21)
+      screen.row({ mark: '✓', markStyle: 'green', text, note: 'end' })
+      return stripVTControlCharacters(terminal.sent).trimEnd()
+    })
+    expect(rows.map((row) => stringWidth(row))).toEqual([20, 20, 20, 20])
   })
 
   it('that is too long is cut with an ellipsis, never within a character', () => {
-    expect(['abcdef', 'abc', '記憶喪失'].map((text) => cutToWidth(text, 4))).toEqual(['abc…', 'abc', '記…'])
-    expect(cutToWidth('abc', 0)).toBe('')
+    const shown = ['abcdef', 'abcd', '記憶喪失'].map((text) => {
+      const { terminal, screen } = screenOn(5)
+      screen.lines(lines(text))
+      return terminal.shown[0]
+    })
+    expect(shown).toEqual(['abc…', 'abcd', '記…'])
   })
 
   it('of several looks is cut wherever its room ends', () => {
     const line = [{ text: 'ab', style: 'bold' as const }, { text: 'cd' }, { text: 'ef' }]
-    const cut = [2, 3, 4, 5, 6].map((columns) => cutLine(line, columns).map(({ text }) => text))
-    expect(cut).toEqual([['a…'], ['ab', '…'], ['ab', 'c…'], ['ab', 'cd', '…'], ['ab', 'cd', 'ef']])
+    const cut = [2, 3, 4, 5, 6].map((columns) => {
+      const { terminal, screen } = screenOn(columns + 1)
+      screen.lines([line])
+      return terminal.shown[0]
+    })
+    expect(cut).toEqual(['a…', 'ab…', 'abc…', 'abcd…', 'abcdef'])
   })
 
   it('is wrapped between words, lists and quotes under their text', () => {
-    expect(wrapped('one two three', 8)).toBe('one two\nthree\n')
-    expect(wrapped('> one two three\n- four five\n12. six seven\n\nend', 9, '  ')).toBe(
-      '  > one\n    two\n    three\n  - four\n    five\n  12. six\n      seven\n\n  end\n',
-    )
+    expect(wrapped('one two three', 8)).toEqual(['one two', 'three'])
+    expect(streamed(['> one two three\n- four five\n12. six ten\n\nend'], 9)).toEqual([
+      '  > one',
+      '    two',
+      '    three',
+      '  - four',
+      '    five',
+      '  12. six',
+      '      ten',
+      '',
+      '  end',
+    ])
+  })
+
+  it('keeps the spaces that a quoted line begins with', () => {
+    expect(streamed(['>   if (a) {\n    x'], 40)).toEqual(['  >   if (a) {', '      x'])
   })
 
   it('has words that are longer than a line on lines of their own', () => {
-    expect(wrapped('a 1234567890 b', 5)).toBe('a\n1234567890\nb\n')
+    expect(wrapped('a 1234567 b', 8)).toEqual(['a', '1234567', 'b'])
+    expect(wrapped('a 1234567890 b', 5)).toEqual(['a', '123456', '7890', 'b'])
   })
 
   it('comes out the same in whatever pieces it came', () => {
     const text = 'What was stopped\n> goes on, and on,\nand on.'
-    const wrap = new WordWrap({ columns: () => 10, indent: ' ' })
-    const pieces =
-      text
-        .split('')
-        .map((character) => wrap.push(character))
-        .join('') + wrap.end()
-    expect(pieces).toBe(wrapped(text, 10, ' '))
+    expect(streamed(text.split(''), 10)).toEqual(streamed([text], 10))
+    expect(streamed([text], 10)).toEqual([
+      '  What was',
+      '  stopped',
+      '  > goes',
+      '    on,',
+      '    and',
+      '    on,',
+      '  and on.',
+    ])
   })
 })
 
@@ -67,20 +109,28 @@ describe('a screen', () => {
     // oxlint-disable-next-line no-control-regex
     expect(terminal.shown.join('\n')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
     // oxlint-disable-next-line no-control-regex
-    expect(terminal.sent.match(/\u001b(?!\[\d*[AHJKm])/g)).toBeNull()
+    expect(terminal.sent.match(/\u001b(?!\[(?:\d*[ABGHJKm]|\?2026[hl]))/g)).toBeNull()
   })
 
   it('draws lines that change over themselves, below all that stays', () => {
     const { terminal, screen } = screenOn(80)
     screen.text('first')
     screen.live(lines('lead', 'one', 'two'))
-    expect(terminal.shown).toEqual(['first', '', 'lead', 'one', 'two'])
+    expect(terminal.shown).toEqual(['first', '', 'lead', 'one', 'two', ''])
     screen.live(lines('lead', 'three'))
-    expect(terminal.shown).toEqual(['first', '', 'lead', 'three'])
+    expect(terminal.shown).toEqual(['first', '', 'lead', 'three', ''])
     screen.text('second')
-    expect(terminal.shown).toEqual(['first', 'second', '', 'lead', 'three'])
+    expect(terminal.shown).toEqual(['first', 'second', '', 'lead', 'three', ''])
     screen.live([])
     expect(terminal.shown).toEqual(['first', 'second', ''])
+  })
+
+  it('draws a first line that changes apart from a text that grows, at the bottom of a terminal too', () => {
+    const { terminal, screen } = screenOn(40, 5)
+    for (const text of ['one', 'two', 'three']) screen.text(text)
+    screen.stream('A text that ')
+    screen.live(lines('lead'))
+    expect(terminal.shown).toEqual(['one', 'two', 'three', '  A text that', '', 'lead', ''])
   })
 
   it('writes nothing when nothing has changed', () => {
@@ -95,15 +145,15 @@ describe('a screen', () => {
     const { terminal, screen } = screenOn(16)
     screen.live(lines('lead'))
     for (const piece of ['What ', 'was ', 'stopped ', 'goes ', 'on.']) screen.stream(piece)
-    expect(terminal.shown).toEqual(['  What was', '  stopped goes', '', 'lead'])
+    expect(terminal.shown).toEqual(['  What was', '  stopped goes', '', 'lead', ''])
     expect(screen.endStream()).toBe(true)
-    expect(terminal.shown).toEqual(['  What was', '  stopped goes', '  on.', '', 'lead'])
+    expect(terminal.shown).toEqual(['  What was', '  stopped goes', '  on.', '', 'lead', ''])
   })
 
   it('keeps what is to stand behind a text until it has ended', () => {
     const { terminal, screen } = screenOn(80)
     screen.stream('What was ')
-    screen.behindStream(() => screen.text('Else.'))
+    screen.afterStream(() => screen.text('Else.'))
     screen.stream('stopped.')
     screen.endStream()
     expect(terminal.shown).toEqual(['  What was stopped.', 'Else.', ''])

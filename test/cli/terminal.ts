@@ -17,12 +17,19 @@ export class Terminal extends Writable {
     this.rows = rows
   }
 
-  /** What stands on it and what was scrolled off, a text a line, without colours. */
+  /** What stands on it down to the cursor, and what was scrolled off, a text a line, without colours. */
   get shown(): string[] {
-    return this.#lines.map((cells) =>
+    const texts = this.#lines.map((cells) =>
       Array.from(cells, (cell) => cell ?? ' ')
         .join('')
         .trimEnd(),
+    )
+    return texts.slice(
+      0,
+      Math.max(
+        this.#row,
+        texts.findLastIndex((text) => text !== ''),
+      ) + 1,
     )
   }
 
@@ -35,19 +42,22 @@ export class Terminal extends Writable {
 
   #take(token: string): void {
     // oxlint-disable-next-line no-control-regex
-    const [, count, command] = /^\u001b\[([\d;]*)([a-zA-Z])$/.exec(token) ?? []
+    const [, count, command] = /^\u001b\[([\d;?]*)([a-zA-Z])$/.exec(token) ?? []
     if (token === '\n') this.#newLine()
     else if (token === '\r') this.#column = 0
     else if (command === 'A') this.#row = Math.max(this.#top, this.#row - Number(count))
+    else if (command === 'B') this.#row = Math.min(this.#lines.length - 1, this.#row + Number(count))
+    else if (command === 'G') this.#column = 0
     else if (command === 'H') {
       this.#row = this.#top
       this.#column = 0
-    } else if (command === 'K') this.#line.length = Math.min(this.#line.length, this.#column)
+    } else if (command === 'K') this.#line.length = count === '2' ? 0 : Math.min(this.#line.length, this.#column)
     else if (command === 'J') {
       this.#line.length = Math.min(this.#line.length, this.#column)
       this.#lines.length = this.#row + 1
     } else if (command === undefined) this.#put(token)
-    else if (command !== 'm') throw new Error(`This terminal does not know ${JSON.stringify(token)}.`)
+    else if (command !== 'm' && !/^\?2026[hl]/.test(`${count}${command}`))
+      throw new Error(`This terminal does not know ${JSON.stringify(token)}.`)
   }
 
   #put(character: string): void {

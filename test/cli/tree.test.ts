@@ -1,7 +1,7 @@
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
-import type { Branch } from '../../src/cli/terminal/branch.ts'
+import type { Branch } from '../../src/cli/terminal/session-tree.ts'
 import { type TreeLinesOptions, treeLines } from '../../src/cli/terminal/tree-lines.ts'
-import { textWidth } from '../../src/cli/terminal/text-width.ts'
 
 function branch(path: readonly string[], name: string, facts: Partial<Branch> = {}): Branch {
   return { path, name, state: 'running', steps: 0, tokens: 0, durationMs: 0, doing: '', ...facts }
@@ -110,6 +110,6 @@ describe('the tree of sessions', () => {
     const name = 'a/folder/that/is/deeply/nested, and/another/one'
     const [line = ''] = textOfTree([branch(['a'], name, { doing: 'thinking' })], { columns: 79 })
     expect(line).toBe('  └─ * a/folder/that/…  running  thinking')
-    expect(textWidth(line)).toBeLessThan(79)
+    expect(stringWidth(line)).toBeLessThan(79)
   })
 })

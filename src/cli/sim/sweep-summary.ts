@@ -1,5 +1,5 @@
 import { durationText, many, numberText } from '../terminal/amounts.ts'
-import type { Span, StyledLine } from '../terminal/styled-line.ts'
+import type { Span, StyledLine } from '../terminal/screen.ts'
 import type { StorySweep } from './sweep-story.ts'
 import { nameOf, rateText } from './sweep-view.ts'
 import { faultsIn } from './tally.ts'

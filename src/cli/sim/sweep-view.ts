@@ -1,7 +1,6 @@
+import stringWidth from 'string-width'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
-import { type Output, Screen } from '../terminal/screen.ts'
-import type { Span, StyledLine } from '../terminal/styled-line.ts'
-import { lineWidth } from '../terminal/styled-line.ts'
+import { type Output, Screen, type Span, type StyledLine } from '../terminal/screen.ts'
 import { faultsIn } from './tally.ts'
 import type { StorySweep } from './sweep-story.ts'
 
@@ -54,7 +53,8 @@ export class SweepView {
   #line(sweep: StorySweep): StyledLine {
     const facts = factsOf(sweep).flatMap((fact, index): Span[] => [{ text: index === 0 ? '  ' : ' · ' }, fact])
     const name = nameOf(sweep)
-    const room = this.#screen.columns - lineWidth(facts) - lineWidth([{ text: name }]) - 4
+    const texts = [name, ...facts.map(({ text }) => text)].join('')
+    const room = this.#screen.columns - stringWidth(texts) - 4
     const columns = Math.min(barColumns[1], Math.max(barColumns[0], room))
     const full = Math.floor((columns * sweep.tally.runs) / sweep.seeds)
     return [

@@ -1,11 +1,9 @@
 import { type AskEvent, type AskEventOf, type ContextEvent, isContextEvent, type View } from '../ask-event.ts'
 import { durationText, many } from './amounts.ts'
-import type { Branch } from './branch.ts'
-import { contextText } from './context-text.ts'
-import { beforeText, totalsText, writeHead } from './run-texts.ts'
+import { beforeText, contextText, totalsText, writeHead } from './run-texts.ts'
 import { type Output, Screen } from './screen.ts'
-import { SessionTree } from './session-tree.ts'
-import { toolRow } from './tool-row.ts'
+import { type Branch, SessionTree } from './session-tree.ts'
+import { toolRow } from './tool-text.ts'
 import { treeLines } from './tree-lines.ts'
 
 /** A run where nothing can be changed once it is written: a line for whatever happens, those of sessions under their names. */

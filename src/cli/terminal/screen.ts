@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
+import cliTruncate from 'cli-truncate'
+import { createLogUpdate } from 'log-update'
+import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
 import { cleanText } from '../../tools/files/clean-text.ts'
-import { LiveRegion } from './live-region.ts'
-import { cutLine, type Style, type StyledLine } from './styled-line.ts'
-import { cutToWidth, textWidth } from './text-width.ts'
-import { WordWrap, wrapped } from './word-wrap.ts'
 
 /** Where text goes: a terminal, or a file or pipe. */
 export interface Output extends NodeJS.WritableStream {
@@ -12,13 +12,24 @@ export interface Output extends NodeJS.WritableStream {
   readonly rows?: number
 }
 
+export type Style = Parameters<typeof styleText>[0]
+
+/** A text in one style. */
+export interface Span {
+  readonly text: string
+  readonly style?: Style | undefined
+}
+
+/** One line in several styles. */
+export type StyledLine = readonly Span[]
+
 /** A line of two parts. */
 export interface Row {
   /** One character before it. */
   readonly mark: string
   readonly markStyle: Style
   readonly text: string
-  /** At the right edge where there is one, and behind the text where there is none. */
+  /** At the right edge of a terminal; right after the text in a file or pipe. */
   readonly note: string
 }
 
@@ -27,29 +38,31 @@ const maxTextColumns = 100
 const standardColumns = 80
 const standardRows = 24
 const indent = '  '
-/** What was written last is kept, so that it can be written again when the size of the terminal has changed. */
+/** How many of the latest writes are kept, to write them again when the size of the terminal changes. */
 const maxKept = 200
+/** Not empty: log-update takes an empty line at the end of what it drew for one that is there, and draws over it. */
+const blankLine = ' '
+const clearScreen = '\u001b[H\u001b[J'
 
 /**
- * A terminal of which only the last lines ever change. What is no terminal gets the same text without wrapping, colours
- * and those lines.
+ * A terminal of which only the last lines change. A file or pipe gets the same text without wrapping, colours and these
+ * lines.
  */
 export class Screen {
   readonly #out: Output
   readonly #isDumb: boolean
   /** Has lines that change. */
   readonly isLive: boolean
-  readonly #region = new LiveRegion()
+  readonly #redraw: ReturnType<typeof createLogUpdate>
   #lines: readonly StyledLine[] = []
-  /** What stays, as the functions that make it for the columns of now. */
-  readonly #kept: (() => string)[] = []
-  #size = ''
+  /** What stays, as functions that format it for the current size. */
+  readonly #kept: (() => readonly string[])[] = []
+  #size: string
   #isBlank = true
-  #stream: WordWrap | undefined
-  /** The text that comes, so far. */
-  #streamed = ''
-  /** Its last line, as far as it goes. */
-  #open = ''
+  /** The last line of the text that is streaming, before wrapping. */
+  #open: string | undefined
+  /** How many lines of it, wrapped, are written for good. */
+  #written = 0
   readonly #later: (() => void)[] = []
 
   /** `isDumb`: the terminal knows no control codes. */
@@ -57,6 +70,8 @@ export class Screen {
     this.#out = out
     this.#isDumb = isDumb
     this.isLive = out.isTTY === true && !isDumb
+    // A hidden cursor would have to be restored after a crash.
+    this.#redraw = createLogUpdate(out, { showCursor: true })
     this.#size = this.#sizeNow
   }
 
@@ -70,119 +85,127 @@ export class Screen {
     return this.#out.isTTY === true ? (this.#out.rows ?? standardRows) : Infinity
   }
 
-  /** A paragraph, wrapped. */
+  /** Writes a paragraph, wrapped. */
   text(text: string, style?: Style): void {
-    this.#write(() => this.#paint(style, wrapped(cleanText(text), this.#textColumns)))
+    this.#write(() => wrapped(cleanText(text), this.#textColumns).map((line) => this.#paint(style, line)))
   }
 
-  /** A line that is cut where it does not fit. */
+  /** Writes a line, truncated to the width. */
   row(row: Row, style?: Style): void {
-    this.#write(() => this.#rowText(row, style))
+    this.#write(() => [this.#rowText(row, style)])
   }
 
-  /** Lines that stay, cut where they do not fit. */
+  /** Writes lines, truncated to the width. */
   lines(lines: readonly StyledLine[]): void {
-    if (lines.length > 0) this.#write(() => lines.map((line) => `${this.#painted(line)}\n`).join(''))
+    if (lines.length > 0) this.#write(() => lines.map((line) => this.#painted(line)))
   }
 
-  /** An empty line, unless the last one is. */
+  /** Writes an empty line, unless the last one is empty. */
   gap(): void {
     this.endStream()
-    if (!this.#isBlank) this.#write(() => '\n')
+    if (!this.#isBlank) this.#write(() => [''])
   }
 
-  /** Does text come? */
   get isStreaming(): boolean {
-    return this.#stream !== undefined
+    return this.#open !== undefined
   }
 
-  /** Text as it comes, wrapped word by word. */
+  /** Writes text that arrives in pieces, indented and wrapped. A word is held back until it is complete. */
   stream(text: string): void {
-    const clean = cleanText(text)
-    this.#stream ??= this.#newStream()
-    this.#streamed += clean
-    this.#grow(this.#stream.push(clean))
+    const lines = ((this.#open ?? '') + cleanText(text)).split('\n')
+    const open = lines.pop() ?? ''
+    for (const line of lines) this.#endLine(line)
+    this.#open = open
+    const complete = this.#openLines().slice(this.#written, -1)
+    this.#written += complete.length
+    this.#put(complete)
   }
 
-  /** Ends the text that comes, if any does. */
+  /** Ends the text that is streaming. Gives whether there was one. */
   endStream(): boolean {
-    const stream = this.#stream
-    if (stream === undefined) return false
-    const whole = this.#streamed
-    this.#stream = undefined
-    this.#streamed = ''
-    this.#grow(stream.end())
-    this.#keep(() => wrapped(whole, this.#textColumns, indent))
+    const open = this.#open
+    if (open === undefined) return false
+    this.#open = undefined
+    if (open.trim() !== '') this.#endLine(open)
     for (const write of this.#later.splice(0)) write()
     return true
   }
 
-  /** Writes something at once, or, while text comes, behind it. */
-  behindStream(write: () => void): void {
-    if (this.#stream === undefined) write()
+  /** Writes something at once, or, while text is streaming, after it. */
+  afterStream(write: () => void): void {
+    if (this.#open === undefined) write()
     else this.#later.push(write)
   }
 
-  /** Replaces the lines that change; none takes them away. */
+  /** Replaces the lines that change; an empty list removes them. */
   live(lines: readonly StyledLine[]): void {
     if (!this.isLive) return
     this.#lines = lines
-    if (this.#size === this.#sizeNow) this.#out.write(this.#region.redrawn(this.#below()))
-    else this.#repaint()
+    this.#put([])
   }
 
-  /** Takes what has come of the text, and shows its last line among those that change. */
-  #grow(text: string): void {
-    const whole = this.#open + text
-    const end = this.isLive ? whole.lastIndexOf('\n') + 1 : whole.length
-    this.#open = whole.slice(end)
-    this.#put(whole.slice(0, end))
-  }
-
-  #write(make: () => string): void {
+  #write(format: () => readonly string[]): void {
     this.endStream()
-    this.#keep(make)
-    this.#put(make())
+    this.#keep(format)
+    this.#put(format())
   }
 
-  #keep(make: () => string): void {
+  #keep(format: () => readonly string[]): void {
     if (!this.isLive) return
-    this.#kept.push(make)
+    this.#kept.push(format)
     if (this.#kept.length > maxKept) this.#kept.shift()
   }
 
-  #put(text: string): void {
-    if (text !== '') this.#isBlank = text === '\n' || text.endsWith('\n\n')
-    this.#out.write(this.isLive ? this.#region.pushedDown(text, this.#below()) : text)
+  /** Writes what is left of a line of the stream, for good. */
+  #endLine(line: string): void {
+    const format = (): readonly string[] => wrapped(line, this.#textColumns, indent)
+    const rest = format().slice(this.#written)
+    this.#open = undefined
+    this.#written = 0
+    this.#keep(format)
+    this.#put(rest)
   }
 
-  /** All of what fits, for another size. */
+  /** Writes lines that stay, above those that change. */
+  #put(lines: readonly string[]): void {
+    const text = lines.map((line) => `${line}\n`).join('')
+    if (text !== '') this.#isBlank = lines.at(-1) === ''
+    if (!this.isLive) return text === '' ? undefined : void this.#out.write(text)
+    if (this.#size !== this.#sizeNow) return this.#repaint()
+    if (text !== '') this.#redraw.persist(text)
+    this.#drawBelow(this.#below())
+  }
+
+  /** Clears a terminal whose size has changed, and writes what fits: what stood where is unknown. */
   #repaint(): void {
     this.#size = this.#sizeNow
-    let text = this.#kept.map((make) => make()).join('')
-    if (this.#stream !== undefined) {
-      this.#stream = this.#newStream()
-      const whole = this.#stream.push(this.#streamed)
-      const end = whole.lastIndexOf('\n') + 1
-      this.#open = whole.slice(end)
-      text += whole.slice(0, end)
-    }
     const below = this.#below()
-    const lines = text.split('\n').slice(0, -1)
-    const shown = lines.slice(Math.max(0, lines.length - Math.max(0, this.rows - below.length)))
-    this.#out.write(this.#region.repainted(shown.map((line) => `${line}\n`).join(''), below))
+    const open = this.#openLines().slice(0, -1)
+    this.#written = open.length
+    const above = [...this.#kept.flatMap((format) => format()), ...open]
+    const shown = above.slice(Math.max(0, above.length - Math.max(0, this.rows - below.length - 1)))
+    this.#redraw.done()
+    this.#out.write(clearScreen + shown.map((line) => `${line}\n`).join(''))
+    this.#drawBelow(below)
   }
 
-  /** What stands below all that stays. */
+  #drawBelow(below: readonly string[]): void {
+    if (below.length === 0) this.#redraw.clear()
+    else this.#redraw(below.join('\n'))
+  }
+
+  /** What stands below all that stays: the last line of the stream, and the lines that change. */
   #below(): string[] {
-    const open = this.#open === '' ? [] : [this.#open]
+    const open = this.#openLines().slice(-1)
     const lines = this.#lines.slice(0, Math.max(0, this.rows - 2 - open.length))
     const isApart = lines.length > 0 && (open.length > 0 || !this.#isBlank)
-    return [...open, ...(isApart ? [''] : []), ...lines.map((line) => this.#painted(line))]
+    return [...open, ...(isApart ? [blankLine] : []), ...lines.map((line) => this.#painted(line))]
   }
 
-  #newStream(): WordWrap {
-    return new WordWrap({ columns: () => this.#textColumns, indent })
+  /** The complete words of the stream's last line, wrapped. */
+  #openLines(): string[] {
+    const words = /^.*\s/.exec(this.#open ?? '')?.[0] ?? ''
+    return words.trim() === '' ? [] : wrapped(words, this.#textColumns, indent)
   }
 
   get #sizeNow(): string {
@@ -196,18 +219,15 @@ export class Screen {
   #rowText({ mark, markStyle, text, note }: Row, style: Style | undefined): string {
     const room = this.#textColumns - indent.length - 2
     const whole = oneLine(text)
-    const right = cutToWidth(oneLine(note), Math.max(Math.floor(room / 3), room - textWidth(whole) - 2))
-    const left = cutToWidth(whole, room - textWidth(right) - 2)
-    const gap = Number.isFinite(room) ? room - textWidth(left) - textWidth(right) : 2
+    const right = truncated(oneLine(note), Math.max(Math.floor(room / 3), room - stringWidth(whole) - 2))
+    const left = truncated(whole, room - stringWidth(right) - 2)
+    const gap = Number.isFinite(room) ? room - stringWidth(left) - stringWidth(right) : 2
     const marked = `${indent}${this.#paint(markStyle, mark)} `
-    return `${marked}${this.#paint(style, left)}${' '.repeat(Math.max(2, gap))}${this.#paint('dim', right)}\n`
+    return `${marked}${this.#paint(style, left)}${' '.repeat(Math.max(2, gap))}${this.#paint('dim', right)}`
   }
 
   #painted(line: StyledLine): string {
-    const clean = line.map(({ text, style }) => ({ text: oneLine(text), style }))
-    return cutLine(clean, this.columns)
-      .map(({ text, style }) => this.#paint(style, text))
-      .join('')
+    return truncated(line.map(({ text, style }) => this.#paint(style, oneLine(text))).join(''), this.columns)
   }
 
   #paint(style: Style | undefined, text: string): string {
@@ -217,4 +237,23 @@ export class Screen {
 
 function oneLine(text: string): string {
   return cleanText(text).replaceAll(/[\t\n]+/g, ' ')
+}
+
+function truncated(text: string, columns: number): string {
+  return Number.isFinite(columns) ? cliTruncate(text, Math.max(0, columns)) : text
+}
+
+/**
+ * A text in lines of at most so many columns, wrapped between words. Lists and quotes continue under their text, so that
+ * a wrapped line does not look like two.
+ */
+function wrapped(text: string, columns: number, before = ''): string[] {
+  return text.split('\n').flatMap((line) => {
+    if (line.trim() === '') return ['']
+    if (!Number.isFinite(columns)) return [before + line.trimEnd()]
+    const [lead = ''] = /^\s*(?:(?:[-*+•>]|\d+[.)])(?:\s+|$))?/.exec(line) ?? []
+    const hanging = ' '.repeat(stringWidth(lead))
+    const rows = wrapAnsi(line.slice(lead.length), Math.max(1, columns - stringWidth(before + lead))).split('\n')
+    return rows.map((row, index) => `${before}${index === 0 ? lead : hanging}${row}`.trimEnd())
+  })
 }

@@ -7,12 +7,11 @@ import {
   type View,
 } from '../ask-event.ts'
 import { durationText } from './amounts.ts'
-import { contextText } from './context-text.ts'
-import { beforeText, totalsText, writeHead } from './run-texts.ts'
-import { type Output, Screen } from './screen.ts'
+import { PlainView } from './plain-view.ts'
+import { beforeText, contextText, totalsText, writeHead } from './run-texts.ts'
+import { type Output, Screen, type StyledLine } from './screen.ts'
 import { SessionTree } from './session-tree.ts'
-import type { StyledLine } from './styled-line.ts'
-import { toolRow } from './tool-row.ts'
+import { toolRow } from './tool-text.ts'
 import { treeLines } from './tree-lines.ts'
 
 const redrawMs = 100
@@ -20,6 +19,11 @@ const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 const stillMark = '▸'
 /** Lines of a terminal that the tree leaves to what is above it. */
 const linesAbove = 6
+
+/** The view for people: a terminal that knows control codes is redrawn in place; anything else gets plain lines. */
+export function textView(out: Output, { isDumb }: { readonly isDumb: boolean }): View {
+  return out.isTTY === true && !isDumb ? new TerminalView(out) : new PlainView(out, { isDumb })
+}
 
 /** A run on a terminal: what the lead says and does, line by line, and below it the tree of sessions, which changes in place. */
 export class TerminalView implements View {
@@ -47,8 +51,7 @@ export class TerminalView implements View {
     if (event.type === 'run-started') this.#start(event)
     else if (event.type === 'run-stopped') this.#stop(event)
     else if (event.type === 'run-ended') this.#end(event)
-    else if (event.type === 'warning')
-      this.#screen.behindStream(() => this.#screen.text(`  ${event.message}`, 'yellow'))
+    else if (event.type === 'warning') this.#screen.afterStream(() => this.#screen.text(`  ${event.message}`, 'yellow'))
     else if (event.type === 'session-ended') this.#failure(event)
     else if (isContextEvent(event)) this.#context(event)
     else if (event.path === undefined) this.#lead(event)
@@ -120,7 +123,7 @@ export class TerminalView implements View {
   #failure({ session, status, note = status }: AskEventOf<'session-ended'>): void {
     if (status === 'succeeded') return
     const row = { mark: '✗', markStyle: 'red', text: this.#nameOf(session), note } as const
-    this.#screen.behindStream(() => this.#screen.row(row))
+    this.#screen.afterStream(() => this.#screen.row(row))
   }
 
   #context(event: ContextEvent): void {
@@ -128,7 +131,7 @@ export class TerminalView implements View {
     if (text === undefined) return
     const who = event.path === undefined ? '' : `${this.#nameOf(event.path.at(-1) ?? '')} › `
     const style = event.type === 'boundary-written' ? 'dim' : 'yellow'
-    this.#screen.behindStream(() => this.#screen.text(`  ${who}${text}`, style))
+    this.#screen.afterStream(() => this.#screen.text(`  ${who}${text}`, style))
   }
 
   #stop({ run, resumeBy }: AskEventOf<'run-stopped'>): void {

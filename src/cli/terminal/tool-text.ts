@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../index.ts'
+import type { AnsweredTool } from '../ask-event.ts'
 import { sessionName } from '../session-name.ts'
 import { many } from './amounts.ts'
+import type { Row, Style } from './screen.ts'
 
 const nouns: Readonly<Record<string, readonly [one: string, more: string]>> = {
   list_files: ['entry', 'entries'],
@@ -9,6 +11,22 @@ const nouns: Readonly<Record<string, readonly [one: string, more: string]>> = {
 }
 
 type NameOf = (sessionId: string) => string
+
+export interface ToolRowOptions {
+  readonly nameOf: (sessionId: string) => string
+  /** Of all of it. */
+  readonly style?: Style | undefined
+  /** Before the call: whose it is. */
+  readonly lead?: string | undefined
+}
+
+/** A tool call and what came of it, as a line. */
+export function toolRow(answered: AnsweredTool, { nameOf, style, lead = '' }: ToolRowOptions): Row {
+  const { tool, arguments: input, text, isError } = answered
+  const [mark, markStyle] = isError ? (['✗', 'red'] as const) : (['✓', 'green'] as const)
+  const call = lead + callText(tool, input, nameOf)
+  return { mark, markStyle: style ?? markStyle, text: call, note: resultText(tool, text, isError) }
+}
 
 /** A tool call in a few words: `read_file docs/architecture.md`. `nameOf`: what people call a session by. */
 export function callText(tool: string, input: JsonObject, nameOf: NameOf = (sessionId) => sessionId): string {

@@ -1,7 +1,8 @@
+import cliTruncate from 'cli-truncate'
+import stringWidth from 'string-width'
 import { durationText, many, numberText, shortNumberText } from './amounts.ts'
-import type { Branch, BranchState } from './branch.ts'
-import { lineWidth, type Span, type Style, type StyledLine } from './styled-line.ts'
-import { cutToWidth, textWidth } from './text-width.ts'
+import type { Span, Style, StyledLine } from './screen.ts'
+import type { Branch, BranchState } from './session-tree.ts'
 
 export interface TreeLinesOptions {
   /** That a line may take. `Infinity`: nothing is left out. */
@@ -31,7 +32,7 @@ export function treeLines(branches: readonly Branch[], options: TreeLinesOptions
     const head = heads[row] ?? []
     const cells = (facts[row] ?? []).flatMap((text, column): Span[] => {
       const width = widths[column] ?? 0
-      const space = ' '.repeat(Math.max(0, width - textWidth(text)))
+      const space = ' '.repeat(Math.max(0, width - stringWidth(text)))
       return width === 0
         ? []
         : [{ text: gap + (column === 0 ? text + space : space + text), style: factStyle(column, state) }]
@@ -59,7 +60,7 @@ function headOf(
   return [
     { text: forkOf(path, shown), style: 'dim' },
     { text: `${markOf(state, spinner)} `, style },
-    { text: cutToWidth(name, maxName), style: 'bold' },
+    { text: cliTruncate(name, maxName), style: 'bold' },
   ]
 }
 
@@ -97,7 +98,7 @@ const leastWanted = [2, 1, 3, 0]
 
 /** Widths of the columns; 0 for those that there is no room for. */
 function factWidths(facts: readonly (readonly string[])[], room: number): number[] {
-  const widths = leastWanted.map((_, column) => Math.max(0, ...facts.map((cells) => textWidth(cells[column] ?? ''))))
+  const widths = leastWanted.map((_, column) => Math.max(0, ...facts.map((cells) => stringWidth(cells[column] ?? ''))))
   const taken = (): number => widths.reduce((sum, width) => sum + (width === 0 ? 0 : gap.length + width), 0)
   for (const column of leastWanted) if (taken() > room) widths[column] = 0
   return widths
@@ -146,6 +147,10 @@ function factStyle(column: number, state: BranchState): Style {
 function doingStyle(state: BranchState): Style | undefined {
   if (state === 'failed' || state === 'timed_out') return 'red'
   return state === 'running' || state === 'answering' ? undefined : 'dim'
+}
+
+function lineWidth(line: StyledLine): number {
+  return stringWidth(line.map(({ text }) => text).join(''))
 }
 
 /** Without blanks at the end. */
