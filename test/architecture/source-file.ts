@@ -38,14 +38,14 @@ interface Manifest {
 }
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
 
-/** All TypeScript files below the folders, by path. A folder that is not there has none. */
+/** All TypeScript files below the folders, by path, but for installed packages. A folder that is not there has none. */
 export function readFolders(...folders: readonly string[]): readonly SourceFile[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && folders.includes(entry.name))
     .flatMap(({ name }) =>
       readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
     )
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => path.endsWith('.ts') && !path.split(sep).includes('node_modules'))
     .toSorted((a, b) => (a < b ? -1 : 1))
     .map((path) => readSource(path.replaceAll(sep, '/'), readFileSync(join(root, path), 'utf8')))
 }
