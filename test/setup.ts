@@ -1,5 +1,9 @@
 import { format } from 'node:util'
 import { afterAll, afterEach, expect } from 'vitest'
+import { checkMade } from '../src/world/made.ts'
+
+// What systems write unchecked is checked here.
+checkMade()
 
 // Fails a test that writes to the console, and a file that does so outside of its tests. Node's warnings come this way
 // too: a leaked listener or a deprecated call does not just scroll by. Unhandled rejections fail the run by themselves.

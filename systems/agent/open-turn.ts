@@ -8,6 +8,7 @@ import { Turn } from '../../components/agent/turn.ts'
 import { seqAt } from '../../src/rules/projection/places.ts'
 import { unansweredFrom } from '../../src/rules/projection/boundaries.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { keepsLedger } from '../money/charge.ts'
 import { emit } from '../kit/emit.ts'
@@ -21,7 +22,7 @@ export function openTurn(world: World, agent: Entity, newSteps: number): number 
   const steps = stepsBefore(world, agent) + newSteps
   const opening = openingOf(world, agent)
   const since = keepsLedger(world, agent) ? { since: world.nextEntity } : {}
-  world.add(agent, Turn({ ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
+  world.add(agent, made(Turn, { ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
   if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
   emit(world, 'turn-started', { agent })
   return steps

@@ -13,6 +13,7 @@ import { Turn } from '../../components/agent/turn.ts'
 import { Unread } from '../../components/agent/unread.ts'
 import { nextPrefix } from '../../src/rules/projection/prefix.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { made, patchMade, setMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { reserve, stepStanding } from '../money/begin-call.ts'
 import { dropOwnCalls } from '../money/count-calls.ts'
@@ -50,9 +51,9 @@ function startStep(world: World, agent: Entity): void {
   checkPrefix(world, agent, messages)
   const { model, timeoutMs = defaultTimeoutMs } = world.read(agent, Llm)
   const effect = world.spawn(
-    ModelCall({ messages }),
-    Effect({ attempt: 1, kind: 'model', restart: 'pure', timeoutMs }),
-    OwnedBy({ agent }),
+    made(ModelCall, { messages }),
+    made(Effect, { attempt: 1, kind: 'model', restart: 'pure', timeoutMs }),
+    made(OwnedBy, { agent }),
     Pending,
   )
   if (standing === 'near') reserve(world, agent, model)
@@ -64,7 +65,7 @@ function startStep(world: World, agent: Entity): void {
 function nextStep(world: World, agent: Entity): number {
   const turn = world.get(agent, Turn)
   const steps = turn === undefined ? openTurn(world, agent, 1) : turn.steps + 1
-  if (turn !== undefined) world.patch(agent, Turn, { steps })
+  if (turn !== undefined) patchMade(world, agent, Turn, { steps })
   const maxSteps = world.get(agent, Limits)?.maxSteps ?? defaultLimits.maxSteps
   if (steps >= maxSteps) world.add(agent, LastStep)
   return steps
@@ -78,7 +79,6 @@ function checkPrefix(world: World, agent: Entity, messages: number): void {
     emit(world, 'prefix-broken', { agent, component: brokenBy })
     dropOwnCalls(world, agent)
   }
-  const cached = brokenBy === undefined ? last?.cached : undefined
-  world.set(agent, Prefix, cached === undefined ? prefix : { cached, ...prefix })
+  setMade(world, agent, Prefix, prefix)
   world.remove(agent, Edited)
 }

@@ -18,13 +18,13 @@ import { promptTokensOf } from '../../src/rules/tokens/prompt-tokens.ts'
 import { withAdded } from '../../src/rules/tokens/with-added.ts'
 import { withDistinctCallIds } from '../../src/rules/projection/distinct-call-ids.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { adopt, made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { cutProblem } from './cut-problem.ts'
 import { insertMessage } from './insert-message.ts'
 import { endTurn } from './end-turn.ts'
 import { keepsOwnCalls, noteOwnCall } from '../money/count-calls.ts'
 import { refusalOf } from '../kit/refusal-of.ts'
-import { setMade } from '../kit/set-made.ts'
 import { settled } from '../kit/settled.ts'
 import { takeOverflow } from '../context/summaries/overflow.ts'
 import { emit } from '../kit/emit.ts'
@@ -106,7 +106,7 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   }
   for (const { id, name, arguments: input, malformed } of calls) {
     const written = malformed === undefined ? {} : { ...(isCut && { isCut }), malformed }
-    world.spawn(ToolCall({ arguments: input, callId: id, ...written, name }), OwnedBy({ agent }), Requested)
+    world.spawn(ToolCall({ arguments: input, callId: id, ...written, name }), made(OwnedBy, { agent }), Requested)
   }
   const { cutReplies = 0 } = world.read(agent, Turn)
   if (cutReplies >= maxCutReplies) endCut(world, agent)
@@ -161,7 +161,7 @@ const nothingUsed: CallUsage = { calls: 0 }
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
   const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
   const used = { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output }
-  setMade(world, agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used), 1)
+  adopt(world, agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used), 1)
 }
 
 /** Notes how full the model's window was. Where own calls are kept, the newest of them says that. */

@@ -12,6 +12,7 @@ import { contextToolNames } from '../../src/rules/context/context-tools.ts'
 import { argumentsProblem } from '../../src/rules/projection/tool-arguments.ts'
 import { checkJson } from '../../src/rules/text/check-json.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { made, patchMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { awaitApproval, renewApprovals, takeApproval } from './approvals.ts'
 import { permittedTool } from './permitted-tool.ts'
@@ -71,7 +72,7 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   world.remove(call, Requested)
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
-  world.patch(agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
+  patchMade(world, agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
   // What was switched off while the model was thinking is not there any more.
   if (contextToolNames.has(name)) refreshContextTools(world, agent)
   else if (isSubagentTool(name)) dropSubagentTools(world, agent)
@@ -116,7 +117,7 @@ function problemOf(
 function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeoutMs }: ToolDeclaration): void {
   const { agent } = world.read(call, OwnedBy)
   const { arguments: input, callId, name } = world.read(call, ToolCall)
-  world.add(call, Effect({ attempt: 1, kind: 'tool', restart, timeoutMs }))
+  world.add(call, made(Effect, { attempt: 1, kind: 'tool', restart, timeoutMs }))
   world.add(call, Pending)
   emit(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
 }

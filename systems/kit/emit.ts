@@ -1,8 +1,8 @@
 import type { StandardEvents } from '../../components/event.ts'
-import { emitTrusted } from '../../src/world/emit-trusted.ts'
+import { emitMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 
 /** Emits a standard event, which its type alone checks. */
 export function emit<K extends keyof StandardEvents>(world: World, type: K, facts: StandardEvents[K]): void {
-  emitTrusted(world, { type, ...facts })
+  emitMade(world, { type, ...facts })
 }

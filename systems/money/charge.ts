@@ -9,10 +9,10 @@ import { ceilingReached } from '../../src/rules/money/ceiling-decision.ts'
 import { entered, type Spent } from '../../src/rules/money/ledger-entry.ts'
 import { spendingOf } from '../../src/rules/money/spending.ts'
 import type { Entity } from '../../src/world/component.ts'
+import { adopt } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../kit/hold-step.ts'
 import { latchOf } from '../kit/latched.ts'
-import { setMade } from '../kit/set-made.ts'
 import { emit } from '../kit/emit.ts'
 
 /** Calls of a model that are settled, and what they have used. */
@@ -36,7 +36,7 @@ export function charge(world: World, agent: Entity, spent: Charge): void {
   if (!keepsLedger(world, agent)) return
   const { call, calls = 1, costNanoUsd, model } = spent
   const isLate = spent.isLate ?? isFromBefore(world, agent, call)
-  setMade(world, agent, Ledger, entered(world.get(agent, Ledger), spent, isLate), levelsOfLedger)
+  adopt(world, agent, Ledger, entered(world.get(agent, Ledger), spent, isLate), levelsOfLedger)
   if (costNanoUsd === undefined && calls > 0) warnUnpriced(world, agent, model)
   tripIfReached(world, agent)
 }

@@ -27,7 +27,7 @@ const textDigests = new Map<string, number>()
 /** So many system prompts are remembered before all are forgotten. */
 const maxTextDigests = 1_000
 
-/** What the agent's next request begins with, and the component that keeps it from beginning like the last one, if any. */
+/** What the agent's next request begins with, what of it is cached as far as that is known, and the component that keeps it from beginning like the last one, if any. */
 export interface NextPrefix {
   readonly prefix: PrefixData
   readonly brokenBy: string | undefined
@@ -36,8 +36,11 @@ export interface NextPrefix {
 /** Compares the request to come, of so many messages, with the last one. */
 export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
   const prefix = prefixAt(world, agent, count)
-  if (last === undefined) return { prefix, brokenBy: undefined }
-  return { prefix, brokenBy: difference(last, prefix, world.get(agent, Edited)) }
+  const brokenBy = last === undefined ? undefined : difference(last, prefix, world.get(agent, Edited))
+  const cached = brokenBy === undefined ? last?.cached : undefined
+  if (cached === undefined) return { prefix, brokenBy }
+  const { boundary, ...others } = prefix
+  return { prefix: { ...(boundary !== undefined && { boundary }), cached, ...others }, brokenBy }
 }
 
 /** What a request with the first so many messages of an agent's conversation begins with. */
