@@ -1,7 +1,6 @@
 import { canonicalOrNone } from './canonical.ts'
 import type { DeepReadonly, Entity, Initial, Value } from './component.ts'
 import { EntiaError } from './entia-error.ts'
-import { fitsComponent } from './fits.ts'
 import type { WorldEvent } from './input.ts'
 import type { Json } from './json.ts'
 import type { World } from './world.ts'
@@ -49,7 +48,7 @@ export function emitMade(world: World, event: WorldEvent): void {
 function assertMade(token: Value, value: Json): void {
   const plain = canonicalOrNone(value)
   const isCanonical = JSON.stringify(plain) === JSON.stringify(value) && hasFrozenParts(value)
-  if (plain !== undefined && isCanonical && fitsComponent(token, plain)) return
+  if (plain !== undefined && isCanonical && token.schema.safeParse(plain).success) return
   const what = `Component ${token.name}: a value that is written unchecked is not canonical or does not fit`
   throw new EntiaError('invalid-value', `${what}: ${JSON.stringify(value)}`, { component: token.name })
 }
