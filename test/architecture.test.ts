@@ -153,6 +153,7 @@ describe('a law', () => {
     ['../../world/parsed-as.ts', 'import { parsedAs }'],
     ['../../tools/thrown-message.ts', 'export { thrownMessage }'],
     ['../option-shapes.ts', 'import { checkShapes }'],
+    ['../law.ts', 'import { setIn }'],
   ])('that calls %s is refused', ([target = '', words = '']) => {
     const sources = { 'src/sim/laws/budget-kept.ts': `${words} from '${target}'` }
     expect(offences(rules.lawsAreWitnesses, sources)).toEqual([
@@ -166,7 +167,7 @@ describe('a law', () => {
       import { World } from '../../world/world.ts'
       import type { ModelRequest } from '../../models/port.ts'
       import type { DrivenStep } from '../../engine/effects/host-seams.ts'
-      import { look } from '../touched.ts'
+      import type { Law } from '../law.ts'
       import { holdersOf } from './holders-of.ts'`
     expect(offences(rules.lawsAreWitnesses, { 'src/sim/laws/budget-kept.ts': text })).toEqual([])
   })

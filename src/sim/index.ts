@@ -49,5 +49,6 @@ export {
   type SweepRun,
 } from './sweep.ts'
 export { timelinePage } from './timeline-page.ts'
+export type { ComponentChanges, Concern, TickChanges } from './tick-changes.ts'
 export type { TraceEntry } from './trace-entry.ts'
 export type { Violation } from './witness.ts'

@@ -2,10 +2,6 @@ import { SubagentSession, type SubagentSessionData } from '../../components/sess
 import { Subtask, type SubtaskData } from '../../components/sessions/subtask.ts'
 import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import type { Step } from '../world/journal.ts'
-import { look, touchedOf } from './touched.ts'
-
-const sessions = touchedOf(SubagentSession)
-const subtasks = touchedOf(Subtask)
 
 /**
  * Names for worlds that people can read: the root's own, and for the world of a session that of its parent's world, the
@@ -37,10 +33,10 @@ export class Labels {
   }
 
   /** Learns the sessions and subtasks that a tick has launched. */
-  learn(driven: DrivenWorld, step: Step): void {
-    look(step)
-    for (const [, record] of sessions.set) this.#learn(this.of(driven), record)
-    for (const [, subtask] of subtasks.set) this.#learnSubtask(this.of(driven), subtask)
+  learn(driven: DrivenWorld, { delta }: Step): void {
+    const { [SubagentSession.name]: sessions, [Subtask.name]: subtasks } = delta.set ?? {}
+    for (const [, record] of sessions ?? []) this.#learn(this.of(driven), record as SubagentSessionData)
+    for (const [, subtask] of subtasks ?? []) this.#learnSubtask(this.of(driven), subtask as SubtaskData)
   }
 
   #learn(parentLabel: string, { sessionId, parent, sequence }: SubagentSessionData): void {

@@ -7,7 +7,7 @@ import type { Component, Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
 import { came } from './came.ts'
-import { type Concern, concernOf, look } from './touched.ts'
+import { type Concern, TickChanges } from './tick-changes.ts'
 
 /** A world of a run, as laws see it. */
 export interface WatchedWorld {
@@ -23,6 +23,8 @@ export interface WatchedWorld {
 /** A tick that is committed, and the world right after it. */
 export interface WatchedTick extends WatchedWorld {
   readonly step: DrivenStep
+  /** What the tick has changed, by component. Valid until the next tick. */
+  readonly changes: TickChanges
 }
 
 /** Work that is about to be done outside the world: nothing can take it back. */
@@ -78,6 +80,20 @@ export interface RunFacts {
   readonly isKept: boolean
   /** The states of the simulated services, by name. */
   readonly services: Readonly<Record<string, unknown>>
+  /** The one object of a class that the laws of this run share: made for the first that asks. */
+  readonly shared: <T>(kind: new () => T) => T
+}
+
+/** The facts of a run that begins. */
+export function factsOf(run: Omit<RunFacts, 'shared'>): RunFacts {
+  const made = new Map<new () => unknown, unknown>()
+  return {
+    ...run,
+    shared<T>(kind: new () => T): T {
+      if (!made.has(kind)) made.set(kind, new kind())
+      return made.get(kind) as T
+    },
+  }
 }
 
 /** An invariant that is checked after each tick of a simulation. */
@@ -85,6 +101,8 @@ export interface Law {
   readonly name: string
   /** What always holds, in one line. */
   readonly meaning: string
+  /** The ticks that the law has something to say of: it may see others, and misses none of these. Absent: all ticks. */
+  readonly concern?: Concern
   /** Begins to watch a run. What a law remembers belongs to what this gives. */
   readonly watch: (run: RunFacts) => LawWatch
 }
@@ -93,7 +111,7 @@ export interface Law {
 export type Verdict = boolean | string | void
 
 /** What a law of one's own is told of the run; `States` are those of its services. */
-export type OwnFacts<States> = Omit<RunFacts, 'services'> & { readonly services: States }
+export type OwnFacts<States> = Omit<RunFacts, 'services' | 'shared'> & { readonly services: States }
 
 /** What a law of one's own checks. A function alone is short for `{ ticked }`. */
 export interface LawChecks<States = RunFacts['services']> {
@@ -171,7 +189,7 @@ type Check = (about: unknown) => Finding | void
 interface Asked {
   readonly law: Law
   readonly check: Check
-  /** A bit of `concernOf`; 0: every tick concerns it. */
+  /** Its bit in what `TickChanges.look` gives; 0: every tick concerns it. */
   readonly concern: number
 }
 
@@ -202,13 +220,14 @@ export class LawBook {
     crashed: [],
     finished: [],
   }
+  readonly #changes = new TickChanges()
   /** How often a law was asked. One that a tick does not concern has its answer ready, and was asked as well. */
   checks = 0
 
   constructor(laws: readonly Law[], run: RunFacts) {
     for (const each of laws) {
       const watch = each.watch(run)
-      const concern = concernedBy.get(each) ?? 0
+      const concern = each.concern === undefined ? 0 : this.#changes.bitOf(each.concern)
       for (const what of questions) {
         const check = watch[what] as Check | undefined
         if (check !== undefined) this.#asked[what].push({ law: each, check, concern })
@@ -217,9 +236,12 @@ export class LawBook {
   }
 
   /** Asks every law that cares about ticks. The first one that was broken. */
-  ticked(tick: WatchedTick): Broken | undefined {
+  ticked({ inSlot, label, path, world }: WatchedWorld, step: DrivenStep): Broken | undefined {
     const asked = this.#asked.ticked
-    return asked.length === 0 ? undefined : this.#each(asked, tick, look(tick.step))
+    if (asked.length === 0) return undefined
+    const changes = this.#changes
+    const concerned = changes.look(step)
+    return this.#each(asked, { world, label, path, inSlot, step, changes } satisfies WatchedTick, concerned)
   }
 
   /** Asks every law that cares about such a thing. The first one that was broken. */
@@ -255,14 +277,6 @@ export class LawBook {
 }
 
 const everything = -1
-
-const concernedBy = new WeakMap<Law, number>()
-
-/** A law that has something to say of some ticks alone: of all others it is not even asked. */
-export function concerning(concern: Concern, given: Law): Law {
-  concernedBy.set(given, concernOf(concern))
-  return given
-}
 
 /** The values that a tick has set of a component, by entity. */
 export function setIn<T>(

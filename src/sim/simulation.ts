@@ -13,6 +13,7 @@ import type { World } from '../world/world.ts'
 import { Arrivals } from './arrivals.ts'
 import { Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
+import { factsOf } from './law.ts'
 import type { CheckedOptions } from './options.ts'
 import { madeAnew } from './made-worlds.ts'
 import { checkMade, checkTools } from './option-shapes.ts'
@@ -70,7 +71,8 @@ export class Simulation {
     })
     this.#clock = clock
     const states = running.map(([name, { state }]) => [name, state] as const)
-    const facts = { seed, maxSessions, isKept: this.#store !== undefined, services: Object.fromEntries(states) }
+    const isKept = this.#store !== undefined
+    const facts = factsOf({ seed, maxSessions, isKept, services: Object.fromEntries(states) })
     this.witness = new Witness(options, facts, () => clock.now())
     this.#people = new People({
       people: options.people,

@@ -60,10 +60,11 @@ export class Witness {
     this.progress++
     this.ticks++
     this.labels.learn(driven, step)
-    const { inSlot, label, path, world } = this.#watched(driven)
+    const watched = this.#watched(driven)
+    const { label } = watched
     const { events } = step
     if (events.length > 0) this.trace.tell(this.#now(), label, step.delta.tick, events)
-    this.#judge(this.book.ticked({ world, label, path, inSlot, step }), label)
+    this.#judge(this.book.ticked(watched, step), label)
     const { maxTicks, maxVirtualMs } = this.#options.bounds
     if (this.ticks >= maxTicks) this.neverIdle(`bounds.maxTicks (${maxTicks})`)
     if (this.#now() >= maxVirtualMs) this.neverIdle(`bounds.maxVirtualMs (${maxVirtualMs})`)

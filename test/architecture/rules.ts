@@ -85,8 +85,6 @@ const lawsMayCall = [
   /^components\//,
   /^src\/protocol\//,
   /^src\/sim\/laws\//,
-  'src/sim/law.ts',
-  'src/sim/touched.ts',
   // These are not asked what is right: what they make is what is judged, restored worlds and messages as they are sent.
   'src/world/world.ts',
   'src/models/accepted-message.ts',

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Busy, Conversation, Paused } from '../../components/index.ts'
+import { type Law, LawBook } from '../../src/sim/law.ts'
 import type { Message } from '../../src/protocol/message.ts'
-import { concerning, type Law, LawBook, type RunFacts } from '../../src/sim/law.ts'
 import { EntitySet } from '../../src/sim/laws/entity-set.ts'
-import { type Concern, look, touchedLogOf, touchedOf } from '../../src/sim/touched.ts'
+import { type Concern, TickChanges } from '../../src/sim/tick-changes.ts'
 import { tick } from '../../src/world/tick.ts'
 import type { World } from '../../src/world/world.ts'
-import { watched, worldOf } from './law-under-test.ts'
+import { run, watched, worldOf } from './law-under-test.ts'
 
-const run: RunFacts = { seed: 1, maxSessions: 5, isKept: true, services: {} }
 const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
 /** The ticks of a world of which a law with a concern is asked, and what its book counts. */
@@ -17,13 +16,14 @@ function askedOf(concern: Concern, ...steps: readonly ((world: World) => unknown
   const given: Law = {
     name: 'a law',
     meaning: 'It listens.',
+    concern,
     watch: () => ({ ticked: ({ step }) => void ticks.push(step.delta.tick) }),
   }
-  const book = new LawBook([concerning(concern, given)], run)
+  const book = new LawBook([given], run())
   const world = worldOf(...steps)
   for (const _ of steps) {
     const { again, delta, events, inputs } = tick(world)
-    book.ticked({ ...watched(world), step: { again, delta, events, inputs } })
+    book.ticked(watched(world), { again, delta, events, inputs })
   }
   return { ticks, checks: book.checks }
 }
@@ -55,21 +55,47 @@ describe('a law with a concern', () => {
   })
 })
 
-describe('what a tick has touched', () => {
+describe('many laws with a concern', () => {
+  it('each see the ticks that concern them, however many there are', () => {
+    const types = Array.from({ length: 100 }, (_, index) => `event-${index}`)
+    const seen = types.map(() => new Set<number>())
+    const laws = types.map((type, index): Law => ({
+      name: type,
+      meaning: 'It listens.',
+      concern: { events: [type] },
+      watch: () => ({ ticked: ({ step }) => void seen[index]?.add(step.delta.tick) }),
+    }))
+    const world = worldOf(...types.map((type) => (made: World) => made.emit({ type })))
+    const book = new LawBook(laws, run())
+    for (const _ of types) book.ticked(watched(world), tick(world))
+    for (const [index, ticks] of seen.entries()) expect(ticks).toContain(index + 1)
+  })
+})
+
+describe('what a tick has changed', () => {
   it('is that of the tick that was looked at last', () => {
-    const [busy, conversations] = [touchedOf(Busy), touchedLogOf(Conversation)]
+    const changes = new TickChanges()
+    const [busy, conversations] = [changes.of(Busy), changes.ofLog(Conversation)]
     const world = worldOf(...all)
     const [first, second] = [tick(world), tick(world)]
-    look(first)
+    changes.look(first)
     expect(busy.set).toEqual([[1, true]])
     expect(conversations.set).toEqual([[1, [says('Go')]]])
     expect(conversations.appended).toEqual([])
-    look(second)
+    changes.look(second)
     expect(busy.set).toEqual([])
     expect(conversations.set).toEqual([])
     expect(conversations.appended).toEqual([[1, [says('More')]]])
-    look(first)
+    changes.look(first)
     expect(busy.set).toEqual([[1, true]])
+  })
+
+  it('is that of one run: another one has looked at nothing', () => {
+    const [changes, others] = [new TickChanges(), new TickChanges()]
+    changes.look(tick(worldOf(...all)))
+    expect(changes.concern({ set: [Busy] })).toBe(true)
+    expect(others.concern({ set: [Busy] })).toBe(false)
+    expect(others.of(Busy).set).toEqual([])
   })
 })
 

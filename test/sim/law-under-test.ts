@@ -1,4 +1,13 @@
-import type { Finding, Law, LawWatch, RunFacts, WatchedWorld } from '../../src/sim/index.ts'
+import type { DrivenStep } from '../../src/engine/effects/host-seams.ts'
+import {
+  factsOf,
+  type Finding,
+  type Law,
+  type LawWatch,
+  type WatchedTick,
+  type WatchedWorld,
+} from '../../src/sim/law.ts'
+import { TickChanges } from '../../src/sim/tick-changes.ts'
 import type { Input } from '../../src/world/input.ts'
 import { tick } from '../../src/world/tick.ts'
 import { World } from '../../src/world/world.ts'
@@ -14,16 +23,27 @@ export interface LawUnderTest {
 
 /** Has a world watched by one law alone. */
 export function underLaw(law: Law, world: World): LawUnderTest {
-  const run: RunFacts = { seed: 1, maxSessions: 5, isKept: true, services: {} }
-  const watch = law.watch(run)
+  const watch = law.watch(run())
   return {
     watch,
     begin: (again = world) => watch.began?.(watched(again)),
     tick: (...inputs) => {
       const { again, delta, events, inputs: taken } = tick(world, inputs)
-      return watch.ticked?.({ ...watched(world), step: { again, delta, events, inputs: taken } })
+      return watch.ticked?.(watchedTick(watched(world), { again, delta, events, inputs: taken }))
     },
   }
+}
+
+/** The facts of a run that begins. */
+export function run(maxSessions = 5) {
+  return factsOf({ seed: 1, maxSessions, isKept: true, services: {} })
+}
+
+/** A tick of a world as laws see it. */
+export function watchedTick(world: WatchedWorld, step: DrivenStep): WatchedTick {
+  const changes = new TickChanges()
+  changes.look(step)
+  return { ...world, step, changes }
 }
 
 /** A root world as laws see it. */

@@ -35,7 +35,7 @@ import { sessionTransitionsLegal } from '../../src/sim/laws/session-transitions-
 import { nothingDelegated } from '../../src/rules/delegation/grants.ts'
 import { tick } from '../../src/world/tick.ts'
 import type { World } from '../../src/world/world.ts'
-import { underLaw, watched, worldOf } from './law-under-test.ts'
+import { run, underLaw, watched, watchedTick, worldOf } from './law-under-test.ts'
 
 type Step = (world: World) => unknown
 
@@ -143,14 +143,13 @@ describe('session-transitions-legal', () => {
   })
 })
 
-const run = { seed: 1, maxSessions: 1, isKept: true, services: {} }
 const entered = (key: string, place: 'first' | 'return' = 'first'): PoolEvent => ({ type: 'entered', key, place })
 const granted = (key: string): PoolEvent => ({ type: 'granted', key })
 const left = (key: string): PoolEvent => ({ type: 'left', key })
 
 /** What a law says of the last of these; of those before it, nothing. */
 function poolSays(law: typeof capKept, ...events: readonly PoolEvent[]) {
-  const watch = law.watch(run)
+  const watch = law.watch(run(1))
   const said = events.map((event) => watch.pool?.(event))
   expect(said.slice(0, -1).filter((finding) => finding !== undefined)).toEqual([])
   return said.at(-1)
@@ -173,7 +172,7 @@ describe('cap-kept', () => {
 
   it('is broken by a session that begins, calls or goes on without a slot', () => {
     const { seen } = sessionWorld()
-    const watch = capKept.watch(run)
+    const watch = capKept.watch(run(1))
     expect(watch.began?.(seen)).toBe(`session ${sessionId} begins without a slot`)
     watch.pool?.(granted(`7/${sessionId}`))
     expect(watch.began?.(seen)).toBeUndefined()
@@ -187,10 +186,10 @@ describe('cap-kept', () => {
       () => world.spawn(OwnedBy({ agent: 1 }), Effect({ attempt: 1, kind: 'tool', restart: 'pure' }), Pending),
       () => world.add(1, SlotReleased),
     )
-    const watch = capKept.watch(run)
+    const watch = capKept.watch(run(1))
     watch.pool?.(granted(`7/${sessionId}`))
     watch.began?.(seen)
-    const says = () => watch.ticked?.({ ...seen, step: tick(world) })
+    const says = () => watch.ticked?.(watchedTick(seen, tick(world)))
     expect(says()).toBeUndefined()
     expect(says()).toBe(`session ${sessionId} gives its slot back while its tool effect 2 is in flight`)
   })
@@ -223,7 +222,7 @@ describe('fifo-kept', () => {
   })
 
   it('begins anew with the process', () => {
-    const watch = fifoKept.watch(run)
+    const watch = fifoKept.watch(run(1))
     watch.pool?.(entered('a'))
     watch.crashed?.()
     watch.pool?.(entered('b'))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { textsWellFormed } from '../../src/sim/laws/texts-well-formed.ts'
 import { defineComponent } from '../../src/world/component.ts'
 import { tick } from '../../src/world/tick.ts'
-import { underLaw, watched, worldOf } from './law-under-test.ts'
+import { run, underLaw, watched, watchedTick, worldOf } from './law-under-test.ts'
 
 const Note = defineComponent('LawNote', z.record(z.string(), z.string()))
 
@@ -12,9 +12,7 @@ function lawOf(value: { readonly [key: string]: string }) {
   const world = worldOf()
   const { again, delta, events, inputs } = tick(world, [])
   const slipped = { ...delta, set: { LawNote: [[2, value] as const] } }
-  return textsWellFormed
-    .watch({ seed: 1, maxSessions: 5, isKept: true, services: {} })
-    .ticked?.({ ...watched(world), step: { again, delta: slipped, events, inputs } })
+  return textsWellFormed.watch(run()).ticked?.(watchedTick(watched(world), { again, delta: slipped, events, inputs }))
 }
 
 describe('texts-well-formed', () => {

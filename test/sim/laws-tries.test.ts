@@ -5,7 +5,7 @@ import { inputsTakenOnce } from '../../src/sim/laws/inputs-taken-once.ts'
 import { triesCounted } from '../../src/sim/laws/tries-counted.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { World } from '../../src/world/world.ts'
-import { underLaw, watched, worldOf } from './law-under-test.ts'
+import { underLaw, watched, watchedTick, worldOf } from './law-under-test.ts'
 
 const overloaded = (effect: number, attempt: number, kind = 'overloaded'): Input => ({
   kind: 'outcome',
@@ -195,7 +195,7 @@ describe('inputs-taken-once', () => {
     law.tick(letter)
     const anew = worldOf()
     law.begin(anew)
-    const { step } = { step: { again: false, delta: { tick: 1 }, events: [], inputs: [letter] } }
-    expect(law.watch.ticked?.({ ...watched(anew), step: step as never })).toBeUndefined()
+    const step = { again: false, delta: { tick: 1 }, events: [], inputs: [letter] }
+    expect(law.watch.ticked?.(watchedTick(watched(anew), step as never))).toBeUndefined()
   })
 })

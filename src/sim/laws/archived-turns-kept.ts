@@ -5,15 +5,10 @@ import type { Message } from '../../protocol/message.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
-import { look, touchedLogOf, touchedOf } from '../touched.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
 import { holdersOf } from './holders-of.ts'
 import { countUpTo } from './message-places.ts'
 import { sameJson } from './same-json.ts'
-
-const archives = touchedLogOf(Archive)
-const conversations = touchedLogOf(Conversation)
-const jobs = touchedOf(ArchiveJob)
 
 /** What a law remembers of one world. */
 interface Turns {
@@ -31,7 +26,8 @@ interface OpenTurn extends Pick<ArchiveJobData, 'agent' | 'fromSeq' | 'toSeq'> {
 const concern = { set: [Archive, ArchiveJob, Conversation], appended: [Archive], spliced: [Conversation] }
 
 /** A turn is whole with its agent until it is whole with its holder, and what stays of it says whom to ask. */
-export const archivedTurnsKept: Law = concerning(concern, {
+export const archivedTurnsKept: Law = {
+  concern,
   name: 'archived-turns-kept',
   meaning: 'Each message of an archived turn is with its agent or with its holder, and a turn collapses at most once.',
   watch() {
@@ -56,13 +52,12 @@ export const archivedTurnsKept: Law = concerning(concern, {
         }
       },
       ticked(tick) {
-        look(tick.step)
         const turns = worlds.get(tick.label)
         return turns && (collapses(tick, turns, held) ?? edits(tick, turns))
       },
     }
   },
-})
+}
 
 function note(world: World, { open }: Turns, { agent, fromSeq, subagentId, toSeq }: ArchiveJobData): void {
   if (open.has(subagentId)) return
@@ -75,8 +70,12 @@ function turnOf(world: World, { agent, fromSeq, toSeq }: Omit<OpenTurn, 'message
 }
 
 /** Turns that a tick has archived, or given up. */
-function collapses({ world }: WatchedTick, turns: Turns, held: ReadonlyMap<string, readonly Message[]>): Finding {
-  const { appended, set } = archives
+function collapses(
+  { changes, world }: WatchedTick,
+  turns: Turns,
+  held: ReadonlyMap<string, readonly Message[]>,
+): Finding {
+  const { appended, set } = changes.ofLog(Archive)
   if (appended.length === 0 && set.length === 0) return undefined
   for (const [agent] of [...appended, ...set]) {
     const entries = world.get(agent, Archive) ?? []
@@ -123,9 +122,9 @@ function textIn({ content }: Message): string {
 }
 
 /** A turn that is on its way stays whole. */
-function edits({ world }: WatchedTick, turns: Turns): Finding {
-  for (const [, job] of jobs.set) note(world, turns, job)
-  const { set, spliced } = conversations
+function edits({ changes, world }: WatchedTick, turns: Turns): Finding {
+  for (const [, job] of changes.of(ArchiveJob).set) note(world, turns, job)
+  const { set, spliced } = changes.ofLog(Conversation)
   if (turns.open.size === 0 || (set.length === 0 && spliced.length === 0)) return undefined
   const touched = new Set([...set, ...spliced].map(([agent]) => agent))
   for (const [subagentId, turn] of turns.open) {

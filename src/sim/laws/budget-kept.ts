@@ -13,19 +13,12 @@ import {
 } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
-import { concerning, type Finding, type Law, type WatchedTick, type WatchedWorld } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
+import type { Finding, Law, WatchedTick, WatchedWorld } from '../law.ts'
 import { add, type Amount, costOf, delegatedBy, nothing, ownUse, usedBySession, usedOf } from './amounts.ts'
 import { DelegationAccount } from './delegation-account.ts'
 import { GrantPlans } from './grant-plans.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
 import { holdersOf } from './holders-of.ts'
-
-const delegations = touchedOf(Delegated)
-const launched = touchedOf(SubagentSession)
-const modelCalls = touchedOf(ModelCall)
-const limits = touchedOf(DelegationLimits)
-const questions = touchedOf(SessionQuery)
 
 type Records = readonly (readonly [Entity, SubagentSessionData])[]
 
@@ -63,7 +56,8 @@ const concern = {
  * spent is that of its sessions, a session is told what it was granted and asks no model once that is used up, and no turn
  * has more steps and tool calls than it may. What is spent beyond comes from calls that were in flight.
  */
-export const budgetKept: Law = concerning(concern, {
+export const budgetKept: Law = {
+  concern,
   name: 'budget-kept',
   meaning:
     'No budget is overspent by more than the calls in flight, and what is reserved is what sessions were granted.',
@@ -102,24 +96,25 @@ export const budgetKept: Law = concerning(concern, {
       ticked(tick) {
         const books = worlds.get(tick.label)
         if (books === undefined) return undefined
-        look(tick.step)
         books.plans.enter(tick)
+        const { changes } = tick
+        const launched = changes.of(SubagentSession).set
         let finding: Finding
-        for (const [, question] of questions.set) {
+        for (const [, question] of changes.of(SessionQuery).set) {
           if (noteQuestion(asked, question))
             finding ??= accountOf(books, question.agent).asks(tick.world, question.grant ?? {})
         }
-        if (launched.set.length > 0 || delegations.set.length > 0) {
-          note(tick, launched.set)
-          finding ??= delegating(tick, books, launched.set)
+        if (launched.length > 0 || changes.of(Delegated).set.length > 0) {
+          note(tick, launched)
+          finding ??= delegating(tick, books, launched)
         }
-        if (modelCalls.set.length > 0) finding ??= asking(tick, books, granted)
-        if (limits.set.length > 0) finding ??= told(tick, granted) ?? toldOfQuestion(tick, asked)
+        if (changes.of(ModelCall).set.length > 0) finding ??= asking(tick, books, granted)
+        if (changes.of(DelegationLimits).set.length > 0) finding ??= told(tick, granted) ?? toldOfQuestion(tick, asked)
         return finding ?? books.turns.enter(tick)
       },
     }
   },
-})
+}
 
 function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
   let account = accounts.get(agent)
@@ -128,12 +123,12 @@ function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
 }
 
 function delegating(tick: WatchedTick, books: Books, records: Records): Finding {
-  for (const agent of touchedIn(records)) {
+  for (const agent of touchedIn(tick, records)) {
     const own = records.filter(([, { parent }]) => parent === agent)
     const finding = accountOf(books, agent).enter(tick.world, {
       records: own,
       questions: () => askedIn(tick),
-      hasAsked: questions.set.length > 0,
+      hasAsked: tick.changes.of(SessionQuery).set.length > 0,
       planOf: (session) => books.plans.of(session),
     })
     if (finding !== undefined) return finding
@@ -144,7 +139,7 @@ function delegating(tick: WatchedTick, books: Books, records: Records): Finding 
 /** Sessions that ask their models were told what they may spend, and have something left. */
 function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Granted>): Finding {
   const { path, world } = tick
-  for (const [effect] of modelCalls.set) {
+  for (const [effect] of tick.changes.of(ModelCall).set) {
     const agent = world.get(effect, OwnedBy)?.agent
     if (agent === undefined || !world.has(agent, Ancestry)) continue
     if (granted.has(path.at(-1) ?? '') && !world.has(agent, DelegationLimits))
@@ -156,10 +151,10 @@ function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Gr
 }
 
 /** The agents whose books have changed. */
-function touchedIn(records: Records): Iterable<Entity> {
+function touchedIn({ changes }: WatchedTick, records: Records): Iterable<Entity> {
   const touched = new Set<Entity>()
   for (const [, { parent }] of records) touched.add(parent)
-  for (const [agent] of delegations.set) touched.add(agent)
+  for (const [agent] of changes.of(Delegated).set) touched.add(agent)
   return touched
 }
 
@@ -192,8 +187,8 @@ function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQue
 }
 
 /** On a question a session is told what was set aside for it, and may spend that beyond what it has used. */
-function toldOfQuestion({ step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
-  const [row] = limits.set
+function toldOfQuestion({ changes, step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
+  const [row] = changes.of(DelegationLimits).set
   const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
   if (row === undefined || input?.question === undefined) return undefined
   const [agent, limitsNow] = row
@@ -213,7 +208,7 @@ function toldOfQuestion({ step, world }: WatchedTick, asked: ReadonlyMap<string,
 
 /** A session is told what its parent has set aside for it, and one level less than that has. */
 function told(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding {
-  const [row] = limits.set
+  const [row] = tick.changes.of(DelegationLimits).set
   const sessionId = tick.path.at(-1)
   const input = tick.step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
   if (row === undefined || sessionId === undefined || input === undefined || input.question !== undefined)

@@ -2,12 +2,9 @@ import { OwnedBy } from '../../../components/effects/owned-by.ts'
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
-import { touchedOf } from '../touched.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
 import { holdersOf } from './holders-of.ts'
-
-const toolCalls = touchedOf(ToolCall)
 
 const concern = { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] }
 
@@ -15,11 +12,12 @@ const concern = { ...conversationsConcern, set: [...conversationsConcern.set, To
  * Every call that a model makes gets one result. A call is either answered, or something is left that will answer it; and
  * when a turn is over, all of its calls are answered.
  */
-export const callsAnsweredOnce: Law = concerning(concern, {
+export const callsAnsweredOnce: Law = {
+  concern,
   name: 'calls-answered-once',
   meaning: 'Each tool call of a message is answered exactly once, and all are by the end of the turn.',
   watch(run) {
-    const conversations = Conversations.of(run)
+    const conversations = run.shared(Conversations)
     const byWorld = new Map<string, Calls>()
     return {
       began({ world }) {
@@ -34,7 +32,7 @@ export const callsAnsweredOnce: Law = concerning(concern, {
       },
     }
   },
-})
+}
 
 function twice({ faults }: Reading): Finding {
   if (faults.length === 0) return undefined
@@ -60,7 +58,7 @@ class Calls {
     this.#world = tick.world
     const { despawned } = tick.step.delta
     const changed: Entity[] = []
-    for (const [call] of toolCalls.set) this.#add(call, changed)
+    for (const [call] of tick.changes.of(ToolCall).set) this.#add(call, changed)
     if (despawned !== undefined) for (const entity of despawned) this.#remove(entity, changed)
     if (changed.length === 0 && touched.length === 0) return undefined
     return this.#told(tick) ?? this.unlike(touched) ?? this.unlike(changed)

@@ -5,64 +5,59 @@ import { Pending } from '../../../components/effects/pending.ts'
 import { Running } from '../../../components/effects/running.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { concerning, type Finding, type Law } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
+import type { Finding, Law } from '../law.ts'
 import { holdersOf } from './holders-of.ts'
-
-const released = touchedOf(SlotReleased)
 
 /**
  * The cap holds in the pool and in what is done: a session's world works while it is driven and has not said that it only
  * waits, and whatever works has a slot.
  */
-export const capKept: Law = concerning(
-  { set: [SlotReleased], removed: [SlotReleased] },
-  {
-    name: 'cap-kept',
-    meaning: 'Never more sessions hold a slot than there are slots, and no session works without one.',
-    watch({ maxSessions }) {
-      const holding = new Set<string>()
-      /** Agents of the sessions' worlds that are driven, by label. */
-      const driven = new Map<string, { readonly agent: Entity; readonly sessionId: string }>()
-      const unheld = (sessionId: string, what: string): Finding =>
-        holding.has(sessionId) ? undefined : `session ${sessionId} ${what} without a slot`
-      return {
-        pool({ type, key }) {
-          const sessionId = key.slice(key.indexOf('/') + 1)
-          if (type === 'left') holding.delete(sessionId)
-          if (type !== 'granted') return undefined
-          holding.add(sessionId)
-          if (holding.size <= maxSessions) return undefined
-          return `${holding.size} sessions hold a slot, and there are ${maxSessions}: ${[...holding].join(', ')}`
-        },
-        began({ inSlot, label, path, world }) {
-          const sessionId = path.at(-1)
-          const agent = holdersOf(world, Ancestry)[0]
-          if (!inSlot || sessionId === undefined || agent === undefined) return undefined
-          driven.set(label, { agent, sessionId })
-          return world.has(agent, SlotReleased) ? undefined : unheld(sessionId, 'begins')
-        },
-        ticked(tick) {
-          look(tick.step)
-          if (!tick.inSlot || (released.set.length === 0 && released.removed.length === 0)) return undefined
-          const session = driven.get(tick.label)
-          if (session === undefined) return undefined
-          if (released.set.length > 0) return stillAtWork(tick.world, session)
-          return unheld(session.sessionId, 'goes on')
-        },
-        called({ kind, label, name }) {
-          const session = driven.get(label)
-          return session && unheld(session.sessionId, `calls ${kind} '${name}'`)
-        },
-        ended: ({ label }) => void driven.delete(label),
-        crashed() {
-          holding.clear()
-          driven.clear()
-        },
-      }
-    },
+export const capKept: Law = {
+  concern: { set: [SlotReleased], removed: [SlotReleased] },
+  name: 'cap-kept',
+  meaning: 'Never more sessions hold a slot than there are slots, and no session works without one.',
+  watch({ maxSessions }) {
+    const holding = new Set<string>()
+    /** Agents of the sessions' worlds that are driven, by label. */
+    const driven = new Map<string, { readonly agent: Entity; readonly sessionId: string }>()
+    const unheld = (sessionId: string, what: string): Finding =>
+      holding.has(sessionId) ? undefined : `session ${sessionId} ${what} without a slot`
+    return {
+      pool({ type, key }) {
+        const sessionId = key.slice(key.indexOf('/') + 1)
+        if (type === 'left') holding.delete(sessionId)
+        if (type !== 'granted') return undefined
+        holding.add(sessionId)
+        if (holding.size <= maxSessions) return undefined
+        return `${holding.size} sessions hold a slot, and there are ${maxSessions}: ${[...holding].join(', ')}`
+      },
+      began({ inSlot, label, path, world }) {
+        const sessionId = path.at(-1)
+        const agent = holdersOf(world, Ancestry)[0]
+        if (!inSlot || sessionId === undefined || agent === undefined) return undefined
+        driven.set(label, { agent, sessionId })
+        return world.has(agent, SlotReleased) ? undefined : unheld(sessionId, 'begins')
+      },
+      ticked(tick) {
+        const { removed, set } = tick.changes.of(SlotReleased)
+        if (!tick.inSlot || (set.length === 0 && removed.length === 0)) return undefined
+        const session = driven.get(tick.label)
+        if (session === undefined) return undefined
+        if (set.length > 0) return stillAtWork(tick.world, session)
+        return unheld(session.sessionId, 'goes on')
+      },
+      called({ kind, label, name }) {
+        const session = driven.get(label)
+        return session && unheld(session.sessionId, `calls ${kind} '${name}'`)
+      },
+      ended: ({ label }) => void driven.delete(label),
+      crashed() {
+        holding.clear()
+        driven.clear()
+      },
+    }
   },
-)
+}
 
 /** Who gives a slot back has nothing in flight. */
 function stillAtWork(world: World, { agent, sessionId }: { agent: Entity; sessionId: string }): Finding {

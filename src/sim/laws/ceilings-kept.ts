@@ -17,14 +17,8 @@ import { Usage } from '../../../components/money/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
 import { costOf } from './amounts.ts'
 import { holdersOf } from './holders-of.ts'
-
-const latches = touchedOf(CostCeiling)
-const ledgers = touchedOf(Ledger)
-const sideCalls = touchedOf(SideCall)
-const begun = [touchedOf(Pending), touchedOf(Running)]
 
 /**
  * Whoever has spent as much as it may is stopped in the same tick, and from then on none of its calls begins: what is spent
@@ -44,11 +38,11 @@ export const ceilingsKept: Law = {
       ticked(tick) {
         const before = stopped.get(tick.label)
         if (before === undefined) return undefined
-        look(tick.step)
         inexact.look(tick)
         let finding: Finding
         if (before.size > 0) finding = beginning(tick, before)
-        if (ledgers.set.length > 0) finding ??= booked(tick, inexact)
+        if (tick.changes.of(Ledger).set.length > 0) finding ??= booked(tick, inexact)
+        const latches = tick.changes.of(CostCeiling)
         for (const [agent] of latches.set) before.add(agent)
         for (const agent of latches.removed) before.delete(agent)
         return finding
@@ -62,8 +56,8 @@ export const ceilingsKept: Law = {
 function beginning(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
   const { world } = tick
   if (tick.step.inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) return undefined
-  for (const { set } of begun) {
-    for (const [effect] of set) {
+  for (const begun of [Pending, Running]) {
+    for (const [effect] of tick.changes.of(begun).set) {
       const agent = payerOf(world, effect)
       if (agent === undefined || !before.has(agent) || !world.has(agent, CostCeiling)) continue
       const kind = world.get(effect, Effect)?.kind
@@ -84,7 +78,7 @@ function payerOf(world: World, effect: Entity): Entity | undefined {
 
 function booked(tick: WatchedTick, inexact: Inexact): Finding {
   const { world } = tick
-  for (const [agent, ledger] of ledgers.set) {
+  for (const [agent, ledger] of tick.changes.of(Ledger).set) {
     const ceilings = world.get(agent, Ceilings)
     if (ceilings === undefined) continue
     const reached = reachedBy(ceilings, ledger, world.has(agent, Turn))
@@ -128,7 +122,7 @@ class Inexact {
   }
 
   look(tick: WatchedTick): void {
-    for (const [, { agent }] of sideCalls.set) this.#agents.add(agent)
+    for (const [, { agent }] of tick.changes.of(SideCall).set) this.#agents.add(agent)
     for (const input of tick.step.inputs) if (input.kind === 'cancel') this.#agents.add(input['agent'] as Entity)
   }
 

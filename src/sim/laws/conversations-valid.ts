@@ -5,7 +5,7 @@ import { acceptedMessage } from '../../models/accepted-message.ts'
 import type { Entity } from '../../world/component.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
-import { concerning, type Finding, type Law } from '../law.ts'
+import type { Finding, Law } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
 
 /** What a provider is sent of a message; `undefined`: it is left out. */
@@ -25,34 +25,32 @@ export const conversationsValid: Law = conversationsValidAs(sendsAll)
  * @param sends what a provider is sent of a message
  */
 export function conversationsValidAs(sends: Sends): Law {
-  return concerning(
-    { ...conversationsConcern, events: ['model-called'] },
-    {
-      name: 'conversations-valid',
-      meaning:
-        'A conversation is valid for every provider: results stand right behind their calls, in call order; no message is sent empty or with thinking at its end; and a model is asked only where there is something to answer.',
-      watch(run) {
-        const conversations = Conversations.of(run)
-        const sound = new WeakSet<Message>()
-        return {
-          began: ({ world }) => said(conversations.began(world)),
-          ticked(tick) {
-            const finding = said(conversations.ticked(tick))
-            if (finding !== undefined) return finding
-            for (const event of tick.step.events) {
-              if (event.type !== 'model-called') continue
-              const agent = event['agent'] as Entity
-              const [open] = conversations.open(tick.world, agent)
-              if (open !== undefined) return `the model of agent ${agent} is asked while call '${open}' has no result`
-              const problem = wrongWith(askedWith(tick.world, agent, event), sends, sound)
-              if (problem !== undefined) return `the model of agent ${agent} is asked, and ${problem}`
-            }
-            return undefined
-          },
-        }
-      },
+  return {
+    concern: { ...conversationsConcern, events: ['model-called'] },
+    name: 'conversations-valid',
+    meaning:
+      'A conversation is valid for every provider: results stand right behind their calls, in call order; no message is sent empty or with thinking at its end; and a model is asked only where there is something to answer.',
+    watch(run) {
+      const conversations = run.shared(Conversations)
+      const sound = new WeakSet<Message>()
+      return {
+        began: ({ world }) => said(conversations.began(world)),
+        ticked(tick) {
+          const finding = said(conversations.ticked(tick))
+          if (finding !== undefined) return finding
+          for (const event of tick.step.events) {
+            if (event.type !== 'model-called') continue
+            const agent = event['agent'] as Entity
+            const [open] = conversations.open(tick.world, agent)
+            if (open !== undefined) return `the model of agent ${agent} is asked while call '${open}' has no result`
+            const problem = wrongWith(askedWith(tick.world, agent, event), sends, sound)
+            if (problem !== undefined) return `the model of agent ${agent} is asked, and ${problem}`
+          }
+          return undefined
+        },
+      }
     },
-  )
+  }
 }
 
 /** The messages that a step answers; none if it is over already. */

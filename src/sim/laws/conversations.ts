@@ -1,13 +1,11 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
-import type { Step } from '../../world/journal.ts'
+import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { World } from '../../world/world.ts'
-import type { RunFacts, WatchedTick } from '../law.ts'
-import { type Concern, look, touchedLogOf } from '../touched.ts'
+import type { WatchedTick } from '../law.ts'
+import type { Concern } from '../tick-changes.ts'
 import { ConversationReader, type Fault } from './conversation-reader.ts'
 import { holdersOf } from './holders-of.ts'
-
-const changes = touchedLogOf(Conversation)
 
 /** The ticks that have to do with conversations: those as well in which they go with their agents. */
 export const conversationsConcern = {
@@ -17,8 +15,6 @@ export const conversationsConcern = {
   removed: [Conversation],
   despawned: true,
 } satisfies Concern
-
-const known = new WeakMap<RunFacts, Conversations>()
 
 /** What is wrong with an agent's conversation. */
 export interface ConversationFault extends Fault {
@@ -37,14 +33,8 @@ const untouched: Reading = { touched: [], faults: [] }
 /** The conversations of a run's worlds, read as they grow. The laws of a run share them: each tick is read once. */
 export class Conversations {
   readonly #byWorld = new Map<string, Map<Entity, ConversationReader>>()
-  #step: Step | World | undefined
+  #step: DrivenStep | World | undefined
   #reading: Reading = untouched
-
-  static of(run: RunFacts): Conversations {
-    let conversations = known.get(run)
-    if (conversations === undefined) known.set(run, (conversations = new Conversations()))
-    return conversations
-  }
 
   /** Calls in an agent's last message that have no result yet. */
   open({ name }: World, agent: Entity): readonly string[] {
@@ -66,17 +56,16 @@ export class Conversations {
   }
 
   /** A tick is committed: what it has said is read. */
-  ticked({ world, step }: WatchedTick): Reading {
-    if (this.#step === step) return this.#reading
-    this.#step = step
-    return (this.#reading = this.#read(world, step))
+  ticked(tick: WatchedTick): Reading {
+    if (this.#step === tick.step) return this.#reading
+    this.#step = tick.step
+    return (this.#reading = this.#read(tick))
   }
 
-  #read(world: World, step: Step): Reading {
+  #read({ changes, world, step }: WatchedTick): Reading {
     const readers = this.#byWorld.get(world.name)
     if (readers === undefined) return untouched
-    look(step)
-    const { appended, removed, set, spliced } = changes
+    const { appended, removed, set, spliced } = changes.ofLog(Conversation)
     const { despawned } = step.delta
     for (const agent of removed) readers.delete(agent)
     if (despawned !== undefined) for (const entity of despawned) readers.delete(entity)

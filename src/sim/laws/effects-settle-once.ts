@@ -8,14 +8,11 @@ import { Running } from '../../../components/effects/running.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
 import { EntitySet } from './entity-set.ts'
 import { holdersOf } from './holders-of.ts'
 
-const effects = touchedOf(Effect)
-const settled = touchedOf(Outcome)
 /** What says whether an effect is under way. */
-const marks = [touchedOf(Due), touchedOf(Pending), touchedOf(Running)]
+const marks = [Due, Pending, Running]
 
 /** Each effect ends once: by one outcome a try, and one last outcome that nothing writes over. */
 export const effectsSettleOnce: Law = {
@@ -63,7 +60,6 @@ class Effects {
 
   ticked(tick: WatchedTick): Finding {
     // In the order in which a tick goes: what came in, what was told, what has become of it.
-    look(tick.step)
     const { inputs, events } = tick.step
     const finding =
       (inputs.length > 0 ? this.#inputs(tick) : undefined) ?? (events.length > 0 ? this.#events(tick) : undefined)
@@ -119,23 +115,24 @@ class Effects {
     return undefined
   }
 
-  #outcomes({ world }: WatchedTick): Finding {
-    for (const [effect] of settled.set) {
+  #outcomes({ changes, world }: WatchedTick): Finding {
+    const settled = changes.of(Outcome).set
+    for (const [effect] of settled) {
       if (this.#settled.has(effect)) return `effect ${effect} had an outcome, and another one was written over it`
       const { isDue = false, isOpen: wasOpen = true } = this.#known.get(effect) ?? {}
       // Between two tries it may be given up; and it may be asked for and be settled in one tick.
-      if (!wasOpen && !isDue && !effects.set.some(([asked]) => asked === effect)) {
+      if (!wasOpen && !isDue && !changes.of(Effect).set.some(([asked]) => asked === effect)) {
         return `effect ${effect} was settled, and was not under way`
       }
       if (isOpen(world, effect)) return `effect ${effect} is settled, and still to be done`
     }
-    for (const [effect] of settled.set) this.#settled.add(effect)
+    for (const [effect] of settled) this.#settled.add(effect)
     return undefined
   }
 
   /** What the effects are now. */
   #follow(tick: WatchedTick): Finding {
-    const { world } = tick
+    const { changes, world } = tick
     const { despawned } = tick.step.delta
     if (despawned !== undefined) {
       for (const effect of despawned) {
@@ -143,14 +140,15 @@ class Effects {
         if (finding !== undefined) return finding
       }
     }
-    for (const [effect, { attempt }] of effects.set) {
+    for (const [effect, { attempt }] of changes.of(Effect).set) {
       const before = this.#known.get(effect)?.attempt ?? 0
       if (attempt < before) return `effect ${effect} went back from try ${before} to try ${attempt}`
       this.#learn(world, effect)
     }
-    for (const effect of settled.removed) this.#settled.delete(effect)
-    for (const effect of effects.removed) this.#known.delete(effect)
-    for (const { removed, set } of marks) {
+    for (const effect of changes.of(Outcome).removed) this.#settled.delete(effect)
+    for (const effect of changes.of(Effect).removed) this.#known.delete(effect)
+    for (const mark of marks) {
+      const { removed, set } = changes.of(mark)
       for (const [effect] of set) this.#learn(world, effect)
       for (const effect of removed) this.#learn(world, effect)
     }

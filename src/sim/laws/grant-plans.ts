@@ -2,13 +2,9 @@ import { Blueprint, type BlueprintData, MadeFrom } from '../../../components/ses
 import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { look, touchedOf } from '../touched.ts'
 import type { WatchedTick } from '../law.ts'
 import { type Amount, costOf } from './amounts.ts'
 import { holdersOf } from './holders-of.ts'
-
-const blueprints = touchedOf(Blueprint)
-const makings = touchedOf(MadeFrom)
 
 /** What the config of a session says about its grant, as of the launch. */
 export interface GrantPlan {
@@ -29,10 +25,9 @@ export class GrantPlans {
     }
   }
 
-  enter({ step }: WatchedTick): void {
-    look(step)
-    for (const [blueprint, data] of blueprints.set) this.#learn(blueprint, data)
-    for (const [session, { blueprint }] of makings.set) this.#blueprints.set(session, blueprint)
+  enter({ changes }: WatchedTick): void {
+    for (const [blueprint, data] of changes.of(Blueprint).set) this.#learn(blueprint, data)
+    for (const [session, { blueprint }] of changes.of(MadeFrom).set) this.#blueprints.set(session, blueprint)
   }
 
   /** `undefined`: nothing is known of it any more. */

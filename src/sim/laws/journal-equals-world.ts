@@ -10,7 +10,7 @@ export const journalEqualsWorld: Law = {
   name: 'journal-equals-world',
   meaning: 'The deltas of all ticks, one after the other, make the very world that they were told by.',
   watch(run) {
-    const shadows = Shadows.of(run)
+    const shadows = run.shared(Shadows)
     const worlds = new Map<string, World>()
     const whole = (world: World): Finding => {
       const shadow = shadows.get(world)
@@ -23,9 +23,9 @@ export const journalEqualsWorld: Law = {
         worlds.set(world.name, world)
         return difference && `what came back differs from the world as of its last tick: ${difference}`
       },
-      ticked({ world, step }) {
-        const difference = shadows.ticked(world, step)
-        return difference && `tick ${step.delta.tick} of the journal does not make the world: ${difference}`
+      ticked(tick) {
+        const difference = shadows.ticked(tick)
+        return difference && `tick ${tick.step.delta.tick} of the journal does not make the world: ${difference}`
       },
       ended({ world }) {
         worlds.delete(world.name)

@@ -15,10 +15,10 @@ import { Summarizing } from '../../../components/agent/step-held.ts'
 import { Terminal } from '../../../components/agent/terminal.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
 import { Turn } from '../../../components/agent/turn.ts'
-import type { Component, Entity } from '../../world/component.ts'
+import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { concernOf, look, type Touched, touchedOf } from '../touched.ts'
+import type { Concern } from '../tick-changes.ts'
 import {
   stuckAgent,
   stuckConversation,
@@ -52,25 +52,11 @@ const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answ
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
 const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
 const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing]
-const ofEffects = concernOf({ set: [...setOnEffects, SubagentSession], removed: takenFromEffects })
-const ofAgents = concernOf({
+const ofEffects: Concern = { set: [...setOnEffects, SubagentSession], removed: takenFromEffects }
+const ofAgents: Concern = {
   set: [...setOnAgents, EndedInWait, OwnedBy, SubagentSession],
   removed: takenFromAgents,
   despawned: true,
-})
-const touches = {
-  takenFromEffects: allTouchedOf(takenFromEffects),
-  setOnEffects: allTouchedOf(setOnEffects),
-  takenFromAgents: allTouchedOf(takenFromAgents),
-  setOnAgents: allTouchedOf(setOnAgents),
-}
-const records = touchedOf(SubagentSession)
-const ownedBy = touchedOf(OwnedBy)
-const endedInWait = touchedOf(EndedInWait)
-const queries = touchedOf(SessionQuery)
-
-function allTouchedOf(tokens: readonly Component[]): readonly Touched[] {
-  return tokens.map((token) => touchedOf(token))
 }
 
 /** Whatever waits has somebody or something that it waits for; and at the end of a run nothing waits at all. */
@@ -93,12 +79,11 @@ export const nothingWaitsInVain: Law = {
         })
       },
       ticked(tick) {
-        const concerned = look(tick.step)
         const waits = worlds.get(tick.label)
         if (waits === undefined) return undefined
-        const finding = (concerned & ofEffects) === 0 ? undefined : effects(tick)
+        const finding = tick.changes.concern(ofEffects) ? effects(tick) : undefined
         if (finding !== undefined) return finding
-        if ((concerned & ofAgents) !== 0) touch(tick, waits)
+        if (tick.changes.concern(ofAgents)) touch(tick, waits)
         return agents(tick, waits) ?? inLine(tick, waits)
       },
       finished(all) {
@@ -122,20 +107,20 @@ function unsettledIn(world: World): readonly string[] {
   return holdersOf(world, Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
 }
 
-function effects({ world }: WatchedTick): Finding {
-  for (const { removed } of touches.takenFromEffects) {
-    for (const entity of removed) {
+function effects({ changes, world }: WatchedTick): Finding {
+  for (const taken of takenFromEffects) {
+    for (const entity of changes.of(taken).removed) {
       const finding = stuckEffect(world, entity)
       if (finding !== undefined) return finding
     }
   }
-  for (const { set } of touches.setOnEffects) {
-    for (const [entity] of set) {
+  for (const given of setOnEffects) {
+    for (const [entity] of changes.of(given).set) {
       const finding = stuckEffect(world, entity)
       if (finding !== undefined) return finding
     }
   }
-  for (const [session] of records.set) {
+  for (const [session] of changes.of(SubagentSession).set) {
     const finding = stuckSession(world, session)
     if (finding !== undefined) return finding
   }
@@ -165,12 +150,12 @@ function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Fin
 }
 
 /** Notes the agents whose step, sleep, news or slot this tick has to do with. */
-function touch({ step }: WatchedTick, { owners, touched }: Waits): void {
-  for (const [entity, { agent }] of ownedBy.set) owners.set(entity, agent)
-  for (const { set } of touches.setOnAgents) for (const [agent] of set) touched.add(agent)
-  for (const [, { agent }] of endedInWait.set) touched.add(agent)
-  for (const [, { parent }] of records.set) touched.add(parent)
-  for (const { removed } of touches.takenFromAgents) for (const agent of removed) touched.add(agent)
+function touch({ changes, step }: WatchedTick, { owners, touched }: Waits): void {
+  for (const [entity, { agent }] of changes.of(OwnedBy).set) owners.set(entity, agent)
+  for (const given of setOnAgents) for (const [agent] of changes.of(given).set) touched.add(agent)
+  for (const [, { agent }] of changes.of(EndedInWait).set) touched.add(agent)
+  for (const [, { parent }] of changes.of(SubagentSession).set) touched.add(parent)
+  for (const taken of takenFromAgents) for (const agent of changes.of(taken).removed) touched.add(agent)
   const { despawned } = step.delta
   if (despawned === undefined) return
   for (const entity of despawned) {
@@ -183,10 +168,11 @@ function touch({ step }: WatchedTick, { owners, touched }: Waits): void {
 
 /** Questions that were put, answered or taken back. */
 function inLine(tick: WatchedTick, { questions }: Waits): Finding {
-  if (questions.size === 0 && queries.set.length === 0) return undefined
+  const asked = tick.changes.of(SessionQuery).set
+  if (questions.size === 0 && asked.length === 0) return undefined
   const { world } = tick
   const sessions = new Set<Entity>()
-  for (const [question, put] of queries.set) {
+  for (const [question, put] of asked) {
     sessions.add(put.session)
     if (put.reply === undefined) questions.set(question, put)
     else questions.delete(question)

@@ -8,14 +8,8 @@ import { Notified } from '../../../components/sessions/subagent-wait.ts'
 import type { LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
-import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
-import { look, touchedLogOf, touchedOf } from '../touched.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
 import { holdersOf } from './holders-of.ts'
-
-const conversations = touchedLogOf(Conversation)
-const records = touchedOf(SubagentSession)
-const notifications = touchedOf(SubagentNotification)
-const unread = touchedOf(UnreadBy)
 
 type Mark = 'unread' | 'read'
 
@@ -42,7 +36,8 @@ const concern = {
  * Whoever is to hear of a session's end hears of it once: it leaves one notification, which is read once, by a message to
  * the agent or by an answer about the session.
  */
-export const notifiedOnce: Law = concerning(concern, {
+export const notifiedOnce: Law = {
+  concern,
   name: 'notified-once',
   meaning:
     'A background session that succeeds, fails or times out is told of exactly once, and no other leaves a notification.',
@@ -67,16 +62,15 @@ export const notifiedOnce: Law = concerning(concern, {
       ticked(tick) {
         const told = worlds.get(tick.label)
         if (told === undefined) return undefined
-        look(tick.step)
         return endings(tick, told) ?? messages(tick, told) ?? reading(tick, told)
       },
     }
   },
-})
+}
 
 /** What has ended in this tick is notified of, if it is worth it. */
 function endings(tick: WatchedTick, { ended }: Told): Finding {
-  for (const [session, record] of records.set) {
+  for (const [session, record] of tick.changes.of(SubagentSession).set) {
     const { sessionId, status } = record
     if (status === 'queued' || status === 'running' || ended.has(sessionId)) continue
     ended.set(sessionId, session)
@@ -95,11 +89,12 @@ function isWorthTelling({ mode, notify, status }: SubagentSessionData): boolean 
 
 /** Lines that have come into conversations in this tick. */
 function messages(tick: WatchedTick, told: Told): Finding {
-  for (const [agent, items] of conversations.appended) {
+  const { appended, spliced } = tick.changes.ofLog(Conversation)
+  for (const [agent, items] of appended) {
     const finding = lines(tick, told, agent, items)
     if (finding !== undefined) return finding
   }
-  for (const [agent, changes] of conversations.spliced) {
+  for (const [agent, changes] of spliced) {
     const finding = lines(tick, told, agent, changes.flatMap(insertedBy))
     if (finding !== undefined) return finding
   }
@@ -136,7 +131,8 @@ function lines({ world }: WatchedTick, told: Told, agent: Entity, items: readonl
 
 /** Notifications that were made or read in this tick. */
 function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
-  const { world } = tick
+  const { changes, world } = tick
+  const notifications = changes.of(SubagentNotification)
   for (const [session, { id, state }] of notifications.set) {
     const before = marks.get(session)
     marks.set(session, state)
@@ -156,7 +152,7 @@ function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
       }
     }
   }
-  for (const session of unread.removed) {
+  for (const session of changes.of(UnreadBy).removed) {
     if (marks.get(session) === 'unread')
       return `the notification of session entity ${session} is unread, and was taken from those that are told`
   }

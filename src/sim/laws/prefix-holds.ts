@@ -9,12 +9,9 @@ import type { ModelRequest } from '../../models/port.ts'
 import type { Entity } from '../../world/component.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
-import { concerning, type Finding, type Law, type WatchedTick } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
 import { coveredBy } from './message-places.ts'
 import { sameJson } from './same-json.ts'
-
-const conversations = touchedOf(Conversation)
 
 const concern = { set: [Conversation], spliced: [Conversation], events: ['model-called'] }
 
@@ -22,7 +19,8 @@ const concern = { set: [Conversation], spliced: [Conversation], events: ['model-
  * A request begins with the one before it, so that what a provider has cached of that is of use: unless a `prefix-broken`
  * event says in the same tick that it does not. Looks at what was edited, not at what the engine remembers of it.
  */
-export const prefixHolds: Law = concerning(concern, {
+export const prefixHolds: Law = {
+  concern,
   name: 'prefix-holds',
   meaning: 'A request begins with all of the one before it, unless an event says what has broken that.',
   watch() {
@@ -31,13 +29,12 @@ export const prefixHolds: Law = concerning(concern, {
       ticked(tick) {
         let asked = byWorld.get(tick.world.name)
         if (asked === undefined) byWorld.set(tick.world.name, (asked = new Map()))
-        look(tick.step)
-        noteEdits(asked)
+        noteEdits(tick, asked)
         return checkCalls(tick, asked)
       },
     }
   },
-})
+}
 
 /** What an agent last asked. */
 interface Asked {
@@ -55,12 +52,13 @@ interface Asked {
   editedFrom: number
 }
 
-function noteEdits(asked: ReadonlyMap<Entity, Asked>): void {
-  for (const [agent] of conversations.set) {
+function noteEdits({ changes }: WatchedTick, asked: ReadonlyMap<Entity, Asked>): void {
+  const { set, spliced } = changes.of(Conversation)
+  for (const [agent] of set) {
     const last = asked.get(agent)
     if (last !== undefined) last.editedFrom = 0
   }
-  for (const [agent, edits] of conversations.spliced) {
+  for (const [agent, edits] of spliced) {
     const last = asked.get(agent)
     if (last === undefined) continue
     for (const [from] of edits) last.editedFrom = Math.min(last.editedFrom, from)

@@ -14,14 +14,14 @@ export const restoredEqualsSaved: Law = {
   name: 'restored-equals-saved',
   meaning: 'A world that is restored, from its store or from a snapshot, is the world that was saved.',
   watch(run) {
-    const shadows = Shadows.of(run)
+    const shadows = run.shared(Shadows)
     return {
       began({ world }) {
         const difference = shadows.began(world)
         return difference && `what came back is not what was committed: ${difference}`
       },
-      ticked({ world, step }) {
-        shadows.ticked(world, step)
+      ticked(tick) {
+        shadows.ticked(tick)
         return undefined
       },
       finished(worlds) {

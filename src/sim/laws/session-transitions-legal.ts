@@ -1,10 +1,7 @@
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
-import { concerning, type Finding, type Law } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
+import type { Finding, Law } from '../law.ts'
 import { holdersOf } from './holders-of.ts'
-
-const records = touchedOf(SubagentSession)
 
 type Status = SubagentSessionData['status']
 
@@ -26,42 +23,40 @@ const final = ['artifactId', 'error', 'finishedAtMs', 'finishedSequence', 'recor
 const fixed = ['correlationId', 'kind', 'mode', 'parent', 'sequence', 'sessionId'] as const
 
 /** Sessions go from state to state as they may, and stay what they have ended as, over restarts too. */
-export const sessionTransitionsLegal: Law = concerning(
-  { set: [SubagentSession], removed: [SubagentSession] },
-  {
-    name: 'session-transitions-legal',
-    meaning: 'A session goes only where its state leads, and its end is final.',
-    watch() {
-      const worlds = new Map<string, Map<Entity, SubagentSessionData>>()
-      return {
-        began({ label, world }) {
-          const known = worlds.get(label)
-          const now = new Map<Entity, SubagentSessionData>()
-          let finding: Finding
-          for (const session of holdersOf(world, SubagentSession)) {
-            const record = world.read(session, SubagentSession)
-            const before = known?.get(session)
-            if (before !== undefined) finding ??= moved(before, record)
-            now.set(session, record)
-          }
-          worlds.set(label, now)
-          return finding && `when its world came back, ${finding}`
-        },
-        ticked(tick) {
-          look(tick.step)
-          const known = worlds.get(tick.label)
-          for (const [session, record] of records.set) {
-            const finding = moved(known?.get(session), record)
-            if (finding !== undefined) return finding
-            known?.set(session, record)
-          }
-          const [lost] = records.removed
-          return lost === undefined ? undefined : `session entity ${lost} has lost its record`
-        },
-      }
-    },
+export const sessionTransitionsLegal: Law = {
+  concern: { set: [SubagentSession], removed: [SubagentSession] },
+  name: 'session-transitions-legal',
+  meaning: 'A session goes only where its state leads, and its end is final.',
+  watch() {
+    const worlds = new Map<string, Map<Entity, SubagentSessionData>>()
+    return {
+      began({ label, world }) {
+        const known = worlds.get(label)
+        const now = new Map<Entity, SubagentSessionData>()
+        let finding: Finding
+        for (const session of holdersOf(world, SubagentSession)) {
+          const record = world.read(session, SubagentSession)
+          const before = known?.get(session)
+          if (before !== undefined) finding ??= moved(before, record)
+          now.set(session, record)
+        }
+        worlds.set(label, now)
+        return finding && `when its world came back, ${finding}`
+      },
+      ticked({ changes, label }) {
+        const { removed, set } = changes.of(SubagentSession)
+        const known = worlds.get(label)
+        for (const [session, record] of set) {
+          const finding = moved(known?.get(session), record)
+          if (finding !== undefined) return finding
+          known?.set(session, record)
+        }
+        const [lost] = removed
+        return lost === undefined ? undefined : `session entity ${lost} has lost its record`
+      },
+    }
   },
-)
+}
 
 function moved(before: SubagentSessionData | undefined, record: SubagentSessionData): Finding {
   const { sessionId, status } = record

@@ -1,9 +1,8 @@
-import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { Header, LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
-import { allTouched } from '../touched.ts'
+import type { WatchedTick } from '../law.ts'
 import { sameJson } from './same-json.ts'
 
 /** What one entity has: by name, in the order in which it came. So few are found faster than by a Map, and weigh less. */
@@ -70,13 +69,13 @@ export class ShadowWorld {
    * Becomes the world after a tick, and says where that differs from the world itself in what the tick has touched. Of logs:
    * their lengths, their ends, and where they were touched.
    */
-  apply(step: DrivenStep, world: World): string | undefined {
+  apply({ changes, step, world }: WatchedTick): string | undefined {
     const { delta } = step
     this.#header = delta
     const { spawned, despawned } = delta
     if (spawned !== undefined) for (const entity of spawned) this.#entities.set(entity, new ShadowRow())
     let found: string | undefined
-    const touched = allTouched(step)
+    const touched = changes.all
     for (const { name, set } of touched) {
       if (set.length === 0) continue
       const difference = this.#set(world, name, set as Rows<Json>)

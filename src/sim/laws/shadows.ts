@@ -1,9 +1,7 @@
 import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { World } from '../../world/world.ts'
-import type { RunFacts } from '../law.ts'
+import type { WatchedTick } from '../law.ts'
 import { ShadowWorld } from './shadow-world.ts'
-
-const known = new WeakMap<RunFacts, Shadows>()
 
 /** What the worlds of a run were when they were last committed, by name. The laws of a run share them: whoever comes first leads on. */
 export class Shadows {
@@ -11,12 +9,6 @@ export class Shadows {
   /** The newest tick, or the world that was just taken up, and what was found of it. */
   #about: DrivenStep | World | undefined
   #difference: string | undefined
-
-  static of(run: RunFacts): Shadows {
-    let shadows = known.get(run)
-    if (shadows === undefined) known.set(run, (shadows = new Shadows()))
-    return shadows
-  }
 
   get({ name }: World): ShadowWorld | undefined {
     return this.#byName.get(name)
@@ -39,9 +31,9 @@ export class Shadows {
   }
 
   /** A tick is committed. Where it has not made the world that there is, in what it has touched. */
-  ticked(world: World, step: DrivenStep): string | undefined {
-    if (this.#about === step) return this.#difference
-    this.#about = step
-    return (this.#difference = this.get(world)?.apply(step, world))
+  ticked(tick: WatchedTick): string | undefined {
+    if (this.#about === tick.step) return this.#difference
+    this.#about = tick.step
+    return (this.#difference = this.get(tick.world)?.apply(tick))
   }
 }

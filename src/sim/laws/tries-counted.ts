@@ -11,12 +11,7 @@ import type { InputOf } from '../../../components/input.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { look, touchedOf } from '../touched.ts'
 import { holdersOf } from './holders-of.ts'
-
-const effects = touchedOf(Effect)
-const pending = touchedOf(Pending)
-const sideCalls = touchedOf(SideCall)
 
 /** An effect as of the last tick. */
 interface Tries {
@@ -57,7 +52,6 @@ export const triesCounted: Law = {
       ticked(tick) {
         const tries = worlds.get(tick.label)?.byEffect
         if (tries === undefined) return undefined
-        look(tick.step)
         const finding = stale(tick, tries) ?? numbers(tick, tries) ?? begins(tick, tries)
         for (const entity of tick.step.delta.despawned ?? []) tries.delete(entity)
         return finding
@@ -96,7 +90,7 @@ function stale({ step: { events, inputs } }: WatchedTick, tries: ReadonlyMap<Ent
 
 /** The numbers that effects have after a tick. */
 function numbers(tick: WatchedTick, tries: Map<Entity, Tries>): Finding {
-  for (const [effect, { attempt, kind }] of effects.set) {
+  for (const [effect, { attempt, kind }] of tick.changes.of(Effect).set) {
     const known = tries.get(effect)
     const before = known?.attempt ?? 0
     // An entity that is given another effect goes on behind the number of the tick.
@@ -108,7 +102,7 @@ function numbers(tick: WatchedTick, tries: Map<Entity, Tries>): Finding {
       tries.set(effect, { attempt, asked: 0, others: 0 })
       continue
     }
-    const isAnother = isNext && sideCalls.set.some(([asked]) => asked === effect)
+    const isAnother = isNext && tick.changes.of(SideCall).set.some(([asked]) => asked === effect)
     if (isAnother) known.others++
     const problem = isNext && !isAnother && kind === 'model' ? beyond(tick, effect, known) : undefined
     if (problem !== undefined) return problem
@@ -149,8 +143,8 @@ function policyOf(world: World, effect: Entity): RetryPolicy | false | undefined
 }
 
 /** An effect that is to begin is at a try that has not begun. */
-function begins({ world }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
-  for (const [effect] of pending.set) {
+function begins({ changes, world }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
+  for (const [effect] of changes.of(Pending).set) {
     const known = tries.get(effect)
     if (known === undefined) continue
     if (known.asked === known.attempt) {

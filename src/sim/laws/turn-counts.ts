@@ -8,13 +8,8 @@ import { Turn } from '../../../components/agent/turn.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, WatchedTick } from '../law.ts'
-import { type Concern, look, touchedOf } from '../touched.ts'
+import type { Concern } from '../tick-changes.ts'
 import { holdersOf } from './holders-of.ts'
-
-const turns = touchedOf(LastTurn)
-const ends = touchedOf(SessionEnd)
-const modelCalls = touchedOf(ModelCall)
-const overflows = touchedOf(Overflowed)
 
 /** The ticks in which a count changes. */
 export const turnCountsConcern = {
@@ -46,16 +41,16 @@ export class TurnCounts {
   }
 
   enter(tick: WatchedTick): Finding {
-    look(tick.step)
-    if (turns.set.length > 0) this.#endTurns(tick)
-    for (const agent of ends.removed) this.#of(agent).steps = 0
-    if (overflows.set.length > 0) this.#takenBack(tick)
-    const finding = modelCalls.set.length === 0 ? undefined : this.#steps(tick)
+    const { changes } = tick
+    if (changes.of(LastTurn).set.length > 0) this.#endTurns(tick)
+    for (const agent of changes.of(SessionEnd).removed) this.#of(agent).steps = 0
+    if (changes.of(Overflowed).set.length > 0) this.#takenBack(tick)
+    const finding = changes.of(ModelCall).set.length === 0 ? undefined : this.#steps(tick)
     return finding ?? this.#toolCalls(tick)
   }
 
   #endTurns(tick: WatchedTick): void {
-    for (const [agent] of turns.set) {
+    for (const [agent] of tick.changes.of(LastTurn).set) {
       const count = this.#of(agent)
       count.toolCalls = 0
       // The steps of a session are counted over all its turns.
@@ -65,7 +60,7 @@ export class TurnCounts {
 
   #steps(tick: WatchedTick): Finding {
     const { world } = tick
-    for (const [effect] of modelCalls.set) {
+    for (const [effect] of tick.changes.of(ModelCall).set) {
       const agent = world.get(effect, OwnedBy)?.agent
       if (effect <= this.#last || agent === undefined) continue
       this.#last = effect

@@ -10,14 +10,14 @@ export const writtenAhead: Law = {
   name: 'written-ahead',
   meaning: 'Nothing begins before the tick that asks for it is committed.',
   watch(run) {
-    const shadows = Shadows.of(run)
+    const shadows = run.shared(Shadows)
     return {
       began({ world }) {
         shadows.began(world)
         return undefined
       },
-      ticked({ world, step }) {
-        shadows.ticked(world, step)
+      ticked(tick) {
+        shadows.ticked(tick)
         return undefined
       },
       called(call) {

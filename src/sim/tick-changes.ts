@@ -1,0 +1,153 @@
+import type { DrivenStep } from '../engine/effects/host-seams.ts'
+import type { LogEdit } from '../world/changes.ts'
+import type { Component, Entity, Log } from '../world/component.ts'
+
+/** What a tick has done to one component. */
+export class ComponentChanges<V = unknown, Item = unknown> {
+  readonly name: string
+  set: readonly (readonly [Entity, V])[] = none
+  appended: readonly (readonly [Entity, readonly Item[]])[] = none
+  spliced: readonly (readonly [Entity, readonly LogEdit[]])[] = none
+  removed: readonly Entity[] = none
+  /** Bits of the concerns that such a change belongs to. */
+  ofSet = 0
+  ofAppended = 0
+  ofSpliced = 0
+  ofRemoved = 0
+  isFresh = false
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** Which ticks concern a law. */
+export interface Concern {
+  /** That set one of these. */
+  readonly set?: readonly Component[]
+  /** That append to one of these. */
+  readonly appended?: readonly Log[]
+  /** That change one of these elsewhere than at its end. */
+  readonly spliced?: readonly Log[]
+  /** That take one of these from an entity which is still there. */
+  readonly removed?: readonly Component[]
+  /** That emit an event of one of these types. */
+  readonly events?: readonly string[]
+  /** That despawn something. */
+  readonly despawned?: boolean
+}
+
+const none: readonly never[] = []
+const kinds = ['set', 'appended', 'spliced', 'removed'] as const
+/** A number has so many bits. Further concerns share them, and see some ticks that do not concern them. */
+const bits = 32
+
+/** What the newest tick of a run has changed, by component: each tick is looked through once, for all laws of the run. */
+export class TickChanges {
+  readonly #byName = new Map<string, ComponentChanges>()
+  /** Bits by type of event. */
+  readonly #byEvent = new Map<string, number>()
+  readonly #byConcern = new Map<Concern, number>()
+  /** What the newest tick has changed. */
+  readonly #fresh: ComponentChanges[] = []
+  #ofDespawned = 0
+  #newest: DrivenStep | undefined
+  #concerned = 0
+
+  /** Takes a tick in the place of the one before. Gives the bits of all whom it concerns. */
+  look(step: DrivenStep): number {
+    this.#forget()
+    this.#newest = step
+    const { delta, events } = step
+    let found = delta.despawned === undefined ? 0 : this.#ofDespawned
+    for (const kind of kinds) {
+      const rows = delta[kind]
+      if (rows !== undefined) for (const name in rows) found |= enter[kind](this.#freshly(name), rows[name] as never)
+    }
+    for (const { type } of events) found |= this.#byEvent.get(type) ?? 0
+    return (this.#concerned = found)
+  }
+
+  /** The changes of a component. */
+  of<T>(token: Component & { readonly schema: { readonly _output: T } }): ComponentChanges<T>
+  of(token: Component): ComponentChanges
+  of({ name }: Component): ComponentChanges {
+    return this.#named(name)
+  }
+
+  /** The changes of a log. */
+  ofLog<T>({ name }: Log & { readonly schema: { readonly _output: T } }): ComponentChanges<readonly T[], T> {
+    return this.#named(name) as ComponentChanges<readonly T[], T>
+  }
+
+  /** Everything that the tick has changed. */
+  get all(): readonly ComponentChanges[] {
+    return this.#fresh
+  }
+
+  /** Whether the tick may belong to a concern; false: it does not. */
+  concern(concern: Concern): boolean {
+    const bit = this.bitOf(concern)
+    return (this.#concerned & bit) !== 0
+  }
+
+  /** The bit that `look` sets for a concern. */
+  bitOf(concern: Concern): number {
+    const known = this.#byConcern.get(concern)
+    if (known !== undefined) return known
+    const { set = [], appended = [], spliced = [], removed = [], events = [], despawned = false } = concern
+    const bit = 1 << (this.#byConcern.size % bits)
+    this.#byConcern.set(concern, bit)
+    for (const { name } of set) this.#named(name).ofSet |= bit
+    for (const { name } of appended) this.#named(name).ofAppended |= bit
+    for (const { name } of spliced) this.#named(name).ofSpliced |= bit
+    for (const { name } of removed) this.#named(name).ofRemoved |= bit
+    for (const type of events) this.#byEvent.set(type, (this.#byEvent.get(type) ?? 0) | bit)
+    if (despawned) this.#ofDespawned |= bit
+    if (this.#newest !== undefined) this.look(this.#newest)
+    return bit
+  }
+
+  #forget(): void {
+    for (const changes of this.#fresh) {
+      changes.set = none
+      changes.appended = none
+      changes.spliced = none
+      changes.removed = none
+      changes.isFresh = false
+    }
+    this.#fresh.length = 0
+  }
+
+  #freshly(name: string): ComponentChanges {
+    const changes = this.#named(name)
+    if (!changes.isFresh) {
+      changes.isFresh = true
+      this.#fresh.push(changes)
+    }
+    return changes
+  }
+
+  #named(name: string): ComponentChanges {
+    let changes = this.#byName.get(name)
+    if (changes === undefined) this.#byName.set(name, (changes = new ComponentChanges(name)))
+    return changes
+  }
+}
+
+/** Enters what a tick has done to a component. Gives the bits of the concerns that this belongs to. */
+const enter = {
+  set: (changes: ComponentChanges, rows: ComponentChanges['set']) => ((changes.set = rows), changes.ofSet),
+  appended: (changes: ComponentChanges, rows: ComponentChanges['appended']) => (
+    (changes.appended = rows),
+    changes.ofAppended
+  ),
+  spliced: (changes: ComponentChanges, rows: ComponentChanges['spliced']) => (
+    (changes.spliced = rows),
+    changes.ofSpliced
+  ),
+  removed: (changes: ComponentChanges, rows: ComponentChanges['removed']) => (
+    (changes.removed = rows),
+    changes.ofRemoved
+  ),
+}
