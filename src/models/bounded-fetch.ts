@@ -8,16 +8,29 @@ const MAX_ERROR_TEXT_BYTES = 64 * 2 ** 10
 /**
  * A `fetch` that ends what has no end: a body fails with `ReplyTooLong`, and the connection is closed. Servers may say again in
  * a stream what they were asked, so a bound below the default holds for the reply alone.
+ *
+ * @param watch who looks on while the body of a response without an error is read
  */
-export function boundedFetch(send: typeof fetch | undefined, maxReplyBytes: number | undefined): typeof fetch {
+export function boundedFetch(
+  send: typeof fetch | undefined,
+  maxReplyBytes: number | undefined,
+  watch?: (response: Response, init: RequestInit | undefined) => BodyWatcher | undefined,
+): typeof fetch {
   const maxBytes = Math.max(maxReplyBytes ?? 0, providerDefaults.maxReplyBytes)
   return async (input, init) => {
     const response = await (send ?? fetch)(input, init)
     const { body, headers, ok, status, statusText } = response
     if (body === null) return response
-    const bounded = ok ? boundedStream(body, maxBytes) : await headOf(body, maxBytes)
+    const bounded = ok ? boundedStream(body, maxBytes, watch?.(response, init)) : await headOf(body, maxBytes)
     return new Response(bounded, { headers, status, statusText })
   }
+}
+
+/** Sees a body go by. */
+export interface BodyWatcher {
+  take(chunk: Uint8Array): void
+  /** All of it has come. An error: the body is to fail with it. */
+  end(): Error | undefined
 }
 
 /** The beginning of an error's body, once all of it has come. */
@@ -42,7 +55,11 @@ async function headOf(body: ReadableStream<Uint8Array>, maxBytes: number): Promi
  * Hands a body on once an event in it is complete: SDKs read an incomplete one again from its beginning with each piece that
  * comes.
  */
-function boundedStream(body: ReadableStream<Uint8Array>, maxBytes: number): ReadableStream<Uint8Array> {
+function boundedStream(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  watcher: BodyWatcher | undefined,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const begun = new Bytes()
   let sizeBytes = 0
@@ -54,6 +71,8 @@ function boundedStream(body: ReadableStream<Uint8Array>, maxBytes: number): Read
         for (;;) {
           const { done, value: chunk } = await reader.read()
           if (done) {
+            const problem = watcher?.end()
+            if (problem !== undefined) throw problem
             if (begun.size > 0) controller.enqueue(begun.take())
             controller.close()
             return
@@ -64,6 +83,7 @@ function boundedStream(body: ReadableStream<Uint8Array>, maxBytes: number): Read
             void reader.cancel().catch(() => undefined)
             throw new ReplyTooLong(maxBytes)
           }
+          watcher?.take(chunk)
           const before = tail
           tail = Buffer.concat([before, chunk.subarray(-2)]).subarray(-2)
           if (!endsAnEvent(before, chunk)) {

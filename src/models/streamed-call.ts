@@ -129,29 +129,13 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
     return failed(failureOf(provider, facts))
   }
 
-  let broken: unknown
-  // What goes wrong in the stream is caught here and not around the loop, where it could not be told from a defect in
-  // the reader or in a listener.
-  async function* untilBroken(): AsyncGenerator<Event> {
-    try {
-      yield* stream
-    } catch (error) {
-      broken = error
-    }
-  }
   const maxUnheardBytes = Math.max(maxReplyBytes, providerDefaults.maxReplyBytes)
-  try {
-    // Leaving the loop closes the connection.
-    for await (const event of untilBroken()) {
-      // Some servers send `null` for an event.
-      if (!isObject(event)) continue
-      reader.take(event)
-      if (reader.unheardBytes > maxUnheardBytes) throw new ReplyTooLong(maxUnheardBytes)
-    }
-  } catch (error) {
-    if (!(error instanceof ReplyTooLong)) throw error
-    broken = error
-  }
+  const broken = await readAll(stream, (event) => {
+    // Some servers send `null` for an event.
+    if (!isObject(event)) return
+    reader.take(event)
+    if (reader.unheardBytes > maxUnheardBytes) throw new ReplyTooLong(maxUnheardBytes)
+  })
   heard.flush()
 
   // The SDKs end a stream without an error when it is aborted.
@@ -164,6 +148,31 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
   if (facts !== undefined) return failed(failureOf(provider, facts))
   const reason = broken instanceof Error ? ` (${reasonOf(broken)})` : ''
   return failed({ kind: 'truncated', message: `The stream of ${provider} ended before its answer did${reason}.` })
+}
+
+/**
+ * Reads a stream to its end, and gives what it broke with, if it did. What goes wrong in the stream is told from a defect in
+ * the reader or in a listener, which is thrown.
+ */
+async function readAll<Event>(stream: AsyncIterable<Event>, take: (event: Event) => void): Promise<unknown> {
+  const events = stream[Symbol.asyncIterator]()
+  for (;;) {
+    let next: IteratorResult<Event>
+    try {
+      next = await events.next()
+    } catch (error) {
+      return error
+    }
+    if (next.done === true) return undefined
+    try {
+      take(next.value)
+    } catch (error) {
+      // Closes the connection.
+      await events.return?.()
+      if (error instanceof ReplyTooLong) return error
+      throw error
+    }
+  }
 }
 
 /** An outcome as a World can hold it: no half of a surrogate pair in it, and nothing that nests too deep. */

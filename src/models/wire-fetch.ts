@@ -1,4 +1,4 @@
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedFetch, type BodyWatcher } from './bounded-fetch.ts'
 import { readErrorBody } from './error-body.ts'
 import type { ProviderError } from './provider-failure.ts'
 import { wellFormedJson } from './wire-values.ts'
@@ -36,15 +36,15 @@ export function saidIn(error: unknown): ProviderError | undefined {
  * @param maxReplyBytes as the option of providers
  */
 export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): typeof fetch {
-  const bounded = boundedFetch((input, init) => send(input, { ...init, redirect: 'manual' }), maxReplyBytes)
+  const unredirected: typeof fetch = (input, init) => send(input, { ...init, redirect: 'manual' })
+  const bounded = boundedFetch(unredirected, maxReplyBytes, (response, init) =>
+    init?.method?.toUpperCase() === 'POST' ? new StreamCheck(response) : undefined,
+  )
   return async (input, init) => {
     const body = init?.body
     const response = await bounded(input, typeof body === 'string' ? { ...init, body: wellFormedJson(body) } : init)
     if (!response.ok) throw new NoStream(await errorOf(response))
-    if (response.body === null || init?.method?.toUpperCase() !== 'POST') return response
-    const { status, statusText, headers } = response
-    const checked = response.body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(new StreamCheck(response)))
-    return new Response(checked, { status, statusText, headers })
+    return response
   }
 }
 
@@ -80,7 +80,7 @@ class Head {
 const eventLine = /^\uFEFF?(?:data|event|id|retry)?:/m
 
 /** Fails a stream that ends without one line of server-sent events. */
-class StreamCheck {
+class StreamCheck implements BodyWatcher {
   readonly #headers: Headers
   #head: Head | undefined = new Head()
 
@@ -88,18 +88,16 @@ class StreamCheck {
     this.#headers = headers
   }
 
-  transform(chunk: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>): void {
-    if (this.#head !== undefined) {
-      const hasRoom = this.#head.add(chunk)
-      if (!hasRoom || eventLine.test(this.#head.text)) this.#head = undefined
-    }
-    controller.enqueue(chunk)
+  take(chunk: Uint8Array): void {
+    if (this.#head === undefined) return
+    const hasRoom = this.#head.add(chunk)
+    if (!hasRoom || eventLine.test(this.#head.text)) this.#head = undefined
   }
 
-  flush(controller: TransformStreamDefaultController<Uint8Array>): void {
+  end(): Error | undefined {
     const text = this.#head?.text ?? ''
-    if (text.trim() === '') return
+    if (text.trim() === '') return undefined
     const said = readErrorBody(text)
-    controller.error(new NoStream({ ...said, headers: this.#headers, isNoStream: !said.isError }))
+    return new NoStream({ ...said, headers: this.#headers, isNoStream: !said.isError })
   }
 }
