@@ -71,14 +71,14 @@ export { Host } from './engine/effects/host.ts'
 export { hostDefaults, type HostOptions, type ToolChangePolicy } from './engine/effects/host-options.ts'
 export { type Clock, realClock } from './engine/loop/clock.ts'
 export { VirtualClock, type VirtualClockOptions } from './engine/loop/virtual-clock.ts'
+export { type Recording, recordingOf, type SavedWorld } from './engine/recording/recording.ts'
 export {
   type Difference,
-  type Recording,
-  recordingOf,
   replay,
+  type ReplayedWorld,
   type ReplayOptions,
   type ReplayResult,
-} from './engine/replay.ts'
+} from './engine/recording/replay.ts'
 export type { ApprovalQuestion, Approve } from './engine/effects/approval-effect.ts'
 export type {
   EventPlace,

@@ -22,10 +22,12 @@ export type { RealUse } from './real-use.ts'
 export { loadRecording } from './recording/load-recording.ts'
 export type { Missed } from './recording/missed.ts'
 export type { RequestDifference } from './recording/request-difference.ts'
-export { replaySaved, type ReplayedWorld } from './recording/replay-saved.ts'
 export type { OnMiss } from './recording/replayed-run.ts'
 export { saveRecording } from './recording/save-recording.ts'
-export type { SavedRecording, SavedWorld } from './recording/saved-recording.ts'
+// oxlint-disable-next-line typescript/no-deprecated -- importable for one more version
+export { replaySaved, type SavedRecording } from './recording/deprecated.ts'
+export type { ReplayedWorld } from '../engine/recording/replay.ts'
+export type { SavedWorld } from '../engine/recording/recording.ts'
 export {
   type RunningService,
   type RunningServices,

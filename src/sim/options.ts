@@ -18,7 +18,7 @@ import { standardLaws } from './laws/index.ts'
 import type { Person } from './person.ts'
 import { checkShapes } from './option-shapes.ts'
 import type { OnMiss } from './recording/replayed-run.ts'
-import type { SavedRecording } from './recording/saved-recording.ts'
+import type { Recording } from '../engine/recording/recording.ts'
 import type { RunningServices, ServiceSet } from './service.ts'
 import { defaultModelLatencyMs } from './simulated-model.ts'
 import { defaultToolLatencyMs } from './simulated-tool.ts'
@@ -79,7 +79,7 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
    * A run that was recorded: models, tools and people answer as they did in it, and as fast; no model is called, no tool
    * run. `world` is given its seed. @default none
    */
-  readonly recording?: SavedRecording
+  readonly recording?: Recording
   /** Where the recording has no answer: breaks the run, or goes on with `models` and `tools`. @default 'fail' */
   readonly onMiss?: OnMiss
   /** Is given each line of the trace as it is written, and then none is kept. */
@@ -100,7 +100,7 @@ export interface CheckedOptions extends Required<
   readonly bounds: Required<Bounds>
   readonly latencyMs: { readonly model: Range; readonly tool: Range }
   readonly store: (() => Store) | undefined
-  readonly recording: SavedRecording | undefined
+  readonly recording: Recording | undefined
   readonly onTrace: SimulateOptions['onTrace']
 }
 

@@ -51,7 +51,7 @@ const shapes = lazily(() => {
     }),
     entity: z.strictObject({ entity, has: z.record(name, json) }),
     items: z.strictObject({ entity, log: name, more: items }),
-    joint: z.strictObject({ chain: z.string(), events: z.array(event) }),
+    joint: z.strictObject({ chain: z.string(), events: z.array(event), version: z.string().min(1).optional() }),
     row: z.strictObject({
       i: z.array(input),
       d: json,

@@ -4,6 +4,7 @@ import { Llm, memoryStore, run as runWorld, type System, standardSystems, Virtua
 import * as components from 'entia/components'
 import { saveRecording } from 'entia/sim'
 import { describe, expect, it, vi } from 'vitest'
+import { FixtureSet } from '../fixtures/fixture.ts'
 import { calm } from '../programs/stories.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { type Ended, run } from './program.ts'
@@ -50,12 +51,23 @@ describe('a recording that is replayed', () => {
     expect([text.code, json.code]).toEqual([1, 1])
     expect(text.stdout).toContain('✗ lookout')
     expect(text.stdout).toContain('The first difference: lookout, tick 2, Llm, written by meddling\n  recorded  {"set"')
+    expect(text.stdout).not.toContain('It was recorded with')
     const difference = { tick: 2, system: 'meddling', component: 'Llm', recorded: expect.any(Object) }
     expect(JSON.parse(json.stdout)).toMatchObject({
       root: 'lookout',
       same: false,
       worlds: [{ label: 'lookout', ticks: 1, difference }],
     })
+  })
+
+  it('that another version of entia has made is named with it, beside the difference', async () => {
+    const file = join(await tempFolder(), 'nested.entia')
+    new FixtureSet('first-build').unpackRecording('nested', file)
+    const { code, stdout } = await replay(file)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /\nIt was recorded with an earlier version of entia; this is entia .+\.\nThe first difference: nested, tick 1/,
+    )
   })
 
   it('is no recording, was edited or is not there: says so, with the line', async () => {

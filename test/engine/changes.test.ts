@@ -58,8 +58,8 @@ describe('a change from outside', () => {
     expect(again.difference).toBeUndefined()
     expect(again.hash).toBe(world.hash())
     expect(again.world.query(Note)).toEqual([made[0], made[2]])
-    const kinds = recording.rows.map(({ line }) => /"kind":"([a-z]+)"/.exec(line)?.[1])
-    expect(kinds.filter((kind) => kind === 'change')).toHaveLength(2)
+    const kinds = recording.worlds[0]?.rows.map(({ line }) => /"kind":"([a-z]+)"/.exec(line)?.[1])
+    expect(kinds?.filter((kind) => kind === 'change')).toHaveLength(2)
   })
 
   it('that throws changes nothing, rejects with the same, and leaves no trace in the recording', async () => {

@@ -1,4 +1,4 @@
-import { EntiaError, memoryStore, type Recording, replay, Runner, standardSystems, World } from 'entia'
+import { EntiaError, memoryStore, replay, Runner, type SavedWorld, standardSystems, World } from 'entia'
 import * as components from 'entia/components'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,8 @@ import { type Break, breaks, broken, jsonText, type Parsed } from './broken-json
 import { fuzz, fuzzTimeoutMs, outcomeOf } from './cases.ts'
 import { storedTeam } from './stored-team.ts'
 
-const recording = await storedTeam()
+const team = await storedTeam()
+const [recording] = team.worlds as readonly [SavedWorld]
 const systems = standardSystems()
 /** Of the check that stands before the JSON of each row. */
 const checkLength = 16
@@ -16,7 +17,7 @@ const rows = recording.rows.map(({ line }) => JSON.parse(line.slice(checkLength 
 const first = JSON.parse(recording.snapshot.lines[0] as string) as Parsed
 
 /** The first rows, with things wrong in them: each hangs on the row before it, as it should. */
-function withRows(wrong: readonly Break[], count: number): Recording {
+function withRows(wrong: readonly Break[], count: number): SavedWorld {
   const forgery = broken(rows.slice(0, count), wrong)
   let { chain } = JSON.parse(recording.snapshot.lines[0] as string) as { chain: string }
   const forged = (Array.isArray(forgery) ? forgery : [forgery]).map((row, index) => {
@@ -24,11 +25,11 @@ function withRows(wrong: readonly Break[], count: number): Recording {
     chain = sha256(chain + text).slice(0, checkLength)
     return { tick: recording.snapshot.tick + index + 1, line: `${chain} ${text}` }
   })
-  return { snapshot: recording.snapshot, rows: forged }
+  return { ...recording, rows: forged }
 }
 
 /** The first two lines of a stored snapshot, with things wrong in them. */
-function withHead(wrong: readonly Break[]): Recording {
+function withHead(wrong: readonly Break[]): SavedWorld {
   const [head = '', ...others] = recording.snapshot.lines.slice(1)
   const forgery = broken([first, JSON.parse(head) as Parsed], wrong)
   const forged = (Array.isArray(forgery) ? forgery : [forgery]).map(jsonText)
@@ -49,10 +50,10 @@ const counts = fc.integer({ min: 1, max: rows.length })
 describe('a journal with right checks and a wrong content', () => {
   it('is refused with its place, or makes a world that can be saved', { timeout: fuzzTimeoutMs }, async () => {
     await fuzz(fc.tuple(breaks, counts), async ([wrong, count]) => {
-      const { snapshot, rows: forged } = withRows(wrong, count)
+      const forgery = withRows(wrong, count)
       const outcome = await outcomeOf(() => {
-        const { codec, lines } = openSnapshot({ snapshot, rows: forged })
-        const deltas = forged.map(({ tick, line }) => codec.decode(line, `tick ${tick}`).delta)
+        const { codec, lines } = openSnapshot(forgery)
+        const deltas = forgery.rows.map(({ tick, line }) => codec.decode(line, `tick ${tick}`).delta)
         return World.restore(lines, { components, deltas })
       })
       if (outcome instanceof EntiaError) return expectRefusal(outcome)
@@ -77,7 +78,9 @@ describe('a journal with right checks and a wrong content', () => {
 
   it('is replayed up to what is wrong in it', { timeout: fuzzTimeoutMs }, async () => {
     await fuzz(fc.tuple(breaks, counts), async ([wrong, count]) => {
-      const outcome = await outcomeOf(() => replay(withRows(wrong, count), { systems, components }))
+      const outcome = await outcomeOf(() =>
+        replay({ ...team, worlds: [withRows(wrong, count)] }, { systems, components }),
+      )
       const code = outcome instanceof EntiaError ? outcome.code : 'system-failed'
       expect([...codes, 'invalid-input', 'system-failed']).toContain(code)
     })

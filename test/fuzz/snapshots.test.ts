@@ -1,4 +1,4 @@
-import { EntiaError, standardSystems, World } from 'entia'
+import { EntiaError, type SavedWorld, standardSystems, World } from 'entia'
 import { tick } from 'entia/systems'
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { type Break, breaks, broken, jsonText, type Parsed } from './broken-json
 import { fuzz, fuzzTimeoutMs, outcomeOf } from './cases.ts'
 import { storedTeam } from './stored-team.ts'
 
-const recording = await storedTeam()
+const [recording] = (await storedTeam()).worlds as readonly [SavedWorld]
 const { codec, lines } = openSnapshot(recording)
 const steps = recording.rows.map(({ line }) => codec.decode(line, 'a row'))
 

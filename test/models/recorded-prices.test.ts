@@ -2,9 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { agent, memoryStore, type Price, Runner, scripted, standardSystems, Usage, VirtualClock, World } from 'entia'
+import {
+  agent,
+  memoryStore,
+  type Price,
+  Runner,
+  scripted,
+  replay,
+  standardSystems,
+  Usage,
+  VirtualClock,
+  World,
+} from 'entia'
 import * as components from 'entia/components'
-import { loadRecording, replaySaved, saveRecording, simulate } from 'entia/sim'
+import { loadRecording, saveRecording, simulate } from 'entia/sim'
 
 const folder = await mkdtemp(join(tmpdir(), 'entia-prices-'))
 afterAll(() => rm(folder, { recursive: true }))
@@ -33,7 +44,7 @@ describe('a recorded run', () => {
   it('costs what it did, whatever its models cost by now', async () => {
     const { saved, world: ran } = await recorded({ dear: { input: 3, output: 15, contextWindow: 8_000 } })
     expect(ran.read(1, Usage).costNanoUsd).toBe(4_500_000)
-    expect(replaySaved(saved, { systems: standardSystems(), components })[0]?.hash).toBe(ran.hash())
+    expect(replay(saved, { systems: standardSystems(), components }).worlds[0]?.hash).toBe(ran.hash())
     for (const prices of [{}, { 'dear/x': { input: 7, output: 7, contextWindow: 9_000 } }]) {
       const again = await simulate({ recording: saved, world, prices, models: { dear: answers } })
       expect(again.violation).toBeUndefined()

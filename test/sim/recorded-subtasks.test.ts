@@ -1,11 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { agent, memoryStore, type ModelProvider, Runner, scripted, standardSystems, VirtualClock, World } from 'entia'
+import {
+  agent,
+  memoryStore,
+  type ModelProvider,
+  Runner,
+  scripted,
+  replay,
+  standardSystems,
+  VirtualClock,
+  World,
+} from 'entia'
 import * as components from 'entia/components'
 import { SubtaskCount } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadRecording, replaySaved, saveRecording, simulate } from '../../src/sim/index.ts'
+import { loadRecording, saveRecording, simulate } from '../../src/sim/index.ts'
 import { tool } from '../engine/tools.ts'
 
 const nobody: ModelProvider = {
@@ -60,7 +70,9 @@ describe('a recording with subtasks in it', () => {
     await saveRecording(store, 'reader', file)
     const saved = await loadRecording(file)
     expect(
-      replaySaved(saved, { systems: standardSystems(), components }).find(({ difference }) => difference !== undefined),
+      replay(saved, { systems: standardSystems(), components }).worlds.find(
+        ({ difference }) => difference !== undefined,
+      ),
     ).toBeUndefined()
     const result = await simulate({
       recording: saved,

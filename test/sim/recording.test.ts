@@ -9,6 +9,8 @@ import {
   memoryStore,
   type ModelProvider,
   realClock,
+  type Recording,
+  replay,
   sqliteStore,
   standardSystems,
   type World,
@@ -17,13 +19,12 @@ import { SubagentSession } from 'entia/components'
 import * as components from 'entia/components'
 import {
   loadRecording,
-  replaySaved,
   saveRecording,
-  type SavedRecording,
   simulate,
   type SimulateOptions,
   type SimulationResult,
 } from '../../src/sim/index.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 import { rejection } from '../engine/driving.ts'
 import {
   clerk,
@@ -38,7 +39,7 @@ import {
 
 let folder: string
 let file: string
-let saved: SavedRecording
+let saved: Recording
 let recorded: RecordedRun
 
 beforeAll(async () => {
@@ -90,7 +91,7 @@ const places = (result: SimulationResult): readonly string[] =>
 
 describe('a recording in a file', () => {
   it('holds the worlds of all sessions, and its folders are made', () => {
-    expect(saved).toMatchObject({ root: 'office', seed: 7 })
+    expect(saved).toMatchObject({ root: 'office', seed: 7, version: packageJson.version })
     expect(saved.worlds).toHaveLength(3)
   })
 
@@ -104,7 +105,8 @@ describe('a recording in a file', () => {
   })
 
   it('replays world by world, exactly', () => {
-    const worlds = replaySaved(saved, { systems: standardSystems(), components })
+    const { difference: first, worlds } = replay(saved, { systems: standardSystems(), components })
+    expect(first).toBeUndefined()
     expect(worlds.map(({ label }) => label).toSorted()).toEqual(['office', 'office/1.1', 'office/1.2'])
     for (const { difference, ticks } of worlds) expect([difference, ticks > 2]).toEqual([undefined, true])
     expect(worlds[0]?.hash).toBe(recorded.world.hash())
@@ -113,7 +115,8 @@ describe('a recording in a file', () => {
 
   it('replayed with other systems says of each world where it went another way', () => {
     const dice = { name: 'dice', priority: -85, run: (world: World) => void world.random() }
-    const worlds = replaySaved(saved, { systems: [...standardSystems(), dice], components })
+    const { difference: first, worlds } = replay(saved, { systems: [...standardSystems(), dice], components })
+    expect(first).toEqual(worlds[0]?.difference)
     for (const { difference } of worlds) expect(difference).toMatchObject({ tick: 1, component: 'World' })
   })
 })
@@ -196,7 +199,7 @@ describe('an edit of a recorded run', () => {
   it('of the seed is named, since ids of sessions are made of it', async () => {
     const { violation, missed } = await replayed({ seed: 8 })
     expect(missed).toMatchObject([{ component: 'Conversation', where: 'message 3 (tool)' }])
-    expect(violation?.message).toContain("'office' with seed 8, and was 'office' with seed 7")
+    expect(violation?.message).toContain("recorded world is 'office' with seed 7, and this one is 'office' with seed 8")
   })
 
   it('goes on with scripted answers if asked to, and says all that the recording has no answer to', async () => {
@@ -264,9 +267,9 @@ describe('a file', () => {
   })
 
   it('of a newer version is refused: it takes a newer entia', async () => {
-    const error = await refused(([, ...lines]) => ['{"entiaRecording":2,"future":true}', ...lines])
+    const error = await refused(([, ...lines]) => ['{"entiaRecording":3,"future":true}', ...lines])
     expect(error).toMatchObject({ code: 'newer-version' })
-    expect(error.message).toContain('format 2 of recordings, this version reads up to 1. Update entia.')
+    expect(error.message).toContain('format 3 of recordings, this version reads up to 2. Update entia.')
   })
 
   it('that is none, or no recording, is refused with what to do', async () => {

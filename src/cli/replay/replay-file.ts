@@ -1,8 +1,8 @@
 import * as standardComponents from '../../../components/index.ts'
 import { standardSystems } from '../../../systems/index.ts'
 import { loadRecording } from '../../sim/recording/load-recording.ts'
-import { replaySaved, type ReplayedWorld } from '../../sim/recording/replay-saved.ts'
-import type { SavedRecording } from '../../sim/recording/saved-recording.ts'
+import { otherVersion, type Recording } from '../../engine/recording/recording.ts'
+import { replay, type ReplayedWorld } from '../../engine/recording/replay.ts'
 import { simulate, type SimulationResult } from '../../sim/simulate.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
@@ -33,8 +33,8 @@ interface Replayed {
   readonly text: string
 }
 
-function exactly(saved: SavedRecording): Replayed {
-  const worlds = replaySaved(saved, {
+function exactly(saved: Recording): Replayed {
+  const { worlds } = replay(saved, {
     systems: standardSystems(),
     components: Object.values(standardComponents),
   })
@@ -58,10 +58,13 @@ function sum(worlds: readonly ReplayedWorld[]): number {
   return worlds.reduce((total, { ticks }) => total + ticks, 0)
 }
 
-function differenceText({ label, difference }: ReplayedWorld): string {
+function differenceText(world: ReplayedWorld): string {
+  const { label, difference } = world
   if (difference === undefined) return ''
+  const version = otherVersion(world)
   const { tick, system, component, recorded, replayed } = difference
   return [
+    ...(version === undefined ? [] : [version]),
     `The first difference: ${label}, tick ${tick}, ${component}, written by ${system ?? 'no system'}`,
     `  recorded  ${valueText(recorded)}`,
     `  replayed  ${valueText(replayed)}`,
@@ -73,7 +76,7 @@ function valueText(value: Json | undefined): string {
   return text.length > maxValueChars ? `${cutText(text, maxValueChars)}… (all of it with --json)` : text
 }
 
-async function against(recording: SavedRecording, file: string, onMiss: 'fail' | 'script'): Promise<Replayed> {
+async function against(recording: Recording, file: string, onMiss: 'fail' | 'script'): Promise<Replayed> {
   const [[, story] = ['', undefined], ...others] = [...(await loadStories(file))]
   if (story === undefined || others.length > 0) {
     throw new UsageError(`${file} has several stories; a recording is replayed with one: export its options alone.`)

@@ -8,6 +8,7 @@ import { JournalCodec, type Step } from '../../world/journal.ts'
 import { readHead, savedVersions } from '../../world/restore.ts'
 import { canonicalRead, parsedLine, shaped } from '../../world/saved-shapes.ts'
 import type { SnapshotEnd, SnapshotHead } from '../../world/snapshot.ts'
+import { version as present } from '../../world/version.ts'
 import { World } from '../../world/world.ts'
 import type { System } from '../../world/world.ts'
 import { withContent, withoutContent } from './event-content.ts'
@@ -130,7 +131,7 @@ export class Keeper {
     }
     this.#hasBase = true
     this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
-    const joint: Joint = { chain: this.#codec.chain, events }
+    const joint: Joint = { chain: this.#codec.chain, events, version: present }
     return { snapshot: { tick: world.tick, lines: [JSON.stringify(joint), ...lines] } }
   }
 }
@@ -146,6 +147,8 @@ function isBusy({ core }: World): boolean {
 interface Joint {
   readonly chain: string
   readonly events: readonly WorldEvent[]
+  /** Of entia; absent: one that did not note it. */
+  readonly version?: string | undefined
 }
 
 /** A stored snapshot's lines, and the codec for the rows behind it. @throws `corrupt-snapshot`, `newer-version` */
@@ -154,11 +157,12 @@ export function openSnapshot({ snapshot }: StoredWorld): {
   readonly head: SnapshotHead
   readonly lines: readonly string[]
   readonly events: readonly WorldEvent[]
+  readonly version: string | undefined
 } {
   const [first = '', ...lines] = snapshot.lines
-  const { chain, events } = shaped('joint', canonicalRead(parsedLine(first, corrupt), corrupt), corrupt)
+  const { chain, events, version } = shaped('joint', canonicalRead(parsedLine(first, corrupt), corrupt), corrupt)
   const head = readHead(lines[0] ?? '')
-  return { codec: new JournalCodec(chain, head.header), events, head, lines }
+  return { codec: new JournalCodec(chain, head.header), events, head, lines, version }
 }
 
 function corrupt(problem: string): EntiaError {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { lazily } from '../../world/lazily.ts'
 
-/** Version of the form of recording files. */
-export const fileFormat = 1
+/** Version of the form of recording files. In files of format 1 no world notes which version of entia recorded it. */
+export const fileFormat = 2
 
 const count = lazily(() => z.number().int().nonnegative())
 
 /** First line: what the file is, and whose worlds follow, the root first. */
 export const FileHead = lazily(() =>
   z.strictObject({
-    entiaRecording: z.literal(fileFormat),
+    entiaRecording: z.union([z.literal(1), z.literal(fileFormat)]),
     root: z.string().min(1),
     worlds: z.array(z.string().min(1)).min(1),
   }),

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { z } from 'zod'
-import { openSnapshot } from '../../engine/loop/keeper.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { readSnapshot } from '../../world/restore.ts'
 import { LinesHash } from '../../world/sha256.ts'
 import { FileEnd, FileHead, fileFormat, RowLine, SnapshotLine, WorldHead } from './file-lines.ts'
-import { type SavedRecording, savedRecording, type SavedWorld } from './saved-recording.ts'
+import { RecordedWorld } from '../../engine/recording/recorded-worlds.ts'
+import { type Recording, recordingWith, type SavedWorld } from '../../engine/recording/recording.ts'
 
 const advice = 'Nothing was loaded: use another copy of the file, or save the recording again.'
 
@@ -16,7 +16,7 @@ const advice = 'Nothing was loaded: use another copy of the file, or save the re
  * @throws `invalid-argument` if there is no such file, or it is no recording; `newer-version`; `corrupt-journal` if it was cut
  * off or edited, with the line
  */
-export async function loadRecording(file: string): Promise<SavedRecording> {
+export async function loadRecording(file: string): Promise<Recording> {
   const lines = new FileLines(file, await bytesOf(file))
   const { root, worlds: names } = lines.next('the head of a recording', FileHead())
   const worlds = names.map((name) => readWorld(lines, name))
@@ -24,7 +24,10 @@ export async function loadRecording(file: string): Promise<SavedRecording> {
   lines.assertOver()
   if (end.lines !== lines.count || end.sha256 !== lines.sha256) throw edited(lines, worlds)
   if (worlds[0]?.name !== root) throw lines.corrupt(1, `expected the root world '${root}' to come first`)
-  return savedRecording(root, worlds)
+  return recordingWith(
+    root,
+    worlds.map(({ name, snapshot, rows }) => ({ name, snapshot, rows })),
+  )
 }
 
 /** A world of a file, and the line at which its snapshot begins. */
@@ -38,7 +41,7 @@ function readWorld(lines: FileLines, name: string): ReadWorld {
   const firstLine = lines.count + 1
   const whole = times(snapshot, () => lines.next(`a line of the snapshot of '${name}'`, SnapshotLine()).line)
   const read = times(rows, () => lines.next(`a tick of world '${name}'`, RowLine()))
-  return { name, firstLine, recording: { snapshot: { tick, lines: whole }, rows: read } }
+  return { name, firstLine, snapshot: { tick, lines: whole }, rows: read }
 }
 
 function times<T>(count: number, read: () => T): T[] {
@@ -47,19 +50,17 @@ function times<T>(count: number, read: () => T): T[] {
 
 /** What was edited, as exactly as it can be told: each tick proves those before it. */
 function edited(lines: FileLines, worlds: readonly ReadWorld[]): EntiaError {
-  for (const { name, recording, firstLine } of worlds) {
+  for (const world of worlds) {
+    const { name, firstLine, rows, snapshot } = world
+    let read = 0
     try {
-      const { codec, lines: snapshot } = openSnapshot(recording)
-      readSnapshot(snapshot)
-      for (const [index, { tick, line }] of recording.rows.entries()) {
-        try {
-          codec.decode(line, '')
-        } catch {
-          return lines.corrupt(
-            firstLine + recording.snapshot.lines.length + index,
-            `tick ${tick} of world '${name}' is not what was saved: it was edited`,
-          )
-        }
+      const recorded = new RecordedWorld(world)
+      readSnapshot(recorded.lines)
+      try {
+        for (const _ of recorded.steps()) read++
+      } catch {
+        const what = `tick ${rows[read]?.tick} of world '${name}' is not what was saved: it was edited`
+        return lines.corrupt(firstLine + snapshot.lines.length + read, what)
       }
     } catch {
       return lines.corrupt(firstLine, `the snapshot of world '${name}' is not what was saved: it was edited`)

@@ -1,4 +1,3 @@
-import { openSnapshot } from '../../engine/loop/keeper.ts'
 import { Effect } from '../../../components/effects/effect.ts'
 import { HostFacts, type HostFactsData } from '../../../components/agent/host-facts.ts'
 import type { OutcomeData } from '../../../components/effects/outcome.ts'
@@ -13,8 +12,8 @@ import type { Step } from '../../world/journal.ts'
 import type { World } from '../../world/world.ts'
 import { type Asked, askedBy, isAnswered } from './asked.ts'
 import { type CallPlace, type RecordedCall, StepCounter } from './recorded-call.ts'
-import { type RecordedWorld, recordedWorlds } from './recorded-worlds.ts'
-import type { SavedRecording } from './saved-recording.ts'
+import { RecordedWorld, recordedWorlds } from '../../engine/recording/recorded-worlds.ts'
+import type { Recording } from '../../engine/recording/recording.ts'
 
 /** A tick of a recorded run: what came in, and when. */
 export interface RecordedTick {
@@ -40,21 +39,20 @@ export interface RecordedAnswers {
  * @throws `corrupt-journal`, and what restoring throws
  */
 export function recordedAnswers(
-  saved: SavedRecording,
+  saved: Recording,
   { components }: { readonly components: Iterable<Component> },
 ): RecordedAnswers {
   const calls: RecordedCall[] = []
   const ticks = new Map<string, readonly RecordedTick[]>()
   const steps = new StepCounter()
   let facts: HostFactsData | undefined
-  for (const recorded of recordedWorlds(saved, components)) {
-    const reader = new WorldReader(recorded, steps)
+  for (const { recorded, label, world } of recordedWorlds(saved, components)) {
+    const reader = new WorldReader(world, label, steps)
     ticks.set(
-      recorded.label,
-      recorded.steps.map((step) => reader.read(step)),
+      label,
+      Array.from(recorded.steps(), (step) => reader.read(step)),
     )
     calls.push(...reader.end())
-    const { world } = recorded
     facts ??= world.entitiesWith(HostFacts).map((host) => world.read(host, HostFacts))[0]
   }
   return { calls, ticks, facts }
@@ -75,7 +73,7 @@ class WorldReader {
   readonly #calls: OpenCall[] = []
   readonly #open = new Map<Entity, OpenCall>()
 
-  constructor({ label, world }: RecordedWorld, steps: StepCounter) {
+  constructor(world: World, label: string, steps: StepCounter) {
     this.#label = label
     this.#world = world
     this.#steps = steps
@@ -163,14 +161,13 @@ export interface RecordedStart {
 }
 
 /** How the run of a recording began. @throws `corrupt-journal`, `corrupt-snapshot` */
-export function recordedStart({ worlds }: SavedRecording): RecordedStart {
+export function recordedStart({ worlds }: Recording): RecordedStart {
   const [root] = worlds
   if (root === undefined) return { dateMs: undefined, run: undefined }
-  const { codec, head } = openSnapshot(root.recording)
-  for (const { tick, line } of root.recording.rows) {
-    const { inputs, delta } = codec.decode(line, `recording of world '${root.name}', tick ${tick}`)
+  const recorded = new RecordedWorld(root)
+  for (const { inputs, delta } of recorded.steps()) {
     const started = inputs.find((input) => input.kind === 'started')
     if (started !== undefined) return { dateMs: started['dateMs'] as number, run: delta.run }
   }
-  return { dateMs: undefined, run: head.header.run }
+  return { dateMs: undefined, run: recorded.head.header.run }
 }

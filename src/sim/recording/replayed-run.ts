@@ -19,14 +19,14 @@ import { type RecordedAnswers, recordedAnswers } from './recorded-answers.ts'
 import type { Recall } from './recorded-effect.ts'
 import { recordedHost } from './recorded-host.ts'
 import { RecordedPace } from './recorded-pace.ts'
-import type { SavedRecording } from './saved-recording.ts'
+import { otherVersion, type Recording } from '../../engine/recording/recording.ts'
 
 /** What is done where a recording has no answer: the run is broken, or goes on with models and tools that were given. */
 export type OnMiss = 'fail' | 'script'
 
 /** What a replay needs of its simulation. */
 export interface ReplayedRunParts {
-  readonly recording: SavedRecording
+  readonly recording: Recording
   readonly onMiss: OnMiss
   readonly components: Iterable<Component>
   readonly clock: VirtualClock
@@ -146,10 +146,10 @@ export class ReplayedRun {
   /** Ids of sessions stand in requests: they are made of the root world's name and seed. */
   #hint(): string | undefined {
     const { recording, world } = this.#parts
-    if (world.name === recording.root && world.seed === recording.seed) return undefined
-    const came = `'${world.name}' with seed ${world.seed}`
+    if (world.name === recording.root && world.seed === recording.seed) return otherVersion(recording)
+    const made = `'${world.name}' with seed ${world.seed}`
     const was = `'${recording.root}' with seed ${recording.seed}`
-    return `The world is ${came}, and was ${was}, of which ids of sessions are made: make it so.`
+    return `The recorded world is ${was}, and this one is ${made}: ids of sessions are made of both. Make it the same.`
   }
 }
 

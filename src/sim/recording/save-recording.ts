@@ -14,7 +14,8 @@ import {
   type SnapshotLine,
   type WorldHead,
 } from './file-lines.ts'
-import { recordingIn, type SavedRecording } from './saved-recording.ts'
+import { RecordedWorld } from '../../engine/recording/recorded-worlds.ts'
+import { type Recording, recordingOf } from '../../engine/recording/recording.ts'
 
 type LineOf<Schema extends () => z.ZodType> = z.infer<ReturnType<Schema>>
 type Line =
@@ -35,7 +36,7 @@ const maxChunkChars = 1_000_000
  * if the file cannot be written
  */
 export async function saveRecording(store: Store, name: string, file: string): Promise<void> {
-  const recording = await recordingIn(store, name)
+  const recording = await wholeRun(store, name)
   const folder = dirname(file)
   const draft = join(folder, `.${basename(file)}.${randomUUID()}`)
   try {
@@ -54,7 +55,30 @@ export async function saveRecording(store: Store, name: string, file: string): P
   }
 }
 
-async function write(file: string, recording: SavedRecording): Promise<void> {
+async function wholeRun(store: Store, name: string): Promise<Recording> {
+  const root = (await store.list()).find((info) => info.name === name)?.root
+  if (root !== undefined) {
+    const what = `World '${name}' is that of a session in the run of '${root}'`
+    throw new EntiaError('invalid-argument', `${what}, and is saved with it: save the recording of '${root}'.`)
+  }
+  const recording = await recordingOf(store, name)
+  for (const world of recording.worlds) assertRecorded(new RecordedWorld(world), name)
+  return recording
+}
+
+/** Only a run with `record: true` keeps who wrote what, and all its ticks. */
+function assertRecorded(recorded: RecordedWorld, root: string): void {
+  const { name: world } = recorded
+  for (const { delta, writers } of recorded.steps()) {
+    if (writers !== undefined) continue
+    const { tick } = delta
+    const what = `Tick ${tick} of world '${world}' was run without record: true, so the run of '${root}' cannot be saved`
+    const advice = 'Run it from its beginning with run(world, { store, record: true, … }), and save that run'
+    throw new EntiaError('invalid-argument', `${what}. ${advice}.`, { world, tick })
+  }
+}
+
+async function write(file: string, recording: Recording): Promise<void> {
   const handle = await open(file, 'wx')
   try {
     let chunk = ''
@@ -71,7 +95,7 @@ async function write(file: string, recording: SavedRecording): Promise<void> {
   }
 }
 
-function* textOf(recording: SavedRecording): Generator<string> {
+function* textOf(recording: Recording): Generator<string> {
   const hash = new LinesHash()
   let lines = 0
   for (const line of linesOf(recording)) {
@@ -84,10 +108,9 @@ function* textOf(recording: SavedRecording): Generator<string> {
   yield JSON.stringify(end)
 }
 
-function* linesOf({ root, worlds }: SavedRecording): Generator<Line> {
+function* linesOf({ root, worlds }: Recording): Generator<Line> {
   yield { entiaRecording: fileFormat, root, worlds: worlds.map(({ name }) => name) }
-  for (const { name, recording } of worlds) {
-    const { snapshot, rows } = recording
+  for (const { name, snapshot, rows } of worlds) {
     yield { world: name, tick: snapshot.tick, snapshot: snapshot.lines.length, rows: rows.length }
     for (const line of snapshot.lines) yield { line }
     for (const { tick, line } of rows) yield { tick, line }

@@ -1,17 +1,13 @@
-import type { Store, StoredWorld } from '../stores/port.ts'
-import type { Delta } from '../world/changes.ts'
-import type { Component } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import type { Step } from '../world/journal.ts'
-import type { Json } from '../world/json.ts'
-import { tokensOf } from '../world/restore.ts'
-import { tick } from '../world/tick.ts'
-import { World } from '../world/world.ts'
-import type { System } from '../world/world.ts'
-import { openSnapshot } from './loop/keeper.ts'
-
-/** A run that can be replayed: where it began, and all that came in since. */
-export type Recording = StoredWorld
+import type { Delta } from '../../world/changes.ts'
+import type { Component } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { Step } from '../../world/journal.ts'
+import type { Json } from '../../world/json.ts'
+import { tokensOf } from '../../world/restore.ts'
+import { tick } from '../../world/tick.ts'
+import type { System, World } from '../../world/world.ts'
+import { recordedWorlds } from './recorded-worlds.ts'
+import type { Recording } from './recording.ts'
 
 export interface ReplayOptions {
   readonly systems: readonly System[]
@@ -29,44 +25,66 @@ export interface Difference {
   readonly replayed: Json | undefined
 }
 
-export interface ReplayResult {
-  /** The world as it is after the last tick that went the same way. */
-  readonly world: World
+/** What became of one world of a recording. Plain data. */
+export interface ReplayedWorld {
+  readonly name: string
+  /** As a simulation's trace names it: `team`, or `team/1.2` for the second session of agent 1. */
+  readonly label: string
+  /** How many ticks went the same way. */
   readonly ticks: number
+  /** SHA-256 of the world as it is after those. */
   readonly hash: string
-  readonly difference: Difference | undefined
+  /** Version of entia that began the recording; absent: one that did not note it. */
+  readonly version?: string
+  /** The first difference; absent: the whole run went the same way. */
+  readonly difference?: Difference
 }
 
-/** The recording of a world, a session's too, that was run with `record: true`. @throws `no-such-world`, `world-locked` */
-export async function recordingOf(store: Store, name: string): Promise<Recording> {
-  const root = (await store.list()).find((world) => world.name === name)?.root
-  const journal = await store.open(name, { record: true, root })
-  try {
-    const recording = await journal.recording()
-    if (recording !== undefined) return recording
-  } finally {
-    await journal.close()
-  }
-  throw new EntiaError('no-such-world', `The store has no recording of a world '${name}'. Run it with record: true.`)
+export interface ReplayResult {
+  /** The root world as it is after the last tick that went the same way. */
+  readonly world: World
+  /** How many of its ticks did. */
+  readonly ticks: number
+  readonly hash: string
+  /** The first difference, in the first world that has one: the root, or else a session's. */
+  readonly difference: Difference | undefined
+  /** Every world of the recording, the root first. */
+  readonly worlds: readonly ReplayedWorld[]
 }
 
 /**
- * Runs the recorded inputs through the systems again: no model is called, no tool run. Stops at the first difference.
+ * Runs the recorded inputs of every world through the systems again: no model is called, no tool run. Each world stops at
+ * its first difference.
  *
  * @throws `corrupt-snapshot`, `corrupt-journal`, and what restoring throws
  */
 export function replay(recording: Recording, { systems, components }: ReplayOptions): ReplayResult {
-  const { codec, lines } = openSnapshot(recording)
-  const world = World.restore(lines, { systems, components: tokensOf(components) })
-  world.core.inbox.length = 0
+  const tokens = tokensOf(components)
+  const worlds: ReplayedWorld[] = []
+  let root: World | undefined
+  for (const { recorded, label } of recordedWorlds(recording, tokens)) {
+    const world = recorded.restore({ systems, components: tokens })
+    root ??= world
+    const { name, version } = recorded
+    const went = replaySteps(world, recorded.steps())
+    worlds.push({ name, label, ...went, hash: world.hash(), ...(version !== undefined && { version }) })
+  }
+  const [first] = worlds
+  if (root === undefined || first === undefined) {
+    throw new EntiaError('invalid-argument', 'replay(): the recording must have a world, got none.')
+  }
+  const difference = worlds.find((each) => each.difference !== undefined)?.difference
+  return { world: root, ticks: first.ticks, hash: first.hash, difference, worlds }
+}
+
+function replaySteps(world: World, steps: Iterable<Step>): Pick<ReplayedWorld, 'ticks' | 'difference'> {
   let ticks = 0
-  for (const { tick: number, line } of recording.rows) {
-    const step = codec.decode(line, `recording of world '${world.name}', tick ${number}`)
+  for (const step of steps) {
     const difference = replayStep(world, step)
-    if (difference !== undefined) return { world, ticks, hash: world.hash(), difference }
+    if (difference !== undefined) return { ticks, difference }
     ticks++
   }
-  return { world, ticks, hash: world.hash(), difference: undefined }
+  return { ticks }
 }
 
 function replayStep(world: World, step: Step): Difference | undefined {

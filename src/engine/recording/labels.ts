@@ -1,7 +1,7 @@
-import { SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
-import { Subtask, type SubtaskData } from '../../components/sessions/subtask.ts'
-import type { DrivenWorld } from '../engine/effects/host-seams.ts'
-import type { Step } from '../world/journal.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import { Subtask, type SubtaskData } from '../../../components/sessions/subtask.ts'
+import type { DrivenWorld } from '../effects/host-seams.ts'
+import type { Step } from '../../world/journal.ts'
 
 /**
  * Names for worlds that people can read: the root's own, and for the world of a session that of its parent's world, the

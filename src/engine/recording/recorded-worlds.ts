@@ -1,0 +1,81 @@
+import type { Component } from '../../world/component.ts'
+import type { Step } from '../../world/journal.ts'
+import type { SnapshotHead } from '../../world/snapshot.ts'
+import { World } from '../../world/world.ts'
+import type { System } from '../../world/world.ts'
+import { openSnapshot } from '../loop/keeper.ts'
+import { Labels } from './labels.ts'
+import type { Recording, SavedWorld } from './recording.ts'
+
+/** Reads one world of a recording. */
+export class RecordedWorld {
+  readonly name: string
+  /** Version of entia that began its recording; `undefined`: one that did not note it. */
+  readonly version: string | undefined
+  readonly head: SnapshotHead
+  /** The lines of its first snapshot. */
+  readonly lines: readonly string[]
+  readonly #saved: SavedWorld
+
+  /** @throws `corrupt-snapshot`, `newer-version` */
+  constructor(saved: SavedWorld) {
+    const { head, lines, version } = openSnapshot(saved)
+    this.#saved = saved
+    this.name = saved.name
+    this.version = version
+    this.head = head
+    this.lines = lines
+  }
+
+  /** The world as it was when the recording began. @throws what restoring throws */
+  restore(options: { readonly components: Iterable<Component>; readonly systems?: readonly System[] }): World {
+    const world = World.restore(this.lines, options)
+    // What had arrived comes in with the first recorded tick.
+    world.core.inbox.length = 0
+    return world
+  }
+
+  /** Its ticks, oldest first. @throws `corrupt-journal` */
+  *steps(): Generator<Step> {
+    const { codec } = openSnapshot(this.#saved)
+    for (const { tick, line } of this.#saved.rows) {
+      yield codec.decode(line, `recording of world '${this.name}', tick ${tick}`)
+    }
+  }
+}
+
+/** A world of a recording with its name for people. */
+export interface LabelledWorld {
+  readonly recorded: RecordedWorld
+  /** As a simulation's trace names it: `team`, or `team/1.2` for the second session of agent 1. */
+  readonly label: string
+  /** As it was when the recording began. */
+  readonly world: World
+}
+
+/**
+ * The worlds of a recording, each behind that of its parent.
+ *
+ * @throws `corrupt-journal`, and what restoring throws
+ */
+export function* recordedWorlds(
+  { root, worlds }: Recording,
+  components: Iterable<Component>,
+): Generator<LabelledWorld> {
+  const labels = new Labels()
+  const left = new Map(worlds.map((world) => [world.name, world]))
+  while (left.size > 0) {
+    // A world that no other one mentions goes under its own name.
+    const isKnown = (name: string): boolean => name === root || labels.named(name) !== name
+    const [first] = left.values()
+    const next = [...left.values()].find(({ name }) => isKnown(name)) ?? first
+    if (next === undefined) return
+    left.delete(next.name)
+    const recorded = new RecordedWorld(next)
+    const world = recorded.restore({ components })
+    const driven = { world, path: next.name === root ? [] : [next.name], inSlot: next.name !== root }
+    labels.learnAll(driven)
+    for (const step of recorded.steps()) labels.learn(driven, step)
+    yield { recorded, label: labels.of(driven), world }
+  }
+}
