@@ -21,7 +21,9 @@ async function writeScripts(): Promise<void> {
     cwd: root,
     input: { ...doors(), ...programs() },
     platform: 'node',
-    external: (name) => !name.startsWith('.') && !isAbsolute(name),
+    // An example that is part of the program imports the package by its name.
+    resolve: { conditionNames: ['source', 'node', 'import'] },
+    external: (name) => !name.startsWith('.') && !isAbsolute(name) && name !== manifest.name,
     transform: { target: `node${manifest.engines.node.replace('>=', '')}` },
     output: {
       dir: folder,

@@ -55,6 +55,8 @@ describe('an import', () => {
     ['src/rules/projection/project.ts', "import { call } from '../../models/anthropic.ts'"],
     ['src/engine/loop/runner.ts', "const { wait } = await import('../../../systems/sessions/wait.ts')"],
     ['src/index.ts', "import { chat } from './cli/chat.ts'"],
+    ['src/index.ts', "import { readerModel } from '../examples/reader/reader.ts'"],
+    ['src/cli/ask.ts', "import { lead } from '../../examples/reader/lead.ts'"],
     ['src/models/openai.ts', "import { World } from 'entia'"],
     ['src/elsewhere/port.ts', ''],
   ])('that goes against the way is refused in %s', ([path = '', text = '']) => {
@@ -70,6 +72,7 @@ describe('an import', () => {
       'systems/agent/reasoning.ts',
       "import { project } from '../../src/rules/projection/project.ts'\nimport { Llm } from '../../components/agent/llm.ts'",
     ],
+    ['src/cli/ask.ts', "import { readerModel } from '../../examples/reader/reader.ts'"],
     ['src/sim/simulate.ts', "import { run } from '../index.ts'\nimport { wait } from '../../systems/sessions/wait.ts'"],
   ])('that goes the way is let through in %s', ([path = '', text = '']) => {
     expect(offences(rules.importsRunOneWay, { [path]: text })).toEqual([])

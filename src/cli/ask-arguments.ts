@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import type { ConfigInput } from '../rules/config/checked-layer.ts'
 import { contextFlags, contextFlagsHelp, flagLayer, givenFlags } from './config/context-flags.ts'
 import { parsedWords } from './parsed-words.ts'
-import type { Question } from './question-prompt.ts'
+import type { Question } from '../../examples/reader/reader.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export interface AskArguments {
   /** Absent: the package's own folder. */
   readonly folder: string | undefined
@@ -18,45 +18,45 @@ export interface AskArguments {
   readonly fast: boolean
   readonly json: boolean
   readonly help: boolean
-  /** What it says of the configuration. */
+  /** The configuration that its options set. */
   readonly flags: ConfigInput
 }
 
 export const defaultData = '.entia'
 
-export const askHelp = `Asks about the files of a folder: a lead splits it among researchers, sleeps
-until they are done, and reports what they found.
+export const askHelp = `Asks a question about the files of a folder. A lead gives each part of it to a
+researcher, sleeps until they are done, and reports what they found.
 
-  entia                               about this project's docs and examples
-  entia FOLDER --question "..."       about another folder
-  entia --resume                      go on with what was interrupted
+  entia                               ask about this project's docs and examples
+  entia FOLDER --question "..."       ask about another folder
+  entia --resume                      continue an interrupted run
   entia sim FILE                      simulate a story under many seeds
-  entia replay FILE                   run a recording again
+  entia replay FILE                   replay a recording
 
-In the project itself, npm start -- stands for entia. A folder called sim or
-replay is ./sim, ./replay; entia sim --help and entia replay --help tell more.
+In this repository, use npm start -- instead of entia. For a folder named sim or
+replay, write ./sim or ./replay. See also entia sim --help, entia replay --help.
 
-  FOLDER              the folder to read; nothing outside it can be seen
-  --question TEXT     what to ask
-  --model NAME        PROVIDER/NAME, or a provider alone for its usual model:
+  FOLDER              folder to read; files outside it cannot be read
+  --question TEXT     question to ask
+  --model NAME        PROVIDER/NAME, or PROVIDER for its default model:
                       anthropic, openai, moonshot, ollama, scripted.
-                      Without it ANTHROPIC_API_KEY or OPENAI_API_KEY decide, or
-                      else they are scripts that read, but do not think
-  --resume            go on with the newest run that has not ended
-  --data FOLDER       where runs are kept (${defaultData})
-  --fast              scripts do not pause between their steps
-  --json              one JSON object a line instead of text; what sessions do
-                      has a path of their ids
-  --help              this
+                      Default: chosen by ANTHROPIC_API_KEY or OPENAI_API_KEY;
+                      without a key, a script that searches and quotes
+  --resume            continue the newest unfinished run
+  --data FOLDER       where runs are stored (default: ${defaultData})
+  --fast              no pauses between the steps of the script
+  --json              print one JSON object per line; events of sessions have
+                      a path of session ids
+  --help              show this help
 
-What keeps a long run alive, and within bounds. Each option beats its key in
-.entia/config.json here, and that beats config.json in your own folder for it
-(ENTIA_CONFIG_DIR, or where the system keeps such files):
+Context and limits. An option overrides its key in .entia/config.json of this
+folder, which overrides config.json in your configuration folder
+(ENTIA_CONFIG_DIR, or the system's default):
 
 ${contextFlagsHelp}
 
-Ctrl-C stops, and so does kill -9: --resume continues where it was.
-It exits with 0 for an answer, 1 for a failure, 2 for wrong arguments.
+Ctrl-C stops the run; --resume continues it, after kill -9 too.
+Exit codes: 0 answered, 1 failed, 2 wrong arguments.
 `
 
 /** @throws UsageError, and `config-invalid` for an option of the configuration with a value that it cannot have */
@@ -74,17 +74,18 @@ export function askArguments(argv: readonly string[]): AskArguments {
   const [folder, ...rest] = positionals
   if (rest.length > 0) {
     throw new UsageError(
-      `One folder can be asked about; ${positionals.length} came: ${positionals.join(', ')}. Put a question behind --question.`,
+      `Name one folder, got ${positionals.length}: ${positionals.join(', ')}. Write a question after --question.`,
     )
   }
   const { question, model, data = defaultData, resume = false, fast = false, json = false, help = false } = values
   for (const [name, value] of Object.entries({ folder, question, model, data })) {
-    if (value?.trim() === '') throw new UsageError(`${name === 'folder' ? 'The folder' : `--${name}`} is empty.`)
+    if (value?.trim() === '')
+      throw new UsageError(`${name === 'folder' ? 'The folder' : `--${name}`} must not be empty.`)
   }
   const fixed = Object.entries({ 'a folder': folder, '--question': question, '--model': model })
   const given = [...fixed.flatMap(([name, value]) => (value === undefined ? [] : [name])), ...givenFlags(values)]
   if (resume && given.length > 0) {
-    throw new UsageError(`--resume goes on with what was asked before: leave out ${given.join(' and ')}.`)
+    throw new UsageError(`--resume continues an earlier run: leave out ${given.join(' and ')}.`)
   }
   return { folder, question, model, resume, data, fast, json, help, flags: flagLayer(values) }
 }

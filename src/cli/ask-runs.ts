@@ -18,12 +18,9 @@ import {
   type Tool,
   World,
 } from '../index.ts'
+import { pacedTool, type Question, readerModel } from '../../examples/reader/reader.ts'
 import { scriptedModel } from './choose-model.ts'
-import { Folder, leadParts } from './lead.ts'
-import type { Question } from './question-prompt.ts'
-import { pacedTool } from './reader/paced-tool.ts'
-import { readerModel } from './reader/reader-model.ts'
-import { restoring } from './restoring.ts'
+import { Folder, leadParts, restoring } from './lead.ts'
 
 /** Other processes may take a number first, so many times. */
 const maxTries = 100
@@ -67,7 +64,7 @@ export async function newRun(
     if (run?.world === world) return run
     await run?.runner.stop()
   }
-  throw new EntiaError('world-locked', `All numbers from ask-${newest + 1} on were taken by other processes.`)
+  throw new EntiaError('world-locked', `Other processes took all numbers from ask-${newest + 1} on.`)
 }
 
 /** Opens a run of before, to go on with it. */
@@ -126,7 +123,7 @@ async function lookAt(store: Store, name: string): Promise<AskRun> {
 function agentIn(world: World): Entity {
   const [agent] = world.query(Llm, Folder)
   if (agent !== undefined) return agent
-  throw new EntiaError('corrupt-snapshot', `The run '${world.name}' has nobody to ask. Remove it, and ask again.`)
+  throw new EntiaError('corrupt-snapshot', `The run '${world.name}' has no lead. Delete it, and start a new one.`)
 }
 
 function toolsIn(path: string): Tool[] {

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../doors/context.ts'
 import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
+import { readQuestion } from '../../examples/reader/reader.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
 import type { AskEvent, View } from './ask-event.ts'
 import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
@@ -10,7 +11,6 @@ import { smallTierGuard } from './config/small-tier-guard.ts'
 import { followRun } from './follow-run.ts'
 import { foundTree } from './found-agents.ts'
 import { Folder } from './lead.ts'
-import { readQuestion } from './question-prompt.ts'
 import { answeredTools } from './tool-calls.ts'
 
 export interface AskOptions extends AskArguments {
@@ -60,7 +60,7 @@ async function begin(options: AskOptions, runOptions: RunOptions, view: View): P
 async function goOn(options: AskOptions, runOptions: RunOptions, view: View): Promise<AskEnd> {
   const found = await lastRun(runOptions.store)
   if (found === undefined) {
-    const what = `There is no run to go on with in ${resolve(options.data)}.`
+    const what = `There is no run to resume in ${resolve(options.data)}.`
     throw new EntiaError('no-such-world', `${what} Start one without --resume.`)
   }
   if (isFinished(found)) {

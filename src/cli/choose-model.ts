@@ -60,10 +60,10 @@ function fullName(where: string, named: string, config: ModelSettings): string {
   const name = slash < 0 ? named : named.slice(0, slash)
   if (!Object.hasOwn(providers, name)) {
     const known = Object.keys(providers).join(', ')
-    throw new UsageError(`${where} takes PROVIDER/NAME, and there is no provider '${name}'. Known: ${known}.`)
+    throw new UsageError(`${where} must be PROVIDER/NAME, got the unknown provider '${name}'. Known: ${known}.`)
   }
   const model = slash < 0 ? usualModel(name, config) : named.slice(slash + 1)
-  if (model === undefined || model === '') throw new UsageError(`${where} ${named}: which model? Write ${name}/NAME.`)
+  if (model === undefined || model === '') throw new UsageError(`${where} ${named} names no model: write ${name}/NAME.`)
   if (name === 'scripted' && `${name}/${model}` !== scriptedModel) {
     throw new UsageError(`${where} ${named}: the only scripted model is ${scriptedModel}.`)
   }
@@ -83,7 +83,7 @@ export function assertKey(model: string, environment: Environment): void {
   const keyVariable = providers[parseModel(model).provider]?.keyVariable
   if (keyVariable === undefined || isSet(environment, keyVariable)) return
   const advice = `Set ${keyVariable}, or name another model with --model; ${scriptedModel} needs no key.`
-  throw new EntiaError('missing-api-key', `${model} needs a key, and ${keyVariable} is not set. ${advice}`, { model })
+  throw new EntiaError('missing-api-key', `${model} needs a key: ${keyVariable} is not set. ${advice}`, { model })
 }
 
 /** What a person can do about a failure of this model. */
@@ -96,11 +96,11 @@ export function adviceOn({ kind }: Pick<Failure, 'kind'>, model: string): string
     case 'overloaded':
     case 'timed-out':
     case 'truncated':
-      return 'It was tried several times. Ask again later, or name another model with --model.'
+      return 'All retries failed. Ask again later, or name another model with --model.'
     case 'context-overflow':
-      return 'Ask about a smaller folder, or name a model with more room with --model.'
+      return 'Ask about a smaller folder, or name a model with a larger window with --model.'
     case 'invalid-request':
-      return `Check that there is a model ${model}, or name another one with --model.`
+      return `Check that the model ${model} exists, or name another one with --model.`
     case 'budget-spent':
       return 'Raise the ceiling with --max-turn-cost-usd or --max-session-cost-usd, or ask something narrower.'
     case 'cost-unknown':

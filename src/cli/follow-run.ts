@@ -63,7 +63,7 @@ function followSteps(runner: Runner, tell: Tell): void {
     tell({ type: 'model-replied', ...at(path), tick, index, usage })
   })
   runner.on('retry-scheduled', ({ path, tick, index, attempt, atMs, failure }) => {
-    // A session's world has a time of its own, which nobody here knows.
+    // A session's world has a time of its own, which is not known here.
     const waitMs = path === undefined ? atMs - world.nowMs : undefined
     tell({ type: 'retry-scheduled', ...at(path), tick, index, attempt, waitMs, failure })
   })
@@ -96,7 +96,7 @@ function followTools(
   })
 }
 
-/** The conversation as it is now; of sessions further below, which nobody can ask for here, nothing. */
+/** The conversation as it is now; nothing for sessions further below, which cannot be read here. */
 async function conversationOf(runner: Runner, agent: Entity, path: Path): Promise<readonly Message[]> {
   if (path === undefined) return [...runner.world.read(agent, Conversation)]
   const [sessionId = ''] = path
@@ -145,7 +145,7 @@ function followTroubles(runner: Runner, tell: Tell): void {
   runner.on('warning', ({ path, message }) => tell({ type: 'warning', ...at(path), message }))
   runner.on('commit-failed', (event) => {
     const { tick, attempt, message } = event
-    const text = `Tick ${tick} could not be written down (try ${attempt}): ${message}`
+    const text = `Tick ${tick} could not be committed (attempt ${attempt}): ${message}`
     tell({ type: 'warning', ...at(pathOf(event)), message: text })
   })
   runner.on('ticks-lost', (event) => tell({ type: 'warning', ...at(pathOf(event)), message: event.message }))

@@ -16,7 +16,7 @@ import {
   type World,
 } from '../index.ts'
 import type { FoundAgent, FoundSession, Totals } from './ask-event.ts'
-import { restoring } from './restoring.ts'
+import { restoring } from './lead.ts'
 import { sessionName } from './session-name.ts'
 import { answeredTools, openTools } from './tool-calls.ts'
 
@@ -52,7 +52,7 @@ async function sessionsBelow(
     const path = [...above, sessionId]
     const child = await sessionWorld(place, sessionId)
     found.push({
-      ...(child === undefined ? nobody : foundAgent(child.world, child.agent)),
+      ...(child === undefined ? notStarted : foundAgent(child.world, child.agent)),
       path,
       name: sessionName(child === undefined ? record.prompt : taskOf(child.world, child.agent)),
       status,
@@ -99,7 +99,7 @@ function foundAgent(world: World, agent: Entity): FoundAgent {
 }
 
 /** Of a session that has not begun. */
-const nobody: FoundAgent = {
+const notStarted: FoundAgent = {
   tick: -1,
   steps: 0,
   modelCalls: 0,

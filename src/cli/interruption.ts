@@ -1,13 +1,13 @@
 import { constants } from 'node:os'
 
-/** A wish of the person to end. */
+/** A request to stop. */
 export interface Interruption {
   readonly signal: AbortSignal
   /** What to exit with once it was heeded. */
   readonly exitCode: () => number
 }
 
-/** Aborts when the process is asked to end, or nobody reads its output any more. Asked twice, it ends at once. */
+/** Aborts when the process is asked to end, or its output is closed. Asked twice, it ends at once. */
 export function interruption(): Interruption {
   const controller = new AbortController()
   let exitCode = 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { basename, relative } from 'node:path'
 import { EntiaError } from '../world/entia-error.ts'
+import type { View } from './ask-event.ts'
 import { interruption } from './interruption.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -20,7 +21,7 @@ async function main(words: readonly string[]): Promise<number | undefined> {
     return await command(words)
   } catch (error) {
     if (error instanceof UsageError) {
-      stderr.write(`entia: ${error.message} --help tells what there is.\n`)
+      stderr.write(`entia: ${error.message} See --help.\n`)
       return 2
     }
     if (!(error instanceof EntiaError)) throw error
@@ -46,7 +47,7 @@ async function simCommand(words: readonly string[]): Promise<number | undefined>
   const { simArguments, simHelp } = await import('./sim/sim-arguments.ts')
   const args = simArguments(words)
   if (args === undefined) return help(simHelp)
-  // What is wrong with a file is told before all that it takes to run it is loaded.
+  // A wrong file is reported before the simulator is loaded.
   const { chosenStories, loadStories } = await import('./sim/load-stories.ts')
   const stories = chosenStories(await loadStories(args.file), args)
   const { sim } = await import('./sim/sim.ts')
@@ -68,11 +69,7 @@ async function askCommand(words: readonly string[]): Promise<number> {
   const { readSettings } = await import('./config/settings.ts')
   const { config, notices } = await readSettings({ flags: args.flags, environment, cwd: process.cwd() })
   for (const notice of notices) stderr.write(`entia: ${notice}\n`)
-  const [{ ask }, { jsonView }, { textView }] = await Promise.all([
-    import('./ask.ts'),
-    import('./json-view.ts'),
-    import('./terminal/terminal-view.ts'),
-  ])
+  const [{ ask }, { textView }] = await Promise.all([import('./ask.ts'), import('./terminal/terminal-view.ts')])
   const { signal, exitCode } = interruption()
   const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
   const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb })
@@ -87,6 +84,14 @@ async function askCommand(words: readonly string[]): Promise<number> {
     return 1
   } finally {
     view.close()
+  }
+}
+
+/** One JSON object a line, and nothing else. */
+function jsonView(out: { write(text: string): unknown }): View {
+  return {
+    tell: (event) => void out.write(`${JSON.stringify(event)}\n`),
+    close: () => undefined,
   }
 }
 

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { UsageError } from './usage-error.ts'
 
-/** The words of a command line, apart. @throws UsageError for an option that there is not, or that lacks its value */
+/** Parses a command line. @throws UsageError for an unknown option, or one without its value */
 export function parsedWords<T extends NonNullable<ParseArgsConfig['options']>>(words: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...words], allowPositionals: true, options })
@@ -12,10 +12,10 @@ export function parsedWords<T extends NonNullable<ParseArgsConfig['options']>>(w
   }
 }
 
-/** The whole number that stands behind an option. @throws UsageError */
+/** The integer that an option has. @throws UsageError */
 export function wholeNumber(option: string, text: string | undefined, min: number): number | undefined {
   if (text === undefined) return undefined
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
   if (value >= min) return value
-  throw new UsageError(`${option} is a whole number of ${min} or more; ${JSON.stringify(text)} came.`)
+  throw new UsageError(`${option} must be an integer ≥ ${min}, got ${text}.`)
 }

@@ -203,20 +203,17 @@ describe('a command line that cannot be understood', () => {
   it('ends with 2 and a sentence, and nothing is begun', async () => {
     const here = await tempFolder()
     const ended = await run(['--colour'], { in: here })
-    const stderr = "entia: Unknown option '--colour'. --help tells what there is.\n"
+    const stderr = "entia: Unknown option '--colour'. See --help.\n"
     expect(ended).toEqual({ code: 2, signal: null, stdout: '', stderr })
     expect(existsSync(join(here, '.entia'))).toBe(false)
   })
 
   it.for([
     [['--question'], "Option '--question <value>' argument missing."],
-    [['--question', ' '], '--question is empty.'],
+    [['--question', ' '], '--question must not be empty.'],
     [['--json=yes'], "Option '--json' does not take an argument."],
-    [['a', 'b'], 'One folder can be asked about; 2 came: a, b. Put a question behind --question.'],
-    [
-      ['--resume', 'a', '--model', 'ollama/x'],
-      '--resume goes on with what was asked before: leave out a folder and --model.',
-    ],
+    [['a', 'b'], 'Name one folder, got 2: a, b. Write a question after --question.'],
+    [['--resume', 'a', '--model', 'ollama/x'], '--resume continues an earlier run: leave out a folder and --model.'],
   ] as const)('is refused: %j', ([words, message]) => {
     expect(() => askArguments(words)).toThrow(new UsageError(message))
   })
@@ -232,8 +229,8 @@ describe('what cannot be done', () => {
   it.for([
     [['nowhere'], /^There is no folder \S+\/nowhere\.$/],
     [['package.json'], /^\S+\/package\.json is a file\. Name the folder that it is in\.$/],
-    [['--model', 'openai'], /^openai\/\S+ needs a key, and OPENAI_API_KEY is not set\. /],
-    [['--resume'], /^There is no run to go on with in \S+\. Start one without --resume\.$/],
+    [['--model', 'openai'], /^openai\/\S+ needs a key: OPENAI_API_KEY is not set\. /],
+    [['--resume'], /^There is no run to resume in \S+\. Start one without --resume\.$/],
   ] as const)('is refused: %j', async ([words, message]) => {
     const data = join(await tempFolder(), 'runs')
     await expect(asking(...words, '--data', data)).rejects.toMatchObject({

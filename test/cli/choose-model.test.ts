@@ -25,14 +25,14 @@ describe('the model of a run', () => {
   it.for([
     [
       'acme/big',
-      "--model takes PROVIDER/NAME, and there is no provider 'acme'. Known: anthropic, openai, moonshot, ollama, scripted.",
+      "--model must be PROVIDER/NAME, got the unknown provider 'acme'. Known: anthropic, openai, moonshot, ollama, scripted.",
     ],
     [
       'constructor',
-      "--model takes PROVIDER/NAME, and there is no provider 'constructor'. Known: anthropic, openai, moonshot, ollama, scripted.",
+      "--model must be PROVIDER/NAME, got the unknown provider 'constructor'. Known: anthropic, openai, moonshot, ollama, scripted.",
     ],
-    ['ollama', '--model ollama: which model? Write ollama/NAME.'],
-    ['openai/', '--model openai/: which model? Write openai/NAME.'],
+    ['ollama', '--model ollama names no model: write ollama/NAME.'],
+    ['openai/', '--model openai/ names no model: write openai/NAME.'],
     ['scripted/poet', '--model scripted/poet: the only scripted model is scripted/reader.'],
   ])('cannot be %s', ([name = '', message]) => {
     expect(() => chooseModel(name, {})).toThrow(new UsageError(message))

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
-import { configFolder } from '../../src/cli/config/config-folder.ts'
+import { configFolder } from '../../src/cli/config/settings.ts'
 import { readSettings } from '../../src/cli/config/settings.ts'
 import type { ConfigInput } from '../../src/doors/context.ts'
 import { EntiaError } from '../../src/index.ts'
@@ -87,14 +87,14 @@ describe('a configuration file that cannot be used', () => {
       3,
       21,
       'context.compaction.threshold',
-      'expected a number above 0 and below 1, came 1.',
+      'expected a number above 0 and below 1, got 1.',
     ],
     [
       '{ "ceilings": { "maxTurnCostUsd": 0 } }',
       1,
       17,
       'ceilings.maxTurnCostUsd',
-      'expected a finite number above 0, came 0.',
+      'expected a finite number above 0, got 0.',
     ],
     [
       '{ "context": { "treshold": 1 } }',
@@ -102,22 +102,22 @@ describe('a configuration file that cannot be used', () => {
       16,
       'context.treshold',
       'expected one of agentic, checkpoint, compaction, models_by_tier, prices, small_tier_parent, task_class, tiers, ' +
-        'watchdog, watchdog_threshold, came a key that is not known.',
+        'watchdog, watchdog_threshold, got a key that is not known.',
     ],
     [
       '{ "context": { "taskClass": "chat", "task_class": "chat" } }',
       1,
       37,
       'context.task_class',
-      'expected one spelling of a key, came the same key as context.taskClass.',
+      'expected one spelling of a key, got the same key as context.taskClass.',
     ],
-    ['{ "model": "a/b",\n"model": "a/c" }', 2, 1, 'model', 'expected a key once, came the same key again.'],
+    ['{ "model": "a/b",\n"model": "a/c" }', 2, 1, 'model', 'expected a key once, got the same key again.'],
     [
       '{ "context": { "prices": { "a/b c": { "input": -1 } } } }',
       1,
       39,
       'context.prices["a/b c"].input',
-      'expected a number from 0 to 1000000, came -1.',
+      'expected a number from 0 to 1000000, got -1.',
     ],
   ])('is named with the place of the key: %j', async ([text, line, column, key, message]) => {
     const refused = await refusal(text)
@@ -126,45 +126,47 @@ describe('a configuration file that cannot be used', () => {
   })
 
   it.for([
-    ['{ "context": { "watchdog": "off" }', '1:35: expected a comma or }, came the end of the file.'],
-    ['{\r\n  "model" "a/b"\r\n}', '2:11: expected a colon, came "\\"a/b\\"".'],
-    ['{ model: 1 }', '1:3: expected a key in double quotes, came "model".'],
-    ['{ "model": none }', '1:12: expected a value, came "none".'],
-    ['{ "model": "a/b }', '1:12: expected a double quote at the end of the text, came "\\"a/b }".'],
-    ['', '1:1: expected an object, came an empty file.'],
-    ['[]', '1:1: expected an object, came a list.'],
-    ['[', '1:2: expected a comma or ], came the end of the file.'],
+    ['{ "context": { "watchdog": "off" }', '1:35: expected a comma or }, got the end of the file.'],
+    ['{\r\n  "model" "a/b"\r\n}', '2:11: expected a colon, got "\\"a/b\\"".'],
+    ['{ model: 1 }', '1:3: expected a key in double quotes, got "model".'],
+    ['{ "model": none }', '1:12: expected a value, got "none".'],
+    ['{ "model": "a/b }', '1:12: expected a double quote at the end of the text, got "\\"a/b }".'],
+    ['', '1:1: expected an object, got an empty file.'],
+    ['[]', '1:1: expected an object, got a list.'],
+    ['[', '1:2: expected a comma or ], got the end of the file.'],
   ] as const)('is named with the place where it is no JSON: %j', async ([text, message]) => {
     expect((await refusal(text)).message).toBe(`config.json:${message}`)
   })
 
   it('is refused if its brackets are far too many', async () => {
     const { message } = await refusal(`{ "model": ${'['.repeat(100_000)}`)
-    expect(message).toBe('config.json:1:75: expected at most 64 brackets within each other, came one more.')
+    expect(message).toBe('config.json:1:75: expected at most 64 brackets within each other, got one more.')
   })
 
   it('has all that is wrong named, a line each', async () => {
     const { message } = await refusal('{ "model": "",\n "context": 7 }')
     expect(message.split('\n')).toEqual([
-      `config.json:1:3: model: expected a model's name, came "".`,
-      'config.json:2:2: context: expected an object, came 7.',
+      `config.json:1:3: model: expected a model's name, got "".`,
+      'config.json:2:2: context: expected an object, got 7.',
     ])
   })
 
   it('is refused when it is none, or far too long', async () => {
     const { cwd, own } = await folders({ user: ' '.repeat(2 ** 20 + 1) })
     const environment = { ENTIA_CONFIG_DIR: own }
-    await expect(readSettings({ flags: {}, cwd, environment })).rejects.toThrow(/It has 1048577 bytes/)
+    await expect(readSettings({ flags: {}, cwd, environment })).rejects.toThrow(
+      /It must have at most 1048576 bytes, got 1048577\./,
+    )
     await addFiles(cwd, { '.entia/config.json/a': '' })
     const elsewhere = { ENTIA_CONFIG_DIR: cwd }
-    await expect(readSettings({ flags: {}, cwd, environment: elsewhere })).rejects.toThrow(/It is no file\.$/)
+    await expect(readSettings({ flags: {}, cwd, environment: elsewhere })).rejects.toThrow(/It is not a file\.$/)
   })
 
   it('ends the program with 2, and nothing is begun', async () => {
     const { cwd } = await folders({ project: '{ "context": { "watchdog": true } }' })
     const { code, stdout, stderr } = await run(['.', '--question', 'Why?'], { in: cwd })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    const problem = 'context.watchdog: expected off, warn, feedback or enforce, came true.'
+    const problem = 'context.watchdog: expected off, warn, feedback or enforce, got true.'
     expect(stderr).toBe(`entia: ${cwd}/.entia/config.json:1:16: ${problem}\n`)
   })
 })
@@ -239,7 +241,7 @@ describe("a project's file in a folder that is not trusted", () => {
     const byClass = await settings({ project: { context: { task_class: 'research' } } })
     expect(byClass.approvalMode).toBe('ask')
     expect(byClass.config.context.taskClass).toBe('research')
-    expect(byClass.notices[0]).toContain('context.task_class (that nobody is asked about tools)')
+    expect(byClass.notices[0]).toContain('context.task_class (its approval of every tool call)')
     const byPerson = await settings(
       { project: { context: { task_class: 'research' } } },
       askArguments(['--task=research']).flags,

@@ -15,31 +15,28 @@ const told: readonly (readonly [ContextEvent, string | undefined])[] = (
     [{ type: 'summary-started', agent, effect: agent, kind: 'summary', by: 'auto' }, undefined],
     [
       { type: 'boundary-written', ...written, kind: 'summary', chars: 8_420 },
-      'Compacted: a summary of 8,420 characters stands for what came before.',
+      'Compacted: a summary of 8,420 characters replaces earlier messages.',
     ],
     [
       { type: 'boundary-written', ...written, kind: 'checkpoint', chars: 1, truncated: true },
-      'Checkpoint: a record of 1 character, cut off at its output limit, stands for what came before.',
+      'Checkpoint: a record of 1 character, cut off at its output limit, replaces earlier messages.',
     ],
     [
       { type: 'compaction-failed', agent, by: 'auto', failure, failures: 1 },
-      'The conversation could not be compacted, and stays whole: There is too much to do.',
+      'Compaction failed, the conversation is unchanged: There is too much to do.',
     ],
     [
       { type: 'compaction-ineffective', agent, fullness: 0.914, threshold: 0.85, failures: 1 },
-      'Compacted, and already 91% full again: the next one waits.',
+      'Compaction did not help, the window is 91% full again: the next one is delayed.',
     ],
-    [
-      { type: 'checkpoint-failed', agent, by: 'model', failure },
-      'The record of the task could not be written: There is too much to do.',
-    ],
+    [{ type: 'checkpoint-failed', agent, by: 'model', failure }, 'Checkpoint failed: There is too much to do.'],
     [
       { type: 'cost-ceiling-neared', agent, bound: 'turn', limitUsd: 0.1, reservedUsd: 0.03, spentUsd: 0.09 },
-      'Near the ceiling of this turn: $0.0900 of $0.1000 spent, at most $0.0300 in flight.',
+      'Near the cost ceiling of this turn: $0.0900 of $0.1000 spent, at most $0.0300 in flight.',
     ],
     [
       { type: 'cost-unknown', agent, model: 'a/b' },
-      'a/b has no price that is known: what it costs does not count towards the ceiling.',
+      'a/b has no known price: its cost does not count towards the ceiling.',
     ],
     [
       { type: 'watchdog-alerted', agent, signal: 's', severity: 'critical', message: 'Again.', tool: 't', callId: 'c' },

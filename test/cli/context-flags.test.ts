@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { askArguments, askHelp } from '../../src/cli/ask-arguments.ts'
 import { contextFlags } from '../../src/cli/config/context-flags.ts'
-import { restoring } from '../../src/cli/restoring.ts'
+import { restoring } from '../../src/cli/lead.ts'
 import {
   Ceilings,
   type Config,
@@ -73,17 +73,17 @@ describe('an option of the configuration', () => {
   it.for([
     [
       ['--compaction-threshold=1'],
-      '--compaction-threshold (context.compaction.threshold): expected a number above 0 and below 1, came 1.',
+      '--compaction-threshold (context.compaction.threshold): must be a number above 0 and below 1, got 1.',
     ],
-    [['--compaction-threshold', 'half'], 'expected a number above 0 and below 1, came "half".'],
+    [['--compaction-threshold', 'half'], 'must be a number above 0 and below 1, got "half".'],
     [
       ['--max-turn-cost-usd=0'],
-      '--max-turn-cost-usd (ceilings.max_turn_cost_usd): expected a finite number above 0, came 0.',
+      '--max-turn-cost-usd (ceilings.max_turn_cost_usd): must be a finite number above 0, got 0.',
     ],
-    [['--max-session-cost-usd', 'Infinity'], 'expected a finite number above 0, came "Infinity".'],
-    [['--agentic-tools=no'], 'expected true or false, came "no".'],
-    [['--task=testing'], 'expected debug, implement, chat, research or review, came "testing".'],
-    [['--agentic-small-model='], `expected a model's name, came "".`],
+    [['--max-session-cost-usd', 'Infinity'], 'must be a finite number above 0, got "Infinity".'],
+    [['--agentic-tools=no'], 'must be true or false, got "no".'],
+    [['--task=testing'], 'must be debug, implement, chat, research or review, got "testing".'],
+    [['--agentic-small-model='], `must be a model's name, got "".`],
   ] as const)('is refused with a value that its key cannot have: %j', ([words, message]) => {
     expect(() => askArguments(words)).toThrow(
       expect.objectContaining({ code: 'config-invalid', message: expect.stringContaining(message) }),
@@ -94,15 +94,15 @@ describe('an option of the configuration', () => {
     const ended = await run(['--max-turn-cost-usd=0', '--watchdog=on'], { in: await tempFolder() })
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr.split('\n')).toEqual([
-      'entia: --watchdog (context.watchdog): expected off, warn, feedback or enforce, came "on".',
-      '--max-turn-cost-usd (ceilings.max_turn_cost_usd): expected a finite number above 0, came 0.',
+      'entia: --watchdog (context.watchdog): must be off, warn, feedback or enforce, got "on".',
+      '--max-turn-cost-usd (ceilings.max_turn_cost_usd): must be a finite number above 0, got 0.',
       '',
     ])
   })
 
   it('is refused where a run goes on', () => {
     expect(() => askArguments(['--resume', '--no-compact', '--watchdog=off'])).toThrow(
-      '--resume goes on with what was asked before: leave out --no-compact and --watchdog.',
+      '--resume continues an earlier run: leave out --no-compact and --watchdog.',
     )
   })
 })

@@ -1,32 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, ToolCallBlock } from '../../src/protocol/message.ts'
-import { folderParts } from '../../src/cli/reader/folder-parts.ts'
-import { leadBehaviour } from '../../src/cli/reader/lead-behaviour.ts'
-import { globOf } from '../../src/cli/reader/listing.ts'
+import { globOf } from '../../examples/reader/calls.ts'
+import { lead, split } from '../../examples/reader/lead.ts'
 import type { Json } from '../../src/index.ts'
 import { LogView } from '../../src/index.ts'
 
 describe('the parts of a folder', () => {
   it('are its entries, if these are few', () => {
-    expect(folderParts(['docs/', 'src/', 'README.md'])).toEqual([['docs'], ['src'], ['README.md']])
-    expect(folderParts([])).toEqual([])
+    expect(split(['docs/', 'src/', 'README.md'])).toEqual([['docs'], ['src'], ['README.md']])
+    expect(split([])).toEqual([])
   })
 
   it('are at most five: folders are dealt out evenly, and the files beside them are one part', () => {
     const folders = Array.from({ length: 9 }, (_, index) => `folder${index}/`)
-    expect(folderParts(['a.md', ...folders, 'z.md'])).toEqual([
+    expect(split(['a.md', ...folders, 'z.md'])).toEqual([
       ['folder0', 'folder1'],
       ['folder2', 'folder3'],
       ['folder4', 'folder5'],
       ['folder6', 'folder7', 'folder8'],
       ['a.md', 'z.md'],
     ])
-    expect(folderParts(folders)).toHaveLength(5)
-    expect(folderParts(folders).flat()).toHaveLength(9)
+    expect(split(folders)).toHaveLength(5)
+    expect(split(folders).flat()).toHaveLength(9)
   })
 
   it('are one where there is nothing to split by', () => {
-    expect(folderParts(['1', '2', '3', '4', '5', '6'])).toEqual([[]])
+    expect(split(['1', '2', '3', '4', '5', '6'])).toEqual([[]])
   })
 
   it('become a pattern in which no name can command anything', () => {
@@ -39,7 +38,7 @@ describe('the parts of a folder', () => {
 describe('the lead', () => {
   const context = { attempt: 1, signal: new AbortController().signal }
   const rest = { model: 'reader', system: '', tools: [], tail: [], options: {} }
-  const reply = (...messages: readonly Message[]) => leadBehaviour({ ...rest, messages: LogView.of(messages) }, context)
+  const reply = (...messages: readonly Message[]) => lead({ ...rest, messages: LogView.of(messages) }, context)
   const asked: Message = { role: 'user', content: [{ type: 'text', text: 'Who is killed?' }] }
   let count = 0
   const answered = (name: string, input: ToolCallBlock['arguments'], answer: Json, isError = false): Message[] => {
@@ -86,12 +85,6 @@ describe('the lead', () => {
     })
   })
 
-  it('looks into a folder that is all there is', () => {
-    expect(reply(asked, ...answered('list_files', {}, 'all/'))).toMatchObject({
-      toolCalls: [{ name: 'list_files', arguments: { path: 'all/' } }],
-    })
-  })
-
   it('sends nobody into an empty folder, or one that it cannot list', () => {
     expect(reply(asked, ...answered('list_files', {}, '[no entries]'))).toBe('There are no files in the folder.')
     expect(reply(asked, ...answered('list_files', {}, 'Error: no.', true))).toBe(
@@ -99,10 +92,8 @@ describe('the lead', () => {
     )
   })
 
-  it('sleeps until it was told of all of them', () => {
-    const sleeps = { toolCalls: [{ name: 'subagent_wait', arguments: { mode: 'all' } }] }
-    expect(reply(...out)).toMatchObject(sleeps)
-    expect(reply(...out, told('- s-1 succeeded. Call …'))).toMatchObject(sleeps)
+  it('sleeps until all of them are done', () => {
+    expect(reply(...out)).toMatchObject({ toolCalls: [{ name: 'subagent_wait', arguments: { mode: 'all' } }] })
   })
 
   it('reads what they say in short, and in full where something was read', () => {
@@ -121,12 +112,12 @@ describe('the lead', () => {
       ...read('s-2', 'summary', nothing),
       ...read('s-1', 'full', quote),
     ]
-    const question = { id: 's-1', prompt: 'What follows behind docs/a.md:5?' }
+    const question = { id: 's-1', prompt: 'What follows after docs/a.md:5?' }
     expect(reply(...known)).toMatchObject({ toolCalls: [{ name: 'query_subagent', arguments: question }] })
     const next = 'docs/a.md:7\n> Nobody.'
     expect(reply(...known, ...answered('query_subagent', question, next))).toBe(
-      `This is where most is said of killed:\n\n${quote}\n\n${next}\n\n` +
-        '3 files searched, 1 place read. I am a script: I find and quote; what follows from it is yours to judge.',
+      `These lines say most about killed:\n\n${quote}\n\n${next}\n\n` +
+        '3 files searched, 1 place read. I am a script: I find and quote lines, I do not interpret them.',
     )
   })
 
@@ -148,26 +139,33 @@ describe('the lead', () => {
   })
 
   it('reports without those who failed, and says why', () => {
-    const known = [
-      ...out,
-      ...answered(
-        'subagent',
-        { prompt: 'Who is killed?\n\nLook only in: bin' },
-        'Error: Delegation limit reached: sessions',
-      ),
-      told('- s-1 failed: boom. Call subagent_result(session_id="s-1") for details.', '- s-2 cancelled.'),
-    ]
-    expect(reply(...known)).toBe(
-      'Nothing could be searched. Of docs there is nothing: boom. ' +
-        'Of src there is nothing: cancelled. Of bin there is nothing: Error: Delegation limit reached: sessions.',
+    const launches = answered('subagent', { prompt: 'Who is killed?\n\nLook only in: bin' }, 'Error: Limit reached.')
+    const failed = (sessionId: string, error: string | null): Message[] =>
+      answered('subagent_result', { session_id: sessionId, read_method: 'summary' }, { inline_content: null, error })
+    const waited = answered('subagent_wait', { mode: 'all' }, 'Waiting for background subagents.')
+    expect(reply(...out, ...launches, ...waited, ...failed('s-1', 'boom'), ...failed('s-2', null))).toBe(
+      'Nothing could be searched. Nothing from docs: boom. ' +
+        'Nothing from src: no result. Nothing from bin: Error: Limit reached.',
     )
   })
 
-  it('does not sleep forever if nobody is there', () => {
-    const nobody = answered('subagent_wait', { mode: 'all' }, 'No background subagent sessions to wait for.')
-    expect(reply(...out, ...nobody)).toBe(
-      'Nothing could be searched. Of docs there is nothing: nobody came back. Of src there is nothing: nobody came back.',
+  it('reports at once if no researcher could be launched', () => {
+    const refused = answered('subagent', { prompt: 'Who is killed?\n\nLook only in: bin' }, 'Error: Limit reached.')
+    expect(reply(asked, ...answered('list_files', {}, 'bin/'), ...refused)).toBe(
+      'Nothing could be searched. Nothing from bin: Error: Limit reached.',
     )
+  })
+
+  it('says which words the quoted lines do not have', () => {
+    const other: Message = { role: 'user', content: [{ type: 'text', text: 'Is a zebra killed?' }] }
+    const known = [...done.slice(1), ...read('s-1', 'summary', summary), ...read('s-2', 'summary', nothing)]
+    const report = reply(
+      other,
+      ...known,
+      ...read('s-1', 'full', quote),
+      ...answered('query_subagent', {}, 'Nothing follows.'),
+    )
+    expect(report).toContain('3 files searched, 1 place read. They do not mention zebra.')
   })
 
   it('decides from the conversation alone: the same one has the same answer', () => {

@@ -26,12 +26,12 @@ describe('output that goes to no terminal', () => {
       '  ✗ docs › read_file docs/restarts.md  docs/restarts.md has 6 lines; from=7 is past its end.',
     ])
     expect(rows).toContain('  ▸ examples  running')
-    expect(rows.join('\n')).toMatch(/^ {2}✓ docs {2}succeeded · 5 steps · [\d,]+ tokens · \d+\.\d s$/m)
+    expect(rows.join('\n')).toMatch(/^ {2}✓ docs {2}succeeded · 4 steps · [\d,]+ tokens · \d+\.\d s$/m)
     expect(stdout).toContain('  > is run again, unless its tool says `once`.\n')
     expect(stdout.split('\n').slice(-7, -2)).toEqual([
       expect.stringMatching(/^ {2}✓ lead +succeeded +7 steps +[\d,]+ tokens +\d+\.\d s$/),
       expect.stringMatching(
-        /^ {2}├─ ✓ docs +succeeded +7 steps +.* {2}2 files searched, 2 places read\. Found: tool, /,
+        /^ {2}├─ ✓ docs +succeeded +6 steps +.* {2}2 files searched, 2 places read\. Found: tool, /,
       ),
       expect.stringMatching(/^ {2}├─ ✓ examples +succeeded +4 steps /),
       expect.stringMatching(/^ {2}└─ ✓ image.bin +succeeded +3 steps /),

@@ -1,44 +1,43 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/protocol/message.ts'
-import { questionPrompt, readQuestion } from '../../src/cli/question-prompt.ts'
-import { bestPlaces, mergedHits, wordWeights } from '../../src/cli/reader/best-places.ts'
-import { questionWords, wordPattern } from '../../src/cli/reader/question-words.ts'
-import { findingsText, readFindings } from '../../src/cli/reader/findings.ts'
-import { bestQuote, quoteText, readQuotes } from '../../src/cli/reader/quote.ts'
-import { readerBehaviour } from '../../src/cli/reader/reader-behaviour.ts'
+import { questionPrompt, readQuestion } from '../../examples/reader/question.ts'
+import { bestQuote, quoteText, readQuotes } from '../../examples/reader/quote.ts'
+import { researcher } from '../../examples/reader/researcher.ts'
+import { bestHits, hitsIn, questionWords, weightsOf, wordPattern, wordsIn } from '../../examples/reader/search.ts'
 import { LogView } from '../../src/index.ts'
-
-function stemsOf(question: string): string[] {
-  return questionWords(question).map(({ stem }) => stem)
-}
 
 /** A result of `read_file` that begins with this line. */
 function piece(first: number, ...lines: readonly string[]): string {
   return [...lines.map((line, index) => `${first + index}\t${line}`), '[lines 3-9 of 20]'].join('\n')
 }
 
-function weightsOf(question: string) {
-  const words = questionWords(question)
-  return wordWeights(words.map((word, line) => ({ path: 'a', line, text: '', words: new Set([word]) })))
+/** Each word counts the same. */
+function equally(...words: readonly string[]) {
+  return weightsOf(words, words)
 }
 
 describe('the words of a question', () => {
-  it('are those that say something, each once, by the beginning that their forms share', () => {
-    expect(stemsOf('What happens to a tool call when calls are KILLED?')).toEqual(['tool', 'call', 'kill'])
-    expect(stemsOf('stopped, stopping and stops')).toEqual(['stop'])
-    expect(stemsOf('processes address dates queries')).toEqual(['process', 'address', 'date', 'quer'])
-    expect(stemsOf('Is it red?')).toEqual(['red'])
+  it('are those that say something, each once, whatever its form', () => {
+    expect(questionWords('What happens to a tool call when calls are KILLED?')).toEqual(['tool', 'call', 'killed'])
+    expect(questionWords('stopped, stopping and stops')).toEqual(['stopped'])
+    expect(questionWords('Is it red?')).toEqual(['red'])
+  })
+
+  it('are found in all their forms', () => {
+    expect(wordsIn('It kills the processes.', ['killed', 'process', 'zebras'])).toEqual(['killed', 'process'])
+    expect(['processes', 'address', 'dates', 'queries', 'stopped'].map(wordPattern)).toEqual(
+      ['process', 'address', 'date', 'quer', 'stop'].map((stem) => `\\b${stem}`),
+    )
   })
 
   it('are none where nothing is asked for', () => {
-    expect(stemsOf('What is this folder about?')).toEqual([])
+    expect(questionWords('What is this folder about?')).toEqual([])
   })
 
   it('can be of any script, and hold nothing that a pattern would take for an operator', () => {
-    const [word] = questionWords('Où est l’été ?').slice(-1)
-    expect(word).toEqual({ word: 'été', stem: 'été' })
-    for (const each of questionWords('a.b (c*d) [größe] 記憶?'))
-      expect(new RegExp(wordPattern(each), 'u').test(each.stem)).toBe(true)
+    expect(questionWords('Où est l’été ?').at(-1)).toBe('été')
+    expect(questionWords('a.b (c*d) [größe] 記憶?')).toEqual(['größe', '記憶'])
+    expect(wordsIn('Die Größe der 記憶', ['größe', '記憶'])).toEqual(['größe', '記憶'])
   })
 
   it('are at most six', () => {
@@ -59,57 +58,60 @@ describe('a question', () => {
 })
 
 describe('the best places', () => {
-  const words = questionWords('kill process')
-  const [kill, process] = words as [(typeof words)[0], (typeof words)[0]]
-  const found = (killText: string, processText: string) =>
-    mergedHits([
-      { word: kill, text: killText },
-      { word: process, text: processText },
-    ])
+  const words = ['kill', 'process']
+  const best = (maxHits: number, ...rows: readonly string[]) => {
+    const hits = hitsIn([{ text: rows.join('\n') }])
+    const texts = hits.map(({ text }) => text)
+    return bestHits(hits, weightsOf(texts, words), maxHits).map(({ path, line }) => `${path}:${line}`)
+  }
 
   it('are where several words meet, and not where one stands often', () => {
-    const hits = found('a.md:5: kill', 'b.md:1: process process\nb.md:2: process\na.md:6: process')
-    expect(bestPlaces(hits, 1)).toMatchObject([{ path: 'a.md', line: 5 }])
+    expect(best(1, 'a.md:5: kill', 'b.md:1: process process', 'b.md:2: process', 'a.md:6: process')).toEqual(['a.md:5'])
   })
 
-  it('are not two of one paragraph, and no more than two of a file', () => {
-    const rows = [1, 3, 30, 60, 90].map((line) => `a.md:${line}: kill`).join('\n')
-    expect(bestPlaces(found(rows, 'b.md:9: process'), 9).map(({ path, line }) => `${path}:${line}`)).toEqual(
-      expect.arrayContaining(['a.md:1', 'a.md:30', 'b.md:9']),
-    )
-    expect(bestPlaces(found(rows, ''), 9)).toHaveLength(2)
+  it('are one a file', () => {
+    expect(best(9, ...[1, 3, 30].map((line) => `a.md:${line}: kill`), 'b.md:9: process')).toEqual(['b.md:9', 'a.md:1'])
   })
 
   it('are prose before code, and code before what programs wrote', () => {
-    const hits = found(['package-lock.json:1: kill', 'a.ts:1: kill', 'z.md:1: kill'].join('\n'), '')
-    expect(bestPlaces(hits, 3).map(({ path }) => path)).toEqual(['z.md', 'a.ts', 'package-lock.json'])
+    expect(best(3, 'package-lock.json:1: kill', 'a.ts:1: kill', 'z.md:1: kill')).toEqual([
+      'z.md:1',
+      'a.ts:1',
+      'package-lock.json:1',
+    ])
   })
 
-  it('are the same whatever the order of the searches', () => {
-    const one = found('a.md:1: kill\nb.md:1: kill', 'b.md:2: process')
-    expect(bestPlaces(one.toReversed(), 2)).toEqual(bestPlaces(one, 2))
+  it('are the same whatever the order of the lines', () => {
+    const rows = ['a.md:1: kill', 'b.md:1: kill', 'b.md:2: process', 'c.md:2: process']
+    expect(best(2, ...rows.toReversed())).toEqual(best(2, ...rows))
+  })
+
+  it('are not in lines of data', () => {
+    expect(best(2, `a.md:1: kill ${'x'.repeat(400)}`)).toEqual([])
   })
 })
 
 describe('a quote', () => {
-  it('is the lines in which the words meet, up to where their sentence begins and ends', () => {
+  it('is the paragraph in which the words meet', () => {
     const text = piece(3, '# Kills', '', 'It is so. When it', 'is killed, the', 'process ends.', 'Then nothing.')
-    const quote = bestQuote('a.md', text, weightsOf('kill process'))
-    expect(quote && quoteText(quote)).toBe('a.md:5-7\n> It is so. When it\n> is killed, the\n> process ends.')
+    const quote = bestQuote('a.md', text, equally('kill', 'process'))
+    expect(quote && quoteText(quote)).toBe(
+      'a.md:5-8\n> It is so. When it\n> is killed, the\n> process ends.\n> Then nothing.',
+    )
   })
 
   it('of one line names that line, and keeps its spaces', () => {
-    const quote = bestQuote('a.ts', piece(8, 'x;', '  kill(process);', 'y;'), weightsOf('kill process'))
-    expect(quote && quoteText(quote)).toBe('a.ts:9\n>   kill(process);')
+    const quote = bestQuote('a.ts', piece(8, 'x;', '', '  kill(process);'), equally('kill', 'process'))
+    expect(quote && quoteText(quote)).toBe('a.ts:10\n>   kill(process);')
   })
 
   it('goes over no empty line', () => {
-    const quote = bestQuote('a.md', piece(1, 'to kill', '', 'the process'), weightsOf('kill process'))
+    const quote = bestQuote('a.md', piece(1, 'to kill', '', 'the process'), equally('kill', 'process'))
     expect(quote?.lines).toEqual(['to kill'])
   })
 
   it('is none where nothing was read', () => {
-    expect(bestQuote('a.md', '[empty file]', weightsOf('kill'))).toBeUndefined()
+    expect(bestQuote('a.md', '[empty file]', equally('kill'))).toBeUndefined()
   })
 
   it('is found again in the text that it stands in', () => {
@@ -122,24 +124,10 @@ describe('a quote', () => {
   })
 })
 
-describe('what a search came to', () => {
-  it('comes out of its summary as it went in', () => {
-    for (const findings of [
-      { files: 3, places: 2, found: ['tool', 'call'], missing: ['zebra'] },
-      { files: 1, places: 0, found: [], missing: ['zebra', 'été'] },
-      { files: 0, places: 0, found: [], missing: [] },
-    ]) {
-      expect(readFindings(findingsText(findings))).toEqual(findings)
-    }
-    expect(readFindings('I found 3 files searched, 2 places read.')).toBeUndefined()
-  })
-})
-
-describe('the reader', () => {
+describe('a researcher', () => {
   const context = { attempt: 1, signal: new AbortController().signal }
   const rest = { model: 'reader', system: '', tools: [], tail: [], options: {} }
-  const reply = (...messages: readonly Message[]) =>
-    readerBehaviour({ ...rest, messages: LogView.of(messages) }, context)
+  const reply = (...messages: readonly Message[]) => researcher({ ...rest, messages: LogView.of(messages) }, context)
   const asked: Message = { role: 'user', content: [{ type: 'text', text: 'Who is killed?' }] }
   const result = (callId: string, name: string, text: string, isError = false): Message[] => [
     { role: 'assistant', content: [{ type: 'tool-call', id: callId, name, arguments: { path: 'a.md' } }] },
@@ -187,7 +175,7 @@ describe('the reader', () => {
   })
 
   it('reads on where it is asked what follows, without looking around again', () => {
-    const further: Message = { role: 'user', content: [{ type: 'text', text: 'What follows behind a:b c.md:7?' }] }
+    const further: Message = { role: 'user', content: [{ type: 'text', text: 'What follows after a:b c.md:7?' }] }
     expect(reply(asked, ...result('1', 'list_files', 'a.md'), further)).toMatchObject({
       toolCalls: [{ name: 'read_file', arguments: { path: 'a:b c.md', from: 8 } }],
     })

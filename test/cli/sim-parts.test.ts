@@ -16,10 +16,10 @@ describe('a file that is no story', () => {
     ['is no module', 'export default {', 'story.mjs cannot be loaded: '],
     ['throws', "throw new Error('No bees.')", 'cannot be loaded: No bees.'],
     ['has no default export', 'export const world = 1', 'Expected as its default export: the options of simulate()'],
-    ['exports a number', 'export default 3', 'came number'],
-    ['exports nothing in an object', 'export default {}', 'an empty object came'],
+    ['exports a number', 'export default 3', 'got number'],
+    ['exports nothing in an object', 'export default {}', 'got an empty object'],
     ['exports something else by name', 'export default { calm: { models: {} } }', "'calm' has no function 'world'"],
-    ['has a seed', 'export default { seed: 3, world: () => 3 }', 'leave it out, entia sim gives each run one'],
+    ['has a seed', 'export default { seed: 3, world: () => 3 }', 'must have no seed: entia sim sets one for each run'],
   ])('since it %s is refused, and what was expected is told', async ([, text, says]) => {
     const folder = await tempFolder({ 'story.mjs': text })
     const loaded = loadStories(join(folder, 'story.mjs'))
@@ -31,13 +31,13 @@ describe('a file that is no story', () => {
 describe('a command line of sim', () => {
   it.for<[words: string, says: string]>([
     ['', 'sim needs a file'],
-    ['a.ts b.ts', 'sim runs one file; 2 came: a.ts, b.ts.'],
-    ['a.ts --seeds 0', '--seeds is a whole number of 1 or more; "0" came.'],
-    ['a.ts --seeds many', '--seeds is a whole number of 1 or more; "many" came.'],
+    ['a.ts b.ts', 'sim runs one file, got 2: a.ts, b.ts.'],
+    ['a.ts --seeds 0', '--seeds must be an integer ≥ 1, got 0.'],
+    ['a.ts --seeds many', '--seeds must be an integer ≥ 1, got many.'],
     ['a.ts --from -1', "Option '--from' argument is ambiguous"],
-    ['a.ts --jobs 1.5', '--jobs is a whole number of 1 or more; "1.5" came.'],
+    ['a.ts --jobs 1.5', '--jobs must be an integer ≥ 1, got 1.5.'],
     ['a.ts --seed 3 --seeds 4 --jobs 2', '--seed runs one seed: leave out --seeds and --jobs.'],
-    ['a.ts --html=', '--html is empty'],
+    ['a.ts --html=', '--html must name the file to write.'],
     ['a.ts --sedes 3', "Unknown option '--sedes'"],
   ])('%j is refused', ([words, says]) => {
     expect(() => simArguments(words.split(' ').filter((word) => word !== ''))).toThrow(says)

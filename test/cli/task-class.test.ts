@@ -59,7 +59,7 @@ describe('a task class', () => {
     const { context } = readConfig(askArguments(['--task=research']).flags)
     expect(chooseModel(undefined, anthropic, { model: 'openai/x', context })).toBe('openai/x')
     expect(() => chooseModel(undefined, anthropic, { model: 'acme/x' })).toThrow(
-      `model takes PROVIDER/NAME, and there is no provider 'acme'.`,
+      `model must be PROVIDER/NAME, got the unknown provider 'acme'.`,
     )
   })
 })

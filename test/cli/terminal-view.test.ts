@@ -63,7 +63,7 @@ describe('a run on a terminal', () => {
       '',
       '  * lead     running          1.5K tok  thinking',
       '  └─ * docs  running  1 step            thinking',
-      '  Ctrl-C stops; nothing is lost',
+      '  Ctrl-C stops; --resume continues',
       '',
     ])
   })
@@ -140,12 +140,12 @@ describe('a run on a terminal', () => {
     view.tell(tool)
     expect(still(terminal.shown).slice(-8)).toEqual([
       '',
-      'Done before, and not done again: 2 model calls, 2 tool calls.',
+      'Already done: 2 model calls, 2 tool calls.',
       `  ✓ read_file a.md${' '.repeat(54)}2 lines`,
       '',
       '  ◌ lead     asleep     2 steps  1.5K tok',
       '  └─ ✓ docs  succeeded  2 steps  1.5K tok  Found.',
-      '  Ctrl-C stops; nothing is lost',
+      '  Ctrl-C stops; --resume continues',
       '',
     ])
   })
@@ -159,7 +159,7 @@ describe('a run on a terminal', () => {
       '  ‖ lead     stopped',
       '  └─ ‖ docs  stopped',
       '',
-      'Stopped. To go on with ask-1:  npm start -- --resume',
+      'Stopped. To continue ask-1:  npm start -- --resume',
       '',
     ])
   })
@@ -175,8 +175,8 @@ describe('a run on a terminal', () => {
     view.close()
     expect(terminal.shown.slice(-6)).toEqual([
       '  It is',
-      '  (This answer broke off and counts no more.)',
-      '  There is too much to do. Another try in 4.2 s.',
+      '  (This answer broke off and is discarded.)',
+      '  There is too much to do. Retrying in 4.2 s.',
       '',
       '  It was.',
       '',

@@ -17,13 +17,13 @@ export interface ConfigFile {
 
 /** Far more than anybody writes by hand. */
 const maxFileBytes = 1 << 20
-/** So many problems of a file are told; the rest is counted. */
-const maxTold = 20
+/** Most problems of a file that are listed; the rest are counted. */
+const maxListed = 20
 
 /**
  * Reads a configuration file; `undefined` if there is none.
  *
- * @throws `config-invalid` naming file, line, column and key, what was expected and what came
+ * @throws `config-invalid` naming file, line, column and key, the expected value and the given one
  */
 export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
   const text = await textOf(path)
@@ -43,8 +43,9 @@ export async function readConfigFile(path: string): Promise<ConfigFile | undefin
 async function textOf(path: string): Promise<string | undefined> {
   try {
     const stats = await stat(path)
-    if (!stats.isFile()) throw unusable(path, 'It is no file.')
-    if (stats.size > maxFileBytes) throw unusable(path, `It has ${stats.size} bytes, and may have ${maxFileBytes}.`)
+    if (!stats.isFile()) throw unusable(path, 'It is not a file.')
+    if (stats.size > maxFileBytes)
+      throw unusable(path, `It must have at most ${maxFileBytes} bytes, got ${stats.size}.`)
     const text = await readFile(path, 'utf8')
     return text.startsWith('\uFEFF') ? text.slice(1) : text
   } catch (error) {
@@ -60,10 +61,10 @@ function unusable(file: string, why: string): EntiaError {
 }
 
 function refusal(file: string, problems: readonly TextProblem[]): EntiaError {
-  const told = problems.slice(0, maxTold).map(({ path, line, column, expected, came }) => {
-    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, came ${came}.`
+  const messages = problems.slice(0, maxListed).map(({ path, line, column, expected, came }) => {
+    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, got ${came}.`
   })
-  if (problems.length > maxTold) told.push(`And ${problems.length - maxTold} more.`)
+  if (problems.length > maxListed) messages.push(`And ${problems.length - maxListed} more.`)
   const { path, line, column } = problems[0] as TextProblem
-  return new EntiaError('config-invalid', told.join('\n'), { file, path, line, column, problems })
+  return new EntiaError('config-invalid', messages.join('\n'), { file, path, line, column, problems })
 }

@@ -25,71 +25,71 @@ export const contextFlags = {
     type: 'boolean',
     key: 'context.compaction.enabled',
     value: false,
-    help: 'nothing is compacted of its own accord',
+    help: 'disable automatic compaction',
   },
   'compaction-threshold': {
     type: 'string',
     key: 'context.compaction.threshold',
     value: 'N',
-    help: 'how full is full: above 0 and below 1',
+    help: 'compact when the window is this full (0–1)',
   },
   'no-checkpoint': {
     type: 'boolean',
     key: 'context.checkpoint.enabled',
     value: false,
-    help: 'the end of a task cannot be marked',
+    help: 'disable checkpoints at the end of a task',
   },
   'agentic-tools': {
     type: 'string',
     key: 'context.agentic.tools',
     value: 'BOOL',
-    help: 'false: no tools that read with a smaller model',
+    help: 'false: disable tools that use a smaller model',
   },
   'agentic-small-model': {
     type: 'string',
     key: 'context.agentic.small_model',
     value: 'NAME',
-    help: 'the model of these tools',
+    help: 'the smaller model',
   },
   'small-tier-parent': {
     type: 'string',
     key: 'context.small_tier_parent',
     value: 'MODE',
-    help: 'small models in long sessions: warn, refuse, allow',
+    help: 'small model in a long session: warn, refuse, allow',
   },
   watchdog: {
     type: 'string',
     key: 'context.watchdog',
     value: 'MODE',
-    help: 'off, warn, feedback or enforce',
+    help: 'on repeated calls: off, warn, feedback, enforce',
   },
   'max-turn-cost-usd': {
     type: 'string',
     key: 'ceilings.max_turn_cost_usd',
     value: 'USD',
-    help: 'what a turn may cost',
+    help: 'stop a turn at this cost',
   },
   'max-session-cost-usd': {
     type: 'string',
     key: 'ceilings.max_session_cost_usd',
     value: 'USD',
-    help: 'what all of it may cost',
+    help: 'stop the run at this cost',
   },
   'on-unpriced': {
     type: 'string',
     key: 'ceilings.on_unpriced',
     value: 'MODE',
-    help: 'then, a model without a price: warn or refuse',
+    help: 'a model without a price: warn or refuse',
   },
   yolo: {
     type: 'boolean',
     key: 'approval_mode',
     value: 'allow',
-    help: 'nobody is asked about anything',
+    help: 'approve every tool call',
   },
 } as const satisfies Readonly<Record<string, ContextFlag>>
 
-/** How a command line spells them: texts as they came, `true` where there is none. */
+/** Their values on a command line: the text, or `true` for options that take none. */
 export type ContextFlagValues = { readonly [Name in keyof typeof contextFlags]?: string | boolean | undefined }
 
 const flags: readonly (readonly [string, ContextFlag])[] = Object.entries(contextFlags)
@@ -108,7 +108,7 @@ export const contextFlagsHelp = flags
 /**
  * What the options of a command line say of the configuration, as a layer above the files.
  *
- * @throws `config-invalid` naming the option and its key, what was expected and what came
+ * @throws `config-invalid` with the option, its key, the expected value and the given one
  */
 export function flagLayer(values: ContextFlagValues): ConfigInput {
   const given: Record<string, unknown> = {}
@@ -119,11 +119,11 @@ export function flagLayer(values: ContextFlagValues): ConfigInput {
   const { value, problems } = checkSettings(ConfigSchema(), given)
   const [first] = problems
   if (first === undefined) return value as ConfigInput
-  const told = problems.map(({ path, expected, came }) => {
+  const messages = problems.map(({ path, expected, came }) => {
     const name = flags.find(([, { key }]) => key === path)?.[0] ?? path
-    return `--${name} (${path}): expected ${expected}, came ${came}.`
+    return `--${name} (${path}): must be ${expected}, got ${came}.`
   })
-  throw new EntiaError('config-invalid', told.join('\n'), { path: first.path, problems })
+  throw new EntiaError('config-invalid', messages.join('\n'), { path: first.path, problems })
 }
 
 /** As the options are written, those that were given. */

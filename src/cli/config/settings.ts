@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import envPaths from 'env-paths'
 import { taskBundles } from '../../rules/config/task-classes.ts'
 import type { ConfigInput } from '../../rules/config/checked-layer.ts'
 import { type Config, readConfig } from '../../rules/config/config.ts'
 import { mergeConfig } from '../../rules/config/merge-config.ts'
-import { configFolder } from './config-folder.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { tightened } from './tightened.ts'
 
@@ -79,7 +79,7 @@ function ignoredNotice(
   if (keys.length === 0) return []
   const lines = keys.map((key) => {
     const { line = 1, column = 1, spelt = key } = find(key) ?? {}
-    const part = key === 'context.taskClass' ? ' (that nobody is asked about tools)' : ''
+    const part = key === 'context.taskClass' ? ' (its approval of every tool call)' : ''
     return `  ${path}:${line}:${column}: ${spelt}${part}`
   })
   return [
@@ -101,4 +101,10 @@ async function isTrusted(folder: string, trusted: readonly string[]): Promise<bo
 /** Without links and with the letters that the file system has; of what is not there, as it was written. */
 async function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path))
+}
+
+/** The folder of the user's own configuration: `ENTIA_CONFIG_DIR`, or where the system keeps such files. */
+export function configFolder(environment: Readonly<Record<string, string | undefined>>): string {
+  const named = environment['ENTIA_CONFIG_DIR'] ?? ''
+  return named === '' ? envPaths('entia', { suffix: '' }).config : named
 }

@@ -13,7 +13,7 @@ export interface SmallTierGuardOptions {
 }
 
 /**
- * What a program does before a session begins whose own model is small: it tells the person, and goes on, or exits with the
+ * What a program does before a session begins whose own model is small: it warns the user, and goes on, or exits with the
  * code that this gives.
  */
 export function smallTierGuard(

@@ -10,25 +10,24 @@ export interface ReplayArguments {
   readonly json: boolean
 }
 
-export const replayHelp = `Runs a recording again: no model is called and no tool run.
+export const replayHelp = `Replays a recording without calling a model or running a tool.
 
-  entia replay FILE                 every tick of every world, through today's
-                                    systems
-  entia replay FILE --with MODULE   MODULE's story, with what the recording says
-                                    as the answers of models, tools and people
+  entia replay FILE                 replay every tick with the current systems
+  entia replay FILE --with MODULE   run MODULE's story; models, tools and users
+                                    answer as recorded
 
-  FILE              a recording, as saveRecording() writes it
-  --with MODULE     a module whose default export is what simulate() takes; its
-                    faults and people are left out
-  --on-miss HOW     what to do where the recording has no answer: fail, or go on
-                    with the scripts of MODULE: script (fail)
-  --json            prints one JSON object instead of text
-  --help            this
+  FILE              a recording that saveRecording() wrote
+  --with MODULE     a module whose default export is the options of simulate();
+                    its faults and users are ignored
+  --on-miss HOW     if the recording has no answer: fail, or script: use the
+                    scripts of MODULE (default: fail)
+  --json            print one JSON object instead of text
+  --help            show this help
 
-It exits with 0 if all went the same way, 1 if not, 2 for wrong arguments.
+Exit codes: 0 no difference, 1 a difference, 2 wrong arguments.
 `
 
-/** `undefined`: help was asked for. @throws UsageError */
+/** `undefined`: show the help. @throws UsageError */
 export function replayArguments(words: readonly string[]): ReplayArguments | undefined {
   const { values, positionals } = parsedWords(words, {
     with: { type: 'string' },
@@ -42,13 +41,13 @@ export function replayArguments(words: readonly string[]): ReplayArguments | und
     throw new UsageError('replay needs a recording: entia replay run.jsonl, as saveRecording() writes it.')
   }
   if (rest.length > 0)
-    throw new UsageError(`replay runs one file; ${positionals.length} came: ${positionals.join(', ')}.`)
+    throw new UsageError(`replay takes one file, got ${positionals.length}: ${positionals.join(', ')}.`)
   const { with: story, 'on-miss': onMiss = 'fail', json = false } = values
   if (onMiss !== 'fail' && onMiss !== 'script') {
-    throw new UsageError(`--on-miss is fail or script; ${JSON.stringify(onMiss)} came.`)
+    throw new UsageError(`--on-miss must be fail or script, got ${onMiss}.`)
   }
   if (values['on-miss'] !== undefined && story === undefined) {
-    throw new UsageError('--on-miss goes with --with: a recording that is replayed as it is misses nothing.')
+    throw new UsageError('--on-miss needs --with MODULE.')
   }
   return { file, story, onMiss, json }
 }

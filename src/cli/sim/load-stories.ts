@@ -64,13 +64,12 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function withoutSeed(story: StoryOptions, where: string): StoryOptions {
-  if ('seed' in story)
-    throw new UsageError(`${where} has a seed of its own: leave it out, entia sim gives each run one.`)
+  if ('seed' in story) throw new UsageError(`${where} must have no seed: entia sim sets one for each run.`)
   return story
 }
 
 function said(exported: unknown): string {
   if (exported === undefined) return 'it has no default export'
-  if (isRecord(exported) && Object.keys(exported).length === 0) return 'an empty object came'
-  return Array.isArray(exported) ? 'a list came' : `came ${exported === null ? 'null' : typeof exported}`
+  if (isRecord(exported) && Object.keys(exported).length === 0) return 'got an empty object'
+  return Array.isArray(exported) ? 'got a list' : `got ${exported === null ? 'null' : typeof exported}`
 }

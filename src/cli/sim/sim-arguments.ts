@@ -30,28 +30,28 @@ export const simHelp = `Runs a story under many seeds, with faults, and checks l
   entia sim FILE --seed 46 --html run.html
 
   FILE              a TypeScript or JavaScript module whose default export is
-                    what simulate() takes, without the seed, or several such
-                    by name
-  --story NAME      one of several
-  --seeds N         how many seeds (${simDefaults.seeds})
-  --from S          the first of them (${simDefaults.from})
-  --jobs J          processes that share them (${simDefaults.jobs}), at most one a core
-  --keep-going      runs all seeds, though a law was broken under one of them
-  --seed S          runs this seed alone
+                    the options of simulate() without a seed, or an object
+                    with several of these by name
+  --story NAME      run only this story
+  --seeds N         number of seeds (default: ${simDefaults.seeds})
+  --from S          first seed (default: ${simDefaults.from})
+  --jobs J          parallel processes, at most one per core (default: ${simDefaults.jobs})
+  --keep-going      continue with the next seeds after a broken law
+  --seed S          run only this seed
 
-  Of the failing seed, or else of the first:
-  --html FILE       writes a page with its timeline
-  --mermaid         prints a sequence chart for Mermaid
-  --trace           prints what happened, a line an event
+  For the failing seed, or else the first one:
+  --html FILE       write a page with its timeline
+  --mermaid         print a sequence diagram for Mermaid
+  --trace           print one line per event
 
-  --json            prints one JSON object instead of text
-  --help            this
+  --json            print one JSON object instead of text
+  --help            show this help
 
-It exits with 0 if every law held, 1 if one was broken, 2 for wrong arguments,
-130 after Ctrl-C. What FILE prints itself is shown only with --seed.
+Exit codes: 0 all laws held, 1 a law was broken, 2 wrong arguments, 130 Ctrl-C.
+Output of FILE itself is shown only with --seed.
 `
 
-/** `undefined`: help was asked for. @throws UsageError */
+/** `undefined`: show the help. @throws UsageError */
 export function simArguments(words: readonly string[]): SimArguments | undefined {
   const { values, positionals } = parsedWords(words, {
     story: { type: 'string' },
@@ -71,12 +71,12 @@ export function simArguments(words: readonly string[]): SimArguments | undefined
   if (file === undefined || file.trim() === '') {
     throw new UsageError('sim needs a file: entia sim story.ts, with the options of simulate() as its default export.')
   }
-  if (rest.length > 0) throw new UsageError(`sim runs one file; ${positionals.length} came: ${positionals.join(', ')}.`)
+  if (rest.length > 0) throw new UsageError(`sim runs one file, got ${positionals.length}: ${positionals.join(', ')}.`)
   const alone = (['seeds', 'from', 'jobs', 'keep-going'] as const).filter((name) => values[name] !== undefined)
   if (values.seed !== undefined && alone.length > 0) {
     throw new UsageError(`--seed runs one seed: leave out ${alone.map((name) => `--${name}`).join(' and ')}.`)
   }
-  if (values.html?.trim() === '') throw new UsageError('--html is empty: name the file to be written.')
+  if (values.html?.trim() === '') throw new UsageError('--html must name the file to write.')
   const { story, html, mermaid = false, trace = false, json = false } = values
   return {
     file,

@@ -35,11 +35,11 @@ export class PlainView implements View {
         return this.#screen.text(`  ${this.#leadOf(event.path)}${event.message}`)
       case 'retry-scheduled': {
         const when = event.waitMs === undefined ? '' : ` in ${durationText(event.waitMs)}`
-        return this.#screen.text(`  ${this.#leadOf(event.path)}${event.failure.message} Another try${when}.`)
+        return this.#screen.text(`  ${this.#leadOf(event.path)}${event.failure.message} Retrying${when}.`)
       }
       case 'run-stopped':
         this.#writeTree()
-        return this.#screen.text(`Stopped. To go on with ${event.run}:  ${event.resumeBy}`)
+        return this.#screen.text(`Stopped. To continue ${event.run}:  ${event.resumeBy}`)
       case 'run-ended':
         return this.#end(event)
       default:

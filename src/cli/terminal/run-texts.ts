@@ -10,7 +10,7 @@ export function writeHead(screen: Screen, { run, folder, places, question, model
   screen.text(`Reads ${folder}${places.length === 0 ? '' : ` (${places.join(', ')})`}`, 'dim')
   if (model === scriptedModel) {
     const keys = choosingKeys.join(' or ')
-    screen.text(`Scripts read: they find and quote, but do not think. With ${keys} set, models do.`, 'dim')
+    screen.text(`No API key: a script searches and quotes, it does not think. Set ${keys} to use a model.`, 'dim')
   }
   screen.gap()
   screen.text(question, ['bold', 'cyan'])
@@ -19,7 +19,7 @@ export function writeHead(screen: Screen, { run, folder, places, question, model
 
 /** What a run that goes on has done already. */
 export function beforeText({ modelCalls, toolCalls }: Before): string {
-  return `Done before, and not done again: ${many(modelCalls, 'model call')}, ${many(toolCalls, 'tool call')}.`
+  return `Already done: ${many(modelCalls, 'model call')}, ${many(toolCalls, 'tool call')}.`
 }
 
 /** What a run took. */
@@ -32,7 +32,7 @@ export function totalsText({ sessions, modelCalls, toolCalls, usage, durationMs 
   return [...parts, durationText(durationMs)].join(' · ')
 }
 
-/** What people are told of what keeps a run alive and within bounds; nothing of what they see otherwise. */
+/** What users read about compaction, ceilings and the watchdog; `undefined` for what they see elsewhere. */
 export function contextText(event: ContextEvent): string | undefined {
   switch (event.type) {
     case 'summary-started':
@@ -40,20 +40,20 @@ export function contextText(event: ContextEvent): string | undefined {
     case 'boundary-written': {
       const what = event.kind === 'summary' ? 'Compacted: a summary' : 'Checkpoint: a record'
       const cut = event.truncated ? ', cut off at its output limit,' : ''
-      return `${what} of ${many(event.chars, 'character')}${cut} stands for what came before.`
+      return `${what} of ${many(event.chars, 'character')}${cut} replaces earlier messages.`
     }
     case 'compaction-failed':
-      return `The conversation could not be compacted, and stays whole: ${event.failure.message}`
+      return `Compaction failed, the conversation is unchanged: ${event.failure.message}`
     case 'compaction-ineffective':
-      return `Compacted, and already ${percent(event.fullness)} full again: the next one waits.`
+      return `Compaction did not help, the window is ${percent(event.fullness)} full again: the next one is delayed.`
     case 'checkpoint-failed':
-      return `The record of the task could not be written: ${event.failure.message}`
+      return `Checkpoint failed: ${event.failure.message}`
     case 'cost-ceiling-neared': {
       const [spent, reserved, limit] = [event.spentUsd, event.reservedUsd, event.limitUsd].map(usd)
-      return `Near the ceiling of this ${event.bound}: ${spent} of ${limit} spent, at most ${reserved} in flight.`
+      return `Near the cost ceiling of this ${event.bound}: ${spent} of ${limit} spent, at most ${reserved} in flight.`
     }
     case 'cost-unknown':
-      return `${event.model} has no price that is known: what it costs does not count towards the ceiling.`
+      return `${event.model} has no known price: its cost does not count towards the ceiling.`
     case 'watchdog-alerted':
       return `Watchdog: ${event.message}`
     case 'small-model-unavailable':

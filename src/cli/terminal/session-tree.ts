@@ -41,7 +41,7 @@ interface Node {
   readonly knownTick: number
 }
 
-/** The lead and the sessions below it, as the events of a run tell of them. Times are those of whoever tells. */
+/** The lead and the sessions below it, built from the events of a run. The caller gives the time. */
 export class SessionTree {
   readonly #nodes = new Map<string, Node>()
 
@@ -49,7 +49,7 @@ export class SessionTree {
     this.#add([], 'lead', 'running', nowMs)
   }
 
-  /** Is it something that was not known before? What a killed process told is told again. */
+  /** Is this event new? Events of a killed process are repeated after a restart. */
   isNew(event: AskEvent): boolean {
     return !('tick' in event) || event.tick > (this.#at(event.path)?.knownTick ?? -1)
   }
@@ -150,7 +150,7 @@ export class SessionTree {
         node.activity = ''
         return
       case 'retry-scheduled':
-        node.activity = `waiting to try again: ${event.failure.message}`
+        node.activity = `waiting to retry: ${event.failure.message}`
         return
       case 'tool-called':
         node.calls.set(event.callId, this.#callText(event))

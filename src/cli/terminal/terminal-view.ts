@@ -98,14 +98,14 @@ export class TerminalView implements View {
         return
       case 'model-discarded':
         this.#isStreamed = false
-        if (screen.endStream()) screen.text('  (This answer broke off and counts no more.)', 'dim')
+        if (screen.endStream()) screen.text('  (This answer broke off and is discarded.)', 'dim')
         return
       case 'model-replied':
         if (screen.endStream()) screen.gap()
         return
       case 'retry-scheduled': {
         const { failure, waitMs = 0 } = event
-        return screen.text(`  ${failure.message} Another try in ${durationText(waitMs)}.`, 'yellow')
+        return screen.text(`  ${failure.message} Retrying in ${durationText(waitMs)}.`, 'yellow')
       }
       case 'tool-answered':
         return screen.row(toolRow(event, { nameOf: this.#nameOf }))
@@ -139,7 +139,7 @@ export class TerminalView implements View {
     this.#screen.gap()
     this.#screen.lines(this.#lines())
     this.#screen.gap()
-    this.#screen.text(`Stopped. To go on with ${run}:  ${resumeBy}`, 'bold')
+    this.#screen.text(`Stopped. To continue ${run}:  ${resumeBy}`, 'bold')
   }
 
   #end({ run, answer, ...totals }: AskEventOf<'run-ended'>): void {
@@ -152,7 +152,7 @@ export class TerminalView implements View {
   }
 
   #draw(): void {
-    const hint: StyledLine = [{ text: '  Ctrl-C stops; nothing is lost', style: 'dim' }]
+    const hint: StyledLine = [{ text: '  Ctrl-C stops; --resume continues', style: 'dim' }]
     this.#screen.live([...this.#lines(this.#screen.rows - linesAbove, spinner[this.#frame % spinner.length]), hint])
   }
 

@@ -33,3 +33,14 @@ function read(name: string): string {
     return name
   }
 }
+
+/** The question what follows a line of a file. */
+export function followUp(path: string, line: number): string {
+  return `What follows after ${path}:${line}?`
+}
+
+/** The reverse of `followUp`; `undefined` for any other question. */
+export function readFollowUp(asked: string): { readonly path: string; readonly line: number } | undefined {
+  const [, path, line] = /^What follows after (.+):(\d+)\?$/.exec(asked) ?? []
+  return path === undefined ? undefined : { path, line: Number(line) }
+}
