@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { failureReport } from './failure-report.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 import type { SimulationResult } from './simulate.ts'
 import type { SweepResult } from './sweep.ts'
 
@@ -9,7 +9,7 @@ export function assertLawful(result: SimulationResult | SweepResult): void {
   if (typeof result?.ok !== 'boolean') {
     throw new EntiaError(
       'invalid-argument',
-      `assertLawful() takes what simulate() or sweep() gives; came ${came(result)}.`,
+      `assertLawful() takes what simulate() or sweep() gives, got ${describeValue(result)}.`,
     )
   }
   if (result.ok) return

@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { fingerprint } from '../world/random.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 
 /** A range of whole numbers, both ends included. */
 export type Range = readonly [min: number, max: number]
@@ -37,7 +37,7 @@ export function checkedRange(where: string, range: Range): Range {
   const [min, max] = Array.isArray(range) ? (range as Range) : []
   if (isMs(min) && isMs(max) && min <= max) return range
   const wanted = 'two whole numbers of milliseconds, the smaller one first'
-  throw new EntiaError('invalid-argument', `${where} is ${wanted}; came ${came(range)}.`)
+  throw new EntiaError('invalid-argument', `${where} must be ${wanted}, got ${describeValue(range)}.`)
 }
 
 function isMs(value: unknown): value is number {

@@ -9,7 +9,7 @@ import type { Fault } from './fault.ts'
 import { pastedTest } from './pasted-test.ts'
 import type { ShrunkCase } from './shrink.ts'
 import type { SimulationResult } from './simulate.ts'
-import type { Violation } from './witness.ts'
+import type { Violation } from './run-recorder.ts'
 import { reportColumns, wrapped } from './wrapped.ts'
 
 /** What a report says beyond the run itself. */

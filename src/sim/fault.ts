@@ -1,6 +1,6 @@
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 
 /** Everything that a simulation can do to a run, by where it strikes. */
 export const faultNames = {
@@ -75,7 +75,7 @@ export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly 
   const names: readonly string[] = faultNames[site]
   const given = Object.entries(rates[site] ?? {}).flatMap(([name, rate]): (readonly [string, number])[] => {
     if (!(typeof rate === 'number' && rate >= 0 && rate <= 1)) {
-      const what = `faults: ${site}.${name} is a probability from 0 to 1; came ${came(rate)}`
+      const what = `faults: ${site}.${name} must be a probability from 0 to 1, got ${describeValue(rate)}`
       throw new EntiaError('invalid-argument', `${what}.`)
     }
     if (site === 'crash' && name === 'perTick') return crashPlaces.map((place) => [place, rate / crashPlaces.length])
@@ -98,7 +98,7 @@ export function checkFault(fault: Fault): void {
   const { what, at, ms } = (fault ?? {}) as Partial<Fault>
   if (typeof what !== 'string') {
     const wanted = "a fault is { what: 'tool.throws', at: 'team tool 3' }"
-    throw new EntiaError('invalid-argument', `faults: ${wanted}; came ${came(fault)}.`)
+    throw new EntiaError('invalid-argument', `faults: ${wanted}, got ${describeValue(fault)}.`)
   }
   const [site = '', name = ''] = what.split('.')
   const names: readonly string[] = Object.hasOwn(faultNames, site) ? faultNames[site as FaultSite] : []
@@ -107,8 +107,11 @@ export function checkFault(fault: Fault): void {
     throw new EntiaError('invalid-argument', `faults: ${what} needs a place, such as { at: 'team tool 3' }.`)
   }
   if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0)) {
-    const wanted = 'a whole number of milliseconds of 0 or more'
-    throw new EntiaError('invalid-argument', `faults: ms of ${what} at ${at} is ${wanted}; came ${came(ms)}.`)
+    const wanted = 'a whole number of milliseconds, 0 or more'
+    throw new EntiaError(
+      'invalid-argument',
+      `faults: ms of ${what} at ${at} must be ${wanted}, got ${describeValue(ms)}.`,
+    )
   }
   refuseUnknownOptions(`faults: ${what} at ${at}`, fault, ['what', 'at', 'ms'])
 }
@@ -119,7 +122,7 @@ export function checkSites(rates: FaultRates): void {
     if (!Object.hasOwn(faultNames, site)) throw unknownFault(site)
     if (given === undefined || (typeof given === 'object' && given !== null && !Array.isArray(given))) continue
     const wanted = `probabilities by name, such as { ${faultNames[site as FaultSite][0]}: 0.1 }`
-    throw new EntiaError('invalid-argument', `faults: ${site} has ${wanted}; came ${came(given)}.`)
+    throw new EntiaError('invalid-argument', `faults: ${site} has ${wanted}, got ${describeValue(given)}.`)
   }
 }
 

@@ -6,7 +6,7 @@ import { thrownMessage } from '../rules/text/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 import { type Concern, TickChanges } from './tick-changes.ts'
 
 /** A world of a run, as laws see it. */
@@ -149,13 +149,16 @@ export function law<States extends RunFacts['services'] = RunFacts['services']>(
 
 function checkedLaw<States>(name: string, checks: LawChecks<States>): LawChecks<States> {
   if (typeof name !== 'string' || name.trim() === '') {
-    throw new EntiaError('invalid-argument', `law(): its name says what always holds; came ${came(name)}.`)
+    throw new EntiaError('invalid-argument', `law(): its name must say what always holds, got ${describeValue(name)}.`)
   }
   const { ticked, finished } = checks ?? {}
   const given = [ticked, finished].filter((check) => check !== undefined)
   if (given.length === 0 || given.some((check) => typeof check !== 'function')) {
     const wanted = 'a function, or { ticked, finished } with a function or two'
-    throw new EntiaError('invalid-argument', `law(): '${name}' is checked by ${wanted}; came ${came(checks)}.`)
+    throw new EntiaError(
+      'invalid-argument',
+      `law(): '${name}' must be checked by ${wanted}, got ${describeValue(checks)}.`,
+    )
   }
   refuseUnknownOptions(`law(): '${name}'`, checks, ['ticked', 'finished'])
   return checks
@@ -174,7 +177,7 @@ function rubbish(verdict: unknown): string {
     verdict.catch(() => undefined)
     return 'the check gave a promise, and the next tick does not wait for it: check without await'
   }
-  return `the check gave ${came(verdict)}; expected nothing or true where the law holds, false or a sentence where it does not`
+  return `the check gave ${describeValue(verdict)}; expected nothing or true where the law holds, false or a sentence where it does not`
 }
 
 /** How a law was broken. */

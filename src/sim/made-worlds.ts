@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { World } from '../world/world.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 
 /** Every world that was simulated and is still there. */
 const made = new WeakSet<World>()
@@ -14,7 +14,7 @@ export function madeAnew(world: World): World {
   if (!(world instanceof World)) {
     throw new EntiaError(
       'invalid-argument',
-      `simulate(): 'world' is a function that makes a World; it made ${came(world)}.`,
+      `simulate(): 'world' is a function that makes a World; it made ${describeValue(world)}.`,
     )
   }
   if (made.has(world)) {

@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { callback, count, oneOf, type Shape } from '../world/option-shapes.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 
 /** Options of a run as they come: what is plain JavaScript, nobody has checked. */
 type Given = Readonly<Record<string, unknown>>
@@ -29,9 +29,9 @@ const shapes = {
     fits: (value) => typeof value === 'object' && value !== null && Symbol.iterator in value,
   },
   latencyMs: byName('ranges for model and tool, such as { tool: [1, 400] }', Array.isArray),
-  maxSessions: { wanted: 'a whole number of 1 or more', fits: count.fits },
+  maxSessions: { wanted: 'an integer ≥ 1', fits: count.fits },
   maxInFlight: {
-    wanted: 'a whole number of 1 or more, or Infinity',
+    wanted: 'an integer ≥ 1, or Infinity',
     fits: (value) => value === Infinity || count.fits(value),
   },
   sessionPool: { wanted: 'a function that makes a SessionPool', fits: callback.fits },
@@ -51,7 +51,7 @@ export function checkShapes(where: string, options: object): void {
   if (!isRecord(options)) {
     throw new EntiaError(
       'invalid-argument',
-      `${where} takes options, { world: (seed) => World, … }; came ${came(options)}.`,
+      `${where} takes options, { world: (seed) => World, … }, got ${describeValue(options)}.`,
     )
   }
   const given: Given = options
@@ -76,7 +76,9 @@ export function checkMade<T extends object>(name: 'store' | 'sessionPool', made:
 }
 
 function refuse(where: string, name: string, wanted: string, value: unknown): never {
-  throw new EntiaError('invalid-argument', `${where}: ${name} is ${wanted}; came ${came(value)}.`, { option: name })
+  throw new EntiaError('invalid-argument', `${where}: ${name} must be ${wanted}, got ${describeValue(value)}.`, {
+    option: name,
+  })
 }
 
 function byName(wanted: string, fits: (value: unknown) => boolean): Shape {

@@ -10,12 +10,12 @@ import type { Tool } from '../tools/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 import { checkedRange, type Range } from './chance.ts'
 import type { Fault, FaultRates } from './fault.ts'
 import type { Law } from './law.ts'
 import { standardLaws } from './laws/index.ts'
-import type { Person } from './person.ts'
+import type { Person } from './simulated-user.ts'
 import { checkShapes } from './option-shapes.ts'
 import type { OnMiss } from './recording/replayed-run.ts'
 import type { Recording } from '../engine/recording/recording.ts'
@@ -143,17 +143,20 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
   if (typeof options.world !== 'function') {
     throw new EntiaError(
       'invalid-argument',
-      `simulate(): 'world' is a function that makes a World; came ${typeof options.world}.`,
+      `simulate(): 'world' is a function that makes a World, got ${typeof options.world}.`,
     )
   }
   if (!(Number.isSafeInteger(seed) && seed >= 0)) {
-    throw new EntiaError('invalid-argument', `simulate(): seed is a whole number of 0 or more; came ${came(seed)}.`)
+    throw new EntiaError('invalid-argument', `simulate(): seed must be an integer ≥ 0, got ${describeValue(seed)}.`)
   }
   refuseUnknownOptions('simulate({ bounds })', bounds, Object.keys(simulateDefaults.bounds))
   refuseUnknownOptions('simulate({ latencyMs })', latencyMs, ['model', 'tool'])
   for (const [name, bound] of Object.entries(bounds)) {
     if (typeof bound === 'number' && bound > 0) continue
-    throw new EntiaError('invalid-argument', `simulate(): bounds.${name} is a number above 0; came ${came(bound)}.`)
+    throw new EntiaError(
+      'invalid-argument',
+      `simulate(): bounds.${name} must be a number above 0, got ${describeValue(bound)}.`,
+    )
   }
   checkPrices(options.prices ?? {}, 'simulate()')
   const { model = defaultModelLatencyMs, tool = defaultToolLatencyMs } = latencyMs

@@ -2,7 +2,7 @@ import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Json } from '../world/json.ts'
 import { type Chance, checkedRange, type Range } from './chance.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 
 /** What a call of a service needs of the tool that makes it: its context has it all. */
 export interface ServiceCaller {
@@ -57,10 +57,10 @@ export function service<State, Request = Json, Reply = Json>(
   options: ServiceOptions = {},
 ): Service<State, Request, Reply> {
   if (typeof state !== 'function' || typeof behaviour !== 'function') {
-    const pair = `${came(state)} and ${came(behaviour)}`
+    const pair = `${describeValue(state)} and ${describeValue(behaviour)}`
     throw new EntiaError(
       'invalid-argument',
-      `service() takes a function that makes a state, and a behaviour; came ${pair}.`,
+      `service() takes a function that makes a state, and a behaviour, got ${pair}.`,
     )
   }
   refuseUnknownOptions('service()', options, ['latencyMs'])

@@ -10,7 +10,7 @@ import type { RealUse } from './real-use.ts'
 import type { ServiceSet, ServiceStates } from './service.ts'
 import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
-import type { Violation } from './witness.ts'
+import type { Violation } from './run-recorder.ts'
 
 /** What became of a simulated run. */
 export interface SimulationResult<S extends ServiceSet = ServiceSet> {
@@ -56,8 +56,8 @@ export async function simulate<S extends ServiceSet = ServiceSet>(
   if (needsPrices(simulation.options.models)) await loadPrices()
   await loadTokenizer()
   await simulation.run()
-  const { plan, witness, world, realUses, nowMs } = simulation
-  const { trace, violation, worlds, ticks, crashes, book } = witness
+  const { plan, recorder, world, realUses, nowMs } = simulation
+  const { trace, violation, worlds, ticks, crashes, book } = recorder
   const services = Object.entries(simulation.services).map(([name, { state }]) => [name, state] as const)
   return {
     seed: simulation.options.seed,

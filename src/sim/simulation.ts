@@ -17,7 +17,7 @@ import { factsOf } from './law.ts'
 import type { CheckedOptions } from './options.ts'
 import { madeAnew } from './made-worlds.ts'
 import { checkMade, checkTools } from './option-shapes.ts'
-import { People } from './people.ts'
+import { SimulatedUsers } from './simulated-users.ts'
 import { type RealUse, watchRealUse } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
 import { type RecordedStart, recordedStart } from './recording/recorded-answers.ts'
@@ -26,20 +26,20 @@ import type { RunningService } from './service.ts'
 import { SimulatedProcess } from './simulated-process.ts'
 import { watchStandstill } from './standstill.ts'
 import { Underway } from './underway.ts'
-import { Witness } from './witness.ts'
+import { RunRecorder } from './run-recorder.ts'
 
 /** One run of a world under a seed, over all its crashes. */
 export class Simulation {
   readonly options: CheckedOptions
   readonly plan: FaultPlan
-  readonly witness: Witness
+  readonly recorder: RunRecorder
   readonly services: Readonly<Record<string, RunningService<unknown, never, unknown>>>
   readonly realUses: RealUse[] = []
   readonly #chance: Chance
   readonly #clock: VirtualClock
   readonly #underway = new Underway()
   readonly #store: Store | undefined
-  readonly #people: People
+  readonly #people: SimulatedUsers
   readonly #disk = { fullUntilMs: 0 }
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
@@ -73,20 +73,20 @@ export class Simulation {
     const states = running.map(([name, { state }]) => [name, state] as const)
     const isKept = this.#store !== undefined
     const facts = factsOf({ seed, maxSessions, isKept, services: Object.fromEntries(states) })
-    this.witness = new Witness(options, facts, () => clock.now())
-    this.#people = new People({
+    this.recorder = new RunRecorder(options, facts, () => clock.now())
+    this.#people = new SimulatedUsers({
       people: options.people,
       chance,
       clock,
       plan: this.plan,
       post: (input, id) => this.#post(input, id),
       change: (change) => this.#change(change),
-      struck: (fault) => this.witness.struck(fault),
-      acted: (person, input) => this.witness.acted(person, input),
+      struck: (fault) => this.recorder.struck(fault),
+      acted: (person, input) => this.recorder.acted(person, input),
       textOf: (event) => this.#textOf(event),
       usedReal: (use) => this.#usedReal(use),
       broke: (message) =>
-        this.witness.break('people-act', 'What simulated people do is something people can do.', message),
+        this.recorder.break('people-act', 'What simulated people do is something people can do.', message),
     })
   }
 
@@ -102,24 +102,24 @@ export class Simulation {
 
   /** The root world as it was last. */
   get world(): World {
-    return this.witness.worlds.get(this.#name)?.world ?? (this.#made as World)
+    return this.recorder.worlds.get(this.#name)?.world ?? (this.#made as World)
   }
 
   /** Runs it to its end: until nothing is in flight and nothing is due, or something is wrong. */
   async run(): Promise<void> {
-    const { witness } = this
+    const { recorder } = this
     this.#made = this.#make()
     this.#name = this.#made.name
     this.#replayed = this.#replay(this.#made)
     const endWatch = watchRealUse({
-      running: () => witness.runningSystem,
+      running: () => recorder.runningSystem,
       tell: (use) => this.#usedReal(use, 'the world: world.nowMs, world.dateMs, world.random() or world.newId()'),
     })
-    const progress = (): number => witness.progress + this.nowMs
+    const progress = (): number => recorder.progress + this.nowMs
     const endStandstill = watchStandstill({ progress, stands: () => this.#stands() }, this.options.bounds.maxStallMs)
     try {
-      while (witness.violation === undefined && !(await this.#live()));
-      witness.ask('finished', witness.worlds)
+      while (recorder.violation === undefined && !(await this.#live()));
+      recorder.ask('finished', recorder.worlds)
       this.#faultsStruck()
     } finally {
       endStandstill()
@@ -130,28 +130,28 @@ export class Simulation {
 
   /** A fault of a list that found no place tests nothing: the run is another one than it was pasted from. */
   #faultsStruck(): void {
-    const { plan, witness } = this
+    const { plan, recorder } = this
     const [missed] = plan.missed
-    if (missed === undefined || witness.violation !== undefined) return
+    if (missed === undefined || recorder.violation !== undefined) return
     const { what, at } = missed
     const others = plan.missed.length > 1 ? ` (and ${plan.missed.length - 1} more)` : ''
-    const end = `The run ended after ${witness.ticks} ticks and ${witness.crashes} crashes`
+    const end = `The run ended after ${recorder.ticks} ticks and ${recorder.crashes} crashes`
     const advice = 'Take it out of `faults`, or make the list again from a run that fails.'
     const message = `${what} at '${at}'${others} struck nowhere. ${end}, ${plan.reached(at)}. ${advice}`
-    witness.break('faults-strike', 'Every fault of a list strikes.', message)
+    recorder.break('faults-strike', 'Every fault of a list strikes.', message)
   }
 
   /** One life of the process. True: the run is over. */
   async #live(): Promise<boolean> {
-    const { witness } = this
+    const { recorder } = this
     const process = this.#start()
     this.#process = process
     const ended = this.#idle(process).then(
       () => undefined,
       (error: unknown) => error as Error,
     )
-    let end = await Promise.race([ended, process.dead, witness.broken])
-    if (witness.violation !== undefined) return true
+    let end = await Promise.race([ended, process.dead, recorder.broken])
+    if (recorder.violation !== undefined) return true
     if (end === undefined) {
       if (process.doom === undefined) await Promise.race([process.stop(), process.dead])
       // It may have died of the very last thing that it wrote.
@@ -159,13 +159,13 @@ export class Simulation {
       if (end === undefined) return true
     }
     await process.kill()
-    if ('what' in end) witness.struck(end)
+    if ('what' in end) recorder.struck(end)
     else if (!isStoreFailure(end)) {
-      witness.break('runner-goes-on', 'A Runner fails only if its store does.', thrownMessage(end))
+      recorder.break('runner-goes-on', 'A Runner fails only if its store does.', thrownMessage(end))
     }
     this.#people.pause()
-    witness.crashed('what' in end ? end.what : thrownMessage(end))
-    await this.#sleep(this.#chance.within(restartMs, `restart ${witness.crashes}`))
+    recorder.crashed('what' in end ? end.what : thrownMessage(end))
+    await this.#sleep(this.#chance.within(restartMs, `restart ${recorder.crashes}`))
     return false
   }
 
@@ -177,9 +177,9 @@ export class Simulation {
   }
 
   #start(): SimulatedProcess {
-    const { options, plan, services, witness } = this
+    const { options, plan, services, recorder } = this
     // What a closure of a system or a tool keeps dies with its process.
-    if (witness.crashes > 0) this.#made = this.#make()
+    if (recorder.crashes > 0) this.#made = this.#make()
     const world = this.#made as World
     const tools = typeof options.tools === 'function' ? options.tools(services) : options.tools
     checkTools(tools)
@@ -196,28 +196,28 @@ export class Simulation {
       underway: this.#underway,
       components: () => this.#components(world),
       replayed: this.#replayed,
-      label: (name) => witness.labels.named(name),
-      struck: (fault) => witness.struck(fault),
+      label: (name) => recorder.labels.named(name),
+      struck: (fault) => recorder.struck(fault),
       usedReal: (use) => this.#usedReal(use),
       modelBroke: (message) => {
         const meaning = 'No model throws, and each gives an answer or a failure.'
-        witness.break('models-answer', meaning, message)
+        recorder.break('models-answer', meaning, message)
       },
-      called: (call) => witness.called(call),
+      called: (call) => recorder.called(call),
       heard: (event) => this.#people.see(event),
-      pool: (event) => witness.ask('pool', event),
+      pool: (event) => recorder.ask('pool', event),
       seams: {
         newRun: () => this.#recorded?.run,
         began: (driven) => {
           // Every second seed finds out whether the `wakes` of a system lack something.
           driven.world.core.checksWakes = options.seed % 2 === 1
-          witness.began(driven)
+          recorder.began(driven)
         },
-        ended: (driven) => witness.ended(driven),
-        held: (holder) => witness.ask('held', holder),
-        removed: (holder) => witness.ask('removed', holder),
+        ended: (driven) => recorder.ended(driven),
+        held: (holder) => recorder.ask('held', holder),
+        removed: (holder) => recorder.ask('removed', holder),
         ticked: (driven, step) => {
-          witness.ticked(driven, step)
+          recorder.ticked(driven, step)
           if (driven.path.length === 0) this.#people.ticked(driven.world)
         },
       },
@@ -235,7 +235,7 @@ export class Simulation {
   }
 
   #replay(world: World): ReplayedRun | undefined {
-    const { witness } = this
+    const { recorder } = this
     const { faults, onMiss, people, recording } = this.options
     if (recording === undefined) return undefined
     const meaning = 'What a replayed run asks for, its recording has an answer to.'
@@ -245,11 +245,11 @@ export class Simulation {
       world,
       components: this.#components(world),
       clock: this.#clock,
-      label: (name) => witness.labels.named(name),
+      label: (name) => recorder.labels.named(name),
       runner: () => this.#process?.runner,
       hasPeople: Object.keys(people).length > 0,
       hasFaults: isList(faults) ? faults.length > 0 : Object.keys(faults).length > 0,
-      broke: (message, label) => witness.break('replay-mismatch', meaning, message, label),
+      broke: (message, label) => recorder.break('replay-mismatch', meaning, message, label),
     })
   }
 
@@ -286,21 +286,21 @@ export class Simulation {
 
   #isReal(message: string): void {
     const meaning = 'Nothing in a simulation takes real time, or looks at the real clock, or throws real dice.'
-    this.witness.break('real-time-in-simulation', meaning, message)
+    this.recorder.break('real-time-in-simulation', meaning, message)
   }
 
   /** Of itself nothing will happen any more. Unless the run is over by that, somebody waits for what cannot come. */
   #whenQuiet(): void {
-    const { witness } = this
+    const { recorder } = this
     const runner = this.#process?.runner
-    if (runner === undefined || witness.violation !== undefined || this.#replayed?.goOn() === true) return
+    if (runner === undefined || recorder.violation !== undefined || this.#replayed?.goOn() === true) return
     let isIdle = false
     const idle = (): boolean => (isIdle = true)
     runner.idle().then(idle, idle)
-    const before = witness.progress
+    const before = recorder.progress
     const look = (): void => {
-      if (isIdle || before !== witness.progress || this.#process?.runner !== runner) return
-      witness.neverIdle('Nothing is at work, and nothing is due')
+      if (isIdle || before !== recorder.progress || this.#process?.runner !== runner) return
+      recorder.neverIdle('Nothing is at work, and nothing is due')
     }
     setImmediate(() => setImmediate(look))
   }

@@ -4,7 +4,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { inspect } from '../world/inspect.ts'
 import type { World } from '../world/world.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 import { failureReport } from './failure-report.ts'
 import type { FaultName } from './fault.ts'
 import { checkedOptions, simulateOptionNames, type SimulateOptions } from './options.ts'
@@ -239,10 +239,10 @@ function checked(options: SweepOptions) {
     ...simulated
   } = options
   if (!(Number.isSafeInteger(seeds) && seeds >= 1)) {
-    throw new EntiaError('invalid-argument', `sweep(): seeds is a whole number of 1 or more; came ${came(seeds)}.`)
+    throw new EntiaError('invalid-argument', `sweep(): seeds must be an integer ≥ 1, got ${describeValue(seeds)}.`)
   }
   if (!(Number.isSafeInteger(from) && from >= 0 && Number.isSafeInteger(from + seeds))) {
-    throw new EntiaError('invalid-argument', `sweep(): from is a whole number of 0 or more; came ${came(from)}.`)
+    throw new EntiaError('invalid-argument', `sweep(): from must be an integer ≥ 0, got ${describeValue(from)}.`)
   }
   if (typeof simulated.world !== 'function') checkedOptions(simulated as SimulateOptions)
   const made = casesOf(cases).map(({ one, index }): CaseOptions => {
@@ -257,6 +257,6 @@ function checked(options: SweepOptions) {
 function casesOf(cases: unknown): readonly { readonly one: unknown; readonly index: number | undefined }[] {
   if (cases === undefined) return [{ one: undefined, index: undefined }]
   if (Array.isArray(cases) && cases.length > 0) return cases.map((one: unknown, index) => ({ one, index }))
-  const got = Array.isArray(cases) ? 'an empty list' : came(cases)
+  const got = Array.isArray(cases) ? 'an empty list' : describeValue(cases)
   throw new EntiaError('invalid-argument', `sweep(): cases must be a list of one case or more, got ${got}.`)
 }

@@ -14,9 +14,9 @@ import {
   type Matched,
   type Matches,
 } from './matchers.ts'
-import type { Seen } from './seen-worlds.ts'
+import type { Seen } from './world-queries.ts'
 
-export type { Seen } from './seen-worlds.ts'
+export type { Seen } from './world-queries.ts'
 
 /** Matchers for worlds and simulated runs. They look at a `World`, or at all worlds of what `simulate()` gives. */
 export interface WorldMatchers<R> {

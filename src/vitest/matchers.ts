@@ -3,7 +3,7 @@ import { SubagentSession, type SubagentSessionData } from '../../components/sess
 import type { JsonObject } from '../world/json.ts'
 import type { Entity } from '../world/component.ts'
 import { inspect } from '../world/inspect.ts'
-import { callsOf, type Seen, sessionsIn, talksIn } from './seen-worlds.ts'
+import { callsOf, type Seen, sessionsIn, talksIn } from './world-queries.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 
 /** What vitest asks of a matcher. */
@@ -21,7 +21,7 @@ export type ExpectedAnswer = string | RegExp | { asymmetricMatch(answer: unknown
 /** Has an agent answered with this? @throws TypeError for what no answer can be compared with */
 export function haveAnswered(seen: Seen, expected: ExpectedAnswer, agent?: Entity): Matched {
   if (!isComparable(expected)) {
-    throw new TypeError(`toHaveAnswered() takes a text or a regular expression; came ${inspect(expected)}`)
+    throw new TypeError(`toHaveAnswered() takes a text or a regular expression, got ${inspect(expected)}`)
   }
   const answers = talksIn(seen, agent)
   const pass = answers.some(({ answer }) => answer !== undefined && holds(answer, expected))
@@ -34,7 +34,7 @@ export function haveAnswered(seen: Seen, expected: ExpectedAnswer, agent?: Entit
 
 /** Has an agent's model called a tool, with arguments that match, if any are named? @throws TypeError for what names no tool */
 export function haveCalled(seen: Seen, tool: string, expected: JsonObject | undefined, matches: Matches): Matched {
-  if (typeof tool !== 'string') throw new TypeError(`toHaveCalled() takes a tool's name; came ${inspect(tool)}`)
+  if (typeof tool !== 'string') throw new TypeError(`toHaveCalled() takes a tool's name, got ${inspect(tool)}`)
   const calls = talksIn(seen).flatMap((talk) => callsOf(talk).map((call) => ({ who: talk.who, call })))
   const pass = calls.some(
     ({ call }) => call.name === tool && (expected === undefined || matches(call.arguments, expected)),
@@ -58,7 +58,7 @@ export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, 
 /** Has a run, or a sweep of many, kept all laws? @throws TypeError for what is neither */
 export function haveKeptLaws(run: { readonly ok: boolean }, report: () => string): Matched {
   if (typeof run?.ok !== 'boolean') {
-    throw new TypeError(`expected what simulate() or sweep() gives; came ${inspect(run)}`)
+    throw new TypeError(`expected what simulate() or sweep() gives, got ${inspect(run)}`)
   }
   return { pass: run.ok, message: () => (run.ok ? 'expected a law to have been broken; all were kept' : report()) }
 }
@@ -78,7 +78,7 @@ function isAsymmetric(expected: unknown): expected is Exclude<ExpectedAnswer, st
 
 function checkSession(expected: unknown): void {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
-    throw new TypeError(`toHaveSession() takes fields of a session's record; came ${inspect(expected)}`)
+    throw new TypeError(`toHaveSession() takes fields of a session's record, got ${inspect(expected)}`)
   }
   if (isAsymmetric(expected)) return
   const { schema } = SubagentSession

@@ -113,7 +113,7 @@ describe('a story that is run against a recording', () => {
     ])
     expect(failed.code).toBe(1)
     expect(failed.stdout).toMatch(
-      /The first difference: Agent 1 of lookout, step 1: .* SystemPrompt.* came "Look well\."/,
+      /The first difference: Agent 1 of lookout, step 1: .* SystemPrompt.* got "Look well\."/,
     )
     const { missed } = JSON.parse(scripted.stdout) as { readonly missed: readonly object[] }
     expect(missed).toMatchObject([

@@ -1,7 +1,7 @@
 import { assistant, Conversation, lastText, LastTurn, memoryStore, user } from 'entia'
 import { Ancestry, LastWords, SessionEnd } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { talksIn } from '../../src/vitest/seen-worlds.ts'
+import { talksIn } from '../../src/vitest/world-queries.ts'
 import { sessionEnd } from '../../systems/sessions/session-end.ts'
 import { tickAt, worldOf } from '../systems/one-tick.ts'
 import { archiving, lastUser, looking, validSummary } from './archiving.ts'

@@ -273,11 +273,11 @@ describe('an option', () => {
   it('that does not exist or cannot be is refused by name', async () => {
     const bad = [
       [{ sede: 4 }, 'simulate(): unknown option sede'],
-      [{ seed: -1 }, 'seed is a whole number of 0 or more; came -1'],
-      [{ world: 'team' }, "'world' is a function that makes a World; came string"],
-      [{ bounds: { maxTicks: 0 } }, 'bounds.maxTicks is a number above 0; came 0'],
+      [{ seed: -1 }, 'seed must be an integer ≥ 0, got -1'],
+      [{ world: 'team' }, "'world' is a function that makes a World, got string"],
+      [{ bounds: { maxTicks: 0 } }, 'bounds.maxTicks must be a number above 0, got 0'],
       [{ bounds: { maxTick: 9 } }, 'unknown option maxTick. Known: maxTicks'],
-      [{ latencyMs: { model: [9, 1] } }, 'latencyMs.model is two whole numbers'],
+      [{ latencyMs: { model: [9, 1] } }, 'latencyMs.model must be two whole numbers'],
     ] as const
     for (const [wrong, message] of bad) {
       await expect(simulate({ ...smallTeam, ...(wrong as object) })).rejects.toThrow(message)

@@ -55,10 +55,10 @@ describe('a fault', () => {
 
   it('that no probability can have, or that does not exist, is refused by name', async () => {
     const bad = [
-      [{ model: { hang: 2 } }, 'model.hang is a probability from 0 to 1; came 2'],
+      [{ model: { hang: 2 } }, 'model.hang must be a probability from 0 to 1, got 2'],
       [{ model: { hangs: 0.1 } }, "there is no 'model.hangs'. Known: model (rateLimited"],
       [{ modle: { hang: 0.1 } }, "there is no 'modle'"],
-      [{ crash: { perTick: -1 } }, 'crash.perTick is a probability'],
+      [{ crash: { perTick: -1 } }, 'crash.perTick must be a probability'],
       [[{ what: 'tool.explodes', at: 'team tool 1' }], "there is no 'tool.explodes'"],
       [[{ what: 'tool.throws' }], 'tool.throws needs a place'],
     ] as const

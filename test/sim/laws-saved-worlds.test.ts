@@ -61,7 +61,7 @@ describe('journal-equals-world', () => {
   })
 
   it('is broken at the end, at a crash, and when the world is let go of, by any other', () => {
-    const found = 'entity 1, Limits: expected {"maxSteps":3}, came {"maxSteps":9}'
+    const found = 'entity 1, Limits: expected {"maxSteps":3}, got {"maxSteps":9}'
     const unwatched = () => {
       const world = talk(unseen(Limits, { maxSteps: 9 }))
       const law = underLaw(journalEqualsWorld, world)
@@ -104,7 +104,7 @@ describe('restored-equals-saved', () => {
     const other = restored(world)
     unseen(Limits, { maxSteps: 9 })(other)
     expect(law.begin(other)).toBe(
-      'what came back is not what was committed: entity 1, Limits: expected {"maxSteps":3}, came {"maxSteps":9}',
+      'what came back is not what was committed: entity 1, Limits: expected {"maxSteps":3}, got {"maxSteps":9}',
     )
   })
 
@@ -114,7 +114,7 @@ describe('restored-equals-saved', () => {
     law.begin()
     const more = restored(world)
     unseen(Llm, { model: 'a/b' })(more)
-    expect(law.begin(more)).toMatch(/entity 1, Llm: expected nothing, came/)
+    expect(law.begin(more)).toMatch(/entity 1, Llm: expected nothing, got/)
     const fewer = restored(world)
     fewer.despawn(1)
     expect(law.begin(fewer)).toMatch(/there are 0 entities, and were 1 to be/)

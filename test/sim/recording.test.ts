@@ -168,15 +168,15 @@ describe('a recorded run that is simulated', () => {
 
 describe('an edit of a recorded run', () => {
   it.for<readonly [string, OfficeEdits, RegExp]>([
-    ['SystemPrompt', { system: 'Be kind.' }, /SystemPrompt, in text: recorded "Be brief\.", came "Be kind\."/],
+    ['SystemPrompt', { system: 'Be kind.' }, /SystemPrompt, in text: recorded "Be brief\.", got "Be kind\."/],
     [
       'ToolRegistry',
       { lookDescription: 'Looks out.' },
-      /description of tool 'look': recorded "Looks somewhere\.", came/,
+      /description of tool 'look': recorded "Looks somewhere\.", got/,
     ],
-    ['Conversation', { task: 'Go now' }, /Conversation, in message 1 \(user\): recorded "Go", came "Go now"/],
-    ['Llm', { temperature: 0.5 }, /Llm, in temperature: recorded nothing, came "0\.5"/],
-    ['OutputSchema', { schema: { type: 'object' } }, /OutputSchema, in schema: recorded nothing, came/],
+    ['Conversation', { task: 'Go now' }, /Conversation, in message 1 \(user\): recorded "Go", got "Go now"/],
+    ['Llm', { temperature: 0.5 }, /Llm, in temperature: recorded nothing, got "0\.5"/],
+    ['OutputSchema', { schema: { type: 'object' } }, /OutputSchema, in schema: recorded nothing, got/],
   ])('of its %s is named, with the first request that it changes', async ([component, edits, said]) => {
     const { ok, violation, missed } = await replayed(edits)
     expect(ok).toBe(false)
@@ -249,7 +249,7 @@ describe('a file', () => {
 
   it('that was cut off in the middle of a line is refused', async () => {
     const error = await refused((lines) => [...lines.slice(0, 9), (lines[9] ?? '').slice(0, 30)])
-    expect(error.message).toMatch(/line 10: expected .*, came half a line: it was cut off/)
+    expect(error.message).toMatch(/line 10: expected .*, got half a line: it was cut off/)
   })
 
   it('that was edited is refused with what was edited', async () => {

@@ -124,15 +124,15 @@ describe('a sweep', () => {
   })
 
   it.for<[unknown, string]>([
-    [{ seeds: 0 }, 'seeds is a whole number of 1 or more; came 0'],
-    [{ seeds: -3 }, 'came -3'],
-    [{ seeds: 2.5 }, 'came 2.5'],
-    [{}, 'came undefined'],
-    [{ seeds: 1, from: -1 }, 'from is a whole number of 0 or more; came -1'],
+    [{ seeds: 0 }, 'seeds must be an integer ≥ 1, got 0'],
+    [{ seeds: -3 }, 'got -3'],
+    [{ seeds: 2.5 }, 'got 2.5'],
+    [{}, 'got undefined'],
+    [{ seeds: 1, from: -1 }, 'from must be an integer ≥ 0, got -1'],
     [{ seeds: 1, seed: 4 }, 'sweep(): unknown option seed. Known: seeds, from'],
     [{ seeds: 1, keepgoing: true }, 'sweep(): unknown option keepgoing'],
     [{ seeds: 1, onTrace: () => undefined }, 'sweep(): unknown option onTrace'],
-    [{ seeds: 1, bounds: { maxTicks: 0 } }, 'simulate(): bounds.maxTicks is a number above 0; came 0'],
+    [{ seeds: 1, bounds: { maxTicks: 0 } }, 'simulate(): bounds.maxTicks must be a number above 0, got 0'],
   ])('refuses %j', async ([options, message]) => {
     await expect(sweep({ ...(smallTeam as object), ...(options as SweepOptions) })).rejects.toMatchObject({
       code: 'invalid-argument',

@@ -18,37 +18,43 @@ function untyped(given: unknown): never {
 
 describe('an option', () => {
   it.for([
-    [{ models: { lead: 3 } }, 'models is providers by name, such as { script: scripted(…) }; came { lead: 3 }.'],
-    [{ models: null }, 'came null.'],
+    [{ models: { lead: 3 } }, 'models must be providers by name, such as { script: scripted(…) }, got { lead: 3 }.'],
+    [{ models: null }, 'got null.'],
     [
       { tools: {} },
-      'tools is a list of tools as defineTool() makes them, or a function that gives one; came an object.',
+      'tools must be a list of tools as defineTool() makes them, or a function that gives one, got an object.',
     ],
-    [{ tools: () => [7] }, 'tools is a function that gives a list of tools as defineTool() makes them; came [7].'],
-    [{ skills: 'all' }, 'skills is a list of skills; came "all".'],
-    [{ effects: { mail: 3 } }, 'effects is kinds of effects by name, each with a function prepare; came { mail: 3 }.'],
-    [{ prices: 3 }, 'prices is prices by model; came 3.'],
-    [{ services: { post: 3 } }, 'services is services by name, as service() makes them; came { post: 3 }.'],
+    [{ tools: () => [7] }, 'tools must be a function that gives a list of tools as defineTool() makes them, got [7].'],
+    [{ skills: 'all' }, 'skills must be a list of skills, got "all".'],
+    [
+      { effects: { mail: 3 } },
+      'effects must be kinds of effects by name, each with a function prepare, got { mail: 3 }.',
+    ],
+    [{ prices: 3 }, 'prices must be prices by model, got 3.'],
+    [{ services: { post: 3 } }, 'services must be services by name, as service() makes them, got { post: 3 }.'],
     [
       { people: { ann: () => undefined } },
-      'people is people by name, as person() makes them; came { ann: a function }.',
+      'people must be people by name, as person() makes them, got { ann: a function }.',
     ],
-    [{ components: 3 }, 'components is a list of components; came 3.'],
-    [{ laws: [() => true] }, 'laws is a list of laws, such as [...standardLaws, law(name, check)]; came [a function].'],
-    [{ faults: 'crash' }, 'or a list of faults; came "crash".'],
+    [{ components: 3 }, 'components must be a list of components, got 3.'],
+    [
+      { laws: [() => true] },
+      'laws must be a list of laws, such as [...standardLaws, law(name, check)], got [a function].',
+    ],
+    [{ faults: 'crash' }, 'or a list of faults, got "crash".'],
     [
       { latencyMs: { model: 5 } },
-      'latencyMs is ranges for model and tool, such as { tool: [1, 400] }; came { model: 5 }.',
+      'latencyMs must be ranges for model and tool, such as { tool: [1, 400] }, got { model: 5 }.',
     ],
-    [{ maxSessions: 0 }, 'maxSessions is a whole number of 1 or more; came 0.'],
-    [{ maxInFlight: 1.5 }, 'maxInFlight is a whole number of 1 or more, or Infinity; came 1.5.'],
-    [{ sessionPool: 3 }, 'sessionPool is a function that makes a SessionPool; came 3.'],
-    [{ store: {} }, 'store is a function that makes a store, such as () => memoryStore(); came an object.'],
-    [{ bounds: null }, 'bounds is bounds by name, such as { maxTicks: 1000 }; came null.'],
-    [{ realUse: 'ignore' }, `realUse is 'refuse' or 'list'; came "ignore".`],
-    [{ recording: 'run.jsonl' }, 'recording is what loadRecording(file) gives; came "run.jsonl".'],
-    [{ onMiss: 'stop' }, `onMiss is 'fail' or 'script'; came "stop".`],
-    [{ onTrace: true }, 'onTrace is a function that is given lines; came true.'],
+    [{ maxSessions: 0 }, 'maxSessions must be an integer ≥ 1, got 0.'],
+    [{ maxInFlight: 1.5 }, 'maxInFlight must be an integer ≥ 1, or Infinity, got 1.5.'],
+    [{ sessionPool: 3 }, 'sessionPool must be a function that makes a SessionPool, got 3.'],
+    [{ store: {} }, 'store must be a function that makes a store, such as () => memoryStore(), got an object.'],
+    [{ bounds: null }, 'bounds must be bounds by name, such as { maxTicks: 1000 }, got null.'],
+    [{ realUse: 'ignore' }, `realUse must be 'refuse' or 'list', got "ignore".`],
+    [{ recording: 'run.jsonl' }, 'recording must be what loadRecording(file) gives, got "run.jsonl".'],
+    [{ onMiss: 'stop' }, `onMiss must be 'fail' or 'script', got "stop".`],
+    [{ onTrace: true }, 'onTrace must be a function that is given lines, got true.'],
   ] as const)('of the wrong kind is refused by name: %j', async ([wrong, message]) => {
     const options = { ...smallTeam, ...(wrong as object) }
     await expect(simulate(options)).rejects.toMatchObject({ code: 'invalid-argument' })
@@ -62,7 +68,7 @@ describe('an option', () => {
       'a function that makes a store, such as () => memoryStore(), which has',
     )
     const { violation } = await simulate({ ...smallTeam, sessionPool: () => untyped(3) })
-    expect(violation?.message).toContain('a function that makes a SessionPool, which has enter(); came 3.')
+    expect(violation?.message).toContain('a function that makes a SessionPool, which has enter(), got 3.')
   })
 
   it('is one of an object', async () => {
@@ -77,12 +83,12 @@ describe('an option', () => {
 
 describe('a list of faults', () => {
   it.for([
-    [null, "a fault is { what: 'tool.throws', at: 'team tool 3' }; came null."],
-    ['model.hang', 'came "model.hang".'],
+    [null, "a fault is { what: 'tool.throws', at: 'team tool 3' }, got null."],
+    ['model.hang', 'got "model.hang".'],
     [{ what: 'toString.call', at: 'team tool 1' }, "there is no 'toString.call'"],
     [
       { what: 'tool.slow', at: 'team tool 1', ms: -5 },
-      'ms of tool.slow at team tool 1 is a whole number of milliseconds',
+      'ms of tool.slow at team tool 1 must be a whole number of milliseconds',
     ],
     [{ what: 'tool.slow', at: 'team tool 1', forMs: 5 }, 'unknown option forMs. Known: what, at, ms'],
   ])('that holds %j is refused', async ([fault, message]) => {
@@ -92,7 +98,7 @@ describe('a list of faults', () => {
 
 describe('probabilities of faults', () => {
   it('go by name, at each site', async () => {
-    const message = 'faults: tool has probabilities by name, such as { throws: 0.1 }; came 0.3.'
+    const message = 'faults: tool has probabilities by name, such as { throws: 0.1 }, got 0.3.'
     await expect(simulate({ ...smallTeam, faults: untyped({ tool: 0.3 }) })).rejects.toThrow(message)
   })
 })
@@ -152,8 +158,10 @@ describe('a simulated person', () => {
   })
 
   it('is made of a behaviour, and of a time that can be', () => {
-    expect(() => person(untyped('Ann'))).toThrow('person() takes a function of what is seen; came "Ann".')
-    expect(() => person(() => undefined, { reactionMs: [9, 1] })).toThrow('person(): reactionMs is two whole numbers')
+    expect(() => person(untyped('Ann'))).toThrow('person() takes a function of what is seen, got "Ann".')
+    expect(() => person(() => undefined, { reactionMs: [9, 1] })).toThrow(
+      'person(): reactionMs must be two whole numbers',
+    )
     expect(() => person(() => undefined, untyped({ latencyMs: [1, 2] }))).toThrow('person(): unknown option latencyMs')
   })
 })
@@ -163,7 +171,7 @@ describe('a simulated service', () => {
     const reply = () => 'Thanks'
     expect(() => service(untyped({}), reply)).toThrow('service() takes a function that makes a state, and a behaviour')
     expect(() => service(() => ({}), reply, { latencyMs: [-2, 1] })).toThrow(
-      'service(): latencyMs is two whole numbers',
+      'service(): latencyMs must be two whole numbers',
     )
     expect(() => service(() => ({}), reply, untyped({ reactionMs: [1, 2] }))).toThrow('unknown option reactionMs')
   })
@@ -186,9 +194,9 @@ describe('a law of one’s own', () => {
   })
 
   it('has a name and something that checks it', () => {
-    expect(() => law('', () => true)).toThrow('law(): its name says what always holds; came "".')
-    expect(() => law('a law', {})).toThrow("law(): 'a law' is checked by a function, or { ticked, finished }")
-    expect(() => law('a law', untyped(true))).toThrow('came true.')
+    expect(() => law('', () => true)).toThrow('law(): its name must say what always holds, got "".')
+    expect(() => law('a law', {})).toThrow("law(): 'a law' must be checked by a function, or { ticked, finished }")
+    expect(() => law('a law', untyped(true))).toThrow('got true.')
     const misspelt = { ticked: () => true, finnished: () => true }
     expect(() => law('a law', untyped(misspelt))).toThrow('unknown option finnished. Known: ticked, finished')
   })
@@ -197,7 +205,7 @@ describe('a law of one’s own', () => {
 describe('what looks at a result', () => {
   it('refuses what is none', () => {
     expect(() => assertLawful(untyped({}))).toThrow(
-      'assertLawful() takes what simulate() or sweep() gives; came an object.',
+      'assertLawful() takes what simulate() or sweep() gives, got an object.',
     )
   })
 

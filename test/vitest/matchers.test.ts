@@ -89,16 +89,16 @@ describe('a matcher that fails', () => {
 
   it('refuses what nothing can be compared with, instead of passing by not', () => {
     const nothing = undefined as never
-    expect(() => expect(result).toHaveAnswered(nothing)).toThrow('takes a text or a regular expression; came undefined')
+    expect(() => expect(result).toHaveAnswered(nothing)).toThrow('takes a text or a regular expression, got undefined')
     expect(() => expect(result).not.toHaveAnswered({ text: 'a bird' } as never)).toThrow('takes a text or')
-    expect(() => expect(result).not.toHaveCalled(nothing)).toThrow("takes a tool's name; came undefined")
-    expect(() => expect(result).not.toHaveSession(nothing)).toThrow("fields of a session's record; came undefined")
+    expect(() => expect(result).not.toHaveCalled(nothing)).toThrow("takes a tool's name, got undefined")
+    expect(() => expect(result).not.toHaveSession(nothing)).toThrow("fields of a session's record, got undefined")
     const misspelt = { categry: 'scout' } as never
     expect(() => expect(result).not.toHaveSession(misspelt)).toThrow('no session has a field "categry"; it has')
     expect(() => expect(result.world).not.toHaveKeptLaws()).toThrow('expected what simulate() or sweep() gives')
   })
 
   it('refuses what holds no worlds', () => {
-    expect(() => expect({}).toHaveAnswered('anything')).toThrow('expected a World or what simulate() gives; came {}')
+    expect(() => expect({}).toHaveAnswered('anything')).toThrow('expected a World or what simulate() gives, got {}')
   })
 })

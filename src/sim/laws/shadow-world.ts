@@ -242,7 +242,7 @@ const maxShownChars = 200
 /** What is to be said if two values do not say the same. */
 function unlike(entity: Entity, what: string, wanted: Json | undefined, came: Json | undefined): string | undefined {
   if (sameJson(wanted, came)) return undefined
-  return `entity ${entity}, ${what}: expected ${shown(wanted)}, came ${shown(came)}`
+  return `entity ${entity}, ${what}: expected ${shown(wanted)}, got ${shown(came)}`
 }
 
 function shown(value: Json | undefined): string {

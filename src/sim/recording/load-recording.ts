@@ -37,7 +37,7 @@ interface ReadWorld extends SavedWorld {
 
 function readWorld(lines: FileLines, name: string): ReadWorld {
   const { world, tick, snapshot, rows } = lines.next(`the head of world '${name}'`, WorldHead())
-  if (world !== name) throw lines.corrupt(lines.count, `expected world '${name}', came '${world}'`)
+  if (world !== name) throw lines.corrupt(lines.count, `expected world '${name}', got '${world}'`)
   const firstLine = lines.count + 1
   const whole = times(snapshot, () => lines.next(`a line of the snapshot of '${name}'`, SnapshotLine()).line)
   const read = times(rows, () => lines.next(`a tick of world '${name}'`, RowLine()))
@@ -103,7 +103,7 @@ class FileLines {
     const to = this.#bytes.indexOf('\n', this.#from)
     if (to < 0) {
       const came = this.#from === this.#bytes.length ? 'the file ends there' : 'half a line'
-      throw this.corrupt(number, `expected ${what}, came ${came}: it was cut off`)
+      throw this.corrupt(number, `expected ${what}, got ${came}: it was cut off`)
     }
     const text = this.#bytes.toString('utf8', this.#from, to)
     this.#from = to + 1
@@ -136,7 +136,7 @@ class FileLines {
     try {
       parsed = JSON.parse(text)
     } catch {
-      if (line > 1) throw this.corrupt(line, `expected ${what}, came what is no JSON`)
+      if (line > 1) throw this.corrupt(line, `expected ${what}, got what is no JSON`)
     }
     if (line === 1) this.#assertFormat(parsed)
     return parsed

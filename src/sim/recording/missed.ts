@@ -47,7 +47,7 @@ function why(nearest: RecordedCall | undefined, place: CallPlace, difference: Re
       : `It was recorded, but not so often${compared}.`
   }
   const { component, where, recorded, came } = difference
-  return `What differs first is ${component}, in ${where}: recorded ${quoted(recorded)}, came ${quoted(came)}${compared}.`
+  return `What differs first is ${component}, in ${where}: recorded ${quoted(recorded)}, got ${quoted(came)}${compared}.`
 }
 
 function quoted(text: string | undefined): string {

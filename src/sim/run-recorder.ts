@@ -6,7 +6,7 @@ import type { Fault } from './fault.ts'
 import { Labels } from '../engine/recording/labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
 import type { CheckedOptions } from './options.ts'
-import type { Deed } from './people.ts'
+import type { Deed } from './simulated-users.ts'
 import type { BegunCall } from './simulated-work.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { Trace } from './trace.ts'
@@ -22,7 +22,7 @@ export interface Violation extends Broken {
 }
 
 /** Sees all that happens in a run: writes the trace, asks the laws, and keeps the bounds. The first thing that is wrong ends it. */
-export class Witness {
+export class RunRecorder {
   readonly trace: Trace
   readonly labels = new Labels()
   /** The worlds as they were last, by label. */

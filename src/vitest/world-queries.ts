@@ -51,5 +51,5 @@ export function sessionsIn(seen: Seen): readonly SubagentSessionData[] {
 function worldsIn(seen: Seen): readonly Pick<WatchedWorld, 'world' | 'label'>[] {
   if (seen instanceof World) return [{ world: seen, label: seen.name }]
   if (typeof seen === 'object' && seen !== null && seen.worlds instanceof Map) return [...seen.worlds.values()]
-  throw new TypeError(`expected a World or what simulate() gives; came ${inspect(seen)}`)
+  throw new TypeError(`expected a World or what simulate() gives, got ${inspect(seen)}`)
 }

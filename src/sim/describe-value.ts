@@ -1,17 +1,17 @@
-/** What came instead of what was expected, in a few words. */
-export function came(value: unknown, depth = 1): string {
+/** A value in a few words, for messages. */
+export function describeValue(value: unknown, depth = 1): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return String(value)
   if (value instanceof Promise) return 'a promise'
   const parts = Array.isArray(value) ? value : Object.entries(value)
   const isShown = depth > 0 && parts.length > 0
-  if (Array.isArray(value)) return isShown ? `[${listed(value, (part) => came(part, 0))}]` : 'a list'
+  if (Array.isArray(value)) return isShown ? `[${listed(value, (part) => describeValue(part, 0))}]` : 'a list'
   if (!isShown) return 'an object'
-  return `{ ${listed(Object.entries(value), ([key, part]) => `${key}: ${came(part, 0)}`)} }`
+  return `{ ${listed(Object.entries(value), ([key, part]) => `${key}: ${describeValue(part, 0)}`)} }`
 }
 
-/** So many parts are shown of a value that came. */
+/** So many parts are shown of a value. */
 const maxParts = 5
 
 function listed<T>(parts: readonly T[], said: (part: T) => string): string {

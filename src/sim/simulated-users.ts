@@ -9,11 +9,11 @@ import type { World } from '../world/world.ts'
 import type { Chance } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { actFault, type Person, type PersonAct, type PersonBehaviour } from './person.ts'
+import { actFault, type Person, type PersonAct, type PersonBehaviour } from './simulated-user.ts'
 import { inSimulation, type RealUse } from './real-use.ts'
 
 /** What people outside the worlds need of a simulation. */
-export interface PeopleParts {
+export interface SimulatedUsersParts {
   readonly people: Readonly<Record<string, Person>>
   readonly chance: Chance
   readonly plan: FaultPlan
@@ -37,8 +37,8 @@ export interface PeopleParts {
 export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
 /** Simulated people, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
-export class People {
-  readonly #parts: PeopleParts
+export class SimulatedUsers {
+  readonly #parts: SimulatedUsersParts
   /** What was decided and is not committed yet, by the id under which it goes in. */
   readonly #pending = new Map<string, Deed>()
   /** Those of them whose time has come. */
@@ -49,7 +49,7 @@ export class People {
   /** Of the process that is up: what was posted to one before is lost. */
   #life = 0
 
-  constructor(parts: PeopleParts) {
+  constructor(parts: SimulatedUsersParts) {
     this.#parts = parts
   }
 

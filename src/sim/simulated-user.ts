@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
-import { came } from './came.ts'
+import { describeValue } from './describe-value.ts'
 
 /** What a simulated person does about something seen. */
 export type PersonAct =
@@ -52,7 +52,10 @@ export interface Person {
 /** A simulated person. What they do goes in once, whatever crashes in between. @throws `invalid-argument` */
 export function person(behaviour: PersonBehaviour, options: PersonOptions = {}): Person {
   if (typeof behaviour !== 'function') {
-    throw new EntiaError('invalid-argument', `person() takes a function of what is seen; came ${came(behaviour)}.`)
+    throw new EntiaError(
+      'invalid-argument',
+      `person() takes a function of what is seen, got ${describeValue(behaviour)}.`,
+    )
   }
   refuseUnknownOptions('person()', options, ['reactionMs'])
   const { reactionMs = [500, 20_000] } = options
@@ -76,7 +79,7 @@ export function actFault(given: unknown): string | undefined {
   const wrong = acts.findIndex((act) => !isAct(act))
   if (wrong < 0) return undefined
   const known = Object.keys(actFields).map((name) => `{ ${name} }`)
-  return `gave ${came(acts[wrong])}; expected nothing, or any of ${known.join(', ')}, or a list of these`
+  return `gave ${describeValue(acts[wrong])}; expected nothing, or any of ${known.join(', ')}, or a list of these`
 }
 
 function isAct(value: unknown): boolean {
