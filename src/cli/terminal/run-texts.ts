@@ -10,7 +10,7 @@ export function writeHead(screen: Screen, { run, folder, places, question, model
   screen.text(`Reads ${folder}${places.length === 0 ? '' : ` (${places.join(', ')})`}`, 'dim')
   if (model === scriptedModel) {
     const keys = choosingKeys.join(' or ')
-    screen.text(`No API key: a script searches and quotes, it does not think. Set ${keys} to use a model.`, 'dim')
+    screen.text(`A script answers: it searches and quotes, it does not think. Set ${keys} to use a model.`, 'dim')
   }
   screen.gap()
   screen.text(question, ['bold', 'cyan'])
