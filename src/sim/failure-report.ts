@@ -10,7 +10,6 @@ import { pastedTest } from './pasted-test.ts'
 import type { ShrunkCase } from './shrink.ts'
 import type { SimulationResult } from './simulate.ts'
 import type { Violation } from './run-recorder.ts'
-import { reportColumns, wrapped } from './wrapped.ts'
 
 /** What a report says beyond the run itself. */
 export interface ReportDetails {
@@ -157,4 +156,24 @@ function unsteadyLines(): readonly string[] {
 /** A number with its thousands apart. */
 function grouped(number: number): string {
   return String(Math.round(number)).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ',')
+}
+
+/** Columns of a report. */
+const reportColumns = 96
+
+/** A text in lines of at most `reportColumns`, each indented, broken between words; what has no gap stays whole. */
+function wrapped(text: string, indent: string): readonly string[] {
+  return text.split('\n').flatMap((paragraph) => wrappedParagraph(paragraph, indent))
+}
+
+function wrappedParagraph(paragraph: string, indent: string): readonly string[] {
+  const own = /^\s*/.exec(paragraph)?.[0] ?? ''
+  const lines: string[] = []
+  let line = ''
+  for (const word of paragraph.trim().split(/\s+/)) {
+    const isFull = line !== '' && indent.length + own.length + line.length + 1 + word.length > reportColumns
+    if (isFull) lines.push(line)
+    line = isFull || line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].map((each) => `${indent}${own}${each}`.trimEnd())
 }

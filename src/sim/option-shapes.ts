@@ -1,6 +1,7 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { callback, count, oneOf, type Shape } from '../world/option-shapes.ts'
 import { describeValue } from './describe-value.ts'
+import { World } from '../world/world.ts'
 
 /** Options of a run as they come: what is plain JavaScript, nobody has checked. */
 type Given = Readonly<Record<string, unknown>>
@@ -99,4 +100,27 @@ function isListOf(value: unknown, fits: (value: unknown) => boolean): boolean {
 
 function isRecord(value: unknown): value is Given {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Every world that was simulated and is still there. */
+const made = new WeakSet<World>()
+
+/**
+ * What `world` has made, if it is a World that no run has had: one that has been run is at its end, and would keep every law.
+ *
+ * @throws `invalid-argument`
+ */
+export function madeAnew(world: World): World {
+  if (!(world instanceof World)) {
+    throw new EntiaError(
+      'invalid-argument',
+      `simulate(): 'world' is a function that makes a World; it made ${describeValue(world)}.`,
+    )
+  }
+  if (made.has(world)) {
+    const what = `simulate(): 'world' gave the World '${world.name}' a second time`
+    throw new EntiaError('invalid-argument', `${what}. Have it make a new one each time it is called.`)
+  }
+  made.add(world)
+  return world
 }
