@@ -152,10 +152,12 @@ function hasAll(state: Core['state'], tokens: readonly Component[]): boolean {
 /** Runs a system that nothing has woken. @throws `system-failed` if it does anything */
 function checkAsleep(world: World, system: System, underway: Underway): void {
   const { core } = world
-  const marks = (): string => JSON.stringify([core.state.revision, core.header, underway.events.length, underway.again])
-  const before = marks()
+  const { ids, next, random, state } = core
+  const { again, events } = underway
+  const before = [state.revision, ids, next, ...random.state, events.length, again]
   runSystem(world, system, underway)
-  if (marks() === before) return
+  const after = [state.revision, core.ids, core.next, ...random.state, events.length, underway.again]
+  if (after.every((mark, index) => mark === before[index])) return
   throw new EntiaError(
     'system-failed',
     `System '${system.name}' has work in tick ${world.tick} of world '${world.name}' that nothing of its wakes tells of: ` +
