@@ -2,7 +2,7 @@ import { type ServiceSet, type SimulateOptions, sweep } from 'entia/sim'
 import { describe, expect, it } from 'vitest'
 
 /** How many seeds each story is told under: `npm run test:sim` takes more. */
-const seeds = Number(process.env['SIM_SEEDS'] ?? 40)
+const seeds = Number(process.env['SIM_SEEDS'] ?? 25)
 
 /** Tells a story under many seeds. What breaks is reported with its seed, as small as it can be made. */
 export function overSeeds<S extends ServiceSet>(subject: string, story: SimulateOptions<S>): void {
