@@ -151,8 +151,8 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
 }
 
 /**
- * Reads a stream to its end, and gives what it broke with, if it did. What goes wrong in the stream is told from a defect in
- * the reader or in a listener, which is thrown.
+ * Reads a stream to its end. Returns the error that broke the stream, if there is one. Throws what `take` throws, which is a
+ * defect in the reader or in a listener, unless it is `ReplyTooLong`.
  */
 async function readAll<Event>(stream: AsyncIterable<Event>, take: (event: Event) => void): Promise<unknown> {
   const events = stream[Symbol.asyncIterator]()

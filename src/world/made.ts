@@ -6,9 +6,9 @@ import type { Json } from './json.ts'
 import type { World } from './world.ts'
 
 /**
- * Writes of the World's own rules: of values that they have just made of numbers, of names they know, and of parts that were
- * checked when they came in. Such a value is canonical and fits as it is, so it is frozen and neither copied nor checked. All
- * that comes from outside goes through `World.set`, `add` and `append`. The tests of this project check each.
+ * Unchecked writes for the standard systems. They build these values from numbers, known names, and parts that were checked
+ * on entry, so each value is already canonical and fits its schema: it is frozen, neither copied nor checked. Values from
+ * outside go through `World.set`, `add` and `append`. The tests of this project check every value written here.
  */
 let checksMade = false
 

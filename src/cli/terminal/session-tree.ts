@@ -15,7 +15,7 @@ export interface Branch {
   readonly steps: number
   readonly tokens: number
   readonly durationMs: number
-  /** What it does right now, or what came of it. */
+  /** Its current activity, or its result. */
   readonly doing: string
 }
 

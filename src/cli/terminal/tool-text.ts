@@ -20,7 +20,7 @@ export interface ToolRowOptions {
   readonly lead?: string | undefined
 }
 
-/** A tool call and what came of it, as a line. */
+/** A tool call and its result, as a line. */
 export function toolRow(answered: AnsweredTool, { nameOf, style, lead = '' }: ToolRowOptions): Row {
   const { tool, arguments: input, text, isError } = answered
   const [mark, markStyle] = isError ? (['✗', 'red'] as const) : (['✓', 'green'] as const)
