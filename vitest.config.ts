@@ -9,8 +9,8 @@ const minuteMs = 60_000
 const apart = [
   'test/contracts/stores*.test.ts',
   'test/fuzz/*.test.ts',
-  'test/sessions/keeping-results.test.ts',
-  'test/sessions/process-pool.test.ts',
+  'test/behaviour/sessions/keeping-results.test.ts',
+  'test/behaviour/sessions/process-pool.test.ts',
   'test/sim/bad-input.test.ts',
   'test/sim/sweep.test.ts',
   'test/systems/small-world.test.ts',

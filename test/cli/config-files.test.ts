@@ -8,7 +8,7 @@ import type { ConfigInput } from '../../src/doors/context.ts'
 import { EntiaError } from '../../src/index.ts'
 import { addFiles, tempFolder } from '../tools/temp-folder.ts'
 import { eventsOf, run } from './program.ts'
-import { defaults } from '../context/whole-config.ts'
+import { defaults } from '../rules/config/whole-config.ts'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })

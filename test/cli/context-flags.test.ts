@@ -13,7 +13,7 @@ import {
   readConfig,
 } from '../../src/doors/context.ts'
 import { fileTools, Runner, sqliteStore } from '../../src/index.ts'
-import { living } from '../engine/long-lives.ts'
+import { living } from '../behaviour/context/long-lives.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answerOf, asking, only } from './asking.ts'
 import { eventsOf, Program, run } from './program.ts'

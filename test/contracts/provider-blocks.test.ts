@@ -8,7 +8,7 @@ import { startAnthropicServer } from '../servers/anthropic-server.ts'
 import { startChatServer } from '../servers/chat-server.ts'
 import { type LoopbackServer, sse } from '../servers/loopback.ts'
 import { startResponsesServer } from '../servers/responses-server.ts'
-import { reopened, settled, worldWith } from '../engine/driving.ts'
+import { reopened, settled, worldWith } from '../behaviour/turns/driving.ts'
 import { replyOf, requestOf, userSays } from './model-calls.ts'
 
 const servers: LoopbackServer[] = []

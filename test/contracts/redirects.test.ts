@@ -1,7 +1,7 @@
 import type { ModelProvider } from 'entia'
 import { anthropic, ollama, openai, openaiCompatible } from 'entia/models'
 import { describe, expect, it } from 'vitest'
-import { behaving, settled, worldWith } from '../engine/driving.ts'
+import { behaving, settled, worldWith } from '../behaviour/turns/driving.ts'
 import { startPlainServer } from '../servers/plain-server.ts'
 import { failureOf } from './model-calls.ts'
 

@@ -1,7 +1,7 @@
 import { memoryStore, type Store } from 'entia'
 import type { StoredWorld } from 'entia/stores'
 import { sha256 } from '../../src/world/sha256.ts'
-import { watchedStore } from '../engine/watched-store.ts'
+import { watchedStore } from '../behaviour/stores/watched-store.ts'
 
 /** A store of which each world comes back otherwise than it was written. */
 function loading(change: (stored: StoredWorld) => StoredWorld): () => Store {

@@ -5,7 +5,7 @@ import type { Fault, FaultName, FaultRates } from '../../src/sim/fault.ts'
 import { FaultPlan } from '../../src/sim/fault-plan.ts'
 import { FaultyStore } from '../../src/sim/faulty-store.ts'
 import type { ProcessState } from '../../src/sim/process-state.ts'
-import { turns } from '../engine/driving.ts'
+import { turns } from '../behaviour/turns/driving.ts'
 
 const key = 'agents/subagent-1/sessions/1.jsonl'
 const line = (index: number) => ({ text: `{"line":${index}}`, searchable: `line number${index}` })

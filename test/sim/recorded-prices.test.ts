@@ -5,7 +5,7 @@ import { agent, defineTool, memoryStore, scripted, standardSystems, World } from
 import { onTestFinished, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { loadRecording, saveRecording, simulate } from '../../src/sim/index.ts'
-import { driven } from '../engine/driving.ts'
+import { driven } from '../behaviour/turns/driving.ts'
 
 const look = defineTool({
   name: 'look',

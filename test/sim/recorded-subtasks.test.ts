@@ -16,7 +16,7 @@ import * as components from 'entia/components'
 import { SubtaskCount } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadRecording, saveRecording, simulate } from '../../src/sim/index.ts'
-import { tool } from '../engine/tools.ts'
+import { tool } from '../behaviour/turns/tools.ts'
 
 const nobody: ModelProvider = {
   retry: false,

@@ -25,7 +25,7 @@ import {
   type SimulationResult,
 } from '../../src/sim/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { rejection } from '../engine/driving.ts'
+import { rejection } from '../behaviour/turns/driving.ts'
 import {
   clerk,
   lead,

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { sleep } from '../../../src/engine/loop/clock.ts'
+import { Job } from '../../../src/engine/effects/job.ts'
+import { VirtualClock } from '../../../src/engine/loop/virtual-clock.ts'
+
+/** A clock by hand that counts the work that it has to wait for. */
+class CountingClock extends VirtualClock {
+  working = 0
+
+  constructor() {
+    super({ auto: false })
+  }
+
+  override begin(): void {
+    this.working++
+  }
+
+  override end(): void {
+    this.working--
+  }
+}
+
+/** A job that has begun. */
+function begun() {
+  const clock = new CountingClock()
+  const job = new Job(1, 1, clock)
+  expect(clock.working).toBe(0)
+  job.begin()
+  expect(clock.working).toBe(1)
+  return { clock, job }
+}
+
+describe('a job', () => {
+  it('is waited for by the clock from its begin to its end, however often it is told', () => {
+    const { clock, job } = begun()
+    job.finish()
+    job.finish()
+    job.abort('late')
+    expect(clock.working).toBe(0)
+    expect(job.isCalledOff).toBe(false)
+  })
+
+  it('is not waited for while it sleeps, in one place or in several', async () => {
+    const { clock, job } = begun()
+    const sleeps = [10, 20, 20].map((durationMs) => sleep(clock, durationMs, job))
+    expect(clock.working).toBe(0)
+    clock.advance(10)
+    await sleeps[0]
+    expect(clock.working).toBe(0)
+    clock.advance(10)
+    await Promise.all(sleeps)
+    expect(clock.working).toBe(1)
+    job.finish()
+    expect(clock.working).toBe(0)
+  })
+
+  it('that is over is not waited for again, whatever of it wakes up', async () => {
+    const { clock, job } = begun()
+    const left = sleep(clock, 10, job)
+    job.finish()
+    clock.advance(10)
+    await left
+    expect(clock.working).toBe(0)
+  })
+
+  it('that is called off is not waited for; its sleep ends, and so does whoever waits for it', async () => {
+    const { clock, job } = begun()
+    const left = sleep(clock, 10, job)
+    let told = 0
+    job.whenCalledOff(() => told++)
+    job.abort('enough')
+    await expect(left).rejects.toMatchObject({ name: 'AbortError', message: 'enough' })
+    expect([clock.working, told, job.signal.aborted]).toEqual([0, 1, true])
+    await expect(sleep(clock, 10, job)).rejects.toThrow('enough')
+    job.whenCalledOff(() => told++)
+    expect([clock.working, told]).toEqual([0, 2])
+  })
+
+  it('that is called off before it has begun never was at work', () => {
+    const clock = new CountingClock()
+    const job = new Job(1, 1, clock)
+    job.abort('enough')
+    expect(clock.working).toBe(0)
+    expect(job.signal.reason).toMatchObject({ message: 'enough' })
+  })
+})
