@@ -1,6 +1,4 @@
-import { isFinal } from '../../protocol/session-status.ts'
 import { SubtaskAccount } from '../../../components/sessions/subtask-account.ts'
-import { usageOf } from '../../rules/delegation/session-usage.ts'
 import type { World } from '../../world/world.ts'
 import { Answering } from '../../../components/sessions/session-call.ts'
 import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
@@ -11,10 +9,10 @@ import type { Json } from '../../world/json.ts'
 import { holderEffect, holderRemovalEffect, transcriptEffect } from '../effects/archive-effects.ts'
 import type { EffectKind } from '../effects/effect-kind.ts'
 import { recallEffect } from '../effects/recall-effect.ts'
-import { agentOf, type Lineage } from './child-run.ts'
+import type { Lineage } from './child-run.ts'
 import type { Children } from './children.ts'
 import { queryEffect } from './query.ts'
-import { sessionEffect } from './session.ts'
+import { enterUnknownSpending, sessionEffect } from './session.ts'
 import { lostResult } from './session-records.ts'
 import { settlingEffect } from './settling.ts'
 import { subtaskEffect, tellUntoldSubtasks } from './subtask.ts'
@@ -60,14 +58,7 @@ export function hasUntold({ core: { state } }: World): boolean {
 /** Enters what children had spent whose process ended before it could enter that. */
 export function tellUntold(children: Children): void {
   tellUntoldSubtasks(children)
-  for (const session of children.world.entitiesWith(SubagentSession)) {
-    const { grant, sessionId, status } = children.record(session)
-    if (grant === undefined || !isFinal(status)) continue
-    void children.locked(sessionId, async () => {
-      const world = await children.worlds.look(sessionId).catch(() => undefined)
-      children.spent(session, world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), []))
-    })
-  }
+  for (const session of children.world.entitiesWith(SubagentSession)) enterUnknownSpending(children, session)
 }
 
 /** Texts that are read back from the records, a part of at most so many bytes. */

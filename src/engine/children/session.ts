@@ -3,13 +3,14 @@ import { Edited } from '../../../components/agent/edited.ts'
 import { defaultDelegation, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { OutcomeData } from '../../../components/effects/outcome.ts'
 import { Running } from '../../../components/effects/running.ts'
+import { isFinal } from '../../protocol/session-status.ts'
 import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
-import type { SessionSlot } from './pool.ts'
 import type { SessionOutcome } from '../../rules/delegation/session-outcome.ts'
+import { usageOf } from '../../rules/delegation/session-usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
-import type { MakeChildRunner, SessionEndData } from './child-run.ts'
+import { agentOf, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
 import { keepPrompt, keepResult, wholePrompt } from './session-records.ts'
 import { calledOff, type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
@@ -27,30 +28,27 @@ export function sessionEffect(children: Children): EffectKind {
     prepare(world, session) {
       const { sessionId } = children.record(session)
       const wasRunning = world.has(session, Running)
-      const slot = children.slot(sessionId)
-      // The place in line is that of the launch, whatever comes first.
-      const hasSlot = slot.enter(wasRunning ? 'return' : 'first')
       if (wasRunning) children.expect(sessionId)
-      return async (context) => {
-        // Not before its end is written down: by then those who waited for it can ask for the slot, ahead of those in the queue.
+      const policy = sessionPolicy(children, session, wasRunning)
+      return (context) => {
+        // Keeps the slot until the end is committed: then sessions that waited for it ask for the slot before the queue moves.
         context.whenGone(() => children.leavePool(sessionId))
-        const isIn = (await context.wait(hasSlot)) && !context.signal.aborted
-        if (isIn) return supervise(children, sessionPolicy(children, session, slot), context)
-        children.rest(sessionId)
-        return calledOff()
+        return supervise(children, policy, context)
       }
     },
   }
 }
 
-function sessionPolicy(children: Children, session: Entity, slot: SessionSlot): ChildPolicy {
+function sessionPolicy(children: Children, session: Entity, wasRunning: boolean): ChildPolicy {
   const { sessionId } = children.record(session)
-  const wasRunning = children.world.has(session, Running)
+  const slot = children.slot(sessionId)
   let spent: SessionUsage | undefined
   return {
     worldId: sessionId,
     session,
     slot,
+    // Entered at once, so that the queue has the order of the launches.
+    hasSlot: slot.enter(wasRunning ? 'return' : 'first'),
     isNew: !wasRunning,
     isKept: true,
     async open(context) {
@@ -72,9 +70,20 @@ function sessionPolicy(children: Children, session: Entity, slot: SessionSlot): 
       return () => (end === undefined ? calledOff() : kept(children, session, { end, isArchiving, usage }))
     },
     calledOff() {
-      if (spent !== undefined) children.spent(session, spent)
+      if (spent === undefined) enterUnknownSpending(children, session)
+      else children.spent(session, spent)
     },
   }
+}
+
+/** Enters what an ended session had spent, read from its World, if its parent's world does not know that yet. */
+export function enterUnknownSpending(children: Children, session: Entity): void {
+  const { grant, sessionId, status } = children.record(session)
+  if (grant === undefined || !isFinal(status)) return
+  void children.locked(sessionId, async () => {
+    const world = await children.worlds.look(sessionId).catch(() => undefined)
+    children.spent(session, world === undefined ? { calls: 0, sessions: 0 } : usageOf(world, agentOf(world), []))
+  })
 }
 
 async function newWorld(

@@ -17,6 +17,8 @@ export interface ChildPolicy {
   readonly session?: Entity
   /** Given back while the child only waits. Absent: it needs none. */
   readonly slot?: SessionSlot
+  /** Resolves once the child has that slot; with false if it left the queue before. */
+  readonly hasSlot?: Promise<boolean>
   /** The child has not begun: its World is written down and admitted before its first tick. */
   readonly isNew?: boolean
   /** Starts even when it is called off before: what is under way in its World has to be ended there. */
@@ -39,17 +41,19 @@ export interface ChildPolicy {
   cutShort?(run: ChildRun): Promise<void>
   /** Reads what the child has come to before its World stops. The function that it gives makes the outcome after that. */
   read(run: ChildRun, end: SessionEndData | undefined): () => OutcomeData | Promise<OutcomeData>
-  /** Called last if nothing takes the outcome, unless the Runner stops: what the child has spent counts all the same. */
+  /** Called last if the run was cancelled, unless the Runner stops: what the child has spent counts all the same. */
   calledOff?(run: ChildRun | undefined): void
 }
 
-/** Drives the World of a child: lock, open, start, wait for the end or cut short, stop, unlock. */
+/** Drives the World of a child: wait for a slot, lock, open, start, wait for the end or cut short, stop, unlock. */
 export async function supervise(children: Children, policy: ChildPolicy, context: EffectContext): Promise<OutcomeData> {
-  const { worldId } = policy
+  const { hasSlot, worldId } = policy
   const isForGood = endsForGood(context)
   let run: ChildRun | undefined
-  const unlock = await context.wait(children.lock(worldId))
+  let unlock: (() => void) | undefined
   try {
+    if (hasSlot !== undefined && (!(await context.wait(hasSlot)) || context.signal.aborted)) return calledOff()
+    unlock = await context.wait(children.lock(worldId))
     const made = await policy.open(context)
     if (typeof made !== 'function') return made
     run = new ChildRun(made, policy)
@@ -57,7 +61,7 @@ export async function supervise(children: Children, policy: ChildPolicy, context
   } finally {
     if (isForGood()) policy.calledOff?.(run)
     children.rest(worldId)
-    unlock()
+    unlock?.()
   }
 }
 

@@ -117,6 +117,26 @@ describe('the tokens and the money of sessions', () => {
     expect(made.asked('worker')).toHaveLength(2)
   })
 
+  it('go back from a session that is cancelled while it waits for its slot after a restart', async () => {
+    const kept = memoryStore()
+    const { store, die } = mortalStore(kept)
+    const made = await halfWay(store, true)
+    await made.subagents.spawn({ category: 'researcher', prompt: 'b' })
+    await once(made, () => made.asked('worker').length === 4)
+    die()
+    await turns()
+    const later = await reopened(kept, { ...made.options, sessionPool: new SessionPool({ cap: 1 }) })
+    await later.runner.start()
+    const subagents = later.runner.subagents(made.lead)
+    await turns()
+    expect(made.asked('worker')).toHaveLength(5)
+    expect(delegatedBy(later.world, made.lead)).toMatchObject({ reservedTokens: 43, spentTokens: 0 })
+    await subagents.cancel(2)
+    await turns()
+    expect(delegatedBy(later.world, made.lead)).toMatchObject({ reservedTokens: 25, spentTokens: 7 })
+    await later.runner.stop()
+  })
+
   it('go back from a session that is cancelled while its result is being written down', async () => {
     const [writing, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const kept = memoryStore()
