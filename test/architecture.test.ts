@@ -20,6 +20,7 @@ describe('the house', () => {
     ['keeps clock, dice, waiting and the outside out of components and systems', rules.ticksArePure],
     ['lets examples, bench and stories import the package by its name only', rules.pathsStayInside],
     ['names what its doors export', rules.doorsNameWhatTheyExport],
+    ['keeps the core of a World in src/world and src/engine', rules.coresStayInside],
     ['has no hole in its types', rules.typesHoldNoHoles],
     ['has no file past 400 lines', rules.filesHoldOneIdea],
     ['has no file named after no idea', rules.filesSayWhatTheyHold],
@@ -29,6 +30,20 @@ describe('the house', () => {
 
   it('has its door', () => {
     expect(files.map(({ path }) => path)).toContain('src/index.ts')
+  })
+})
+
+describe('the core of a World', () => {
+  it.for(['const { tick } = world.core', 'const { core } = world', 'const at = ({ core: { state } }: World) => state'])(
+    'that is reached for outside is refused: %s',
+    (text) => {
+      expect(offences(rules.coresStayInside, { 'src/sim/laws/cap-kept.ts': text })).toHaveLength(1)
+      expect(offences(rules.coresStayInside, { 'src/engine/loop/runner.ts': text })).toEqual([])
+    },
+  )
+
+  it('is not that of zod', () => {
+    expect(offences(rules.coresStayInside, { 'src/tools/tool.ts': 'e instanceof z.core.$ZodError' })).toEqual([])
   })
 })
 

@@ -2,6 +2,7 @@ import { Effect } from '../../components/effects/effect.ts'
 import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import { textOf } from '../rules/projection/text-of.ts'
 import type { Step } from '../world/journal.ts'
+import { runningSystem } from '../world/inspection.ts'
 import type { Fault } from './fault.ts'
 import { Labels } from '../engine/recording/labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
@@ -131,8 +132,8 @@ export class RunRecorder {
   /** The system that runs at this moment, if a world of the run is in the middle of a tick. */
   get runningSystem(): string | undefined {
     for (const { label, world } of this.worlds.values()) {
-      const { underway } = world.core
-      if (underway !== undefined) return `system '${underway.writer}' of ${label}`
+      const system = runningSystem(world)
+      if (system !== undefined) return `system '${system}' of ${label}`
     }
     return undefined
   }

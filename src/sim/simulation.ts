@@ -9,6 +9,7 @@ import type { Store } from '../stores/port.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Component } from '../world/component.ts'
+import { checkWakes, knownComponents } from '../world/inspection.ts'
 import type { World } from '../world/world.ts'
 import { Arrivals, Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
@@ -207,7 +208,7 @@ export class Simulation {
         newRun: () => this.#recorded?.run,
         began: (driven) => {
           // Every second seed finds out whether the `wakes` of a system lack something.
-          driven.world.core.checksWakes = options.seed % 2 === 1
+          checkWakes(driven.world, options.seed % 2 === 1)
           recorder.began(driven)
         },
         ended: (driven) => recorder.ended(driven),
@@ -228,7 +229,7 @@ export class Simulation {
   }
 
   #components(world: World): readonly Component[] {
-    return withStandard([...(this.options.components ?? []), ...world.core.tokens.values()])
+    return withStandard([...(this.options.components ?? []), ...knownComponents(world).values()])
   }
 
   #replay(world: World): ReplayedRun | undefined {

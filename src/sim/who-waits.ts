@@ -22,9 +22,8 @@ export function whoWaits(worlds: ReadonlyMap<string, WatchedWorld>): string {
 }
 
 function waitsIn(world: World): string[] {
-  const { state } = world.core
-  const effects = new Set([...state.entitiesWith(Pending), ...state.entitiesWith(Running), ...state.entitiesWith(Due)])
-  const waits = state.entitiesWith(SubagentWait).map((agent) => {
+  const effects = new Set([...world.entitiesWith(Pending), ...world.entitiesWith(Running), ...world.entitiesWith(Due)])
+  const waits = world.entitiesWith(SubagentWait).map((agent) => {
     const { mode, deadlineMs } = world.read(agent, SubagentWait)
     return `agent ${agent} sleeps until ${mode} of its sessions have ended${deadlineMs === null ? ', without a deadline' : ''}`
   })

@@ -8,6 +8,8 @@ import { shortly } from './known-options.ts'
 import { References } from './references.ts'
 import { Tracking } from './tracking.ts'
 
+const none: readonly Entity[] = []
+
 /**
  * Who is there and what each has, with every write of a step tracked, so that the step can be told as `Changes` or be
  * undone. Knows nothing of schemas, time or systems.
@@ -250,6 +252,7 @@ export class State {
 
   /** Entities that have a component, ascending, without bitECS being told to follow it. Looks at all rows. */
   entitiesWith(token: Component): readonly Entity[] {
+    if (this.count(token) === 0) return none
     return this.#rowsWith(token)
       .map((row) => this.entities.at(row))
       .sort((a, b) => a - b)

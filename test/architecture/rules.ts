@@ -87,6 +87,7 @@ const lawsMayCall = [
   /^src\/protocol\//,
   /^src\/sim\/laws\//,
   // These are not asked what is right: what they make is what is judged, restored worlds and messages as they are sent.
+  'src/world/inspection.ts',
   'src/world/world.ts',
   'src/models/accepted-message.ts',
 ]
@@ -215,6 +216,17 @@ export const doorsNameWhatTheyExport: Rule = (files) => {
     path === movedNames.by && imports.some((at) => at.target === movedNames.from && at.start === start)
   return wordsRefused(files, 'export *', 'name what is exported', isMoved)
 }
+
+/** What lies behind a World is for `src/world` and `src/engine`; `src/world/inspection.ts` has what others read of it. */
+export const coresStayInside: Rule = (files) =>
+  files
+    .filter((file) => inTheHouse(file) && !/^src\/(world|engine)\//.test(file.path))
+    .flatMap((file) => {
+      const ofZod = new Set(file.words.filter(({ word }) => word === 'z.core').map(({ start }) => start))
+      return file.words
+        .filter(({ word, start }) => word === '.core' && !ofZod.has(start))
+        .map((at) => `${file.at(at)} reaches into a World's core; use the World, or src/world/inspection.ts`)
+    })
 
 export const typesHoldNoHoles: Rule = (files) =>
   wordsRefused(files, 'as unknown as', 'say what the type is, or check it')

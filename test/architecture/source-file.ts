@@ -95,9 +95,14 @@ export function readSource(path: string, text: string): SourceFile {
       const { name } = node.property
       propertyNames.add(node.property.start)
       use(`.${name}`, node)
-      if (node.object.type !== 'Identifier' || node.object.name !== 'Math') return
-      propertyNames.add(node.object.start)
-      use(`Math.${name}`, node)
+      if (node.object.type !== 'Identifier') return
+      use(`${node.object.name}.${name}`, node)
+      if (node.object.name === 'Math') propertyNames.add(node.object.start)
+    },
+    ObjectPattern({ properties }) {
+      for (const each of properties) {
+        if (each.type === 'Property' && !each.computed && each.key.type === 'Identifier') use(`.${each.key.name}`, each)
+      }
     },
     Property: key,
     PropertyDefinition: key,

@@ -3,6 +3,7 @@ import { HolderOf, SharedBlock } from '../../../components/context/holder.ts'
 import type { Message } from '../../protocol/message.ts'
 import { ActiveFor } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
+import { hasAny } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import { liveSubagentsIn } from './live-subagents.ts'
 import { liveState } from './live-state.ts'
@@ -10,8 +11,8 @@ import { liveState } from './live-state.ts'
 const nothing: readonly Message[] = []
 
 /** Is anybody of a world told anything? Mostly nobody has what is told of, and then no agent is looked at. */
-function mayBeTold({ core: { state } }: World): boolean {
-  return state.count(Boundary) + state.count(HolderOf) + state.count(ActiveFor) + state.count(SharedBlock) > 0
+function mayBeTold(world: World): boolean {
+  return hasAny(world, [Boundary, HolderOf, ActiveFor, SharedBlock])
 }
 
 /**

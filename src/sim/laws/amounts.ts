@@ -14,7 +14,6 @@ import { type TokenUsage, Usage } from '../../../components/money/usage.ts'
 import { UsageBeside } from '../../../components/money/usage-beside.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** An amount of everything that is granted; money in billionths of a US dollar. `Infinity`: without limit. */
 export interface Amount {
@@ -116,7 +115,7 @@ export function ownUse(world: World, agent: Entity): Amount {
 /** What an agent has set aside for questions that are not answered yet. */
 export function askedWith(world: World, agent: Entity): Amount {
   const aside = nothing()
-  for (const query of holdersOf(world, SessionQuery)) {
+  for (const query of world.entitiesWith(SessionQuery)) {
     const { agent: asker, grant } = world.read(query, SessionQuery)
     if (asker === agent && grant !== undefined && world.has(query, Pending)) add(aside, amountOf(grant))
   }

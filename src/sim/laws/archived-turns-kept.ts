@@ -6,7 +6,6 @@ import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 import { countUpTo } from './message-places.ts'
 import { sameJson } from './same-json.ts'
 
@@ -36,15 +35,15 @@ export const archivedTurnsKept: Law = {
     const held = new Map<string, readonly Message[]>()
     return {
       held(holder) {
-        const [agent] = holdersOf(holder, Ancestry)
+        const [agent] = holder.entitiesWith(Ancestry)
         held.set(holder.name, agent === undefined ? [] : [...(holder.get(agent, Conversation) ?? [])])
         return undefined
       },
       began({ label, world }) {
         const turns: Turns = { open: worlds.get(label)?.open ?? new Map(), collapsed: new Set(), entries: new Map() }
         worlds.set(label, turns)
-        for (const job of holdersOf(world, ArchiveJob)) note(world, turns, world.read(job, ArchiveJob))
-        for (const agent of holdersOf(world, Archive)) {
+        for (const job of world.entitiesWith(ArchiveJob)) note(world, turns, world.read(job, ArchiveJob))
+        for (const agent of world.entitiesWith(Archive)) {
           turns.entries.set(agent, world.read(agent, Archive).length)
           for (const { status, subagentId } of world.read(agent, Archive)) {
             if (status === 'archived') turns.collapsed.add(subagentId)

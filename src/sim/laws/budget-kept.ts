@@ -18,7 +18,6 @@ import { add, type Amount, costOf, delegatedBy, nothing, ownUse, usedBySession, 
 import { DelegationAccount } from './delegation-account.ts'
 import { GrantPlans } from './grant-plans.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
-import { holdersOf } from './holders-of.ts'
 
 type Records = readonly (readonly [Entity, SubagentSessionData])[]
 
@@ -81,14 +80,14 @@ export const budgetKept: Law = {
         const turns = new TurnCounts(world, worlds.get(label)?.turns)
         const books: Books = { accounts: new Map(), plans: new GrantPlans(world), turns }
         worlds.set(label, books)
-        for (const query of holdersOf(world, SessionQuery)) noteQuestion(asked, world.read(query, SessionQuery))
-        const records = holdersOf(world, SubagentSession).map(
-          (session) => [session, world.read(session, SubagentSession)] as const,
-        )
+        for (const query of world.entitiesWith(SessionQuery)) noteQuestion(asked, world.read(query, SessionQuery))
+        const records = world
+          .entitiesWith(SubagentSession)
+          .map((session) => [session, world.read(session, SubagentSession)] as const)
         note(watched, records)
         const byAgent = Map.groupBy(records, ([, { parent }]) => parent)
         let finding: Finding
-        for (const agent of new Set([...holdersOf(world, Delegated), ...byAgent.keys()])) {
+        for (const agent of new Set([...world.entitiesWith(Delegated), ...byAgent.keys()])) {
           finding ??= accountOf(books, agent).open(world, byAgent.get(agent) ?? none)
         }
         return finding

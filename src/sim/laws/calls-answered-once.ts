@@ -4,7 +4,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
-import { holdersOf } from './holders-of.ts'
 
 const concern = { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] }
 
@@ -51,7 +50,7 @@ class Calls {
   constructor(world: World, conversations: Conversations) {
     this.#world = world
     this.#conversations = conversations
-    for (const call of holdersOf(world, ToolCall)) this.#add(call, [])
+    for (const call of world.entitiesWith(ToolCall)) this.#add(call, [])
   }
 
   ticked(tick: WatchedTick, { touched }: Reading): Finding {

@@ -6,7 +6,6 @@ import { Running } from '../../../components/effects/running.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 
 /**
  * The cap holds in the pool and in what is done: a session's world works while it is driven and has not said that it only
@@ -33,7 +32,7 @@ export const capKept: Law = {
       },
       began({ inSlot, label, path, world }) {
         const sessionId = path.at(-1)
-        const agent = holdersOf(world, Ancestry)[0]
+        const agent = world.entitiesWith(Ancestry)[0]
         if (!inSlot || sessionId === undefined || agent === undefined) return undefined
         driven.set(label, { agent, sessionId })
         return world.has(agent, SlotReleased) ? undefined : unheld(sessionId, 'begins')

@@ -18,7 +18,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { costOf } from './amounts.ts'
-import { holdersOf } from './holders-of.ts'
 
 /**
  * Whoever has spent as much as it may is stopped in the same tick, and from then on none of its calls begins: what is spent
@@ -33,7 +32,7 @@ export const ceilingsKept: Law = {
     const inexact = new Inexact()
     return {
       began({ label, world }) {
-        stopped.set(label, new Set(holdersOf(world, CostCeiling)))
+        stopped.set(label, new Set(world.entitiesWith(CostCeiling)))
       },
       ticked(tick) {
         const before = stopped.get(tick.label)

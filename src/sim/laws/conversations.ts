@@ -5,7 +5,6 @@ import type { World } from '../../world/world.ts'
 import type { WatchedTick } from '../law.ts'
 import type { Concern } from '../tick-changes.ts'
 import { ConversationReader, type Fault } from './conversation-reader.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** The ticks that have to do with conversations: those as well in which they go with their agents. */
 export const conversationsConcern = {
@@ -47,7 +46,7 @@ export class Conversations {
     this.#step = world
     const readers = new Map<Entity, ConversationReader>()
     this.#byWorld.set(world.name, readers)
-    const touched = holdersOf(world, Conversation)
+    const touched = world.entitiesWith(Conversation)
     const faults: ConversationFault[] = []
     for (const agent of touched) {
       note(agent, this.#reader(readers, agent).readAll(world.read(agent, Conversation)), [], faults)

@@ -9,7 +9,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { EntitySet } from './entity-set.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** What says whether an effect is under way. */
 const marks = [Due, Pending, Running]
@@ -54,8 +53,8 @@ class Effects {
   constructor(world: World, before: Effects | undefined) {
     this.#answered = before === undefined ? new EntitySet() : before.#answered
     this.#decided = before === undefined ? new Set() : before.#decided
-    for (const effect of holdersOf(world, Effect)) this.#learn(world, effect)
-    for (const effect of holdersOf(world, Outcome)) this.#settled.add(effect)
+    for (const effect of world.entitiesWith(Effect)) this.#learn(world, effect)
+    for (const effect of world.entitiesWith(Outcome)) this.#settled.add(effect)
   }
 
   ticked(tick: WatchedTick): Finding {

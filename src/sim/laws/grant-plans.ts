@@ -4,7 +4,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { WatchedTick } from '../law.ts'
 import { type Amount, costOf } from './amounts.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** What the config of a session says about its grant, as of the launch. */
 export interface GrantPlan {
@@ -19,8 +18,8 @@ export class GrantPlans {
   readonly #blueprints = new Map<Entity, Entity>()
 
   constructor(world: World) {
-    for (const blueprint of holdersOf(world, Blueprint)) this.#learn(blueprint, world.read(blueprint, Blueprint))
-    for (const session of holdersOf(world, MadeFrom)) {
+    for (const blueprint of world.entitiesWith(Blueprint)) this.#learn(blueprint, world.read(blueprint, Blueprint))
+    for (const session of world.entitiesWith(MadeFrom)) {
       this.#blueprints.set(session, world.read(session, MadeFrom).blueprint)
     }
   }

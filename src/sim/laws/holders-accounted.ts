@@ -2,7 +2,6 @@ import { Archive } from '../../../components/context/archive.ts'
 import { HolderDraft } from '../../../components/context/holder.ts'
 import type { World } from '../../world/world.ts'
 import type { Law } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** Nothing is left behind of a turn that could not be archived. */
 export const holdersAccounted: Law = {
@@ -26,10 +25,9 @@ export const holdersAccounted: Law = {
 }
 
 function accounted(world: World): readonly string[] {
-  const { state } = world.core
-  const archived = holdersOf(world, Archive).flatMap((agent) => world.read(agent, Archive))
+  const archived = world.entitiesWith(Archive).flatMap((agent) => world.read(agent, Archive))
   return [
     ...archived.filter(({ status }) => status === 'archived').map(({ subagentId }) => subagentId),
-    ...state.entitiesWith(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),
+    ...world.entitiesWith(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),
   ]
 }

@@ -29,7 +29,6 @@ import {
   stuckSummary,
   stuckUnread,
 } from './waiting.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** What a law remembers of one world: what goes away tells no more whose it was. */
 interface Waits {
@@ -67,10 +66,10 @@ export const nothingWaitsInVain: Law = {
     const worlds = new Map<string, Waits>()
     return {
       began({ label, world }) {
-        const owners = holdersOf(world, OwnedBy).map((owned) => [owned, world.read(owned, OwnedBy).agent] as const)
-        const questions = holdersOf(world, SessionQuery).map(
-          (asked) => [asked, world.read(asked, SessionQuery)] as const,
-        )
+        const owners = world.entitiesWith(OwnedBy).map((owned) => [owned, world.read(owned, OwnedBy).agent] as const)
+        const questions = world
+          .entitiesWith(SessionQuery)
+          .map((asked) => [asked, world.read(asked, SessionQuery)] as const)
         worlds.set(label, {
           owners: new Map(owners),
           questions: new Map(questions),
@@ -90,7 +89,7 @@ export const nothingWaitsInVain: Law = {
         const unsettled = new Set([...all.values()].flatMap(({ world }) => unsettledIn(world)))
         for (const { label, path, world } of all.values()) {
           // A session that was stopped stands still, so that another one could go on from there.
-          if (path.length > 0 && holdersOf(world, SessionEnd).length === 0) continue
+          if (path.length > 0 && world.entitiesWith(SessionEnd).length === 0) continue
           // Its parent has tried, and will again when there is something to ask.
           if (unsettled.has(path.at(-1) ?? '')) continue
           const finding = stillOpen(world)
@@ -104,7 +103,7 @@ export const nothingWaitsInVain: Law = {
 
 /** Sessions that have ended, and whose turns could not all be archived. */
 function unsettledIn(world: World): readonly string[] {
-  return holdersOf(world, Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
+  return world.entitiesWith(Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
 }
 
 function effects({ changes, world }: WatchedTick): Finding {
@@ -195,20 +194,20 @@ function inLine(tick: WatchedTick, { questions }: Waits): Finding {
 /** At the end of a run: whatever still waits in a world. */
 function stillOpen(world: World): Finding {
   for (const token of [Pending, Running, Due]) {
-    const [effect] = holdersOf(world, token)
+    const [effect] = world.entitiesWith(token)
     if (effect !== undefined) return `the ${world.get(effect, Effect)?.kind} effect ${effect} is open`
   }
-  const [call] = holdersOf(world, ToolCall)
+  const [call] = world.entitiesWith(ToolCall)
   if (call !== undefined) return `call ${call} of '${world.read(call, ToolCall).name}' is open`
-  const [session] = holdersOf(world, ActiveFor)
+  const [session] = world.entitiesWith(ActiveFor)
   if (session !== undefined) return `session ${world.read(session, SubagentSession).sessionId} is active`
-  const [waiting] = holdersOf(world, SubagentWait)
+  const [waiting] = world.entitiesWith(SubagentWait)
   if (waiting !== undefined) return `agent ${waiting} waits for its sessions`
-  const [held] = holdersOf(world, Summarizing)
+  const [held] = world.entitiesWith(Summarizing)
   if (held !== undefined) return `agent ${held} waits for a summary`
-  const [busy] = holdersOf(world, Busy)
+  const [busy] = world.entitiesWith(Busy)
   if (busy !== undefined) return `agent ${busy} is busy`
-  for (const agent of holdersOf(world, Llm)) {
+  for (const agent of world.entitiesWith(Llm)) {
     const finding = stuckAgent(world, agent) ?? stuckUnread(world, agent) ?? stuckConversation(world, agent)
     if (finding !== undefined) return finding
   }

@@ -9,7 +9,6 @@ import type { LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 
 type Mark = 'unread' | 'read'
 
@@ -48,7 +47,7 @@ export const notifiedOnce: Law = {
         const before = worlds.get(label)
         const told: Told = { ended: new Map(), marks: new Map(), lines: before?.lines ?? new Set() }
         worlds.set(label, told)
-        for (const session of holdersOf(world, SubagentSession)) {
+        for (const session of world.entitiesWith(SubagentSession)) {
           const { sessionId, status } = world.read(session, SubagentSession)
           if (status !== 'queued' && status !== 'running') told.ended.set(sessionId, session)
           const mark = world.get(session, SubagentNotification)?.state

@@ -1,3 +1,4 @@
+import { knownComponents, postedInputs } from '../../world/inspection.ts'
 import { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 import { ShadowWorld } from './shadow-world.ts'
@@ -40,13 +41,13 @@ export const restoredEqualsSaved: Law = {
 function restoredDiffers(world: World): Finding {
   let again: World
   try {
-    again = World.restore(world.snapshot(), { components: world.core.tokens.values() })
+    again = World.restore(world.snapshot(), { components: knownComponents(world).values() })
   } catch (error) {
     return `it cannot be: ${error instanceof Error ? error.message : String(error)}`
   }
   if (again.name !== world.name || again.seed !== world.seed) {
     return `it is '${again.name}' of seed ${again.seed}, and was '${world.name}' of seed ${world.seed}`
   }
-  if (again.core.inbox.length !== world.core.inbox.length) return 'what has arrived is lost'
+  if (postedInputs(again) !== postedInputs(world)) return 'what has arrived is lost'
   return new ShadowWorld(world).difference(again)
 }

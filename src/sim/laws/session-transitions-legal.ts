@@ -1,7 +1,6 @@
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Finding, Law } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 
 type Status = SubagentSessionData['status']
 
@@ -34,7 +33,7 @@ export const sessionTransitionsLegal: Law = {
         const known = worlds.get(label)
         const now = new Map<Entity, SubagentSessionData>()
         let finding: Finding
-        for (const session of holdersOf(world, SubagentSession)) {
+        for (const session of world.entitiesWith(SubagentSession)) {
           const record = world.read(session, SubagentSession)
           const before = known?.get(session)
           if (before !== undefined) finding ??= moved(before, record)

@@ -1,6 +1,7 @@
 import type { Header, LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
+import { allEntities, allValues, headerOf, valueOf } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import type { WatchedTick } from '../law.ts'
 import { sameJson } from './same-json.ts'
@@ -46,13 +47,9 @@ export class ShadowWorld {
   #header: Header
 
   constructor(world: World) {
-    const { state, header } = world.core
-    this.#header = header
-    for (const entity of state.entities.all()) this.#entities.set(entity, new ShadowRow())
-    for (const column of state.columns()) {
-      const { name } = column.token
-      for (const row of column.rows()) this.#put(state.entities.at(row), name, column.get(row) as Json)
-    }
+    this.#header = headerOf(world)
+    for (const entity of allEntities(world)) this.#entities.set(entity, new ShadowRow())
+    for (const [entity, name, value] of allValues(world)) this.#put(entity, name, value)
   }
 
   /** Number of the last tick that was told. */
@@ -106,14 +103,12 @@ export class ShadowWorld {
   }
 
   #set(world: World, name: string, rows: Rows<Json>): string | undefined {
-    const { state, tokens } = world.core
-    const token = tokens.get(name)
     let found: string | undefined
     for (const [entity, value] of rows) {
       this.#put(entity, name, value)
-      const there = token && state.get(entity, token)
+      const there = valueOf(world, entity, name)
       if (there === value) continue
-      found ??= token?.kind === 'log' ? this.#inLog(world, entity, name, wholly) : unlike(entity, name, value, there)
+      found ??= unlike(entity, name, value, there)
     }
     return found
   }
@@ -139,12 +134,10 @@ export class ShadowWorld {
   }
 
   #remove(world: World, name: string, entities: readonly Entity[]): string | undefined {
-    const { state, tokens } = world.core
-    const token = tokens.get(name)
     let found: string | undefined
     for (const entity of entities) {
       this.#entities.get(entity)?.delete(name)
-      const there = token && state.get(entity, token)
+      const there = valueOf(world, entity, name)
       if (there !== undefined) found ??= unlike(entity, name, undefined, there)
     }
     return found
@@ -152,42 +145,28 @@ export class ShadowWorld {
 
   /** Where a world differs from this, anywhere. Costs what there is. */
   difference(world: World): string | undefined {
-    const { state } = world.core
-    if (state.entities.size !== this.#entities.size) {
-      return `there are ${state.entities.size} entities, and were ${this.#entities.size} to be`
-    }
+    const { length } = allEntities(world)
+    if (length !== this.#entities.size) return `there are ${length} entities, expected ${this.#entities.size}`
     for (const [entity, values] of this.#entities) {
-      if (!state.entities.has(entity)) return `${this.#of(entity)} is not there`
+      if (!world.exists(entity)) return `${this.#of(entity)} is missing`
       for (const [index, name] of values.names.entries()) {
-        const token = world.core.tokens.get(name)
-        const there = token && state.get(entity, token)
-        const found = unlike(entity, name, values.values[index], there)
+        const found = unlike(entity, name, values.values[index], valueOf(world, entity, name))
         if (found !== undefined) return found
       }
     }
-    for (const column of state.columns()) {
-      const { name } = column.token
-      for (const row of column.rows()) {
-        const entity = state.entities.at(row)
-        if (this.value(entity, name) === undefined) return unlike(entity, name, undefined, column.get(row))
-      }
+    for (const [entity, name, value] of allValues(world)) {
+      if (this.value(entity, name) === undefined) return unlike(entity, name, undefined, value)
     }
     return this.#inHeader(world)
   }
 
   #inHeader(world: World): string | undefined {
-    const { tick, nowMs, dateOffsetMs, next, ids, run } = this.#header
-    const { core } = world
-    if (core.tick !== tick) return `it is at tick ${core.tick}, and was to be at ${tick}`
-    if (core.nowMs !== nowMs) return `its time is ${core.nowMs}, and was to be ${nowMs}`
-    if (core.dateOffsetMs !== dateOffsetMs) return `its date is off by ${core.dateOffsetMs - dateOffsetMs} ms`
-    if (core.next !== next || core.ids !== ids) {
-      return `its counters are at ${core.next} and ${core.ids}, and were to be at ${next} and ${ids}`
+    const wanted = this.#header
+    const got = headerOf(world)
+    for (const field of headerFields) {
+      if (got[field] !== wanted[field]) return `its ${field} is ${got[field]}, expected ${wanted[field]}`
     }
-    if (core.run !== run) return `its run is ${core.run ?? 'none'}, and was to be ${run ?? 'none'}`
-    const [a, b, c, counter] = this.#header.random
-    const now = core.random.state
-    const isSame = a === now[0] && b === now[1] && c === now[2] && counter === now[3]
+    const isSame = wanted.random.every((part, index) => part === got.random[index])
     return isSame ? undefined : 'its dice are others'
   }
 
@@ -209,8 +188,7 @@ export class ShadowWorld {
   }
 
   #inLog(world: World, entity: Entity, name: string, edits: readonly LogEdit[]): string | undefined {
-    const token = world.core.tokens.get(name)
-    const there = token && (world.core.state.get(entity, token) as readonly Json[] | undefined)
+    const there = valueOf(world, entity, name) as readonly Json[] | undefined
     const log = this.#log(entity, name)
     if (there?.length !== log.length) {
       return `the log ${name} of entity ${entity} has ${there?.length ?? 'no'} items, and was to have ${log.length}`
@@ -231,18 +209,17 @@ export class ShadowWorld {
   }
 }
 
-type Rows<T> = readonly (readonly [Entity, T])[]
+const headerFields = ['tick', 'nowMs', 'dateOffsetMs', 'next', 'ids', 'run'] as const
 
-/** A log that is new: its end is looked at. */
-const wholly: readonly LogEdit[] = [[0, 0, []]]
+type Rows<T> = readonly (readonly [Entity, T])[]
 
 /** Longest value that is told whole. */
 const maxShownChars = 200
 
 /** What is to be said if two values do not say the same. */
-function unlike(entity: Entity, what: string, wanted: Json | undefined, came: Json | undefined): string | undefined {
-  if (sameJson(wanted, came)) return undefined
-  return `entity ${entity}, ${what}: expected ${shown(wanted)}, got ${shown(came)}`
+function unlike(entity: Entity, what: string, wanted: Json | undefined, got: Json | undefined): string | undefined {
+  if (sameJson(wanted, got)) return undefined
+  return `entity ${entity}, ${what}: expected ${shown(wanted)}, got ${shown(got)}`
 }
 
 function shown(value: Json | undefined): string {

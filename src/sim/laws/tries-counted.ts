@@ -11,7 +11,6 @@ import type { InputOf } from '../../../components/input.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** An effect as of the last tick. */
 interface Tries {
@@ -42,7 +41,7 @@ export const triesCounted: Law = {
       began({ label, world }) {
         const byEffect = new Map<Entity, Tries>()
         const before = worlds.get(label)?.byEffect
-        for (const effect of holdersOf(world, Effect)) {
+        for (const effect of world.entitiesWith(Effect)) {
           const { attempt } = world.read(effect, Effect)
           const asked = isAsked(world, effect) ? attempt : 0
           byEffect.set(effect, { attempt, asked, others: before?.get(effect)?.others ?? 0 })
@@ -138,7 +137,7 @@ function policyOf(world: World, effect: Entity): RetryPolicy | false | undefined
   if (llm === undefined) return undefined
   if (llm.retry !== undefined) return llm.retry
   const [provider = ''] = (side?.model ?? llm.model).split('/')
-  const [host] = holdersOf(world, HostFacts)
+  const [host] = world.entitiesWith(HostFacts)
   return (host === undefined ? undefined : world.read(host, HostFacts).retry[provider]) ?? standardRetry
 }
 

@@ -6,10 +6,10 @@ import { ModelCall } from '../../../components/effects/model-call.ts'
 import { OwnedBy } from '../../../components/effects/owned-by.ts'
 import { Turn } from '../../../components/agent/turn.ts'
 import type { Entity } from '../../world/component.ts'
+import { headerOf } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, WatchedTick } from '../law.ts'
 import type { Concern } from '../tick-changes.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** The ticks in which a count changes. */
 export const turnCountsConcern = {
@@ -31,8 +31,8 @@ export class TurnCounts {
 
   /** @param before as it was counted until the world was let go of, if it was */
   constructor(world: World, before: TurnCounts | undefined) {
-    this.#last = world.core.next - 1
-    for (const agent of [...holdersOf(world, Turn), ...holdersOf(world, Ancestry)]) {
+    this.#last = headerOf(world).next - 1
+    for (const agent of [...world.entitiesWith(Turn), ...world.entitiesWith(Ancestry)]) {
       const known = before && before.#counts.get(agent)
       const steps =
         world.get(agent, Turn)?.steps ?? (world.has(agent, Ancestry) ? world.get(agent, LastTurn)?.steps : 0)

@@ -31,7 +31,6 @@ import { WatchdogLatch } from '../../../components/agent/watchdog-state.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'
-import { holdersOf } from './holders-of.ts'
 
 /** Effects whose outcome the standard systems take in the tick in which it comes. */
 const takenAtOnce: ReadonlySet<string> = new Set([
@@ -214,6 +213,6 @@ function canBeTold(world: World, agent: Entity): boolean {
 function stuckWithoutSlot(world: World, agent: Entity): Finding {
   if (world.has(agent, SessionEnd) || world.has(agent, Paused)) return undefined
   if (world.referrers(ActiveFor, agent).length > 0) return undefined
-  if (world.has(agent, Ancestry) && holdersOf(world, SlotRequest).length > 0) return undefined
+  if (world.has(agent, Ancestry) && world.entitiesWith(SlotRequest).length > 0) return undefined
   return `agent ${agent} has given its slot back, has no session that is active, and asks for no other slot`
 }

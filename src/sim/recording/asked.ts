@@ -18,6 +18,7 @@ import { callerOf, modelCalledBy, requestOf } from '../../rules/projection/model
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import { fingerprint } from '../../world/random.ts'
+import { valueOf } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 
 /** What an effect asks for when it begins. The same is answered the same. */
@@ -122,5 +123,5 @@ const common: ReadonlySet<string> = new Set([Due, Effect, Outcome, OwnedBy, Pend
 
 function besides(world: World, effect: Entity): Json {
   const own = world.componentsOf(effect).filter(({ name }) => !common.has(name))
-  return Object.fromEntries(own.map((token) => [token.name, world.core.state.get(effect, token) as Json]))
+  return Object.fromEntries(own.map((token) => [token.name, valueOf(world, effect, token.name)]))
 }

@@ -3,6 +3,7 @@ import type { Runner } from '../../engine/loop/runner.ts'
 import type { ChangeInput } from '../../world/changes.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Input } from '../../world/input.ts'
+import { redo } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 
 /** What comes of worlds themselves: of their Runners, and of their parents. */
@@ -89,8 +90,6 @@ export class OutsideInputs {
   }
 }
 
-function change({ core }: World, { header, ...changes }: ChangeInput): void {
-  core.apply(changes)
-  const { next, ids, random } = header
-  core.header = { ...core.header, next, ids, random }
+function change(world: World, { header: { ids, next, random }, ...changes }: ChangeInput): void {
+  redo(world, changes, { ids, next, random })
 }

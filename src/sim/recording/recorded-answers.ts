@@ -9,6 +9,7 @@ import { interrupted } from '../../../systems/agent/restart.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { Step } from '../../world/journal.ts'
+import { redo } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import { type Asked, askedBy, isAnswered } from './asked.ts'
 import { type CallPlace, type RecordedCall, StepCounter } from './recorded-call.ts'
@@ -81,13 +82,10 @@ class WorldReader {
   }
 
   read({ inputs, delta }: Step): RecordedTick {
-    const { core } = this.#world
     const { tick, nowMs } = delta
     const came = inputs.flatMap((input): readonly Input[] => (input.kind === 'started' ? this.#interrupt() : [input]))
     for (const input of came) this.#take(input as StandardInput, nowMs)
-    core.apply(delta)
-    core.header = delta
-    core.state.forget()
+    redo(this.#world, delta, delta)
     for (const effect of this.#open.keys()) this.#look(effect)
     const { [Effect.name]: written = [], [Pending.name]: pending = [] } = delta.set ?? {}
     const begun = new Set([...written, ...pending].map(([effect]) => effect))
