@@ -53,7 +53,7 @@ const exceptions: Readonly<
   // A tick counts tokens, and cannot wait for the tokenizer, which is too large to come with a door: it is required where
   // the first token is counted, or loaded by a Runner ahead of its ticks. A count is a function of the text either way.
   'src/rules/tokens/tokenizer.ts': {
-    packages: ['gpt-tokenizer', 'node:module'],
+    packages: ['#o200k', 'node:module'],
     words: ['process', 'async', 'await', 'import()', 'Promise'],
   },
 }

@@ -1,8 +1,5 @@
 /** What of the tokenizer is needed here. */
-type O200k = Pick<
-  typeof import('gpt-tokenizer/encoding/o200k_base'),
-  'clearMergeCache' | 'countTokens' | 'setMergeCacheSize'
->
+type O200k = Pick<typeof import('#o200k'), 'clearMergeCache' | 'countTokens' | 'setMergeCacheSize'>
 
 /** The time that a piece without a space takes grows with the square of its length. */
 const maxPieceChars = 1_024
@@ -27,7 +24,7 @@ export function countTokens(text: string): number {
 /** Loads the tokenizer ahead of its first use, which takes more than 100 ms. Never rejects. */
 export async function loadTokenizer(): Promise<void> {
   if (counter !== undefined) return
-  const o200k = await import('gpt-tokenizer/encoding/o200k_base').catch(() => undefined)
+  const o200k = await import('#o200k').catch(() => undefined)
   counter ??= countedBy(o200k)
 }
 
@@ -40,7 +37,7 @@ export function tokenizerName(): 'o200k' | 'chars/4' {
 function required(): O200k | undefined {
   try {
     const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)
-    return require('gpt-tokenizer/encoding/o200k_base') as O200k
+    return require('#o200k') as O200k
   } catch {
     return undefined
   }
