@@ -9,7 +9,7 @@ import { lazily } from '../src/world/lazily.ts'
 import type { System } from '../src/world/world.ts'
 import { allowance } from './sessions/allowance.ts'
 import { archival } from './context/archival.ts'
-import { archiving } from './context/archiving.ts'
+import { archiveJobs } from './context/archive-jobs.ts'
 import { cancellation } from './agent/cancellation.ts'
 import { checkpoint } from './context/checkpoint.ts'
 import { compaction } from './context/compaction.ts'
@@ -108,7 +108,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     turnEnd, //                           -70  final answers are checked; turns end
     toolResults, //                       -60  tools' results enter conversations, in call order
     subagentScheduler(defaultTimeoutMs), // -30  sessions are launched, admitted, and end
-    archiving, //                         -29  turns that are over move to their holders
+    archiveJobs, //                       -29  turns that are over move to their holders
     costCeiling, //                       -10  agents that have spent as much as they may come to rest
     wait, //                               -5  agents are told of sessions that have ended, and wake
     subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  those that may delegate get the tools for it
@@ -135,7 +135,7 @@ export { querySubagentDeclaration, spawnSubagentDeclaration } from '../src/rules
 export {
   allowance,
   archival,
-  archiving,
+  archiveJobs,
   cancellation,
   charging,
   checkpoint,
@@ -163,3 +163,6 @@ export {
   wait,
   watchdog,
 }
+
+/** @deprecated Use `archiveJobs`. */
+export { archiveJobs as archiving }

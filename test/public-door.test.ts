@@ -214,6 +214,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'entia/systems': [
     'allowance',
     'archival',
+    'archiveJobs',
     'archiving',
     'cancellation',
     'charging',

@@ -8,7 +8,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
-import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from '../sessions/cancel-sessions.ts'
+import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from '../sessions/end-session.ts'
 import { cancelSummary, summaryUnderWay } from '../context/summaries/boundary-text.ts'
 import { emit } from '../kit/emit.ts'
 

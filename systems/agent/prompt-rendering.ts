@@ -3,7 +3,7 @@ import { RenderedPrompt } from '../../components/agent/rendered-prompt.ts'
 import { fullPrompt } from '../../src/rules/projection/full-prompt.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { readyAgents } from '../kit/ready-agents.ts'
+import { readyAgents } from '../kit/ready.ts'
 import { emit } from '../kit/emit.ts'
 
 /**

@@ -18,7 +18,7 @@ import type { World } from '../../src/world/world.ts'
 import { reserve, stepStanding } from '../money/begin-call.ts'
 import { dropOwnCalls } from '../money/count-calls.ts'
 import { openTurn } from './open-turn.ts'
-import { readyAgents } from '../kit/ready-agents.ts'
+import { readyAgents } from '../kit/ready.ts'
 import { emit } from '../kit/emit.ts'
 
 /** Longest try of a model call where `Llm` says nothing. */

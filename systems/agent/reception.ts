@@ -12,8 +12,8 @@ import { Terminal } from '../../components/agent/terminal.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { refuseLatched } from '../kit/latched.ts'
-import { resetCeiling } from '../money/reset-ceiling.ts'
-import { endWait } from '../sessions/end-wait.ts'
+import { resetCeiling } from '../money/cost-ceiling.ts'
+import { endWait } from '../sessions/wait.ts'
 import { emit } from '../kit/emit.ts'
 
 /**

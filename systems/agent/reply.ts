@@ -20,15 +20,13 @@ import { withDistinctCallIds } from '../../src/rules/projection/distinct-call-id
 import type { Entity } from '../../src/world/component.ts'
 import { adopt, made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
-import { cutProblem } from './cut-problem.ts'
-import { insertMessage } from './insert-message.ts'
+import { cutProblem, insertMessage, refuseCall } from './tool-results.ts'
 import { endTurn } from './end-turn.ts'
 import { keepsOwnCalls, noteOwnCall } from '../money/count-calls.ts'
 import { refusalOf } from '../kit/refusal-of.ts'
-import { settled } from '../kit/settled.ts'
-import { takeOverflow } from '../context/summaries/overflow.ts'
+import { settled } from '../kit/effects.ts'
+import { takeOverflow } from '../context/compaction.ts'
 import { emit } from '../kit/emit.ts'
-import { refuseCall } from './text-outcome.ts'
 
 /** Replies in a row that the token limit may cut in the midst of a tool call; the turn ends with the last of them. */
 const maxCutReplies = 2

@@ -5,7 +5,18 @@ import { Pending } from '../../components/effects/pending.ts'
 import { Running } from '../../components/effects/running.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
-import { applyToolChanges, keptTools } from './tool-changes.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { ToolCall } from '../../components/agent/tool-call.ts'
+import type { ToolChanges } from '../../src/protocol/tool-changes.ts'
+import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import { knownHost } from '../../src/rules/projection/known-host.ts'
+import { declarationHash } from '../../src/rules/delegation/declaration-hash.ts'
+import { knownDeclarations } from '../../src/rules/delegation/known-declarations.ts'
+import type { Entity } from '../../src/world/component.ts'
+import { emit } from '../kit/emit.ts'
+import { refuseCall } from './tool-results.ts'
 
 /** How a `once` effect ends that was running when the process ended. */
 export const interrupted: OutcomeData = {
@@ -50,4 +61,100 @@ function noteHost(world: World, host: HostFactsData): void {
   const [known] = world.query(HostFacts)
   if (known === undefined) world.spawn(facts)
   else if (JSON.stringify(world.read(known, HostFacts)) !== JSON.stringify(facts.initial)) world.add(known, facts)
+}
+
+type Tools = readonly ToolDeclaration[]
+
+/** The tools of agents that had the same ones, and what has become of them. */
+interface Renewed {
+  tools: Tools
+  readonly changes: readonly { readonly tool: string; readonly change: 'changed' | 'removed' }[]
+}
+
+/**
+ * Brings the tools of agents up to those of the Host that takes the world up: changed declarations are replaced, vanished ones
+ * are dropped, and their open calls answered. Tools are added only where the program says so. Comes before the world notes
+ * the new Host. A fork keeps what it shares with its parent; so does what a program has declared by itself.
+ */
+function applyToolChanges(world: World, changes: ToolChanges): void {
+  const { added = [], changed = [], kept, removed = [] } = changes
+  const known = knownDeclarations(knownHost(world))
+  const isKnown = (tool: ToolDeclaration): boolean => known.get(tool.name)?.has(declarationHash(tool)) === true
+  const now = new Map(changed.map((tool) => [tool.name, tool]))
+  const gone = new Set(removed)
+  const byTools = new Map<Tools, Renewed>()
+  for (const agent of world.query(ToolRegistry)) {
+    if (world.get(agent, Ancestry)?.sessions.at(-1)?.kind === 'fork') continue
+    const { tools } = world.read(agent, ToolRegistry)
+    let renewed = byTools.get(tools)
+    if (renewed === undefined) byTools.set(tools, (renewed = renew(tools, now, gone, isKnown)))
+    for (const change of renewed.changes) emit(world, 'tool-changed', { agent, ...change, ...(kept && { kept }) })
+    if (kept === true || renewed.changes.length === 0) continue
+    world.set(agent, ToolRegistry, { tools: renewed.tools })
+    // Agents that have the same tools share them.
+    renewed.tools = world.read(agent, ToolRegistry).tools
+    answerGone(world, agent, gone)
+  }
+  for (const { agent, tool } of added) add(world, agent, tool)
+}
+
+/**
+ * Hashes of declarations that earlier Hosts had and that agents keep, by tool: under `keep`, and in forks. By these the next
+ * start knows that such a tool is gone or has changed, and does not just lack a handler. Comes before the world notes the
+ * new Host.
+ */
+function keptTools(world: World, host: HostFactsData): HostFactsData['keptTools'] {
+  const before = knownDeclarations(knownHost(world))
+  const now = knownDeclarations(host)
+  const kept: Record<string, number[]> = {}
+  for (const tools of new Set(world.query(ToolRegistry).map((agent) => world.read(agent, ToolRegistry).tools))) {
+    for (const tool of tools) {
+      const hashes = tool.world === true ? undefined : before.get(tool.name)
+      if (hashes === undefined) continue
+      const present = now.get(tool.name)
+      const hash = declarationHash(tool)
+      const isKept = present === undefined || (hashes.has(hash) && !present.has(hash))
+      if (isKept) kept[tool.name] = [...hashes].filter((known) => present?.has(known) !== true)
+    }
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept
+}
+
+function renew(
+  tools: Tools,
+  now: ReadonlyMap<string, ToolDeclaration>,
+  gone: ReadonlySet<string>,
+  isKnown: (tool: ToolDeclaration) => boolean,
+): Renewed {
+  const changes: { readonly tool: string; readonly change: 'changed' | 'removed' }[] = []
+  const left = tools.flatMap((tool) => {
+    const { name } = tool
+    if (tool.world === true) return [tool]
+    if (gone.has(name)) {
+      changes.push({ tool: name, change: 'removed' })
+      return []
+    }
+    const newer = now.get(name)
+    if (newer === undefined || !isKnown(tool) || declarationHash(tool) === declarationHash(newer)) return [tool]
+    changes.push({ tool: name, change: 'changed' })
+    return [newer]
+  })
+  return { tools: left, changes }
+}
+
+/** Calls that are not decided about yet, or wait for a person, are answered by whoever decides about them. */
+function answerGone(world: World, agent: Entity, gone: ReadonlySet<string>): void {
+  for (const call of world.referrers(OwnedBy, agent)) {
+    const name = world.get(call, ToolCall)?.name
+    if (name === undefined || !gone.has(name) || !world.has(call, Pending) || world.has(call, Outcome)) continue
+    world.remove(call, Pending)
+    refuseCall(world, call, `the tool '${name}' is not there any more.`)
+  }
+}
+
+function add(world: World, agent: Entity, tool: ToolDeclaration): void {
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  if (tools.some(({ name }) => name === tool.name)) return
+  world.set(agent, ToolRegistry, { tools: [...tools, tool] })
+  emit(world, 'tool-changed', { agent, tool: tool.name, change: 'added' })
 }

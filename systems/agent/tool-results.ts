@@ -1,12 +1,18 @@
 import { Busy } from '../../components/agent/busy.ts'
 import { Answering, AwaitingSession } from '../../components/sessions/session-call.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
+import { Outcome, type OutcomeData } from '../../components/effects/outcome.ts'
 import { OwnedBy } from '../../components/effects/owned-by.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { Entity, Initial } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { answerCall, resultOf } from './answer-call.ts'
-import { settled } from '../kit/settled.ts'
+import { settled } from '../kit/effects.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import type { FileBlock, Message, TextBlock } from '../../src/protocol/message.ts'
+import type { ToolOutput } from '../../src/tools/port.ts'
+import { refusalOf } from '../kit/refusal-of.ts'
+import { emit } from '../kit/emit.ts'
+import { Llm } from '../../components/agent/llm.ts'
 
 /**
  * Puts the results of tool calls into the conversation, in the order of the calls: a result waits for those before it.
@@ -40,4 +46,108 @@ export function collectResults(world: World, agent: Entity): void {
 /** What has come for a call about a session is no answer yet: the subagent scheduler makes one of it. */
 function isForOthers(world: World, call: Entity): boolean {
   return world.has(call, AwaitingSession) || world.has(call, Answering)
+}
+
+/** What a model reads as the result of a call: blocks as they came, or a text. */
+export type CallResult =
+  | { readonly text: string; readonly isError: boolean }
+  | { readonly content: readonly (TextBlock | FileBlock)[]; readonly isError: boolean }
+
+/** Puts the result of a call where it belongs, behind the message that asked and the results before it, and ends the call. */
+export function answerCall(world: World, agent: Entity, call: Entity, result: CallResult): void {
+  const { callId, name } = world.read(call, ToolCall)
+  let answer = result
+  const problem = refusalOf(() => insert(world, agent, call, answer))
+  if (problem !== undefined) {
+    const text = `Error: The result of '${name}' is malformed: ${problem}`
+    answer = withDoubt({ text, isError: true }, doubtOf(world, call))
+    insert(world, agent, call, answer)
+  }
+  world.despawn(call)
+  const { isError } = answer
+  emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
+}
+
+function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {
+  return 'content' in result ? result.content : [{ type: 'text', text: result.text }]
+}
+
+function insert(world: World, agent: Entity, call: Entity, result: CallResult): void {
+  const { callId, name } = world.read(call, ToolCall)
+  const content = contentOf(result)
+  const message = { callId, content, ...(result.isError && { isError: true }), name, role: 'tool' as const }
+  insertMessage(world, agent, placeOfResults(world, agent), message)
+}
+
+/** A settled call's result. A failure says so if the work may be done all the same. */
+export function resultOf(world: World, call: Entity, outcome: OutcomeData): CallResult {
+  const result = outcomeText(outcome)
+  return result.isError ? withDoubt(result, doubtOf(world, call, outcome)) : result
+}
+
+function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
+  const content = contentOf(result)
+  // What is malformed is refused by the conversation.
+  if (doubt === undefined || !Array.isArray(content)) return result
+  return { content: [...content, { type: 'text', text: doubt }], isError: true }
+}
+
+/** Why a call that has failed may have done its work. */
+function doubtOf(world: World, call: Entity, outcome?: OutcomeData): string | undefined {
+  const { attempt, restart } = world.get(call, Effect) ?? {}
+  if (restart === 'keyed' && attempt !== undefined && attempt > 1) return ranBefore
+  const mayHaveRun = restart === 'keyed' || restart === 'once'
+  return mayHaveRun && outcome?.ok === false && outcome.failure.kind === 'timed-out' ? ranTooLong : undefined
+}
+
+const ranBefore =
+  '[The process ended while an earlier run of this call was under way: it may have happened, or not, or in part.]'
+
+const ranTooLong = '[It was under way until then: it may have happened, or not, or in part.]'
+
+function outcomeText(outcome: OutcomeData): CallResult {
+  if (!outcome.ok) return { text: failureText(outcome.failure), isError: true }
+  const { content, isError } = (outcome.value ?? {}) as ToolOutput
+  return { content, isError: isError === true }
+}
+
+function failureText({ kind, message }: { readonly kind: string; readonly message: string }): string {
+  return kind === 'tool-denied' ? message : kind === 'interrupted' ? `[interrupted] ${message}` : `Error: ${message}`
+}
+
+/** Messages that came while the calls were under way stand behind the results. */
+function placeOfResults(world: World, agent: Entity): number {
+  const messages = world.read(agent, Conversation)
+  let place = messages.length
+  while (place > 0 && messages[place - 1]?.role !== 'tool' && messages[place - 1]?.role !== 'assistant') place--
+  return place
+}
+
+/** A tool's text, and whether it is an error: that is never read from the text. */
+export interface AnswerText {
+  readonly text: string
+  readonly isError: boolean
+}
+
+/** The outcome of a tool call that is answered with a text. */
+export function textOutcome({ text, isError }: AnswerText): Initial {
+  return Outcome({ ok: true, value: { content: [{ type: 'text', text }], ...(isError && { isError }) } })
+}
+
+/** Answers a call with what is wrong. Whoever does so collects the result. */
+export function refuseCall(world: World, call: Entity, problem: string): void {
+  world.add(call, textOutcome({ text: `Error: ${problem}`, isError: true }))
+}
+
+/** What a model reads about a call that its reply was cut in. */
+export function cutProblem(world: World, agent: Entity, tool: string): string {
+  const limit = world.get(agent, Llm)?.maxOutputTokens
+  const where = limit === undefined ? 'the token limit' : `the limit of ${limit} tokens`
+  return `'${tool}' did not run: your reply was cut at ${where} before its arguments were complete. Call it again with shorter arguments, or in several calls.`
+}
+
+/** Puts a message where it belongs in a conversation. */
+export function insertMessage(world: World, agent: Entity, place: number, message: Message): void {
+  if (place >= world.read(agent, Conversation).length) return world.append(agent, Conversation, message)
+  world.splice(agent, Conversation, place, 0, [message])
 }

@@ -1,12 +1,30 @@
 import { EndedTurn } from '../../components/context/ended-turn.ts'
 import { Effect } from '../../components/effects/effect.ts'
-import { DraftOf, HolderDraft, Seed } from '../../components/context/holder.ts'
+import { AskedAgain, DraftOf, HolderDraft, Seed } from '../../components/context/holder.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
-import { removeDraft } from './archival/end-job.ts'
-import { judgeTurn } from './archival/judge-turn.ts'
-import { wantLines } from './transcripts/write-lines.ts'
+import { wantLines } from './transcripts.ts'
+import { Ancestry, SessionEnd } from '../../components/sessions/ancestry.ts'
+import { Archival, type ArchivalData } from '../../components/context/archival.ts'
+import { ArchiveJob } from '../../components/context/archive-job.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { CostCeiling } from '../../components/money/cost-ceiling.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import type { Message } from '../../src/protocol/message.ts'
+import { TokenFactors } from '../../components/money/token-factors.ts'
+import { archivalDecision } from '../../src/rules/context/archival-decision.ts'
+import { isAtLeast, maxTokensOf } from '../../src/rules/tokens/estimate-tokens.ts'
+import { holderTask } from '../../src/rules/context/holder-task.ts'
+import { countUpTo } from '../../src/rules/projection/places.ts'
+import { mostTokensOf } from '../../src/rules/tokens/most-tokens.ts'
+import { factorOf, greatestFactor } from '../../src/rules/tokens/token-factor.ts'
+import { beginEffect } from '../kit/effects.ts'
+import { countCalls } from '../money/count-calls.ts'
+import { emit } from '../kit/emit.ts'
+import { Delegated } from '../../components/sessions/delegation-limits.ts'
+import type { Stop } from '../../components/agent/last-turn.ts'
+import { SideCall } from '../../components/effects/side-call.ts'
 
 /**
  * Looks at each turn that has ended and may be heavy, once, and opens a job for those that a holder is to have; removes
@@ -28,8 +46,117 @@ export const archival = {
   },
 }
 
+/** Removes what was made of a holder whose job is gone. */
+function removeDraft(world: World, draft: Entity): void {
+  world.patch(draft, HolderDraft, { tries: 1 })
+  beginEffect(world, draft, { kind: 'holder-removal', restart: 'keyed' })
+}
+
 /** What a holder is asked, and what it says to that, is in its transcript behind the turn that it holds. */
 function keepQuestion(world: World, ended: Entity): void {
   const { agent, toSeq } = world.read(ended, EndedTurn)
   wantLines(world, agent, toSeq)
+}
+
+/** Reasons that go without saying. */
+const silent: ReadonlySet<string> = new Set(['disabled', 'empty', 'below_thresholds'])
+
+/** Looks at a turn that has ended, once, and opens a job for it if it is to be archived. */
+function judgeTurn(world: World, ended: Entity): void {
+  const { agent, fromSeq, stop, toSeq } = world.read(ended, EndedTurn)
+  const config = world.get(agent, Archival)
+  if (config === undefined || !world.has(agent, Llm)) return
+  const messages = world
+    .read(agent, Conversation)
+    .slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
+  const { archive, reason } = archivalDecision({
+    config,
+    depth: world.get(agent, Ancestry)?.sessions.length ?? 0,
+    stop,
+    sessionOver: hasEndedSession(world, agent),
+    latched: world.has(agent, CostCeiling),
+    messages,
+    estimate: (tokens) => isHeavy(world, agent, messages, tokens),
+  })
+  if (archive) openJob(world, { agent, fromSeq, reason, task: holderTask(messages[0]), toSeq })
+  else if (!silent.has(reason)) emit(world, 'archive-skipped', { agent, reason })
+}
+
+/** Are so many messages so many tokens or more? Mostly their size says no, and nothing is counted. */
+function isHeavy(world: World, agent: Entity, messages: readonly Message[], tokens: number): boolean {
+  let most = 0
+  for (const message of messages) most += mostTokensOf(message)
+  if (most * greatestFactor < tokens) return false
+  if (maxTokensOf(messages) * greatestFactor < tokens) return false
+  countCalls(world, agent)
+  const { model } = world.read(agent, Llm)
+  return isAtLeast(messages, { factor: factorOf(model, world.get(agent, TokenFactors)?.models[model]), tokens })
+}
+
+/** A turn that answers a question to a session which had ended is none that ends it. */
+function hasEndedSession(world: World, agent: Entity): boolean {
+  return world.has(agent, SessionEnd) && !world.has(agent, Seed) && !world.has(agent, AskedAgain)
+}
+
+type Turn = Pick<Parameters<typeof ArchiveJob>[0], 'agent' | 'fromSeq' | 'reason' | 'task' | 'toSeq'>
+
+function openJob(world: World, turn: Turn): void {
+  const { retry: _, ...llm } = world.read(turn.agent, Llm)
+  const subagentId = world.newId('session')
+  const job = world.spawn()
+  world.set(job, ArchiveJob, {
+    ...turn,
+    dateMs: world.dateMs,
+    llm,
+    step: 'holder',
+    subagentId,
+    summaryBy: world.read(turn.agent, Archival).summary,
+    tries: 1,
+  })
+  world.spawn(HolderDraft({ sessionId: subagentId, tries: 0 }), DraftOf({ job }))
+  beginEffect(world, job, { kind: 'holder', restart: 'keyed' })
+}
+
+/** A turn that ends with the conversation as it is. */
+export interface EndingTurn {
+  readonly fromSeq: number
+  readonly stop: Stop
+}
+
+/**
+ * Is there something to be judged about a turn that ends? Not if it ends well and is light: mostly its size says that, and
+ * then no entity has to stand for it.
+ */
+export function isWorthJudging(world: World, agent: Entity, { fromSeq, stop }: EndingTurn): boolean {
+  const config = world.get(agent, Archival)
+  if (config === undefined) return false
+  if (stop !== 'done' || config.trigger.depthCap === 0 || mayChange(world, agent)) return true
+  return config.enabled && mayBeHeavy(world, agent, config, fromSeq)
+}
+
+/** What decides about it may not be known yet: whether a session is over, or what is in flight reaches a ceiling. */
+function mayChange(world: World, agent: Entity): boolean {
+  if (world.has(agent, Ancestry) || world.has(agent, CostCeiling) || world.has(agent, Delegated)) return true
+  return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
+}
+
+function callsIn({ content }: Message): number {
+  let calls = 0
+  for (let index = 0; index < content.length; index++) if (content[index]?.type === 'tool-call') calls++
+  return calls
+}
+
+function mayBeHeavy(world: World, agent: Entity, { trigger }: ArchivalData, fromSeq: number): boolean {
+  const { tokenThreshold, toolCallThreshold } = trigger
+  const messages = world.get(agent, Conversation) ?? []
+  let calls = 0
+  let tokens = 0
+  for (let index = Math.max(0, countUpTo(world, agent, fromSeq) - 1); index < messages.length; index++) {
+    const message = messages[index]
+    if (message === undefined) continue
+    tokens += mostTokensOf(message)
+    if (message.role === 'assistant') calls += callsIn(message)
+  }
+  if (toolCallThreshold !== null && calls >= toolCallThreshold) return true
+  return tokenThreshold !== null && tokens * greatestFactor >= tokenThreshold
 }

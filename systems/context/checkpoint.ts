@@ -9,7 +9,7 @@ import { uncoveredPart } from '../../src/rules/projection/boundaries.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
-import { readyAgents } from '../kit/ready-agents.ts'
+import { readyAgents } from '../kit/ready.ts'
 import {
   refuseRequest,
   type Start,

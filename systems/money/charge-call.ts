@@ -15,7 +15,7 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { charge, keepsLedger } from './charge.ts'
 import { countCalls } from './count-calls.ts'
-import { nextTry } from '../agent/next-try.ts'
+import { nextTry } from '../agent/retry.ts'
 import { refusalOf } from '../kit/refusal-of.ts'
 
 /** Failures of calls whose prompt was not read: they cost nothing. */

@@ -10,7 +10,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { holdStep } from '../kit/hold-step.ts'
-import { settled } from '../kit/settled.ts'
+import { settled } from '../kit/effects.ts'
 
 /** Asks what a model costs, once a world. */
 export function askRates(world: World, model: string): void {

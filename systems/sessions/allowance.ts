@@ -11,8 +11,8 @@ import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../agent/end-turn.ts'
 import { holdStep } from '../kit/hold-step.ts'
-import { readyAgents } from '../kit/ready-agents.ts'
-import { settled } from '../kit/settled.ts'
+import { readyAgents } from '../kit/ready.ts'
+import { settled } from '../kit/effects.ts'
 
 /**
  * In a subtask's World: asks before each call of the model whether the agent that pays for it may still spend, and ends the

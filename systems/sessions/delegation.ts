@@ -26,6 +26,7 @@ import { ownUsage, subtasksSpent, usageOf } from '../../src/rules/delegation/ses
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit/emit.ts'
+import type { EntiaErrorCode } from '../../src/world/entia-error.ts'
 
 /** What an agent has delegated so far. */
 export function delegatedBy(world: World, agent: Entity): DelegatedData {
@@ -93,4 +94,22 @@ export function takeGrant(world: World, { limits, question }: InputOf<'granted'>
     world.set(agent, DelegationLimits, { ...all, ...(depth !== undefined && { depth }) })
     world.set(agent, LastQuestion, { id: question, usedBefore: usageOf(world, agent, []) })
   }
+}
+
+/** Is the agent a fork, or in a session somewhere below one? */
+export function isBelowFork(world: World, agent: Entity): boolean {
+  return world.get(agent, Ancestry)?.sessions.some(({ kind }) => kind === 'fork') === true
+}
+
+/** Why a request about sessions is not granted: for models as a text, for programs under a code. */
+export interface Refusal {
+  readonly code: EntiaErrorCode
+  readonly message: string
+  /** The argument that is wrong, for `invalid-argument`. */
+  readonly field?: string
+}
+
+/** What a model reads of a refusal, behind `Error: `. */
+export function refusalText(tool: string, { field, message }: Refusal): string {
+  return field === undefined ? message : `Invalid arguments for '${tool}': ${field}: ${message}`
 }

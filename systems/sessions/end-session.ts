@@ -1,14 +1,14 @@
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
-import type { DelegationFacts } from '../../components/event.ts'
+import type { DelegationFacts, StoppedEffect } from '../../components/event.ts'
 import { Effect } from '../../components/effects/effect.ts'
 import { Outcome } from '../../components/effects/outcome.ts'
 import { Pending } from '../../components/effects/pending.ts'
 import { ReportedUsage } from '../../components/sessions/reported-usage.ts'
 import { Running } from '../../components/effects/running.ts'
 import { AwaitingSession } from '../../components/sessions/session-call.ts'
-import type { SessionStatus } from '../../src/protocol/session-status.ts'
+import { type SessionStatus, transitionProblem } from '../../src/protocol/session-status.ts'
 import { SubagentNotification, UnreadBy } from '../../components/sessions/subagent-notification.ts'
-import { EndedInWait, Notified, SubagentWait } from '../../components/sessions/subagent-wait.ts'
+import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
 import {
   ActiveFor,
   type SessionUsage,
@@ -20,12 +20,15 @@ import { returned } from '../../src/rules/delegation/grants.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit/emit.ts'
-import { answerSessionCall } from './answer-session-call.ts'
+import { answerSessionCall } from './session-answers.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy } from './delegation.ts'
-import { delegationFacts } from './delegation-facts.ts'
-import { moveSession } from './move-session.ts'
-import { isAwaited } from './wait-condition.ts'
+import { isAwaited } from './wait.ts'
+import { Approval } from '../../components/agent/approval.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { ToolCall } from '../../components/agent/tool-call.ts'
+import { EntiaError } from '../../src/world/entia-error.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
 
 /** How a session ends, and what it leaves. */
 export interface SessionEnding {
@@ -101,4 +104,82 @@ function tellCompleted(world: World, session: Entity, facts: DelegationFacts, { 
     error: error ?? null,
     artifactId: artifactId ?? null,
   })
+}
+
+/** The error of every cancelled session. */
+const cancelledError = 'Session was cancelled'
+
+/** Ends an active session at once; the Runner stops the world that it ran in. */
+export function cancelSession(world: World, session: Entity): void {
+  endSession(world, session, { status: 'cancelled', fields: { error: cancelledError } })
+}
+
+/** Ends all active sessions of an agent. One whose outcome has come already is left to it. */
+export function cancelSessionsOf(world: World, agent: Entity): void {
+  for (const session of activeSessions(world, agent)) cancelSession(world, session)
+}
+
+/** Tells what a cancel of an agent is about to stop. Comes before it. */
+export function tellCancelled(
+  world: World,
+  agent: Entity,
+  sessions: readonly Entity[],
+  effects: readonly Entity[],
+): void {
+  if (sessions.length === 0 && effects.length === 0) return
+  emit(world, 'work-cancelled', {
+    agent,
+    sessions: sessions.map((session) => {
+      const { sessionId, status } = world.read(session, SubagentSession)
+      return { sessionId, lifecycleStatus: status }
+    }),
+    effects: effects.map((effect) => stopped(world, effect)),
+  })
+}
+
+/** An agent's sessions that are queued or running, and have not just ended, ascending. */
+export function activeSessions(world: World, agent: Entity): readonly Entity[] {
+  return world.referrers(ActiveFor, agent).filter((session) => !world.has(session, Outcome))
+}
+
+/** An agent's effects that are under way, ascending. */
+export function openEffects(world: World, agent: Entity): readonly Entity[] {
+  const isOpen = (effect: Entity): boolean =>
+    world.has(effect, Effect) && !world.has(effect, Outcome) && !world.has(effect, WaitDeadline)
+  return world.referrers(OwnedBy, agent).filter(isOpen)
+}
+
+function stopped(world: World, effect: Entity): StoppedEffect {
+  const { kind, restart } = world.read(effect, Effect)
+  const tool = world.get(effect, ToolCall)?.name ?? world.get(effect, Approval)?.tool
+  const mayHaveHappened = restart === 'once' ? world.has(effect, Running) : restart === 'keyed'
+  const fate = mayHaveHappened ? 'unknown' : restart === 'once' ? 'not-begun' : 'aborted'
+  return { effect, kind, ...(tool !== undefined && { tool }), fate }
+}
+
+/**
+ * Takes a session to another state, and notes what belongs to it.
+ *
+ * @throws `illegal-transition` for a change that no session makes, to the same state too; the record is then as before
+ */
+export function moveSession(
+  world: World,
+  session: Entity,
+  status: SessionStatus,
+  fields: PatchOf<SubagentSessionData> = {},
+): void {
+  const before = world.read(session, SubagentSession)
+  const problem = transitionProblem(before.status, status)
+  if (problem !== undefined) {
+    const details = { entity: session, from: before.status, to: status }
+    throw new EntiaError('illegal-transition', `Session ${before.sessionId}: ${problem}.`, details)
+  }
+  world.patch(session, SubagentSession, { ...fields, status, updatedAtMs: world.nowMs })
+}
+
+/** What tells a session's delegation from others. */
+export function delegationFacts(world: World, session: Entity): DelegationFacts {
+  const { sessionId, correlationId, parent, category, kind, mode, prompt } = world.read(session, SubagentSession)
+  const above = world.get(parent, Ancestry)?.sessions.length ?? 0
+  return { sessionId, correlationId, parent, category, kind, mode, task: prompt, depth: above + 1 }
 }

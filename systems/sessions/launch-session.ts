@@ -3,19 +3,25 @@ import { Delegated } from '../../components/sessions/delegation-limits.ts'
 import { Effect } from '../../components/effects/effect.ts'
 import { Pending } from '../../components/effects/pending.ts'
 import { Permissions } from '../../components/agent/permissions.ts'
-import type { SubagentConfig } from '../../components/sessions/subagent-registry.ts'
+import {
+  type SubagentConfig,
+  SubagentRegistry,
+  type SubagentRegistryData,
+} from '../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
 import { allNames } from '../../src/rules/delegation/denied-tools.ts'
 import { emptyShare, exhausted } from '../../src/rules/delegation/grants.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit/emit.ts'
-import { blueprintFor } from './blueprints.ts'
-import { chooseSubagent } from './choose-subagent.ts'
-import { delegatedBy, depthLeft, leftToDelegate, tellIfNeared } from './delegation.ts'
+import { blueprintFor, planFork } from './blueprints.ts'
+import { delegatedBy, depthLeft, isBelowFork, leftToDelegate, type Refusal, tellIfNeared } from './delegation.ts'
 import { indexSession } from '../../src/rules/delegation/find-session.ts'
-import { planFork } from './plan-fork.ts'
-import type { Refusal } from './refusal.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { freeFormConfig } from '../../src/rules/delegation/free-form.ts'
+import { byCodePoint } from '../../src/world/by-code-point.ts'
+import { isFinal } from '../../src/protocol/session-status.ts'
+import { knownHost } from '../../src/rules/projection/known-host.ts'
 
 /** What is asked of a subagent. */
 export interface LaunchRequest {
@@ -152,4 +158,103 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   emit(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
   tellIfNeared(world, agent)
   return session
+}
+
+/** Who is to do a task. */
+export type Chosen = { readonly kind: 'named' | 'free'; readonly config: SubagentConfig } | { readonly kind: 'fork' }
+
+/** What an agent without a registry may delegate to: nobody by name, itself by forking. */
+const noRegistry: DeepReadonly<SubagentRegistryData> = { subagents: {} }
+
+/** Finds who a category means: registered, then `fork`, then any name where free-form is on. */
+function chooseSubagent(world: World, agent: Entity, category: string | undefined): Chosen | Refusal {
+  const registry = world.get(agent, SubagentRegistry) ?? noRegistry
+  const { subagents, defaultCategory, fork, freeForm } = registry
+  const forks = fork?.enabled ?? true
+  if (category === undefined) {
+    const config = defaultCategory === undefined ? undefined : own(subagents, defaultCategory)
+    if (config !== undefined) return { kind: 'named', config }
+    if (forks) return checkedFork(world, agent)
+    return { code: 'invalid-argument', field: 'category', message: 'expected the name of a subagent' }
+  }
+  const name = category.trim()
+  if (name === '') return { code: 'invalid-argument', field: 'category', message: 'expected a text that is not empty' }
+  const config = own(subagents, name)
+  if (config !== undefined) return { kind: 'named', config }
+  if (name === 'fork' && forks) return checkedFork(world, agent)
+  if (freeForm?.enabled === true && name !== 'fork') {
+    if (world.has(agent, Llm)) return { kind: 'free', config: freeFormConfig(name, freeForm) }
+    const message = `Unknown subagent '${name}' cannot be created without a parent model`
+    return { code: 'invalid-argument', message }
+  }
+  const names = Object.keys(subagents).toSorted(byCodePoint).join(', ')
+  return {
+    code: 'invalid-argument',
+    message: `Unknown subagent '${name}'. Available subagents: ${names === '' ? 'none' : names}`,
+  }
+}
+
+function checkedFork(world: World, agent: Entity): Chosen | Refusal {
+  if (isBelowFork(world, agent)) {
+    return { code: 'limit-reached', message: 'A fork cannot fork; carry out the directive yourself' }
+  }
+  if (!world.has(agent, Llm)) return { code: 'invalid-argument', message: 'Cannot fork: the agent has no model' }
+  return { kind: 'fork' }
+}
+
+function own(subagents: Readonly<Record<string, SubagentConfig>>, name: string): SubagentConfig | undefined {
+  return Object.hasOwn(subagents, name) ? subagents[name] : undefined
+}
+
+/** A session that goes on with another one. */
+export interface Resumed {
+  readonly session: Entity
+  /** It begins where the other one was, not anew. */
+  readonly isContinued: boolean
+}
+
+/** Launches a session that goes on with one that has failed, timed out or was cancelled. The old record stays as it is. */
+export function resumeSession(world: World, old: Entity, correlationId?: string): Resumed | Refusal {
+  const {
+    category,
+    denied,
+    loadedBy,
+    loadSkills = [],
+    parent,
+    prompt,
+    promptCut,
+    promptRecord,
+    sessionId,
+    startedAtMs,
+    status,
+    timeoutMs,
+  } = world.read(old, SubagentSession)
+  if (!isFinal(status) || status === 'succeeded') {
+    const advice = 'Only failed, timed_out, or cancelled sessions can be resumed.'
+    const message = `Session ${sessionId} is not in a resumable state: ${status}. ${advice}`
+    return { code: 'invalid-argument', message }
+  }
+  if (promptCut !== undefined) {
+    const { bytes, maxBytes } = promptCut
+    const why = `its prompt has ${bytes} bytes, and a world without a store keeps ${maxBytes} of it (maxRecordBytes)`
+    return { code: 'limit-reached', message: `Session ${sessionId} cannot be resumed: ${why}. Launch it anew.` }
+  }
+  // What was made for one call alone is made from the same again.
+  const captured = world.get(old, MadeFrom)?.blueprint
+  const launched = launchSession(world, parent, {
+    category,
+    prompt,
+    denied,
+    loadedBy,
+    loadSkills,
+    mode: 'background',
+    timeoutMs,
+    resumedFrom: sessionId,
+    ...(promptRecord !== undefined && { promptRecord }),
+    ...(captured !== undefined && { captured: { blueprint: captured, from: old } }),
+    ...(correlationId !== undefined && { correlationId }),
+  })
+  if (typeof launched !== 'number') return launched
+  const keeps = knownHost(world)?.keepsSessions === true
+  return { session: launched, isContinued: keeps && startedAtMs !== undefined }
 }

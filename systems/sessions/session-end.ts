@@ -9,7 +9,7 @@ import { wordsAt } from '../../src/rules/context/last-words.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
-import { activeSessions } from './cancel-sessions.ts'
+import { activeSessions } from './end-session.ts'
 import { emit } from '../kit/emit.ts'
 
 const noText = 'No assistant message found in subagent conversation'

@@ -17,7 +17,7 @@ import { Busy } from '../../components/agent/busy.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
-import { activeSessions } from './cancel-sessions.ts'
+import { activeSessions } from './end-session.ts'
 import { emit } from '../kit/emit.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Ancestry, SlotReleased, SlotRequest } from '../../components/sessions/ancestry.ts'
 import { Settling } from '../../components/context/holder.ts'
-import type { InputOf } from '../../components/input.ts'
+import type { InputOf, StandardInput } from '../../components/input.ts'
 import { Outcome } from '../../components/effects/outcome.ts'
-import { Answering, AwaitingSession, SessionQuery } from '../../components/sessions/session-call.ts'
+import { Answering, AwaitingSession, Collected, SessionQuery } from '../../components/sessions/session-call.ts'
 import { isFinal } from '../../src/protocol/session-status.ts'
 import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { SessionOutcome } from '../../src/rules/delegation/session-outcome.ts'
@@ -10,17 +10,36 @@ import type { Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { admitSession } from './admit-session.ts'
-import { answerQuery } from './query-session.ts'
-import { giveAnswer, settleCall } from './answer-session-call.ts'
-import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from './cancel-sessions.ts'
-import { takeSettling } from './settle-session.ts'
-import { settleGrant } from './end-session.ts'
-import { takeGrant } from './delegation.ts'
-import { takeOutcome } from './take-outcome.ts'
-import { takeRequest } from './take-request.ts'
+import { answerQuery, queryProblem, querySession, settleSession, takeSettling } from './query-session.ts'
+import { type FoundText, giveAnswer, markRead, settleCall, timeoutAnswer, withText } from './session-answers.ts'
+import {
+  activeSessions,
+  cancelSession,
+  cancelSessionsOf,
+  delegationFacts,
+  endSession,
+  moveSession,
+  openEffects,
+  settleGrant,
+  tellCancelled,
+} from './end-session.ts'
+import { delegatedBy, depthLeft, leftToDelegate, type Refusal, takeGrant, tellIfNeared } from './delegation.ts'
 import { emit } from '../kit/emit.ts'
-import { type FoundText, timeoutAnswer, withText } from './result-answer.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
+import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'
+import { findSession } from '../../src/rules/delegation/find-session.ts'
+import { launchSession, resumeSession } from './launch-session.ts'
+import { Delegated } from '../../components/sessions/delegation-limits.ts'
+import { Blueprint, MadeFrom } from '../../components/sessions/blueprint.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import { Running } from '../../components/effects/running.ts'
+import { type Allowance, emptyShare, grantData, grantOf } from '../../src/rules/delegation/grants.ts'
+import { subagentToolNames } from '../../src/rules/delegation/declarations.ts'
+import { isCaptured, releaseBlueprint } from './blueprints.ts'
+import { ReportedUsage } from '../../components/sessions/reported-usage.ts'
+import { SessionTexts } from '../../components/sessions/session-texts.ts'
+import { seconds } from '../../src/rules/delegation/session-lines.ts'
 
 /**
  * Moves sessions along: what programs ask for, admissions by the pool, outcomes and deadlines, in order of arrival; and
@@ -143,4 +162,165 @@ function completeAnswer(world: World, call: Entity): void {
 function takeSlot(world: World, effect: Entity): void {
   world.despawn(effect)
   for (const agent of world.query(Ancestry)) world.remove(agent, SlotReleased)
+}
+
+type Delegate = InputOf<'delegate'>
+
+/** Takes what a program asks of an agent's sessions. */
+function takeRequest(world: World, input: { readonly kind: string }, defaultTimeoutMs?: number): void {
+  const known = input as StandardInput
+  switch (known.kind) {
+    case 'delegate':
+      return takeDelegate(world, known, defaultTimeoutMs)
+    case 'session-cancel':
+      return takeCancel(world, known)
+    case 'query':
+      return takeQuery(world, known)
+    case 'collected':
+      return takeCollected(world, known)
+    default:
+  }
+}
+
+function takeDelegate(world: World, input: Delegate, defaultTimeoutMs: number | undefined): void {
+  const launched = launch(world, input, defaultTimeoutMs)
+  if (typeof launched === 'number') return
+  const { code, field, message } = launched
+  const reason = field === undefined ? message : `${field}: ${message}`
+  noteRefused(world, input.correlationId, { code, reason })
+}
+
+function launch(world: World, input: Delegate, defaultTimeoutMs: number | undefined): Entity | Refusal {
+  const { agent, category, correlationId, loadSkills = [], notify = true, prompt, resume } = input
+  const timeoutMs = input.timeoutMs ?? defaultTimeoutMs
+  if (!world.has(agent, Llm) && !world.has(agent, SubagentRegistry)) {
+    return { code: 'invalid-argument', message: `Entity ${agent} is no agent` }
+  }
+  if (resume !== undefined) {
+    const found = findSession(world, agent, resume)
+    if (found.problem !== undefined) return { code: found.code, message: found.problem }
+    const resumed = resumeSession(world, found.session, correlationId)
+    return 'code' in resumed ? resumed : resumed.session
+  }
+  const asked = input.fork === true ? 'fork' : category
+  return launchSession(world, agent, {
+    category: asked,
+    prompt,
+    loadSkills,
+    loadedBy: 'program',
+    mode: 'background',
+    timeoutMs,
+    correlationId,
+    notify,
+  })
+}
+
+function takeCancel(world: World, { agent, session: named, close }: InputOf<'session-cancel'>): void {
+  const { session } = own(world, agent, named)
+  if (session === undefined) return
+  if (!isFinal(world.read(session, SubagentSession).status)) {
+    tellCancelled(world, agent, [session], [])
+    cancelSession(world, session)
+  }
+  if (close === true) world.patch(session, SubagentSession, { closed: true })
+}
+
+function takeQuery(world: World, { agent, session: named, prompt, query }: InputOf<'query'>): void {
+  const { session } = own(world, agent, named)
+  // Who asks looks whether there is a query, and is told so if not.
+  if (session === undefined || queryProblem(world, session) !== undefined) return
+  querySession(world, session, { agent, id: query, prompt })
+}
+
+function takeCollected(world: World, { agent, session: named, query }: InputOf<'collected'>): void {
+  const { session } = own(world, agent, named)
+  if (session === undefined) return
+  if (query === undefined) {
+    world.set(session, Collected, { atMs: world.nowMs })
+    return markRead(world, session)
+  }
+  const asked = world.referrers(SessionQuery, session).find((entity) => world.read(entity, SessionQuery).id === query)
+  if (asked !== undefined) world.despawn(asked)
+}
+
+/** A request may come too late: what it names is looked up once more. */
+function own(world: World, agent: Entity, named: string): { readonly session?: Entity } {
+  const found = world.exists(agent) ? findSession(world, agent, named) : undefined
+  return found?.problem === undefined && found !== undefined ? { session: found.session } : {}
+}
+
+/** Lets a session begin that the pool has a slot for: its clock starts, and its grant is set aside. */
+function admitSession(world: World, session: Entity): void {
+  // What was cancelled in this tick has not begun, and does not begin.
+  if (!world.has(session, Running) || world.read(session, SubagentSession).status !== 'queued') return
+  const { parent, timeoutMs } = world.read(session, SubagentSession)
+  const grant = grantFor(world, session, parent)
+  if (typeof grant === 'string') {
+    return endSession(world, session, { status: 'failed', fields: { error: `Delegation limit reached: ${grant}` } })
+  }
+  const deadlineMs = timeoutMs === undefined ? undefined : world.nowMs + timeoutMs
+  moveSession(world, session, 'running', {
+    deadlineMs,
+    grant: grantData(grant),
+    startedAtMs: world.nowMs,
+  })
+  if (deadlineMs !== undefined) world.patch(session, Effect, { deadlineMs })
+  reserve(world, parent, grant)
+  if (!isCaptured(world, session)) releaseBlueprint(world, session)
+  emit(world, 'delegation-started', delegationFacts(world, session))
+  tellIfNeared(world, parent)
+}
+
+function grantFor(world: World, session: Entity, parent: Entity): Allowance | string {
+  const blueprint = world.get(session, MadeFrom)?.blueprint
+  const made = blueprint === undefined ? undefined : world.get(blueprint, Blueprint)
+  const hasTools =
+    made?.registry !== undefined || made?.tools.some(({ name }) => name === subagentToolNames[0]) === true
+  const left = leftToDelegate(world, parent)
+  return emptyShare(left, made?.limits) ?? grantOf(left, made?.limits, hasTools && depthLeft(world, parent) > 1)
+}
+
+function reserve(world: World, parent: Entity, { sessions, tokens = 0, costNanoUsd = 0 }: Allowance): void {
+  const delegated = delegatedBy(world, parent)
+  world.set(parent, Delegated, {
+    ...delegated,
+    reservedCostNanoUsd: delegated.reservedCostNanoUsd + costNanoUsd,
+    reservedSessions: delegated.reservedSessions + sessions,
+    reservedTokens: delegated.reservedTokens + tokens,
+  })
+}
+
+/** Ends a session whose effect is settled: by its World's end, by its deadline, or because it could not run. */
+function takeOutcome(world: World, session: Entity): void {
+  const outcome = world.read(session, Outcome)
+  const { timeoutMs = 0, status } = world.read(session, SubagentSession)
+  if (!outcome.ok) {
+    const { kind, message } = outcome.failure
+    const isLate = kind === 'timed-out' && status === 'running'
+    const error = isLate ? `Subagent timeout after ${seconds(timeoutMs)}` : message
+    return endSession(world, session, {
+      status: isLate ? 'timed_out' : 'failed',
+      fields: { error },
+      ...noUse(world, session, isLate),
+    })
+  }
+  const end = parsedAs(SessionOutcome(), outcome.value)
+  if (end === undefined) {
+    const error = 'The session came back with an outcome that is none.'
+    return endSession(world, session, { status: 'failed', fields: { error } })
+  }
+  const { ok: _, isArchiving, usage, prompt, promptCut, promptRecord, ...rest } = end
+  if (isArchiving === true) settleSession(world, session, true)
+  const cut = prompt === undefined ? {} : { prompt, promptCut, promptRecord }
+  if (!('text' in rest)) {
+    return endSession(world, session, { status: 'failed', fields: { ...cut, error: rest.error }, usage })
+  }
+  const { text, texts, ...fields } = rest
+  if (texts !== undefined) world.set(session, SessionTexts, texts)
+  endSession(world, session, { status: 'succeeded', fields: { ...cut, ...fields }, text, usage })
+}
+
+/** What could not run, or not go on, has used no more than it told of; what was stopped tells later what it had used. */
+function noUse(world: World, session: Entity, isLate: boolean) {
+  return isLate ? {} : { usage: world.get(session, ReportedUsage)?.usage ?? { calls: 0, sessions: 0 } }
 }

@@ -1,7 +1,7 @@
 import type { InputOf } from '../../components/input.ts'
 import { Outcome } from '../../components/effects/outcome.ts'
-import { SubtaskAccount, SubtaskCount } from '../../components/sessions/subtask-account.ts'
-import { Subtask, type SubtaskOutcome } from '../../components/sessions/subtask.ts'
+import { SubtaskAccount, SubtaskCount, type SubtaskCountData } from '../../components/sessions/subtask-account.ts'
+import { Subtask, type SubtaskData, type SubtaskOutcome } from '../../components/sessions/subtask.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import { promptTokensOf } from '../../src/rules/tokens/prompt-tokens.ts'
 import {
@@ -14,12 +14,20 @@ import { added } from '../../src/rules/tokens/with-added.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
-import { accountOf } from '../money/charge-children.ts'
-import { settled } from '../kit/settled.ts'
-import { noSubtasks, takeSubtask } from './subtasks/launch-subtask.ts'
-import { fallBack, isUnavailable } from './subtasks/small-model.ts'
+import { accountOf } from '../money/charging.ts'
+import { settled } from '../kit/effects.ts'
 import { emit } from '../kit/emit.ts'
-import { textOutcome } from '../agent/text-outcome.ts'
+import { textOutcome } from '../agent/tool-results.ts'
+import { Ancestry } from '../../components/sessions/ancestry.ts'
+import { Effect } from '../../components/effects/effect.ts'
+import { Llm } from '../../components/agent/llm.ts'
+import { Pending } from '../../components/effects/pending.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
+import { nothingSpent } from '../../src/rules/money/subtask-spending.ts'
+import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'
+import { Context } from '../../components/context/context.ts'
+import { modelOfTier } from '../../src/rules/config/models-by-tier.ts'
+import { parseModel } from '../../src/rules/projection/model-name.ts'
 
 /**
  * Runs subtasks for programs, counts those that have ended, and turns their results into the answers that are waited for.
@@ -100,4 +108,87 @@ function tellEnd(
   outcome: SubtaskOutcome,
 ): void {
   emit(world, 'subtask-ended', { ...whose, subtaskId: outcome.subtaskId, result: subtaskResult(outcome) })
+}
+
+/** What an agent's subtasks have come to before there is any. */
+const noSubtasks: SubtaskCountData = { ended: 0, inputTokens: 0, launched: 0, outputTokens: 0, truncated: 0 }
+
+/** Makes an entity a subtask that is about to run: a tool call that waits for it, or one of its own. */
+export function launchSubtask(world: World, effect: Entity, asked: Omit<SubtaskData, 'subtaskId'>): void {
+  const { agent, model, name } = asked
+  const before = world.get(agent, SubtaskCount) ?? noSubtasks
+  const launched = before.launched + 1
+  world.set(agent, SubtaskCount, { ...before, launched })
+  const subtaskId = `${callerOf(world, agent)}:sub:${name}:${launched}`
+  world.set(effect, Subtask, { ...asked, subtaskId })
+  const attempt = (world.get(effect, Effect)?.attempt ?? 0) + 1
+  world.set(effect, Effect, { attempt, kind: 'subtask', restart: 'resumable' })
+  world.add(effect, Pending)
+  world.spawn(SubtaskAccount({ agent, model, spent: nothingSpent, subtaskId }))
+  emit(world, 'subtask-started', { agent, model, name, subtaskId })
+}
+
+/** A session's World has one agent, and no other World its name; of another world's agents each has a number. */
+function callerOf(world: World, agent: Entity): string {
+  return world.has(agent, Ancestry) ? world.name : `${world.name}/${agent}`
+}
+
+/** Launches a subtask that a program asks for. */
+function takeSubtask(world: World, input: InputOf<'subtask'>): void {
+  const { agent, maxSteps, model, name, request, systemPrompt, timeoutMs, tools, userMessage } = input
+  const llm = world.get(agent, Llm)
+  const reason = llm === undefined ? `Entity ${agent} is no agent` : toolProblem(world, agent, tools)
+  if (llm === undefined || reason !== undefined) {
+    return noteRefused(world, request, { code: 'invalid-argument', reason: `runSubtask: ${reason}.` })
+  }
+  const asked = { maxSteps, name, request, systemPrompt, timeoutMs, tools, userMessage }
+  launchSubtask(world, world.spawn(), { ...asked, agent, model: model ?? llm.model })
+}
+
+/** Tools of the World itself are for the agent alone. */
+function toolProblem(world: World, agent: Entity, names: readonly string[]): string | undefined {
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  for (const name of names) {
+    const tool = tools.find((each) => each.name === name)
+    if (tool === undefined) return `tools: the agent has no tool '${name}'`
+    if (tool.world === true) return `tools: '${name}' changes the World of the agent, and a subtask has one of its own`
+  }
+  return undefined
+}
+
+/**
+ * What thinks for the subtasks of an agent's wrappers: the model that was set, else the small one of the agent's provider,
+ * else the agent's own. By its bare name, a model is one of the agent's provider.
+ */
+export function smallModelOf(world: World, agent: Entity): { readonly model: string; readonly fallback?: string } {
+  const { model: own } = world.read(agent, Llm)
+  const { agentic, modelsByTier } = world.get(agent, Context) ?? {}
+  const { provider } = parseModel(own)
+  const full = (name: string): string => (name.includes('/') ? name : `${provider}/${name}`)
+  if (agentic?.smallModel !== undefined) return { model: full(agentic.smallModel) }
+  const small = modelOfTier(provider, 'small', modelsByTier)
+  const model = small === undefined ? own : full(small)
+  const isUsable = model !== own && world.get(agent, SubtaskCount)?.unavailable?.includes(model) !== true
+  return isUsable ? { model, fallback: own } : { model: own }
+}
+
+/** Was a default model of a subtask refused at its first call, as one is that the provider does not have? */
+function isUnavailable(world: World, effect: Entity, { failure, stepsUsed }: SubtaskOutcome): boolean {
+  const { fallback } = world.read(effect, Subtask)
+  return fallback !== undefined && failure?.kind === 'invalid-request' && stepsUsed <= 1
+}
+
+/** Runs a subtask once more with the model of its agent, and remembers that the default one is not to be had. */
+function fallBack(world: World, effect: Entity, { failure, subtaskId }: SubtaskOutcome): void {
+  const { fallback, model, subtaskId: _, ...asked } = world.read(effect, Subtask)
+  const { agent } = asked
+  const account = accountOf(world, subtaskId)
+  if (account !== undefined) world.despawn(account)
+  const { unavailable = [], ...count } = world.get(agent, SubtaskCount) ?? noSubtasks
+  if (!unavailable.includes(model)) {
+    world.set(agent, SubtaskCount, { ...count, unavailable: [...unavailable, model] })
+    emit(world, 'small-model-unavailable', { agent, model, message: failure?.message ?? '' })
+  }
+  world.remove(effect, Outcome)
+  launchSubtask(world, effect, { ...asked, model: fallback ?? model })
 }

@@ -4,22 +4,22 @@ import { Ceilings } from '../../components/money/ceilings.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
 import { LastTurn } from '../../components/agent/last-turn.ts'
 import { OwnedBy } from '../../components/effects/owned-by.ts'
-import { SubagentNotification } from '../../components/sessions/subagent-notification.ts'
+import { SubagentNotification, UnreadBy } from '../../components/sessions/subagent-notification.ts'
 import { subagentDefaults, SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
-import { SubagentSession } from '../../components/sessions/subagent-session.ts'
+import { ActiveFor, SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
 import { Terminal } from '../../components/agent/terminal.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import { Unread } from '../../components/agent/unread.ts'
 import { endedLine, seconds, stillLine, updatesText } from '../../src/rules/delegation/session-lines.ts'
-import type { Entity } from '../../src/world/component.ts'
+import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../kit/latched.ts'
-import { endWait } from './end-wait.ts'
-import { markRead } from './result-answer.ts'
-import { inOrderOfFinishing, isOver, stillAwaited, unreadSessions } from './wait-condition.ts'
-import { settled } from '../kit/settled.ts'
+import { markRead } from './session-answers.ts'
+import { settled } from '../kit/effects.ts'
+import { isFinal } from '../../src/protocol/session-status.ts'
+import type { z } from 'zod'
 
 /**
  * Tells agents of sessions that have ended, in one message: those that wait when what they wait for is there or their time
@@ -82,4 +82,65 @@ function newsLines(world: World, agent: Entity): readonly string[] {
 
 function say(world: World, agent: Entity, text: string): void {
   world.append(agent, Conversation, { role: 'system', content: [{ type: 'text', text }] })
+}
+
+export type WaitData = DeepReadonly<z.infer<typeof SubagentWait.schema>>
+
+/** Is it over what an agent waits for? */
+export function isOver(world: World, agent: Entity, { mode, sessions, watched = [] }: WaitData): boolean {
+  if (mode === 'all') return (sessions ?? watched).every((session) => hasEnded(world, session))
+  if (sessions !== null) {
+    return sessions.some((session) => isWorthWaking(world, session)) || sessions.every((one) => hasEnded(world, one))
+  }
+  return (
+    world.referrers(EndedInWait, agent).some((session) => isWorthWaking(world, session)) ||
+    unreadSessions(world, agent).length > 0 ||
+    activeInBackground(world, agent).length === 0
+  )
+}
+
+/** Is a session one of those that a wait is about? */
+export function isAwaited(world: World, { sessions, watched }: WaitData, session: Entity): boolean {
+  const named = sessions ?? watched
+  return named === undefined ? world.read(session, SubagentSession).mode === 'background' : named.includes(session)
+}
+
+/** The sessions that a wait is about and that have not ended, in the order of their launches. */
+function stillAwaited(world: World, agent: Entity, { sessions, watched }: WaitData): readonly Entity[] {
+  const named = sessions ?? watched ?? activeInBackground(world, agent)
+  return named.filter((session) => !hasEnded(world, session)).toSorted((a, b) => a - b)
+}
+
+export function activeInBackground(world: World, agent: Entity): readonly Entity[] {
+  return world
+    .referrers(ActiveFor, agent)
+    .filter((session) => world.read(session, SubagentSession).mode === 'background')
+}
+
+/** Sessions whose notification an agent has not read, in order of finishing. */
+export function unreadSessions(world: World, agent: Entity): readonly Entity[] {
+  return inOrderOfFinishing(world, world.referrers(UnreadBy, agent))
+}
+
+/** Each once, in the order in which they ended. */
+function inOrderOfFinishing(world: World, sessions: readonly Entity[]): readonly Entity[] {
+  const place = (session: Entity): number => world.read(session, SubagentSession).finishedSequence ?? 0
+  return [...new Set(sessions)].toSorted((a, b) => place(a) - place(b))
+}
+
+function hasEnded(world: World, session: Entity): boolean {
+  const record = world.get(session, SubagentSession)
+  return record === undefined || isFinal(record.status)
+}
+
+function isWorthWaking(world: World, session: Entity): boolean {
+  return hasEnded(world, session) && world.get(session, SubagentSession)?.status !== 'cancelled'
+}
+
+/** Ends an agent's wait, if it waits. The sessions go on. */
+export function endWait(world: World, agent: Entity): void {
+  if (!world.has(agent, SubagentWait)) return
+  world.remove(agent, SubagentWait)
+  for (const session of world.referrers(EndedInWait, agent)) world.remove(session, EndedInWait)
+  for (const effect of world.referrers(OwnedBy, agent)) if (world.has(effect, WaitDeadline)) world.despawn(effect)
 }

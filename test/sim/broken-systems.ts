@@ -21,9 +21,8 @@ import { Due } from '../../components/effects/due.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
-import type { World } from '../../src/world/world.ts'
-import type { System } from '../../src/world/world.ts'
-import { answerCall, resultOf } from '../../systems/agent/answer-call.ts'
+import type { System, World } from '../../src/world/world.ts'
+import { answerCall, resultOf } from '../../systems/agent/tool-results.ts'
 import {
   cancellation,
   reasoning,
@@ -34,7 +33,7 @@ import {
   standardSystems,
   toolResults,
 } from '../../systems/index.ts'
-import { settled } from '../../systems/kit/settled.ts'
+import { settled } from '../../systems/kit/effects.ts'
 
 /** The standard systems, one of them broken. */
 function replaced(name: string, run: (world: World) => void): System[] {

@@ -76,7 +76,7 @@ const mutations: readonly Mutation[] = [
                 for (const draft of world.query(HolderDraft)) if (!world.has(draft, DraftOf)) world.despawn(draft)
               },
             }
-          : system.name === 'archiving'
+          : system.name === 'archive-jobs'
             ? {
                 ...system,
                 run: (world: World) => {

@@ -17,7 +17,7 @@ describe('the standard systems', () => {
       'turn-end',
       'tool-results',
       'subagent-scheduler',
-      'archiving',
+      'archive-jobs',
       'cost-ceiling',
       'wait',
       'subagent-tools',

@@ -8,9 +8,8 @@ import { SubagentWait, WaitDeadline } from '../../../components/sessions/subagen
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
-import { activeInBackground, isOver, unreadSessions, type WaitData } from '../wait-condition.ts'
-import { sessionName, someSeconds } from './arguments.ts'
-import { worldTool } from './world-tool.ts'
+import { activeInBackground, isOver, unreadSessions, type WaitData } from '../wait.ts'
+import { sessionName, someSeconds, worldTool } from './world-tool.ts'
 
 const input = () =>
   z.object({

@@ -46,7 +46,7 @@ describe('a configuration', () => {
 
 describe('an agent that is not archived', () => {
   it('runs, byte for byte, as one in a world without these systems', async () => {
-    const apart = new Set(['archival', 'archiving', 'transcripts'])
+    const apart = new Set(['archival', 'archive-jobs', 'transcripts'])
     const made = archiving({ archival: false })
     const other = archiving({ archival: false, systems: (all) => all.filter(({ name }) => !apart.has(name)) })
     for (const { runner, say } of [made, other]) {

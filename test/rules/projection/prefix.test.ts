@@ -12,7 +12,7 @@ import { nextPrefix, prefixAt } from '../../../src/rules/projection/prefix.ts'
 import { defineComponent } from '../../../src/world/component.ts'
 import { tick } from '../../../src/world/tick.ts'
 import { World } from '../../../src/world/world.ts'
-import { insertMessage } from '../../../systems/agent/insert-message.ts'
+import { insertMessage } from '../../../systems/agent/tool-results.ts'
 import { reasoning } from '../../../systems/agent/reasoning.ts'
 
 const model = 'scripted/x'

@@ -20,7 +20,7 @@ import {
   SubagentSession,
   TranscriptWrite,
 } from 'entia/components'
-import { archival, archiving, transcripts } from 'entia/systems'
+import { archival, archiveJobs, transcripts } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { seqAt } from '../../../src/rules/projection/places.ts'
 import { model, saying, settleWith, tickAt, told, worldOf } from '../one-tick.ts'
@@ -51,7 +51,7 @@ function endTurn(world: World, agent: Entity, turn: number, stop: 'done' | 'canc
   world.spawn(EndedTurn({ agent, fromSeq: turn * 3 + 1, stop, toSeq: turn * 3 + 3 }))
 }
 
-const all = () => worldOf(archiving, archival, transcripts)
+const all = () => worldOf(archiveJobs, archival, transcripts)
 
 /** Lets what is under way for a job come out well, until the turn has collapsed. */
 function archiveTurn(world: World, job: Entity, nowMs = 0): void {
@@ -115,7 +115,7 @@ describe('archival', () => {
   })
 })
 
-describe('archiving', () => {
+describe('archive jobs', () => {
   it('collapses a turn in one tick: the placeholder has the seq of its last message, and later ones keep theirs', () => {
     const world = all()
     const agent = talker(world, 3)

@@ -3,7 +3,7 @@ import { Context } from 'entia/context'
 import { OwnedBy, Requested, ToolCall, WatchdogState } from 'entia/components'
 import { watchdog } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { keepNewestCall } from '../../../systems/context/watchdog/run-of-calls.ts'
+import { keepNewestCall } from '../../../systems/context/call-runs.ts'
 import { asking, listener, tickAt, told, worldOf } from '../one-tick.ts'
 
 const context = Context({ watchdog: { mode: 'warn', threshold: 3 } })

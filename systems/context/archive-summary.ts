@@ -1,12 +1,7 @@
-import {
-  ArchiveJob,
-  type ArchiveJobData,
-  SummaryOf,
-  type TurnSummary,
-} from '../../../components/context/archive-job.ts'
-import { Outcome } from '../../../components/effects/outcome.ts'
-import { SideCall } from '../../../components/effects/side-call.ts'
-import { TokenUsage } from '../../../components/money/usage.ts'
+import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/context/archive-job.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import { SideCall } from '../../components/effects/side-call.ts'
+import { TokenUsage } from '../../components/money/usage.ts'
 import {
   emptyReply,
   noSummary,
@@ -18,14 +13,14 @@ import {
   summaryModel,
   summaryPrompt,
   unparsed,
-} from '../../../src/rules/context/archival-summary.ts'
-import { transcriptOf } from '../../../src/rules/projection/side-request.ts'
-import { added, withAdded } from '../../../src/rules/tokens/with-added.ts'
-import type { Entity } from '../../../src/world/component.ts'
-import { parsedAs } from '../../../src/world/parsed-as.ts'
-import type { World } from '../../../src/world/world.ts'
-import { beginEffect, clearEffect } from '../../kit/begin-effect.ts'
-import { endCall } from '../../money/charge-call.ts'
+} from '../../src/rules/context/archival-summary.ts'
+import { transcriptOf } from '../../src/rules/projection/side-request.ts'
+import { added, withAdded } from '../../src/rules/tokens/with-added.ts'
+import type { Entity } from '../../src/world/component.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
+import type { World } from '../../src/world/world.ts'
+import { beginEffect, clearEffect } from '../kit/effects.ts'
+import { endCall } from '../money/charge-call.ts'
 import {
   askForText,
   cutSummary,
@@ -33,8 +28,8 @@ import {
   sideCallProblem,
   type Written,
   writtenText,
-} from '../summaries/side-calls.ts'
-import { emit } from '../../kit/emit.ts'
+} from './summaries/side-calls.ts'
+import { emit } from '../kit/emit.ts'
 
 /** Longest try of a call for a summary; the time for all of them is the job's. */
 const tryTimeoutMs = 600_000

@@ -10,6 +10,7 @@ import { Unread } from '../../components/agent/unread.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
+import { Requested } from '../../components/agent/tool-call.ts'
 
 /** What keeps an agent from its next step. */
 const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
@@ -36,4 +37,15 @@ function hasAll(world: World, agent: Entity, tokens: readonly Component[]): bool
 /** These, and as many behind them: some of the first may be held up before they are started. */
 export function soonReady(world: World, count: number): readonly Entity[] {
   return world.first(2 * count, ...ready)
+}
+
+/** The first so many calls that nobody has decided about, ascending. */
+export function requestedCalls(world: World, count: number): readonly Entity[] {
+  const calls = soonRequested(world, count)
+  return calls.length <= count ? calls : calls.slice(0, count)
+}
+
+/** These, and as many behind them: some of the first may be refused before they are decided about. */
+export function soonRequested(world: World, count: number): readonly Entity[] {
+  return world.first(2 * count, Requested)
 }

@@ -1,11 +1,11 @@
-import { Conversation } from '../../../components/agent/conversation.ts'
-import { ToolCall } from '../../../components/agent/tool-call.ts'
-import { WatchdogState } from '../../../components/agent/watchdog-state.ts'
-import { callBefore, newestCall } from '../../../src/rules/projection/call-before.ts'
-import { type CallRun, isSameCall, keyOfCall, repeatedToolCall } from '../../../src/rules/context/call-run.ts'
-import type { DataOf, Entity } from '../../../src/world/component.ts'
-import type { Json } from '../../../src/world/json.ts'
-import type { World } from '../../../src/world/world.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { ToolCall } from '../../components/agent/tool-call.ts'
+import { WatchdogState } from '../../components/agent/watchdog-state.ts'
+import { callBefore, newestCall } from '../../src/rules/projection/call-before.ts'
+import { type CallRun, isSameCall, keyOfCall, repeatedToolCall } from '../../src/rules/context/call-run.ts'
+import type { DataOf, Entity } from '../../src/world/component.ts'
+import type { Json } from '../../src/world/json.ts'
+import type { World } from '../../src/world/world.ts'
 
 type State = DataOf<() => typeof WatchdogState.schema>
 

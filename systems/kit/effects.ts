@@ -1,11 +1,18 @@
+import { Outcome } from '../../components/effects/outcome.ts'
+import type { Component, Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
 import { Due } from '../../components/effects/due.ts'
 import { Effect } from '../../components/effects/effect.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
 import { Pending } from '../../components/effects/pending.ts'
 import { Running } from '../../components/effects/running.ts'
 import type { RestartClass } from '../../src/protocol/tool-declaration.ts'
-import type { Entity } from '../../src/world/component.ts'
-import type { World } from '../../src/world/world.ts'
+
+/**
+ * Effects of one kind that are settled, ascending. One query serves all kinds: few are settled at a time.
+ */
+export function settled(world: World, token: Component): readonly Entity[] {
+  return world.query(Outcome).filter((effect) => world.has(effect, token))
+}
 
 /** What an entity is to do next. */
 export interface NextEffect {

@@ -1,0 +1,189 @@
+import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/context/archive-job.ts'
+import { DraftOf, HolderDraft } from '../../components/context/holder.ts'
+import { Outcome } from '../../components/effects/outcome.ts'
+import type { Entity } from '../../src/world/component.ts'
+import type { World } from '../../src/world/world.ts'
+import { askForSummary, endSummary, takeReply, withoutReply } from './archive-summary.ts'
+import { beginEffect, settled, tryWriteAgain } from '../kit/effects.ts'
+import { TranscriptWrite } from '../../components/context/agent-transcript.ts'
+import type { Failure } from '../../src/protocol/failure.ts'
+import { HolderFailure, HolderRemoval } from '../../src/rules/delegation/session-outcome.ts'
+import { parsedAs } from '../../src/world/parsed-as.ts'
+import { takeWritten } from './transcripts.ts'
+import { Archive, type ArchivePhase } from '../../components/context/archive.ts'
+import { Conversation } from '../../components/agent/conversation.ts'
+import { LastWords } from '../../components/context/last-words.ts'
+import { ModelCall } from '../../components/effects/model-call.ts'
+import { OwnedBy } from '../../components/effects/owned-by.ts'
+import { Unread } from '../../components/agent/unread.ts'
+import { lastWords } from '../../src/rules/context/last-words.ts'
+import { countUpTo } from '../../src/rules/projection/places.ts'
+import { recordHolder } from '../../src/rules/delegation/record-holder.ts'
+import { noteRewrite } from './summaries/note-rewrite.ts'
+import { emit } from '../kit/emit.ts'
+import { keepNewestCall } from './call-runs.ts'
+
+/**
+ * Moves turns to their holders. A turn stays where it is until its holder, its transcript and its summary are durable; then,
+ * in one tick and before anybody thinks in it, all of it but the message that opened it is replaced by a summary that names
+ * the holder.
+ *
+ * Query: Outcome. Writes: ArchiveJob, Archive, Conversation, SubagentSession. Starts: transcript, model, timer; holder and
+ * holder-removal once more.
+ */
+export const archiveJobs = {
+  name: 'archive-jobs',
+  priority: -29,
+  wakes: [
+    [HolderDraft, Outcome],
+    [SummaryOf, Outcome],
+    [ArchiveJob, Outcome],
+  ],
+  run(world: World): void {
+    for (const effect of world.query(Outcome)) take(world, effect)
+    for (const job of settled(world, ArchiveJob)) moveJob(world, job)
+  },
+}
+
+/** Replies count before the job's own time: what comes at its end has come. */
+function take(world: World, effect: Entity): void {
+  if (world.has(effect, HolderDraft)) return takeRemoval(world, effect)
+  const job = world.get(effect, SummaryOf)?.job
+  if (job === undefined) return
+  const summary = takeReply(world, effect, job)
+  world.despawn(effect)
+  if (summary !== undefined) takeSummary(world, job, summary)
+}
+
+/** Takes a job on whose step's effect is settled. */
+function moveJob(world: World, job: Entity): void {
+  const { step } = world.read(job, ArchiveJob)
+  if (step === 'summary') return takeSummary(world, job, withoutReply(world, job))
+  const problem = problemOf(world, job)
+  if (problem !== undefined) return tryAgain(world, job, problem)
+  switch (step) {
+    case 'holder':
+      world.patch(job, ArchiveJob, { step: 'entries', tries: 1 })
+      return beginEffect(world, job, { kind: 'transcript', restart: 'keyed' })
+    case 'entries': {
+      for (const draft of world.referrers(DraftOf, job)) world.patch(draft, HolderDraft, { isWritten: true })
+      world.patch(job, ArchiveJob, { step: 'summary', tries: 1 })
+      const summary = askForSummary(world, job)
+      return summary && takeSummary(world, job, summary)
+    }
+    case 'lines': {
+      takeWritten(world, job)
+      const { summary } = world.read(job, ArchiveJob)
+      return summary && collapse(world, job, summary)
+    }
+  }
+}
+
+/** Has the lines written of a turn that has its summary, as soon as nothing else is written to the agent's transcript. */
+function takeSummary(world: World, job: Entity, summary: TurnSummary): void {
+  endSummary(world, job)
+  world.patch(job, ArchiveJob, { step: 'lines', summary, tries: 1 })
+}
+
+type Problem = { readonly phase: 'spawn' | 'seed' | 'disk'; readonly failure: Failure }
+
+function problemOf(world: World, job: Entity): Problem | undefined {
+  const outcome = world.read(job, Outcome)
+  const isHolder = world.read(job, ArchiveJob).step === 'holder'
+  if (!outcome.ok) return { phase: isHolder ? 'spawn' : 'disk', failure: outcome.failure }
+  return isHolder ? parsedAs(HolderFailure(), outcome.value) : undefined
+}
+
+function tryAgain(world: World, job: Entity, { phase, failure }: Problem): void {
+  const { tries } = world.read(job, ArchiveJob)
+  if (tryWriteAgain(world, job, tries)) return world.patch(job, ArchiveJob, { tries: tries + 1 })
+  world.remove(job, TranscriptWrite)
+  failJob(world, job, phase, failure)
+}
+
+/**
+ * Replaces an archived turn, its opening message aside, by one message that names its holder; from this tick on the holder
+ * is a session of the agent.
+ */
+function collapse(world: World, job: Entity, summary: TurnSummary): void {
+  const data = world.read(job, ArchiveJob)
+  const { agent, fromSeq, reason, subagentId, task, toSeq } = data
+  replaceSlice(world, data, summary)
+  recordHolder(world, agent, { model: data.llm.model, sessionId: subagentId, task }, summary.text)
+  world.append(agent, Archive, {
+    atMs: world.nowMs,
+    fromSeq,
+    reason,
+    status: 'archived',
+    subagentId,
+    summary: summary.status,
+    task,
+    toSeq,
+    ...(summary.truncated && { truncated: true as const }),
+  })
+  // The holder stays: it is no draft any more.
+  for (const draft of world.referrers(DraftOf, job)) world.despawn(draft)
+  world.despawn(job)
+  emit(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
+}
+
+/** The newest turn's last words stay to be read. Turns may collapse in any order. */
+function keepWords(world: World, agent: Entity, count: number, seq: number): void {
+  if ((world.get(agent, LastWords)?.seq ?? 0) > seq) return
+  world.set(agent, LastWords, { seq, text: lastWords(world, agent, count) })
+}
+
+function replaceSlice(
+  world: World,
+  { agent, fromSeq, subagentId, toSeq }: ArchiveJobData,
+  { costNanoUsd, text: summary }: TurnSummary,
+): void {
+  const from = countUpTo(world, agent, fromSeq)
+  const to = countUpTo(world, agent, toSeq)
+  keepNewestCall(world, agent, from, to)
+  keepWords(world, agent, to, toSeq)
+  const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
+  const isUnread = world.has(agent, Unread)
+  world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
+  // What stands behind the turn, and is being answered, is none the newer for it.
+  if (!isUnread) world.remove(agent, Unread)
+  noteRewrite(world, agent, { kind: 'archival', costNanoUsd, toSeq })
+  for (const call of world.referrers(OwnedBy, agent)) {
+    if (!world.has(call, ModelCall)) continue
+    const { messages } = world.read(call, ModelCall)
+    world.patch(call, ModelCall, { messages: messages - (to - from - 1) })
+  }
+}
+
+/** Gives a turn up: it stays whole, and is not tried again. What was made of its holder is removed. */
+function failJob(world: World, job: Entity, phase: ArchivePhase, failure: Failure): void {
+  const { agent, fromSeq, reason, subagentId, task, toSeq } = world.read(job, ArchiveJob)
+  world.append(agent, Archive, {
+    atMs: world.nowMs,
+    failure,
+    fromSeq,
+    phase,
+    reason,
+    status: 'failed',
+    subagentId,
+    task,
+    toSeq,
+  })
+  world.despawn(job)
+  emit(world, 'archive-failed', { agent, failure, phase, subagentId })
+}
+
+/** Takes how a removal has ended. One that failed is tried again, and then told of. */
+function takeRemoval(world: World, draft: Entity): void {
+  const outcome = world.read(draft, Outcome)
+  const { sessionId, tries } = world.read(draft, HolderDraft)
+  const removal = outcome.ok ? parsedAs(HolderRemoval(), outcome.value) : undefined
+  const left = outcome.ok ? (removal?.left ?? []) : (['world', 'transcript'] as const)
+  if (left.length > 0 && tryWriteAgain(world, draft, tries))
+    return world.patch(draft, HolderDraft, { tries: tries + 1 })
+  if (left.length > 0) {
+    const message = outcome.ok ? (removal?.message ?? '') : outcome.failure.message
+    emit(world, 'archive-cleanup-failed', { left, message, subagentId: sessionId })
+  }
+  world.despawn(draft)
+}

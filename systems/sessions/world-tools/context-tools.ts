@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { CheckpointPending } from '../../../components/context/checkpoint-pending.ts'
+import { hasCheckpointer } from '../../../src/rules/context/checkpointer.ts'
+import { lazily } from '../../../src/world/lazily.ts'
+import { filledText, worldTool, type WorldTool } from './world-tool.ts'
+import { Effect } from '../../../components/effects/effect.ts'
+import { Pending } from '../../../components/effects/pending.ts'
+import { Context } from '../../../components/context/context.ts'
+import { type AgenticWrapper, agenticWrappers } from '../../../src/rules/context/agentic-wrapper.ts'
+import { launchSubtask, smallModelOf } from '../subtasks.ts'
+
+const doneInput = lazily(() => z.object({ detail: filledText() }))
+
+/** `mark_task_done`: before its next step a record takes the place of what the agent has done. The last detail counts. */
+export const markTaskDone = worldTool('mark_task_done', doneInput, (world, { detail }, { agent }) => {
+  if (!hasCheckpointer(world, agent)) return { problem: 'mark_task_done: checkpoints are switched off.' }
+  const { requests = [] } = world.get(agent, CheckpointPending) ?? {}
+  world.set(agent, CheckpointPending, { by: 'model', note: detail, requests })
+  return JSON.stringify({ status: 'acknowledged' })
+})
+
+const recallInput = () => z.object({ query: filledText() })
+
+/** `recall`: searches what the agent no longer sees of its conversation; the store does, and the call stays open meanwhile. */
+export const recall = worldTool('recall', recallInput, (world, _, { call }) => {
+  world.add(call, Effect({ attempt: 1, kind: 'recall', restart: 'pure' }))
+  world.add(call, Pending)
+  return undefined
+})
+
+/** Longest run of a wrapper's subtask, in milliseconds of world time. */
+const wrapperTimeoutMs = 60_000
+
+const wrapperInput = lazily(() => z.object({ request: filledText() }))
+
+/** The wrappers, by name. */
+export const agentic: readonly (readonly [string, WorldTool])[] = agenticWrappers.map((wrapper) => [
+  wrapper.name,
+  wrapperTool(wrapper),
+])
+
+/** A wrapper: its call stays open until a subtask has an answer to it. */
+function wrapperTool({ maxSteps, name, systemPrompt, tools }: AgenticWrapper): WorldTool {
+  return worldTool(name, wrapperInput, (world, { request: userMessage }, { agent, call }) => {
+    const maxDigestChars = world.get(agent, Context)?.agentic.maxDigestChars
+    launchSubtask(world, call, {
+      ...smallModelOf(world, agent),
+      agent,
+      ...(maxDigestChars !== undefined && { maxDigestChars }),
+      maxSteps,
+      name,
+      systemPrompt,
+      timeoutMs: wrapperTimeoutMs,
+      tools: [...tools],
+      userMessage,
+    })
+    return undefined
+  })
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { AwaitingSession } from '../../../components/sessions/session-call.ts'
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { launchSession, resumeSession } from '../launch-session.ts'
+import { refusalText } from '../delegation.ts'
+import { lazily } from '../../../src/world/lazily.ts'
+import { filledText, positiveSeconds, sessionName, worldTool, type WorldTool } from './world-tool.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { toolPresets } from '../../../src/rules/delegation/declarations.ts'
+import { freeFormConfig } from '../../../src/rules/delegation/free-form.ts'
+import { findSession } from '../../../src/rules/delegation/find-session.ts'
+
+const launchName = 'subagent'
+
+/** Made once, and not with each list of systems. */
+const launchInput = lazily(() =>
+  z.object({
+    background: z.boolean().default(false),
+    category: filledText().optional(),
+    load_skills: z.array(filledText()).default([]),
+    prompt: filledText(),
+    timeout: positiveSeconds().optional(),
+  }),
+)
+
+/** `subagent`: launches a session. In the background it is answered at once; else when the session has ended. */
+export function subagent(defaultTimeoutMs: number | undefined): WorldTool {
+  return worldTool(launchName, launchInput, (world, asked, { agent, call, callId }) => {
+    const session = launchSession(world, agent, {
+      category: asked.category,
+      prompt: asked.prompt,
+      loadSkills: asked.load_skills,
+      mode: asked.background ? 'background' : 'sync',
+      timeoutMs: asked.timeout ?? defaultTimeoutMs,
+      callId,
+    })
+    if (typeof session !== 'number') return { problem: refusalText(launchName, session) }
+    const { category, mode, sessionId, status } = world.read(session, SubagentSession)
+    if (mode === 'background') {
+      return JSON.stringify({ status: 'success', session_id: sessionId, category, lifecycle_status: status })
+    }
+    world.set(call, AwaitingSession, { session })
+    return undefined
+  })
+}
+
+const workerName = 'spawn_subagent'
+/** The category of the sessions that it launches. */
+const workerCategory = 'worker'
+const onBlocked =
+  '- You have the tools that you were given, and get no others. What would need an approval is denied: report that you are blocked instead of trying again.'
+
+/** Made once, and not with each list of systems. */
+const workerInput = lazily(() =>
+  z.object({
+    preset: z.enum(['minimal', 'investigate', 'work']).optional(),
+    task: filledText(),
+    tools: z.array(filledText()).optional(),
+  }),
+)
+
+/** `spawn_subagent`: launches a worker in the background that has the tools it is given, and no others. It never forks. */
+export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
+  return worldTool(workerName, workerInput, (world, { preset, task, tools }, { agent, callId }) => {
+    const own = new Set((world.get(agent, ToolRegistry)?.tools ?? []).map((tool) => tool.name))
+    const lacking = tools?.find((wanted) => !own.has(wanted))
+    if (lacking !== undefined) {
+      return { problem: `Invalid arguments for '${workerName}': tools: there is no tool named ${lacking}` }
+    }
+    const granted = tools ?? (preset === undefined ? [] : toolPresets[preset].filter((tool) => own.has(tool)))
+    const worker = freeFormConfig(workerCategory, {})
+    const config = {
+      ...worker,
+      systemPrompt: `${worker.systemPrompt}\n${onBlocked}`,
+      inheritancePolicy: { inheritPermissions: true, inheritSystemPrompt: false, inheritTools: granted },
+    }
+    const session = launchSession(world, agent, {
+      approvals: 'denied',
+      config,
+      prompt: task,
+      loadSkills: [],
+      mode: 'background',
+      timeoutMs: defaultTimeoutMs,
+      callId,
+    })
+    if (typeof session !== 'number') return { problem: refusalText(workerName, session) }
+    const { sessionId, status } = world.read(session, SubagentSession)
+    return JSON.stringify({ subagent_id: sessionId, status })
+  })
+}
+
+const resumeInput = () => z.object({ session_id: sessionName() })
+
+/** `subagent_resume`: goes on, in a new session, with one that did not succeed. */
+export const subagentResume = worldTool('subagent_resume', resumeInput, (world, { session_id: named }, { agent }) => {
+  const found = findSession(world, agent, named)
+  if (found.problem !== undefined) return refused(found.problem, named)
+  const original = world.read(found.session, SubagentSession).sessionId
+  const resumed = resumeSession(world, found.session)
+  if ('code' in resumed) return refused(resumed.message, original)
+  const { category, sessionId, status } = world.read(resumed.session, SubagentSession)
+  return JSON.stringify({
+    status: 'success',
+    original_session_id: original,
+    session_id: sessionId,
+    category,
+    lifecycle_status: status,
+    continued: resumed.isContinued,
+  })
+})
+
+function refused(error: string, original: string): string {
+  return JSON.stringify({ status: 'error', original_session_id: original, session_id: null, error })
+}

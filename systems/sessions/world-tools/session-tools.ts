@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import { field, oneLine } from '../../../src/rules/text/frames.ts'
+import { giveAnswer, type PartialAnswer, resultAnswer, timeoutAnswer, unknownAnswer } from '../session-answers.ts'
+import { findSession } from '../../../src/rules/delegation/find-session.ts'
+import { filledText, sessionName, someSeconds, worldTool } from './world-tool.ts'
+import { cutText } from '../../../src/rules/text/cut-text.ts'
+import { Effect } from '../../../components/effects/effect.ts'
+import { Pending } from '../../../components/effects/pending.ts'
+import { AwaitingReply, AwaitingSession } from '../../../components/sessions/session-call.ts'
+import { isFinal } from '../../../src/protocol/session-status.ts'
+import { cancelSession, tellCancelled } from '../end-session.ts'
+import { queryProblem, querySession } from '../query-session.ts'
+
+const statusInput = () => z.object({ session_id: sessionName().optional() })
+
+/** `subagent_status`: how one session stands, or a table of those in the background. */
+export const subagentStatus = worldTool(
+  'subagent_status',
+  statusInput,
+  (world, { session_id: named }, { agent, call }) => {
+    if (named === undefined) {
+      const records = world.referrers(SubagentSession, agent).map((session) => world.read(session, SubagentSession))
+      return JSON.stringify(overview(records.filter(({ mode }) => mode === 'background')))
+    }
+    const found = findSession(world, agent, named)
+    if (found.problem !== undefined) {
+      return JSON.stringify({
+        status: 'error',
+        session_id: named,
+        category: null,
+        lifecycle_status: null,
+        error: found.problem,
+      })
+    }
+    const { sessionId, category, status, error = null } = world.read(found.session, SubagentSession)
+    const answer = { status: 'success', session_id: sessionId, category, lifecycle_status: status, error }
+    if (status !== 'queued') return JSON.stringify(answer)
+    giveAnswer(world, call, { answer, wants: { queuePositionOf: sessionId } })
+    return undefined
+  },
+)
+
+function overview(records: readonly SubagentSessionData[]): object {
+  if (records.length === 0) {
+    return { status: 'success', session_count: 0, summary_table: 'No active subagent sessions.' }
+  }
+  const latestFirst = records.toSorted((a, b) => b.updatedAtMs - a.updatedAtMs || a.sequence - b.sequence)
+  const rows = latestFirst
+    .slice(0, maxRows)
+    .map(
+      ({ sessionId, category, status, resultExcerpt, error }) =>
+        `${sessionId} | ${field(category)} | ${status} | ${cell(resultExcerpt ?? error ?? '')}`,
+    )
+  const leftOut = records.length - rows.length
+  const rest = leftOut > 0 ? [`(${leftOut} more sessions, not listed)`] : []
+  const table = ['Session ID | Category | Status | Last Message', ...rows, ...rest].join('\n')
+  return { status: 'success', session_count: records.length, summary_table: table }
+}
+
+/** Most sessions that the table lists, the latest: a model has to read them all. */
+const maxRows = 200
+
+/** Longest cell of the table, in characters. */
+const maxCellChars = 50
+
+function cell(text: string): string {
+  return cutText(oneLine(text.trim().split(/\r?\n/, 1)[0] ?? ''), maxCellChars, '...')
+}
+
+const resultInput = () =>
+  z
+    .object({
+      offset: z.number().int().nonnegative().optional(),
+      read_method: z.enum(['full', 'summary']).default('full'),
+      session_id: sessionName(),
+      timeout: someSeconds().optional(),
+    })
+    .refine(({ offset, read_method: method }) => offset === undefined || method === 'full', {
+      path: ['offset'],
+      message: 'goes with read_method "full" only',
+    })
+
+/** `subagent_result`: reads a session's result, and waits for its end if need be. */
+export const subagentResult = worldTool('subagent_result', resultInput, (world, asked, { agent, call }) => {
+  const { session_id: named, read_method: method, offset, timeout: timeoutMs } = asked
+  const reading = { method, ...(offset !== undefined && { offset }) }
+  const found = findSession(world, agent, named)
+  if (found.problem !== undefined) return JSON.stringify(unknownAnswer(named, found.problem, reading))
+  const { session } = found
+  const give = (answer: PartialAnswer): undefined => giveAnswer(world, call, answer) as undefined
+  if (isFinal(world.read(session, SubagentSession).status)) return give(resultAnswer(world, session, reading))
+  if (timeoutMs === 0) return give(timeoutAnswer(world, session, reading, 0))
+  world.set(call, AwaitingSession, { read: reading, session, ...(timeoutMs !== undefined && { timeoutMs }) })
+  if (timeoutMs !== undefined) {
+    world.set(call, Effect, { attempt: 1, deadlineMs: world.nowMs + timeoutMs, kind: 'timer', restart: 'pure' })
+    world.add(call, Pending)
+  }
+  return undefined
+})
+
+const cancelInput = () => z.object({ session_id: sessionName() })
+
+/** `subagent_cancel`: ends a session that is queued or running. */
+export const subagentCancel = worldTool('subagent_cancel', cancelInput, (world, { session_id: named }, { agent }) => {
+  const found = findSession(world, agent, named)
+  if (found.problem !== undefined) {
+    return JSON.stringify({ status: 'error', session_id: named, lifecycle_status: null, error: found.problem })
+  }
+  const { session } = found
+  const { sessionId, status } = world.read(session, SubagentSession)
+  if (isFinal(status)) {
+    const error = `Session already terminal: ${status}`
+    return JSON.stringify({ status: 'error', session_id: sessionId, lifecycle_status: status, error })
+  }
+  tellCancelled(world, agent, [session], [])
+  cancelSession(world, session)
+  return JSON.stringify({ status: 'success', session_id: sessionId, lifecycle_status: 'cancelled' })
+})
+
+const queryInput = () => z.object({ id: sessionName(), prompt: filledText() })
+
+/** `query_subagent`: puts a further question to a session that has succeeded; the call stays open until the reply is there. */
+export const querySubagent = worldTool(
+  'query_subagent',
+  queryInput,
+  (world, { id: named, prompt }, { agent, call }) => {
+    const found = findSession(world, agent, named)
+    if (found.problem !== undefined) return { problem: found.problem }
+    const problem = queryProblem(world, found.session)
+    if (problem !== undefined) return { problem }
+    world.add(call, AwaitingReply)
+    querySession(world, found.session, { agent, id: world.newId('query'), prompt, call })
+    return undefined
+  },
+)
