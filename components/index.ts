@@ -1,17 +1,25 @@
 export { AgentTranscript, TranscriptDue, TranscriptWrite } from './context/agent-transcript.ts'
 export { Ancestry, SessionEnd, SlotReleased, SlotRequest, ToolCeiling } from './sessions/ancestry.ts'
-export { Answered } from './agent/answered.ts'
-export { Approval, ApprovalOf } from './agent/approval.ts'
-export { Archival } from './context/archival.ts'
-export { Archive } from './context/archive.ts'
-export { ArchiveJob, SummaryOf } from './context/archive-job.ts'
-export { Blueprint, BlueprintOf, MadeFrom, SharedHistory } from './sessions/blueprint.ts'
-export { Boundary, BoundaryMoved } from './context/boundary.ts'
-export { Busy } from './agent/busy.ts'
-export { CeilingNotes } from './money/ceiling-notes.ts'
-export { Ceilings } from './money/ceilings.ts'
-export { CheckpointAsked, CheckpointPending } from './context/checkpoint-pending.ts'
 export {
+  AllowanceAwaited,
+  Answered,
+  Busy,
+  LastStep,
+  Paused,
+  RatesAwaited,
+  StepHeld,
+  Summarizing,
+  Terminal,
+} from './agent/agent-tags.ts'
+export { Approval, ApprovalOf, AwaitingApproval, Requested, ToolCall } from './agent/tool-call.ts'
+export { Archival } from './context/archival.ts'
+export { Archive, ArchiveJob, EndedTurn, LastWords, SummaryOf } from './context/archive.ts'
+export { Blueprint, BlueprintOf, MadeFrom, SharedHistory } from './sessions/blueprint.ts'
+export { Boundary, BoundaryMoved, SummaryTask } from './context/boundary.ts'
+export { CeilingNotes, Ceilings, CostCeiling } from './money/ceilings.ts'
+export {
+  CheckpointAsked,
+  CheckpointPending,
   CompactionAsked,
   CompactionPending,
   CompactionState,
@@ -19,13 +27,9 @@ export {
   Unweighed,
 } from './context/compaction-state.ts'
 export { Context } from './context/context.ts'
-export { Conversation } from './agent/conversation.ts'
-export { CostCeiling } from './money/cost-ceiling.ts'
+export { Conversation, Edited, Unread } from './agent/conversation.ts'
 export { Delegated, DelegationLimits } from './sessions/delegation-limits.ts'
-export { Due } from './effects/due.ts'
-export { Edited } from './agent/edited.ts'
-export { Effect } from './effects/effect.ts'
-export { EndedTurn } from './context/ended-turn.ts'
+export { Due, Effect, Outcome, OwnedBy, Pending, Running } from './effects/effect.ts'
 export {
   ApprovalsDenied,
   AskedAgain,
@@ -37,50 +41,37 @@ export {
   SharedBlock,
   Unsettled,
 } from './context/holder.ts'
-export { HostFacts } from './agent/host-facts.ts'
-export { InstalledTools } from './agent/installed-tools.ts'
-export { LastCall } from './context/last-call.ts'
-export { LastStep } from './agent/last-step.ts'
-export { LastTurn } from './agent/last-turn.ts'
-export { LastWords } from './context/last-words.ts'
+export { HostFacts, SeenInputs } from './agent/host-facts.ts'
+export { InstalledTools, Permissions, ToolRegistry } from './agent/tool-registry.ts'
+export { LastCall, Rewrite, RewriteTotal } from './context/last-call.ts'
+export { LastTurn, Limits, Turn } from './agent/turn.ts'
 export { Ledger } from './money/ledger.ts'
-export { Limits } from './agent/limits.ts'
-export { Llm } from './agent/llm.ts'
+export { Llm, OutputSchema } from './agent/llm.ts'
 export { Allowance, AllowanceCall, Metered, OnAllowance } from './money/metered.ts'
-export { ModelCall } from './effects/model-call.ts'
+export { ModelCall, SideCall } from './effects/model-call.ts'
 export { ModelRates, RatesCall } from './money/model-rates.ts'
-export { Outcome } from './effects/outcome.ts'
-export { OutputSchema } from './agent/output-schema.ts'
-export { OwnedBy } from './effects/owned-by.ts'
-export { Paused } from './agent/paused.ts'
-export { Pending } from './effects/pending.ts'
-export { Permissions } from './agent/permissions.ts'
 export { Prefix } from './agent/prefix.ts'
-export { RenderedPrompt } from './agent/rendered-prompt.ts'
-export { Rewrite, RewriteTotal } from './context/rewrite.ts'
-export { ReportedUsage } from './sessions/reported-usage.ts'
-export { Running } from './effects/running.ts'
-export { SeenInputs } from './agent/seen-inputs.ts'
-export { LastQuestion } from './sessions/last-question.ts'
-export { Answering, AwaitingReply, AwaitingSession, Collected, SessionQuery } from './sessions/session-call.ts'
-export { SideCall } from './effects/side-call.ts'
+export { RenderedPrompt, SystemPrompt } from './agent/system-prompt.ts'
+export { ActiveFor, ReportedUsage, SessionTexts, SubagentSession } from './sessions/subagent-session.ts'
+export {
+  Answering,
+  AwaitingReply,
+  AwaitingSession,
+  Collected,
+  LastQuestion,
+  SessionQuery,
+} from './sessions/session-call.ts'
 export { Skills } from './agent/skills.ts'
-export { AllowanceAwaited, RatesAwaited, StepHeld, Summarizing } from './agent/step-held.ts'
-export { SubagentNotification, UnreadBy } from './sessions/subagent-notification.ts'
+export {
+  EndedInWait,
+  Notified,
+  SubagentNotification,
+  SubagentWait,
+  UnreadBy,
+  WaitDeadline,
+} from './sessions/subagent-wait.ts'
 export { SubagentRegistry } from './sessions/subagent-registry.ts'
-export { SessionTexts } from './sessions/session-texts.ts'
-export { ActiveFor, SubagentSession } from './sessions/subagent-session.ts'
-export { EndedInWait, Notified, SubagentWait, WaitDeadline } from './sessions/subagent-wait.ts'
-export { SummaryTask } from './context/summary-task.ts'
-export { Subtask } from './sessions/subtask.ts'
-export { SubtaskAccount, SubtaskCount } from './sessions/subtask-account.ts'
-export { SystemPrompt } from './agent/system-prompt.ts'
-export { Terminal } from './agent/terminal.ts'
+export { Subtask, SubtaskAccount, SubtaskCount } from './sessions/subtask.ts'
 export { TokenFactors, UncountedCalls } from './money/token-factors.ts'
-export { AwaitingApproval, Requested, ToolCall } from './agent/tool-call.ts'
-export { ToolRegistry } from './agent/tool-registry.ts'
-export { Turn } from './agent/turn.ts'
-export { Unread } from './agent/unread.ts'
-export { UsageBeside } from './money/usage-beside.ts'
-export { Usage } from './money/usage.ts'
+export { Usage, UsageBeside } from './money/usage.ts'
 export { Cautioned, WatchdogLatch, WatchdogState } from './agent/watchdog-state.ts'

@@ -26,15 +26,14 @@ export type {
 
 // Components of an agent that programs read and change most. All of them: `entia/components`.
 export { Conversation } from '../components/agent/conversation.ts'
-export { LastTurn, type Stop } from '../components/agent/last-turn.ts'
-export { Limits } from '../components/agent/limits.ts'
+export { LastTurn, Limits } from '../components/agent/turn.ts'
+export type { Failure, FailureKind, RetryPolicy, Stop } from './protocol/failure.ts'
 export { Llm } from '../components/agent/llm.ts'
-export { Paused } from '../components/agent/paused.ts'
-export { Permissions } from '../components/agent/permissions.ts'
+export { Paused } from '../components/agent/agent-tags.ts'
+export { Permissions } from '../components/agent/tool-registry.ts'
 export { SystemPrompt } from '../components/agent/system-prompt.ts'
-export { type TokenUsage, Usage } from '../components/money/usage.ts'
-export type { Failure, FailureKind } from './protocol/failure.ts'
-export type { RetryPolicy } from './protocol/retry-policy.ts'
+export type { SessionUsage, TokenUsage } from './protocol/usage.ts'
+export { Usage } from '../components/money/usage.ts'
 
 // Give them tools.
 export { declare } from './tools/declare.ts'
@@ -90,8 +89,8 @@ export type {
   TickEvent,
 } from './engine/loop/events.ts'
 export type { TextSoFar } from './engine/loop/texts-so-far.ts'
-export type { StandardEvent } from '../components/event.ts'
-export type { StandardInput } from '../components/input.ts'
+export type { StandardEvent } from './protocol/event.ts'
+export type { StandardInput } from './protocol/input.ts'
 
 // Keep it: in memory or in SQLite. The port for a store of your own: `entia/stores`.
 export { memoryStore } from './stores/memory.ts'
@@ -100,8 +99,7 @@ export type { Store } from './stores/port.ts'
 
 // Delegate to subagents, whose sessions run as worlds of their own.
 export { type SubagentConfig, SubagentRegistry } from '../components/sessions/subagent-registry.ts'
-export type { SessionUsage } from '../components/sessions/subagent-session.ts'
-export type { SessionStatus } from './protocol/session-status.ts'
+export type { SessionStatus } from './protocol/delegation.ts'
 export type { Skill } from '../components/agent/skills.ts'
 export { type SessionInfo, type SessionRef, Subagents, type WaitOptions } from './engine/children/subagents.ts'
 export type { Transcript } from './engine/children/child-run.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { JsonSchema } from '../../src/protocol/json.ts'
-import { RetryPolicy } from '../../src/protocol/retry-policy.ts'
+import { JsonSchema } from '../../src/protocol/values.ts'
+import { RetryPolicy } from '../../src/protocol/failure.ts'
 
 /** Makes an entity an agent: which model thinks for it, and how. What is absent is left to the provider. */
 export const Llm = defineComponent('Llm', () =>
@@ -22,3 +22,6 @@ export const Llm = defineComponent('Llm', () =>
   }),
 )
 export type LlmData = DataOf<() => typeof Llm.schema>
+
+/** What an agent's final answer has to look like, as JSON Schema. An answer that does not follow gets one repair round. */
+export const OutputSchema = defineComponent('OutputSchema', () => z.strictObject({ schema: JsonSchema() }))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
-import { json } from '../../src/protocol/json.ts'
+import { json } from '../../src/protocol/values.ts'
 
 /** Knowledge that can be installed on an agent: a text, data, and the names of the tools that go with it. */
 export const Skill = lazily(() =>

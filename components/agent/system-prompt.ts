@@ -12,3 +12,6 @@ export const SystemPrompt = defineComponent('SystemPrompt', () =>
     template: z.string(),
   }),
 )
+
+/** The system prompt as the model sees it, where that differs from its template. Written by prompt rendering. */
+export const RenderedPrompt = defineComponent('RenderedPrompt', () => z.strictObject({ text: z.string() }))

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { defineComponent } from '../../src/world/component.ts'
+import { Failure, stops } from '../../src/protocol/failure.ts'
+import { json } from '../../src/protocol/values.ts'
 
 /** An agent's turn under way: from a message to it to its final text. */
 export const Turn = defineComponent('Turn', () =>
@@ -24,3 +26,32 @@ export const Turn = defineComponent('Turn', () =>
   }),
 )
 export type TurnData = z.infer<typeof Turn.schema>
+
+/** How an agent's newest finished turn ended. */
+export const LastTurn = defineComponent('LastTurn', () =>
+  z.strictObject({
+    endedAtMs: z.number(),
+    failure: Failure().optional(),
+    /** The final answer as data, where the agent has an `OutputSchema`. */
+    output: json().optional(),
+    startedAtMs: z.number(),
+    steps: z.number().int().nonnegative(),
+    stop: z.enum(stops),
+    toolCalls: z.number().int().nonnegative(),
+    /** The final text was stopped at the model's output limit. */
+    truncated: z.literal(true).optional(),
+  }),
+)
+
+/** Bounds of one turn of an agent. */
+export const Limits = defineComponent('Limits', () =>
+  z.strictObject({
+    /** Model calls in a turn; tries of the same call count once. @default 50 */
+    maxSteps: z.number().int().min(1).optional(),
+    /** Tool calls in a turn; further ones are answered with an error. @default 200 */
+    maxToolCalls: z.number().int().min(0).optional(),
+  }),
+)
+
+/** What holds where `Limits` says nothing. */
+export const defaultLimits = { maxSteps: 50, maxToolCalls: 200 } as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
-import { json } from '../../src/protocol/json.ts'
+import { json } from '../../src/protocol/values.ts'
 
 /** What the watchdog remembers of an agent's tool calls. */
 export const WatchdogState = defineComponent('WatchdogState', () =>

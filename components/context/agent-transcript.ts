@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineComponent } from '../../src/world/component.ts'
-import { entity } from '../../src/protocol/entity.ts'
+import { entity } from '../../src/protocol/values.ts'
 
 /** How far an agent's transcript has come in the store. */
 export const AgentTranscript = defineComponent('AgentTranscript', () =>

@@ -1,28 +1,6 @@
 import { z } from 'zod'
-import { type DataOf, defineLog, defineTag } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
-import { TokenUsage } from '../money/usage.ts'
-
-export const BoundaryEntry = lazily(() =>
-  z.strictObject({
-    atMs: z.number(),
-    by: z.enum(['auto', 'manual', 'model']),
-    /** Absent: no price is known. */
-    costUsd: z.number().nonnegative().optional(),
-    focus: z.string().optional(),
-    kind: z.enum(['summary', 'checkpoint']),
-    /** Headings that were asked for and that the text lacks. */
-    missingHeadings: z.array(z.string()),
-    note: z.string().optional(),
-    /** Of the last message that the text stands for. */
-    seq: z.number().int().positive(),
-    text: z.string(),
-    /** The text was stopped at the model's output limit. */
-    truncated: z.boolean(),
-    usage: TokenUsage(),
-  }),
-)
-export type BoundaryEntry = DataOf<typeof BoundaryEntry>
+import { type DataOf, defineComponent, defineLog, defineTag } from '../../src/world/component.ts'
+import { BoundaryEntry } from '../../src/protocol/context.ts'
 
 /** The newest boundary may be another one: what it covers was not brought to the agent's transcript yet. */
 export const BoundaryMoved = defineTag('BoundaryMoved')
@@ -32,3 +10,16 @@ export const BoundaryMoved = defineTag('BoundaryMoved')
  * leaves the projection as it was before, since the conversation stays whole.
  */
 export const Boundary = defineLog('Boundary', BoundaryEntry, { marks: { tag: BoundaryMoved, when: () => true } })
+
+/** What becomes of a side call that writes a boundary. Stands beside it. */
+export const SummaryTask = defineComponent('SummaryTask', () =>
+  BoundaryEntry()
+    .pick({ by: true, focus: true, kind: true, note: true })
+    .extend({
+      /** Asked for in the text. */
+      headings: z.array(z.string()),
+      /** Of programs that wait for it. */
+      requests: z.array(z.string()),
+    }),
+)
+export type SummaryTaskData = DataOf<() => typeof SummaryTask.schema>

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
 import { flag, fraction, modelName, oneOf, positive, whole } from '../../src/protocol/setting.ts'
-import { taskClasses } from '../../src/protocol/task-class.ts'
-import { ModelsByTier, TierTable } from '../../src/protocol/tier.ts'
+import { ModelsByTier, taskClasses, TierTable } from '../../src/protocol/tier.ts'
 
 /** When a conversation is compacted, and by what call. Fullness is the share of the context window that is in use. */
 export const Compaction = lazily(() =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
-import { entity } from '../../src/protocol/entity.ts'
+import { entity } from '../../src/protocol/values.ts'
 
 /** What is to be known of a holder to name it and to ask it. */
 export const KnownHolder = lazily(() =>

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { defineComponent } from '../../src/world/component.ts'
+import { defineComponent, defineTag } from '../../src/world/component.ts'
 import { RestartClass } from '../../src/protocol/tool-declaration.ts'
+import { entity } from '../../src/protocol/values.ts'
+import { outcomeSchema } from '../../src/protocol/failure.ts'
 
 /**
  * Work that takes time. Born `Pending`; once that is committed the Runner does it, and its outcome comes back as an
@@ -24,3 +26,27 @@ export const Effect = defineComponent('Effect', () =>
     timeoutMs: z.number().positive().optional(),
   }),
 )
+
+/** Whose effect or call it is. What an agent owns ends with the agent's turn, and goes with the agent. */
+export const OwnedBy = defineComponent('OwnedBy', () => z.strictObject({ agent: entity() }), {
+  ref: 'agent',
+  cascade: true,
+})
+
+/**
+ * The effect is to be done: it begins once this is committed, in a slot of its queue. Found after a restart: a `once`
+ * effect never began, any other may have begun and begins again.
+ */
+export const Pending = defineTag('Pending')
+
+/**
+ * The effect has a slot. A `once` effect begins as soon as this is committed; found after a restart, it may have happened. A
+ * `resumable` one, such as a session, goes on after a restart.
+ */
+export const Running = defineComponent('Running', () => z.strictObject({ sinceMs: z.number() }))
+
+/** The effect waits for its next try until this world time. */
+export const Due = defineComponent('Due', () => z.strictObject({ atMs: z.number() }))
+
+/** The effect is settled; whoever waits for it takes it from here. */
+export const Outcome = defineComponent('Outcome', outcomeSchema)

@@ -17,3 +17,28 @@ export const CeilingSettings = lazily(() =>
 /** What an agent may spend before it is stopped. */
 export const Ceilings = defineComponent('Ceilings', CeilingSettings)
 export type CeilingsData = DataOf<() => typeof Ceilings.schema>
+
+/** The agent has spent as much as it may: it makes no model call until the ceiling is reset. A latch, and nothing else clears it. */
+export const CostCeiling = defineComponent('CostCeiling', () =>
+  z.strictObject({
+    atMs: z.number(),
+    bound: z.enum(['turn', 'session']),
+    /** It was reset before the turn that has reached it was over, and goes with that turn. */
+    isReset: z.literal(true).optional(),
+    limitUsd: z.number().positive(),
+    spentUsd: z.number().nonnegative(),
+  }),
+)
+
+/** What was told of an agent's ceilings, and is not told again. */
+export const CeilingNotes = defineComponent('CeilingNotes', () =>
+  z.strictObject({
+    /** By bound, the turn in which a call came near it: that turn's `since`, and 0 between turns. */
+    neared: z.strictObject({
+      session: z.number().int().nonnegative().optional(),
+      turn: z.number().int().nonnegative().optional(),
+    }),
+    /** Models without a price. */
+    unpriced: z.array(z.string()),
+  }),
+)

@@ -1,19 +1,14 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
-import { TokenUsage } from './usage.ts'
+import { SubtaskSpending } from '../../src/protocol/usage.ts'
 
 const count = lazily(() => z.number().int().nonnegative())
 
 /** What calls of one model have used. */
 export const LedgerRow = lazily(() =>
-  TokenUsage().extend({
-    calls: count(),
-    /** In billionths of a US dollar, of the calls that have a price; absent: none has. */
-    costNanoUsd: count().optional(),
-    /** Calls whose tokens were estimated, since the provider said nothing. */
-    estimated: count().optional(),
-    /** Calls without a price. */
+  SubtaskSpending().extend({
+    /** Calls without a price. Their cost is in no sum. */
     unpriced: count().optional(),
   }),
 )

@@ -1,34 +1,11 @@
-import { z } from 'zod'
-import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
-
-const tokens = lazily(() => z.number().int().nonnegative().optional())
-
-/**
- * Tokens of one model call, or of several summed up. `input`, `cacheRead` and `cacheWrite` never overlap; `output`
- * includes reasoning. What the provider did not say is absent, never 0.
- */
-export const TokenUsage = lazily(() =>
-  z.strictObject({
-    input: tokens(),
-    cacheRead: tokens(),
-    cacheWrite: tokens(),
-    /** The part of `cacheWrite` that the cache keeps for an hour; it is not beside it. */
-    cacheWrite1h: tokens(),
-    output: tokens(),
-  }),
-)
-export type TokenUsage = DataOf<typeof TokenUsage>
-
-/** Tokens of several calls, and what they cost. */
-export const CallUsage = lazily(() =>
-  TokenUsage().extend({
-    calls: z.number().int().nonnegative(),
-    /** In billionths of a US dollar; absent: no price is known. */
-    costNanoUsd: z.number().int().nonnegative().optional(),
-  }),
-)
-export type CallUsage = DataOf<typeof CallUsage>
+import { defineComponent } from '../../src/world/component.ts'
+import { CallUsage } from '../../src/protocol/usage.ts'
 
 /** What an agent's model calls have used, all told. A count that no call reported is absent. */
 export const Usage = defineComponent('Usage', CallUsage)
+
+/**
+ * What the agent of a session has used besides the replies to its steps: calls for summaries, and what is estimated of calls
+ * that were cut off. Its session's parent pays for that as well.
+ */
+export const UsageBeside = defineComponent('UsageBeside', CallUsage)

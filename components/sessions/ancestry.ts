@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
 import { failureKinds } from '../../src/protocol/failure.ts'
-import { sessionKinds } from './subagent-session.ts'
+import { sessionKinds } from '../../src/protocol/delegation.ts'
 
 /** What the World of a session, or of a subtask, is. */
 export const worldKinds = [...sessionKinds, 'subtask'] as const

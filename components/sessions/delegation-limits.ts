@@ -1,29 +1,9 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
+import { DelegationLimitsData } from '../../src/protocol/delegation.ts'
 
 /** What an agent may delegate, in all its life. 0 allows none. */
-export const DelegationLimits = defineComponent('DelegationLimits', () =>
-  z.strictObject({
-    /** Of its sessions, in US dollars. Absent: no limit. */
-    costUsd: z.number().nonnegative().optional(),
-    /** Levels of sessions below it. @default 3 */
-    depth: z.number().int().nonnegative().optional(),
-    /**
-     * Sessions that it and those below it may launch. At 90 % of it, `session-limit-neared` is emitted; `runner.change` may
-     * set a higher one. @default 200
-     */
-    sessions: z.number().int().nonnegative().optional(),
-    /** Tokens of its sessions. Absent: no limit. */
-    tokens: z.number().int().nonnegative().optional(),
-  }),
-)
-export type DelegationLimitsData = DataOf<() => typeof DelegationLimits.schema>
-
-/** What holds where `DelegationLimits` says nothing. */
-export const defaultDelegation = { depth: 3, sessions: 200 } as const
-
-/** The percentage of its sessions at which an agent is said to be near its limit. */
-export const nearPercent = 90
+export const DelegationLimits = defineComponent('DelegationLimits', DelegationLimitsData)
 
 const count = () => z.number().int().nonnegative()
 

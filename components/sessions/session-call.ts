@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
-import { entity } from '../../src/protocol/entity.ts'
-import { json } from '../../src/protocol/json.ts'
-import { GrantLimits } from './subagent-registry.ts'
+import { entity, json } from '../../src/protocol/values.ts'
+import { GrantLimits } from '../../src/protocol/delegation.ts'
+import { SessionUsage } from '../../src/protocol/usage.ts'
 
 /** The tool call is answered when this session has ended: with its text, or as `subagent_result` says. */
 export const AwaitingSession = defineComponent(
@@ -66,3 +66,11 @@ export const AwaitingReply = defineTag('AwaitingReply')
 
 /** A result that a program has collected. On the session. */
 export const Collected = defineComponent('Collected', () => z.strictObject({ atMs: z.number() }))
+
+/**
+ * The question that a session was asked last, of those that came after its end, and what it had used before. On the agent of
+ * the session's World: one that is asked again after a crash is at the same question, with the same grant.
+ */
+export const LastQuestion = defineComponent('LastQuestion', () =>
+  z.strictObject({ id: z.string(), usedBefore: SessionUsage() }),
+)

@@ -1,19 +1,8 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
-import { InheritancePolicy } from '../../src/protocol/inheritance-policy.ts'
-import { RetryPolicy } from '../../src/protocol/retry-policy.ts'
-
-/** What a session may spend in turn, of what its parent has left. */
-export const GrantLimits = lazily(() =>
-  z.strictObject({
-    costUsd: z.number().nonnegative().optional(),
-    sessions: z.number().int().nonnegative().optional(),
-    tokens: z.number().int().nonnegative().optional(),
-  }),
-)
-
-export type GrantLimits = DataOf<typeof GrantLimits>
+import { GrantLimits, InheritancePolicy } from '../../src/protocol/delegation.ts'
+import { RetryPolicy } from '../../src/protocol/failure.ts'
 
 const maxSteps = lazily(() => z.number().int().min(1).optional())
 

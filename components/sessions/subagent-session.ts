@@ -1,30 +1,12 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
-import { entity } from '../../src/protocol/entity.ts'
-import { sessionStatuses, transitionProblem } from '../../src/protocol/session-status.ts'
-import { GrantLimits } from './subagent-registry.ts'
-import { TokenUsage } from '../money/usage.ts'
-
-export const sessionKinds = ['named', 'free', 'fork', 'holder'] as const
-export type SessionKind = (typeof sessionKinds)[number]
+import { entity } from '../../src/protocol/values.ts'
+import { GrantLimits, sessionKinds, sessionStatuses, transitionProblem } from '../../src/protocol/delegation.ts'
+import { SessionUsage } from '../../src/protocol/usage.ts'
 
 const timeMs = lazily(() => z.number())
 const text = lazily(() => z.string().optional())
-
-/** What a session and its own sessions have spent. A count that nobody reported is absent. */
-export const SessionUsage = lazily(() =>
-  TokenUsage().extend({
-    calls: z.number().int().nonnegative(),
-    /** In billionths of a US dollar; absent: no price is known. */
-    costNanoUsd: z.number().int().nonnegative().optional(),
-    /** Tokens of its own sessions. */
-    delegatedTokens: z.number().int().nonnegative().optional(),
-    /** Sessions that it and those below it launched. */
-    sessions: z.number().int().nonnegative(),
-  }),
-)
-export type SessionUsage = DataOf<typeof SessionUsage>
 
 /**
  * A subagent's run as its parent sees it; the run itself is a child World. The entity is the session's effect as well,
@@ -102,3 +84,21 @@ export type SubagentSessionData = DataOf<() => typeof SubagentSession.schema>
 
 /** The session is queued or running: by this reference an agent's active sessions are found, however many have ended. */
 export const ActiveFor = defineComponent('ActiveFor', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
+
+/**
+ * What a session has reported of its spending before its record holds it, and its agent's ledger holds already. On the
+ * session.
+ */
+export const ReportedUsage = defineComponent(
+  'ReportedUsage',
+  () => z.strictObject({ agent: entity(), usage: SessionUsage() }),
+  { ref: 'agent' },
+)
+
+/**
+ * Texts of an ended session that are too long for its record, where neither a store nor a folder keeps them: so they are
+ * saved with the world. None is longer than `maxRecordBytes` of the Host.
+ */
+export const SessionTexts = defineComponent('SessionTexts', () =>
+  z.strictObject({ result: z.string().optional(), summary: z.string().optional() }),
+)

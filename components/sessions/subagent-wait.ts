@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
-import { entity } from '../../src/protocol/entity.ts'
+import { entity } from '../../src/protocol/values.ts'
 
 /** The agent sleeps until sessions of its have ended: no step begins. */
 export const SubagentWait = defineComponent('SubagentWait', () =>
@@ -24,3 +24,15 @@ export const EndedInWait = defineComponent('EndedInWait', () => z.strictObject({
 
 /** Something has ended that the agent is to be told of: when it wakes, before its next step, or at once. */
 export const Notified = defineTag('Notified')
+
+/** What an agent is told of a session that ended, once. On the session. */
+export const SubagentNotification = defineComponent('SubagentNotification', () =>
+  z.strictObject({
+    /** `<session id>:<status>`. */
+    id: z.string(),
+    state: z.enum(['unread', 'read']),
+  }),
+)
+
+/** The session's notification is unread: by this reference an agent's unread ones are found. */
+export const UnreadBy = defineComponent('UnreadBy', () => z.strictObject({ agent: entity() }), { ref: 'agent' })

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
-import { lazily } from '../../src/world/lazily.ts'
-import { entity } from '../../src/protocol/entity.ts'
-import { Failure } from '../../src/protocol/failure.ts'
-import { TokenUsage } from '../money/usage.ts'
+import { entity } from '../../src/protocol/values.ts'
+import { SubtaskSpending } from '../../src/protocol/usage.ts'
 
 /**
  * A run of a World of its own that knows nothing but a prompt and a message. The entity is its effect, of kind `subtask`,
@@ -36,44 +34,37 @@ export const Subtask = defineComponent(
 )
 export type SubtaskData = DataOf<() => typeof Subtask.schema>
 
-/** What a subtask has spent, all told. A count that nobody reported is absent. */
-export const SubtaskSpending = lazily(() =>
-  TokenUsage().extend({
-    calls: z.number().int().nonnegative(),
-    /** In billionths of a US dollar; absent: no price is known. */
-    costNanoUsd: z.number().int().nonnegative().optional(),
-    /** Calls whose tokens were estimated, since the provider said nothing. */
-    estimated: z.number().int().nonnegative().optional(),
-  }),
+/** What a subtask has reported of its spending. An entity of its own: it lasts until the last report, as the subtask may not. */
+export const SubtaskAccount = defineComponent(
+  'SubtaskAccount',
+  () =>
+    z.strictObject({
+      agent: entity(),
+      /** `provider/model`. */
+      model: z.string(),
+      /** In all, as of the last report. */
+      spent: SubtaskSpending(),
+      subtaskId: z.string(),
+    }),
+  { ref: 'agent', cascade: true },
 )
-export type SubtaskSpending = DataOf<typeof SubtaskSpending>
 
-/** What a subtask's effect comes back with. */
-export const SubtaskOutcome = lazily(() =>
+/** Totals of an agent's subtasks. */
+export const SubtaskCount = defineComponent('SubtaskCount', () =>
   z.strictObject({
-    digest: z.string(),
-    durationMs: z.number().nonnegative(),
-    failure: Failure().optional(),
-    /** All that it has spent. */
-    spent: SubtaskSpending(),
-    stepsUsed: z.number().int().nonnegative(),
-    subtaskId: z.string(),
-    truncated: z.boolean(),
+    /** Of those that have ended, in billionths of a US dollar; absent: none has a price. */
+    costNanoUsd: z.number().int().nonnegative().optional(),
+    /** Those that have ended. */
+    ended: z.number().int().nonnegative(),
+    /** Some of them have no price: the cost, if there is one, is that of the others. */
+    hasUnpriced: z.literal(true).optional(),
+    /** Prompt tokens. */
+    inputTokens: z.number().int().nonnegative(),
+    launched: z.number().int().nonnegative(),
+    outputTokens: z.number().int().nonnegative(),
+    truncated: z.number().int().nonnegative(),
+    /** Default models that their provider does not have, as `provider/model`. */
+    unavailable: z.array(z.string()).optional(),
   }),
 )
-export type SubtaskOutcome = DataOf<typeof SubtaskOutcome>
-
-/** What a subtask has come to, as a program reads it. */
-export type SubtaskResult = {
-  /** The last text that its model wrote; `[no digest]`: it wrote none. */
-  readonly digest: string
-  /** There may be more: steps, time or money ran out, the model was stopped at its output limit, or the digest was cut. */
-  readonly truncated: boolean
-  readonly stepsUsed: number
-  readonly usage: TokenUsage
-  /** Absent: no price is known. */
-  readonly costUsd?: number
-  /** World time. */
-  readonly durationMs: number
-  readonly failure?: Failure
-}
+export type SubtaskCountData = DataOf<() => typeof SubtaskCount.schema>

@@ -1,4 +1,4 @@
-import type { StandardEvents } from '../../components/event.ts'
+import type { StandardEvents } from '../protocol/event.ts'
 import type { Failure, JsonObject, SessionStatus, Stop, TokenUsage } from '../index.ts'
 
 /** What a run has used, over all its starts, its sessions included. */

@@ -21,7 +21,7 @@ export {
 export type { SummaryPrompt, SummaryView } from '../rules/context/summary-prompt.ts'
 
 // Archival: which turns move to a holder.
-export type { ArchiveReason } from '../../components/context/archive.ts'
+export type { ArchiveReason, SummaryResult, SummarySkipReason } from '../protocol/context.ts'
 export {
   type ArchivalDecision,
   archivalDecision,
@@ -30,8 +30,7 @@ export {
 } from '../rules/context/archival-decision.ts'
 
 // Model tiers and task classes: what a setting is where nothing sets it.
-export { type TaskClass, taskClasses } from '../protocol/task-class.ts'
-export { type ModelsByTier, type Tier, tiers, type TierTable } from '../protocol/tier.ts'
+export { type ModelsByTier, type TaskClass, taskClasses, type Tier, tiers, type TierTable } from '../protocol/tier.ts'
 export { modelTier } from '../rules/config/model-tiers.ts'
 export { modelOfTier } from '../rules/config/models-by-tier.ts'
 export {
@@ -48,8 +47,7 @@ export {
 } from '../rules/config/task-classes.ts'
 
 // Calls of a Runner: their options and results.
-export type { SubtaskResult } from '../../components/sessions/subtask.ts'
-export type { SummaryResult, SummarySkipReason } from '../../components/summary-result.ts'
+export type { SubtaskResult } from '../protocol/delegation.ts'
 export {
   type CheckpointOptions,
   type CompactOptions,

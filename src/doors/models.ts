@@ -21,9 +21,8 @@ export {
 } from '../models/scripted.ts'
 
 // A provider of your own: the port, and when a failed call is tried again.
-export type { Failure, FailureKind } from '../protocol/failure.ts'
-export { type RetryPolicy, standardRetry } from '../protocol/retry-policy.ts'
-export type { TokenUsage } from '../../components/money/usage.ts'
+export { type Failure, type FailureKind, type RetryPolicy, standardRetry } from '../protocol/failure.ts'
+export type { TokenUsage } from '../protocol/usage.ts'
 export { parseModel } from '../rules/projection/model-name.ts'
 export type {
   ModelContext,

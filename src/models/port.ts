@@ -1,10 +1,9 @@
 import type { JsonObject } from '../world/json.ts'
 import type { LogView } from '../world/log-view.ts'
-import type { Failure } from '../protocol/failure.ts'
+import type { Failure, RetryPolicy } from '../protocol/failure.ts'
 import type { AssistantMessage, Message } from '../protocol/message.ts'
-import type { RetryPolicy } from '../protocol/retry-policy.ts'
 import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
-import type { TokenUsage } from '../../components/money/usage.ts'
+import type { TokenUsage } from '../protocol/usage.ts'
 
 /** Settings of one call. What is absent is left to the provider. */
 export interface ModelOptions {

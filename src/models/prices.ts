@@ -1,5 +1,5 @@
 import type { calcPrice, findProvider } from '@pydantic/genai-prices'
-import type { TokenUsage } from '../../components/money/usage.ts'
+import type { TokenUsage } from '../protocol/usage.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { callCost, dearestOf, type DearestRates, type Rates } from '../rules/money/call-cost.ts'
 import { parseModel } from '../rules/projection/model-name.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
-import { json } from './json.ts'
+import { json } from './values.ts'
 
 /**
  * Text of a message. `phase` is what a provider calls a text that its model wrote (a comment on the way, the final

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
-import { JsonSchema } from './json.ts'
+import { JsonSchema } from './values.ts'
 
 /** What a restart does with an effect that was running. */
 export const RestartClass = lazily(() => z.enum(['pure', 'keyed', 'once', 'resumable']))

@@ -1,4 +1,4 @@
-import type { StandardInput } from '../../components/input.ts'
+import type { StandardInput } from '../protocol/input.ts'
 import type { Clock } from '../engine/loop/clock.ts'
 import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import type { Fault } from './fault.ts'

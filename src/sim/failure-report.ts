@@ -1,5 +1,5 @@
 import { Conversation } from '../../components/agent/conversation.ts'
-import { LastTurn } from '../../components/agent/last-turn.ts'
+import { LastTurn } from '../../components/agent/turn.ts'
 import type { Message } from '../protocol/message.ts'
 import { textOf } from '../rules/projection/text-of.ts'
 import { cutText } from '../rules/text/cut-text.ts'

@@ -1,5 +1,5 @@
-import { Approval } from '../../components/agent/approval.ts'
-import type { StandardInput } from '../../components/input.ts'
+import { Approval } from '../../components/agent/tool-call.ts'
+import type { StandardInput } from '../protocol/input.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import type { Clock } from '../engine/loop/clock.ts'
 import type { RunnerEvent, TickEvent } from '../engine/loop/events.ts'

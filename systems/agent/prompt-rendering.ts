@@ -1,5 +1,5 @@
-import { Unread } from '../../components/agent/unread.ts'
-import { RenderedPrompt } from '../../components/agent/rendered-prompt.ts'
+import { Unread } from '../../components/agent/conversation.ts'
+import { RenderedPrompt } from '../../components/agent/system-prompt.ts'
 import { fullPrompt } from '../../src/rules/projection/full-prompt.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

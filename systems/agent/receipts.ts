@@ -1,4 +1,4 @@
-import { minSeenInputs, SeenInputs } from '../../components/agent/seen-inputs.ts'
+import { minSeenInputs, SeenInputs } from '../../components/agent/host-facts.ts'
 import type { World } from '../../src/world/world.ts'
 
 /**

@@ -1,6 +1,13 @@
-import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/context/archive-job.ts'
+import {
+  Archive,
+  ArchiveJob,
+  type ArchiveJobData,
+  LastWords,
+  SummaryOf,
+  type TurnSummary,
+} from '../../components/context/archive.ts'
 import { DraftOf, HolderDraft } from '../../components/context/holder.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
+import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { askForSummary, endSummary, takeReply, withoutReply } from './archive-summary.ts'
@@ -10,12 +17,9 @@ import type { Failure } from '../../src/protocol/failure.ts'
 import { HolderFailure, HolderRemoval } from '../../src/rules/delegation/session-outcome.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import { takeWritten } from './transcripts.ts'
-import { Archive, type ArchivePhase } from '../../components/context/archive.ts'
-import { Conversation } from '../../components/agent/conversation.ts'
-import { LastWords } from '../../components/context/last-words.ts'
+import type { ArchivePhase } from '../../src/protocol/context.ts'
+import { Conversation, Unread } from '../../components/agent/conversation.ts'
 import { ModelCall } from '../../components/effects/model-call.ts'
-import { OwnedBy } from '../../components/effects/owned-by.ts'
-import { Unread } from '../../components/agent/unread.ts'
 import { lastWords } from '../../src/rules/context/last-words.ts'
 import { countUpTo } from '../../src/rules/projection/places.ts'
 import { recordHolder } from '../../src/rules/delegation/record-holder.ts'

@@ -1,7 +1,7 @@
-import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/context/archive-job.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
-import { SideCall } from '../../components/effects/side-call.ts'
-import { TokenUsage } from '../../components/money/usage.ts'
+import { ArchiveJob, type ArchiveJobData, SummaryOf, type TurnSummary } from '../../components/context/archive.ts'
+import { Outcome } from '../../components/effects/effect.ts'
+import { SideCall } from '../../components/effects/model-call.ts'
+import { TokenUsage } from '../../src/protocol/usage.ts'
 import {
   emptyReply,
   noSummary,

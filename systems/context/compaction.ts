@@ -1,6 +1,6 @@
-import { Unread } from '../../components/agent/unread.ts'
-import { Rewrite } from '../../components/context/rewrite.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
+import { Unread } from '../../components/agent/conversation.ts'
+import { LastCall, Rewrite } from '../../components/context/last-call.ts'
+import { Outcome } from '../../components/effects/effect.ts'
 import {
   CompactionAsked,
   CompactionPending,
@@ -9,14 +9,12 @@ import {
   Unweighed,
 } from '../../components/context/compaction-state.ts'
 import { Context } from '../../components/context/context.ts'
-import type { InputOf } from '../../components/input.ts'
-import { LastCall } from '../../components/context/last-call.ts'
-import { LastTurn } from '../../components/agent/last-turn.ts'
+import type { InputOf } from '../../src/protocol/input.ts'
+import { LastTurn, Turn } from '../../components/agent/turn.ts'
 import { Prefix } from '../../components/agent/prefix.ts'
-import { SideCall } from '../../components/effects/side-call.ts'
-import type { SummarySkipReason } from '../../components/summary-result.ts'
-import type { SummaryTaskData } from '../../components/context/summary-task.ts'
-import { Turn } from '../../components/agent/turn.ts'
+import { SideCall } from '../../components/effects/model-call.ts'
+import type { SummarySkipReason } from '../../src/protocol/context.ts'
+import type { SummaryTaskData } from '../../components/context/boundary.ts'
 import {
   type CompactionView,
   compactionView,
@@ -33,8 +31,7 @@ import { readyAgents } from '../kit/ready.ts'
 import { refuseRequest, takeWritten, type TextPolicy, write, writeAsAsked } from './summaries/boundary-text.ts'
 import { tellRewrites } from './summaries/note-rewrite.ts'
 import { emit } from '../kit/emit.ts'
-import { Busy } from '../../components/agent/busy.ts'
-import { LastStep } from '../../components/agent/last-step.ts'
+import { Busy, LastStep } from '../../components/agent/agent-tags.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { endTurn } from '../agent/end-turn.ts'
 

@@ -1,10 +1,6 @@
-import { Outcome } from '../../components/effects/outcome.ts'
+import { Due, Effect, Outcome, Pending, Running } from '../../components/effects/effect.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { Due } from '../../components/effects/due.ts'
-import { Effect } from '../../components/effects/effect.ts'
-import { Pending } from '../../components/effects/pending.ts'
-import { Running } from '../../components/effects/running.ts'
 import type { RestartClass } from '../../src/protocol/tool-declaration.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { StandardEvents } from '../../components/event.ts'
+import type { StandardEvents } from '../../src/protocol/event.ts'
 import { emitMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 

@@ -1,5 +1,5 @@
-import { CostCeiling } from '../../components/money/cost-ceiling.ts'
-import { AllowanceAwaited, RatesAwaited, StepHeld, Summarizing } from '../../components/agent/step-held.ts'
+import { CostCeiling } from '../../components/money/ceilings.ts'
+import { AllowanceAwaited, RatesAwaited, StepHeld, Summarizing } from '../../components/agent/agent-tags.ts'
 import { WatchdogLatch } from '../../components/agent/watchdog-state.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

@@ -1,4 +1,4 @@
-import type { InputOf, StandardInput } from '../../components/input.ts'
+import type { InputOf, StandardInput } from '../../src/protocol/input.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { World } from '../../src/world/world.ts'
 

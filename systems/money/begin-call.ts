@@ -1,7 +1,5 @@
 import { Boundary } from '../../components/context/boundary.ts'
-import { CeilingNotes } from '../../components/money/ceiling-notes.ts'
-import { Ceilings } from '../../components/money/ceilings.ts'
-import { CostCeiling } from '../../components/money/cost-ceiling.ts'
+import { CeilingNotes, Ceilings, CostCeiling } from '../../components/money/ceilings.ts'
 import type { Failure } from '../../src/protocol/failure.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { Turn } from '../../components/agent/turn.ts'

@@ -1,7 +1,5 @@
-import { CeilingNotes } from '../../components/money/ceiling-notes.ts'
-import { Ceilings } from '../../components/money/ceilings.ts'
+import { CeilingNotes, Ceilings, CostCeiling } from '../../components/money/ceilings.ts'
 import { Context } from '../../components/context/context.ts'
-import { CostCeiling } from '../../components/money/cost-ceiling.ts'
 import { Ledger } from '../../components/money/ledger.ts'
 import { Metered, OnAllowance } from '../../components/money/metered.ts'
 import { Turn } from '../../components/agent/turn.ts'

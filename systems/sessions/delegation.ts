@@ -1,16 +1,10 @@
 import { Ancestry } from '../../components/sessions/ancestry.ts'
-import { Ceilings } from '../../components/money/ceilings.ts'
-import { CostCeiling } from '../../components/money/cost-ceiling.ts'
-import {
-  defaultDelegation,
-  Delegated,
-  type DelegatedData,
-  DelegationLimits,
-  nearPercent,
-} from '../../components/sessions/delegation-limits.ts'
+import { Ceilings, CostCeiling } from '../../components/money/ceilings.ts'
+import { defaultDelegation, nearPercent } from '../../src/protocol/delegation.ts'
+import { Delegated, type DelegatedData, DelegationLimits } from '../../components/sessions/delegation-limits.ts'
 import type { Failure } from '../../src/protocol/failure.ts'
-import type { InputOf } from '../../components/input.ts'
-import { LastQuestion } from '../../components/sessions/last-question.ts'
+import type { InputOf } from '../../src/protocol/input.ts'
+import { LastQuestion } from '../../components/sessions/session-call.ts'
 import { leftUnder } from '../../src/rules/money/ceiling-decision.ts'
 import { reservedNanoUsd, spendingOf } from '../../src/rules/money/spending.ts'
 import {

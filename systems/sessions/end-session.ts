@@ -1,20 +1,23 @@
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
-import type { DelegationFacts, StoppedEffect } from '../../components/event.ts'
-import { Effect } from '../../components/effects/effect.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
-import { Pending } from '../../components/effects/pending.ts'
-import { ReportedUsage } from '../../components/sessions/reported-usage.ts'
-import { Running } from '../../components/effects/running.ts'
-import { AwaitingSession } from '../../components/sessions/session-call.ts'
-import { type SessionStatus, transitionProblem } from '../../src/protocol/session-status.ts'
-import { SubagentNotification, UnreadBy } from '../../components/sessions/subagent-notification.ts'
-import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
+import type { DelegationFacts, StoppedEffect } from '../../src/protocol/event.ts'
+import { Effect, Outcome, OwnedBy, Pending, Running } from '../../components/effects/effect.ts'
 import {
   ActiveFor,
-  type SessionUsage,
+  ReportedUsage,
   SubagentSession,
   type SubagentSessionData,
 } from '../../components/sessions/subagent-session.ts'
+import { AwaitingSession } from '../../components/sessions/session-call.ts'
+import { type SessionStatus, transitionProblem } from '../../src/protocol/delegation.ts'
+import {
+  EndedInWait,
+  Notified,
+  SubagentNotification,
+  SubagentWait,
+  UnreadBy,
+  WaitDeadline,
+} from '../../components/sessions/subagent-wait.ts'
+import type { SessionUsage } from '../../src/protocol/usage.ts'
 import { maxInlineBytes } from '../../src/rules/delegation/session-outcome.ts'
 import { returned } from '../../src/rules/delegation/grants.ts'
 import type { Entity, PatchOf } from '../../src/world/component.ts'
@@ -24,9 +27,7 @@ import { answerSessionCall } from './session-answers.ts'
 import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { delegatedBy } from './delegation.ts'
 import { isAwaited } from './wait.ts'
-import { Approval } from '../../components/agent/approval.ts'
-import { OwnedBy } from '../../components/effects/owned-by.ts'
-import { ToolCall } from '../../components/agent/tool-call.ts'
+import { Approval, ToolCall } from '../../components/agent/tool-call.ts'
 import { EntiaError } from '../../src/world/entia-error.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 

@@ -1,8 +1,7 @@
 import { Blueprint, MadeFrom } from '../../components/sessions/blueprint.ts'
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
-import { Effect } from '../../components/effects/effect.ts'
-import { Pending } from '../../components/effects/pending.ts'
-import { Permissions } from '../../components/agent/permissions.ts'
+import { Effect, Pending } from '../../components/effects/effect.ts'
+import { Permissions } from '../../components/agent/tool-registry.ts'
 import {
   type SubagentConfig,
   SubagentRegistry,
@@ -20,7 +19,7 @@ import { indexSession } from '../../src/rules/delegation/find-session.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { freeFormConfig } from '../../src/rules/delegation/free-form.ts'
 import { byCodePoint } from '../../src/world/by-code-point.ts'
-import { isFinal } from '../../src/protocol/session-status.ts'
+import { isFinal } from '../../src/protocol/delegation.ts'
 import { knownHost } from '../../src/rules/projection/known-host.ts'
 
 /** What is asked of a subagent. */

@@ -1,4 +1,4 @@
-import { Unread } from '../../components/agent/unread.ts'
+import { Unread } from '../../components/agent/conversation.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import { SubagentRegistry, type SubagentRegistryData } from '../../components/sessions/subagent-registry.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'

@@ -1,7 +1,13 @@
-import type { InputOf } from '../../components/input.ts'
-import { Outcome } from '../../components/effects/outcome.ts'
-import { SubtaskAccount, SubtaskCount, type SubtaskCountData } from '../../components/sessions/subtask-account.ts'
-import { Subtask, type SubtaskData, type SubtaskOutcome } from '../../components/sessions/subtask.ts'
+import type { InputOf } from '../../src/protocol/input.ts'
+import { Effect, Outcome, Pending } from '../../components/effects/effect.ts'
+import {
+  Subtask,
+  SubtaskAccount,
+  SubtaskCount,
+  type SubtaskCountData,
+  type SubtaskData,
+} from '../../components/sessions/subtask.ts'
+import type { SubtaskOutcome } from '../../src/protocol/delegation.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import { promptTokensOf } from '../../src/rules/tokens/prompt-tokens.ts'
 import {
@@ -19,9 +25,7 @@ import { settled } from '../kit/effects.ts'
 import { emit } from '../kit/emit.ts'
 import { textOutcome } from '../agent/tool-results.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
-import { Effect } from '../../components/effects/effect.ts'
 import { Llm } from '../../components/agent/llm.ts'
-import { Pending } from '../../components/effects/pending.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { nothingSpent } from '../../src/rules/money/subtask-spending.ts'
 import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'

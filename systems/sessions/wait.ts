@@ -1,16 +1,18 @@
-import { Outcome } from '../../components/effects/outcome.ts'
-import { Busy } from '../../components/agent/busy.ts'
+import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
+import { Busy, Terminal } from '../../components/agent/agent-tags.ts'
 import { Ceilings } from '../../components/money/ceilings.ts'
-import { Conversation } from '../../components/agent/conversation.ts'
-import { LastTurn } from '../../components/agent/last-turn.ts'
-import { OwnedBy } from '../../components/effects/owned-by.ts'
-import { SubagentNotification, UnreadBy } from '../../components/sessions/subagent-notification.ts'
+import { Conversation, Unread } from '../../components/agent/conversation.ts'
+import { LastTurn, Turn } from '../../components/agent/turn.ts'
+import {
+  EndedInWait,
+  Notified,
+  SubagentNotification,
+  SubagentWait,
+  UnreadBy,
+  WaitDeadline,
+} from '../../components/sessions/subagent-wait.ts'
 import { subagentDefaults, SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../components/sessions/subagent-session.ts'
-import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
-import { Terminal } from '../../components/agent/terminal.ts'
-import { Turn } from '../../components/agent/turn.ts'
-import { Unread } from '../../components/agent/unread.ts'
 import { endedLine, seconds, stillLine, updatesText } from '../../src/rules/delegation/session-lines.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
@@ -18,7 +20,7 @@ import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../kit/latched.ts'
 import { markRead } from './session-answers.ts'
 import { settled } from '../kit/effects.ts'
-import { isFinal } from '../../src/protocol/session-status.ts'
+import { isFinal } from '../../src/protocol/delegation.ts'
 import type { z } from 'zod'
 
 /**

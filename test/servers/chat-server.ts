@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../components/money/usage.ts'
+import type { TokenUsage } from '../../src/protocol/usage.ts'
 import {
   halves,
   type Handler,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { TokenUsage } from '../../components/money/usage.ts'
+import type { TokenUsage } from '../../src/protocol/usage.ts'
 
 /** An answer as a model gives it, in terms that every wire protocol can say. */
 export interface Reply {

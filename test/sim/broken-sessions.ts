@@ -25,7 +25,7 @@ import {
   Turn,
   UnreadBy,
 } from '../../components/index.ts'
-import { LastStep } from '../../components/agent/last-step.ts'
+import { LastStep } from '../../components/agent/agent-tags.ts'
 import { SessionPool } from '../../src/engine/children/pool.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

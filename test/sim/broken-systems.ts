@@ -17,7 +17,7 @@ import {
   Usage,
 } from '../../components/index.ts'
 import type { ToolMessage } from '../../src/protocol/message.ts'
-import { Due } from '../../components/effects/due.ts'
+import { Due } from '../../components/effects/effect.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'

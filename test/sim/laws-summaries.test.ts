@@ -14,7 +14,7 @@ import {
   SummaryTask,
   Turn,
 } from '../../components/index.ts'
-import type { BoundaryEntry } from '../../components/context/boundary.ts'
+import type { BoundaryEntry } from '../../src/protocol/context.ts'
 import type { Message } from '../../src/protocol/message.ts'
 import { budgetKept } from '../../src/sim/laws/budget-kept.ts'
 import { nothingWaitsInVain } from '../../src/sim/laws/nothing-waits-in-vain.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Due, Effect, Llm, ModelCall, Outcome, OwnedBy, Pending, SideCall } from '../../components/index.ts'
-import { standardRetry } from '../../src/protocol/retry-policy.ts'
+import { standardRetry } from '../../src/protocol/failure.ts'
 import { inputsTakenOnce } from '../../src/sim/laws/inputs-taken-once.ts'
 import { triesCounted } from '../../src/sim/laws/tries-counted.ts'
 import type { Input } from '../../src/world/input.ts'

@@ -1,10 +1,7 @@
-import { Approval } from '../../../components/agent/approval.ts'
-import type { StandardInput } from '../../../components/input.ts'
-import {
-  SubagentSession,
-  type SubagentSessionData,
-  type SessionUsage,
-} from '../../../components/sessions/subagent-session.ts'
+import { Approval } from '../../../components/agent/tool-call.ts'
+import type { StandardInput } from '../../protocol/input.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Store } from '../../stores/port.ts'
 import { SessionSlot } from './pool.ts'
 import { recordsFor } from './kept-records.ts'

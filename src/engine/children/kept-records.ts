@@ -1,5 +1,4 @@
-import { SessionTexts } from '../../../components/sessions/session-texts.ts'
-import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { SessionTexts, SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import type { Store } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'

@@ -1,5 +1,5 @@
 import { SessionQuery } from '../../../components/sessions/session-call.ts'
-import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
+import type { SessionUsage } from '../../protocol/usage.ts'
 import { parseEnvelope } from '../../rules/delegation/envelope.ts'
 import { knownHolders } from '../../rules/delegation/record-holder.ts'
 import type { QueryOutcome } from '../../rules/delegation/session-outcome.ts'

@@ -3,7 +3,8 @@ import { artifactIdOf, recordPathOf, type Records, summaryPathOf } from './recor
 import type { SessionOutcome } from '../../rules/delegation/session-outcome.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import type { SessionUsage, SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import type { SessionUsage } from '../../protocol/usage.ts'
+import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 
 /** A text up to so long stays in the parent's record of a session; longer ones are read back from where they are kept. */
 const shortBytes = { result: 600, summary: 300, prompt: 300 } as const

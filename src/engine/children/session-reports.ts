@@ -1,6 +1,5 @@
 import { Ceilings } from '../../../components/money/ceilings.ts'
-import { ReportedUsage } from '../../../components/sessions/reported-usage.ts'
-import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import { ReportedUsage, SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import { newlySpent } from '../../rules/money/ledger-entry.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { Entity } from '../../world/component.ts'

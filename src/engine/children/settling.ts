@@ -1,5 +1,5 @@
 import { Settling } from '../../../components/context/holder.ts'
-import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import type { OutcomeData } from '../../protocol/failure.ts'
 import type { SettlingOutcome } from '../../rules/delegation/session-outcome.ts'
 import type { Json } from '../../world/json.ts'
 import type { EffectKind } from '../effects/effect-kind.ts'

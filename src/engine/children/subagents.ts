@@ -1,12 +1,9 @@
 import { HostFacts } from '../../../components/agent/host-facts.ts'
-import type { StandardInput } from '../../../components/input.ts'
+import type { StandardInput } from '../../protocol/input.ts'
 import { Collected, SessionQuery } from '../../../components/sessions/session-call.ts'
-import { isFinal, type SessionStatus } from '../../protocol/session-status.ts'
-import {
-  SubagentSession,
-  type SubagentSessionData,
-  type SessionUsage,
-} from '../../../components/sessions/subagent-session.ts'
+import { isFinal, type SessionStatus } from '../../protocol/delegation.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'

@@ -1,5 +1,4 @@
-import type { Failure } from '../../protocol/failure.ts'
-import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import type { Failure, OutcomeData } from '../../protocol/failure.ts'
 import type { SessionSlot } from './pool.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Entity } from '../../world/component.ts'

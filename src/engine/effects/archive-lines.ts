@@ -1,6 +1,6 @@
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { TranscriptWrite } from '../../../components/context/agent-transcript.ts'
-import type { ArchiveJobData } from '../../../components/context/archive-job.ts'
+import type { ArchiveJobData } from '../../../components/context/archive.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import type { Message } from '../../protocol/message.ts'
 import { styleFor, summaryModel } from '../../rules/context/archival-summary.ts'

@@ -1,5 +1,6 @@
-import { HostFacts, type HostFactsData } from '../../../components/agent/host-facts.ts'
-import { RetryPolicy } from '../../protocol/retry-policy.ts'
+import { HostFacts } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
+import { RetryPolicy } from '../../protocol/failure.ts'
 import type { ModelProvider } from '../../models/port.ts'
 import type { SkillDefinition } from '../children/port.ts'
 import { declarationHash } from '../../rules/delegation/declaration-hash.ts'

@@ -1,4 +1,4 @@
-import type { StandardInput } from '../../../components/input.ts'
+import type { StandardInput } from '../../protocol/input.ts'
 import type { Step } from '../../world/journal.ts'
 import type { World } from '../../world/world.ts'
 

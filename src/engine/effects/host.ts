@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
+import type { TokenUsage } from '../../protocol/usage.ts'
 import type { DearestRates } from '../../rules/money/call-cost.ts'
 import type { ModelProvider } from '../../models/port.ts'
 import { builtInProviders } from '../../models/providers.ts'

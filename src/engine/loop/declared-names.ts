@@ -1,4 +1,4 @@
-import { standardEventTypes } from '../../../components/event.ts'
+import { standardEventTypes } from '../../protocol/event.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { inspect } from '../../world/inspect.ts'
 import { shortly } from '../../world/known-options.ts'

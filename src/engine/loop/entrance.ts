@@ -1,5 +1,5 @@
-import { inputKinds, inputSchema, type StandardInput } from '../../../components/input.ts'
-import { SeenInputs } from '../../../components/agent/seen-inputs.ts'
+import { inputKinds, inputSchema, type StandardInput } from '../../protocol/input.ts'
+import { SeenInputs } from '../../../components/agent/host-facts.ts'
 import { canonical } from '../../world/canonical.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Input } from '../../world/input.ts'

@@ -1,4 +1,4 @@
-import type { StandardEvents } from '../../../components/event.ts'
+import type { StandardEvents } from '../../protocol/event.ts'
 import type { ModelDelta } from '../../models/port.ts'
 import type { Entity } from '../../world/component.ts'
 import type { EntiaError, EntiaErrorCode } from '../../world/entia-error.ts'

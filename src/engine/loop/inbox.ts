@@ -1,4 +1,4 @@
-import { minSeenInputs } from '../../../components/agent/seen-inputs.ts'
+import { minSeenInputs } from '../../../components/agent/host-facts.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 

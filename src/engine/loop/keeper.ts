@@ -1,5 +1,5 @@
 import { Effect } from '../../../components/effects/effect.ts'
-import { Unread } from '../../../components/agent/unread.ts'
+import { Unread } from '../../../components/agent/conversation.ts'
 import type { Batch, LostTicks, Store, StoredWorld, WorldJournal } from '../../stores/port.ts'
 import type { Component } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'

@@ -1,5 +1,4 @@
-import { type TaskClass, taskClasses } from '../../protocol/task-class.ts'
-import type { ModelsByTier, Tier } from '../../protocol/tier.ts'
+import { type ModelsByTier, type TaskClass, taskClasses, type Tier } from '../../protocol/tier.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { modelOfTier } from './models-by-tier.ts'
 

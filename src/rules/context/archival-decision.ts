@@ -1,6 +1,6 @@
 import type { ArchivalData } from '../../../components/context/archival.ts'
-import type { ArchiveReason } from '../../../components/context/archive.ts'
-import type { Stop } from '../../../components/agent/last-turn.ts'
+import type { ArchiveReason } from '../../protocol/context.ts'
+import type { Stop } from '../../protocol/failure.ts'
 import type { Message } from '../../protocol/message.ts'
 
 /** Why a turn is left where it is. */

@@ -1,7 +1,7 @@
 import { Context } from '../../../components/context/context.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { BoundaryEntry } from '../../../components/context/boundary.ts'
+import type { BoundaryEntry } from '../../protocol/context.ts'
 import { headingsOf, type Section, sectionsText, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
 
 /** An agent that is about to take a step, or is idle. */

@@ -1,7 +1,6 @@
 import { Context, type ContextData } from '../../../components/context/context.ts'
 import type { CachePrice } from '../../../components/context/last-call.ts'
-import { type TaskClass, taskClasses } from '../../protocol/task-class.ts'
-import { type Tier, tiers as allTiers } from '../../protocol/tier.ts'
+import { type TaskClass, taskClasses, type Tier, tiers as allTiers } from '../../protocol/tier.ts'
 import { lastCallOf } from '../tokens/last-call-of.ts'
 import { modelTier } from '../config/model-tiers.ts'
 import { headingsOf, type Section, sectionsText, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'

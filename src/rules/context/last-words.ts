@@ -1,5 +1,5 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
-import { LastWords } from '../../../components/context/last-words.ts'
+import { LastWords } from '../../../components/context/archive.ts'
 import type { Message } from '../../protocol/message.ts'
 import { textOf } from '../projection/text-of.ts'
 import type { Entity } from '../../world/component.ts'

@@ -1,4 +1,4 @@
-import type { BoundaryEntry } from '../../../components/context/boundary.ts'
+import type { BoundaryEntry } from '../../protocol/context.ts'
 
 /** What a text that is to take the place of messages is asked for with. */
 export interface SummaryView {

@@ -1,6 +1,6 @@
 import type { Message } from '../../protocol/message.ts'
-import type { SummaryStatus } from '../../../components/context/archive.ts'
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { SummaryStatus } from '../../protocol/context.ts'
+import type { TokenUsage } from '../../protocol/usage.ts'
 import type { TranscriptLine } from '../../stores/port.ts'
 import { messageText } from './render-transcript.ts'
 import type { PlacedMessage } from '../projection/turn-places.ts'

@@ -1,4 +1,4 @@
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
 import type { Skill } from '../../../components/agent/skills.ts'
 
 /** Where the skills that were asked for are to be had, each once, in the order of asking. */

@@ -1,4 +1,4 @@
-import type { PermissionsData } from '../../../components/agent/permissions.ts'
+import type { PermissionsData } from '../../../components/agent/tool-registry.ts'
 
 /** The names of two lists, each once; absent where both are. */
 export function allNames(first: readonly string[] = [], second: readonly string[] = []): readonly string[] {

@@ -1,4 +1,4 @@
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
 import type { Skill } from '../../../components/agent/skills.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declarationHash } from './declaration-hash.ts'

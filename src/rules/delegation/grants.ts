@@ -1,15 +1,10 @@
-import { Pending } from '../../../components/effects/pending.ts'
+import { Pending } from '../../../components/effects/effect.ts'
 import { SessionQuery } from '../../../components/sessions/session-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import {
-  defaultDelegation,
-  type DelegatedData,
-  type DelegationLimitsData,
-} from '../../../components/sessions/delegation-limits.ts'
-import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
-import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import { defaultDelegation, type DelegationLimitsData, type GrantLimits } from '../../protocol/delegation.ts'
+import type { DelegatedData } from '../../../components/sessions/delegation-limits.ts'
+import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
 import { toNanoUsd, toUsd } from '../money/usd.ts'
 
 /** What an agent that has delegated nothing has delegated. */

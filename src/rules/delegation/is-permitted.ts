@@ -1,4 +1,4 @@
-import type { PermissionsData } from '../../../components/agent/permissions.ts'
+import type { PermissionsData } from '../../../components/agent/tool-registry.ts'
 
 /** May an agent with these permissions, and below this ceiling if there is one, run the tool of that name? */
 export function isPermitted(

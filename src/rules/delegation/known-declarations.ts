@@ -1,4 +1,4 @@
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
 
 /**
  * Hashes of the declarations that a world's Hosts had, by the name of the tool: those of the last one, and those that agents

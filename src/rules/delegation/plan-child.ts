@@ -1,8 +1,8 @@
 import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
-import { defaultInheritance, type InheritancePolicy } from '../../protocol/inheritance-policy.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
+import { defaultInheritance, type InheritancePolicy } from '../../protocol/delegation.ts'
 import type { LlmData } from '../../../components/agent/llm.ts'
-import type { PermissionsData } from '../../../components/agent/permissions.ts'
+import type { PermissionsData } from '../../../components/agent/tool-registry.ts'
 import type { Skill } from '../../../components/agent/skills.ts'
 import {
   type SubagentConfig,

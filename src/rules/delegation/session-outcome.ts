@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Failure, failureKinds } from '../../protocol/failure.ts'
 import { KnownHolder } from '../../../components/context/holder.ts'
-import { SessionTexts } from '../../../components/sessions/session-texts.ts'
-import { SessionUsage } from '../../../components/sessions/subagent-session.ts'
+import { SessionTexts } from '../../../components/sessions/subagent-session.ts'
+import { SessionUsage } from '../../protocol/usage.ts'
 import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
 

@@ -1,5 +1,5 @@
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
-import type { InheritancePolicy } from '../../protocol/inheritance-policy.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
+import type { InheritancePolicy } from '../../protocol/delegation.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declarationHash } from './declaration-hash.ts'
 import { ownValue } from './find-tools.ts'

@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { TokenUsage } from '../../protocol/usage.ts'
 
 /** US dollars per million tokens. Of the tiers, the one with the highest `start` below the tokens of the prompt counts. */
 export type Rate =

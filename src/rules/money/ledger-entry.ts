@@ -1,6 +1,5 @@
 import type { LedgerData, LedgerRow } from '../../../components/money/ledger.ts'
-import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
 import { assign } from '../../world/canonical.ts'
 import type { Json } from '../../world/json.ts'
 import { withAdded } from '../tokens/with-added.ts'

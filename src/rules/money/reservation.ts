@@ -1,10 +1,8 @@
 import { Ceilings } from '../../../components/money/ceilings.ts'
 import { Llm, type LlmData } from '../../../components/agent/llm.ts'
-import { ModelCall } from '../../../components/effects/model-call.ts'
+import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import { ModelRates, type Rates } from '../../../components/money/model-rates.ts'
-import { Outcome } from '../../../components/effects/outcome.ts'
-import { OwnedBy } from '../../../components/effects/owned-by.ts'
-import { SideCall } from '../../../components/effects/side-call.ts'
+import { Outcome, OwnedBy } from '../../../components/effects/effect.ts'
 import {
   estimated,
   mostTokensOfCall,

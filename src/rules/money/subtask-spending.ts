@@ -1,6 +1,6 @@
 import { Ledger } from '../../../components/money/ledger.ts'
 import { Usage } from '../../../components/money/usage.ts'
-import type { SubtaskSpending } from '../../../components/sessions/subtask.ts'
+import type { SubtaskSpending } from '../../protocol/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { withAdded } from '../tokens/with-added.ts'

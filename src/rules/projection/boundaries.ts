@@ -1,4 +1,5 @@
-import { Boundary, type BoundaryEntry } from '../../../components/context/boundary.ts'
+import { Boundary } from '../../../components/context/boundary.ts'
+import type { BoundaryEntry } from '../../protocol/context.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Seed } from '../../../components/context/holder.ts'
 import type { Message } from '../../protocol/message.ts'

@@ -1,4 +1,5 @@
-import { HostFacts, type HostFactsData } from '../../../components/agent/host-facts.ts'
+import { HostFacts } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
 import type { World } from '../../world/world.ts'
 
 /** What a World knows of the Host that drives it; `undefined` as long as none has. */

@@ -1,5 +1,5 @@
 import { Llm } from '../../../components/agent/llm.ts'
-import { type RetryPolicy, standardRetry } from '../../protocol/retry-policy.ts'
+import { type RetryPolicy, standardRetry } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { knownHost } from './known-host.ts'

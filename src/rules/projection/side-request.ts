@@ -1,6 +1,6 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Message } from '../../protocol/message.ts'
-import { SideCall } from '../../../components/effects/side-call.ts'
+import { SideCall } from '../../../components/effects/model-call.ts'
 import { parseModel } from './model-name.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import type { Entity } from '../../world/component.ts'

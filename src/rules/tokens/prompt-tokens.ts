@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { TokenUsage } from '../../protocol/usage.ts'
 
 /**
  * Tokens that a model read: input, cache read and cache write, which never overlap. A cache count that was not given adds

@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../../components/money/usage.ts'
+import type { TokenUsage } from '../../protocol/usage.ts'
 import { cutText } from '../text/cut-text.ts'
 
 /** Larger counts are mistakes: no model reads or writes as many tokens in one call. */

@@ -1,17 +1,11 @@
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
-import {
-  defaultDelegation,
-  Delegated,
-  type DelegatedData,
-  type DelegationLimitsData,
-} from '../../../components/sessions/delegation-limits.ts'
+import { defaultDelegation, type DelegationLimitsData, type GrantLimits } from '../../protocol/delegation.ts'
+import { Delegated, type DelegatedData } from '../../../components/sessions/delegation-limits.ts'
 import { SessionQuery } from '../../../components/sessions/session-call.ts'
-import { Pending } from '../../../components/effects/pending.ts'
-import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
-import type { SessionUsage } from '../../../components/sessions/subagent-session.ts'
-import { SubtaskAccount, SubtaskCount } from '../../../components/sessions/subtask-account.ts'
-import { type TokenUsage, Usage } from '../../../components/money/usage.ts'
-import { UsageBeside } from '../../../components/money/usage-beside.ts'
+import { Pending } from '../../../components/effects/effect.ts'
+import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
+import { SubtaskAccount, SubtaskCount } from '../../../components/sessions/subtask.ts'
+import { Usage, UsageBeside } from '../../../components/money/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 

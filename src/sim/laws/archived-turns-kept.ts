@@ -1,5 +1,4 @@
-import { Archive } from '../../../components/context/archive.ts'
-import { ArchiveJob, type ArchiveJobData } from '../../../components/context/archive-job.ts'
+import { Archive, ArchiveJob, type ArchiveJobData } from '../../../components/context/archive.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Message } from '../../protocol/message.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'

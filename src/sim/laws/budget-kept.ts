@@ -1,16 +1,13 @@
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import { Blueprint, MadeFrom } from '../../../components/sessions/blueprint.ts'
-import { Delegated, defaultDelegation, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
-import type { InputOf } from '../../../components/input.ts'
+import { Delegated, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
+import { defaultDelegation, type GrantLimits } from '../../protocol/delegation.ts'
+import type { InputOf } from '../../protocol/input.ts'
 import { ModelCall } from '../../../components/effects/model-call.ts'
-import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
 import { SessionQuery, type SessionQueryData } from '../../../components/sessions/session-call.ts'
-import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
-import {
-  SessionUsage,
-  SubagentSession,
-  type SubagentSessionData,
-} from '../../../components/sessions/subagent-session.ts'
+import { SessionUsage } from '../../protocol/usage.ts'
+import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { Finding, Law, WatchedTick, WatchedWorld } from '../law.ts'

@@ -1,4 +1,4 @@
-import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'

@@ -1,9 +1,6 @@
 import { Ceilings } from '../../../components/money/ceilings.ts'
-import {
-  defaultDelegation,
-  type DelegatedData,
-  DelegationLimits,
-} from '../../../components/sessions/delegation-limits.ts'
+import { defaultDelegation } from '../../protocol/delegation.ts'
+import { type DelegatedData, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'

@@ -1,5 +1,5 @@
 import { Blueprint, type BlueprintData, MadeFrom } from '../../../components/sessions/blueprint.ts'
-import type { GrantLimits } from '../../../components/sessions/subagent-registry.ts'
+import type { GrantLimits } from '../../protocol/delegation.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { WatchedTick } from '../law.ts'

@@ -1,5 +1,5 @@
 import { ModelCall } from '../../../components/effects/model-call.ts'
-import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
 import { Seed } from '../../../components/context/holder.ts'
 import type { Law } from '../law.ts'
 

@@ -1,4 +1,4 @@
-import { minSeenInputs } from '../../../components/agent/seen-inputs.ts'
+import { minSeenInputs } from '../../../components/agent/host-facts.ts'
 import type { Law } from '../law.ts'
 
 /** What somebody posts again because nobody has told them that it was committed is taken once, over all crashes. */

@@ -1,5 +1,5 @@
 import { Archive } from '../../../components/context/archive.ts'
-import type { BoundaryEntry } from '../../../components/context/boundary.ts'
+import type { BoundaryEntry } from '../../protocol/context.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'

@@ -1,32 +1,31 @@
 import { Ancestry, SessionEnd, SlotReleased, SlotRequest } from '../../../components/sessions/ancestry.ts'
-import { Approval } from '../../../components/agent/approval.ts'
-import { Busy } from '../../../components/agent/busy.ts'
-import { Ceilings } from '../../../components/money/ceilings.ts'
-import { Conversation } from '../../../components/agent/conversation.ts'
-import { CostCeiling } from '../../../components/money/cost-ceiling.ts'
-import { Due } from '../../../components/effects/due.ts'
-import { Effect } from '../../../components/effects/effect.ts'
-import { LastTurn } from '../../../components/agent/last-turn.ts'
+import { Approval, AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
+import {
+  AllowanceAwaited,
+  Busy,
+  Paused,
+  StepHeld,
+  Summarizing,
+  Terminal,
+} from '../../../components/agent/agent-tags.ts'
+import { Ceilings, CostCeiling } from '../../../components/money/ceilings.ts'
+import { Conversation, Unread } from '../../../components/agent/conversation.ts'
+import { Due, Effect, Outcome, OwnedBy, Pending, Running } from '../../../components/effects/effect.ts'
+import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import { AllowanceCall } from '../../../components/money/metered.ts'
-import { ModelCall } from '../../../components/effects/model-call.ts'
-import { Outcome } from '../../../components/effects/outcome.ts'
-import { OwnedBy } from '../../../components/effects/owned-by.ts'
-import { Paused } from '../../../components/agent/paused.ts'
-import { Pending } from '../../../components/effects/pending.ts'
-import { Running } from '../../../components/effects/running.ts'
+import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import { Answering, AwaitingReply, AwaitingSession, SessionQuery } from '../../../components/sessions/session-call.ts'
-import { SideCall } from '../../../components/effects/side-call.ts'
-import { AllowanceAwaited, StepHeld, Summarizing } from '../../../components/agent/step-held.ts'
-import { UnreadBy } from '../../../components/sessions/subagent-notification.ts'
+import {
+  EndedInWait,
+  Notified,
+  SubagentWait,
+  UnreadBy,
+  WaitDeadline,
+} from '../../../components/sessions/subagent-wait.ts'
 import { subagentDefaults, SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession } from '../../../components/sessions/subagent-session.ts'
-import { EndedInWait, Notified, SubagentWait, WaitDeadline } from '../../../components/sessions/subagent-wait.ts'
-import { SummaryTask } from '../../../components/context/summary-task.ts'
-import { Terminal } from '../../../components/agent/terminal.ts'
-import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
-import { Turn } from '../../../components/agent/turn.ts'
-import { Unread } from '../../../components/agent/unread.ts'
+import { SummaryTask } from '../../../components/context/boundary.ts'
 import { WatchdogLatch } from '../../../components/agent/watchdog-state.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'

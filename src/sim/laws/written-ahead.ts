@@ -1,6 +1,4 @@
-import { Effect } from '../../../components/effects/effect.ts'
-import { Pending } from '../../../components/effects/pending.ts'
-import { Running } from '../../../components/effects/running.ts'
+import { Effect, Pending, Running } from '../../../components/effects/effect.ts'
 import type { Finding, Law, WatchedCall } from '../law.ts'
 import type { ShadowWorld } from './shadow-world.ts'
 import { Shadows } from './shadows.ts'

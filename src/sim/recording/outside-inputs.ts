@@ -1,4 +1,4 @@
-import type { StandardInput } from '../../../components/input.ts'
+import type { StandardInput } from '../../protocol/input.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import type { ChangeInput } from '../../world/changes.ts'
 import { EntiaError } from '../../world/entia-error.ts'

@@ -1,4 +1,4 @@
-import type { StandardInput } from '../../../components/input.ts'
+import type { StandardInput } from '../../protocol/input.ts'
 import type { Input } from '../../world/input.ts'
 import type { RecordedTick } from './recorded-answers.ts'
 

@@ -1,4 +1,4 @@
-import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Asked } from './asked.ts'
 

@@ -1,6 +1,6 @@
-import { OwnedBy } from '../../../components/effects/owned-by.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
 import { Llm } from '../../../components/agent/llm.ts'
-import type { OutcomeData } from '../../../components/effects/outcome.ts'
+import type { OutcomeData } from '../../protocol/failure.ts'
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { EffectKind } from '../../engine/effects/effect-kind.ts'
 import { parseModel } from '../../rules/projection/model-name.ts'

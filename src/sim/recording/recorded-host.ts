@@ -1,4 +1,4 @@
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../protocol/host.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'

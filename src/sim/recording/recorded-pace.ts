@@ -1,4 +1,4 @@
-import type { StandardInput } from '../../../components/input.ts'
+import type { StandardInput } from '../../protocol/input.ts'
 import type { DrivenWorld } from '../../engine/effects/host-seams.ts'
 import type { VirtualClock } from '../../engine/loop/virtual-clock.ts'
 import type { Step } from '../../world/journal.ts'

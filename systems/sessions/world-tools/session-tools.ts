@@ -5,10 +5,9 @@ import { giveAnswer, type PartialAnswer, resultAnswer, timeoutAnswer, unknownAns
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
 import { filledText, sessionName, someSeconds, worldTool } from './world-tool.ts'
 import { cutText } from '../../../src/rules/text/cut-text.ts'
-import { Effect } from '../../../components/effects/effect.ts'
-import { Pending } from '../../../components/effects/pending.ts'
+import { Effect, Pending } from '../../../components/effects/effect.ts'
 import { AwaitingReply, AwaitingSession } from '../../../components/sessions/session-call.ts'
-import { isFinal } from '../../../src/protocol/session-status.ts'
+import { isFinal } from '../../../src/protocol/delegation.ts'
 import { cancelSession, tellCancelled } from '../end-session.ts'
 import { queryProblem, querySession } from '../query-session.ts'
 

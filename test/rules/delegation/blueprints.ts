@@ -1,5 +1,5 @@
 import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
-import type { HostFactsData } from '../../../components/agent/host-facts.ts'
+import type { HostFactsData } from '../../../src/protocol/host.ts'
 import type { SubagentConfig } from '../../../components/sessions/subagent-registry.ts'
 import type { ToolDeclaration } from '../../../src/protocol/tool-declaration.ts'
 import { type ChildPlan, type ParentView, planChild } from '../../../src/rules/delegation/plan-child.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DelegatedData, DelegationLimitsData } from '../../../components/sessions/delegation-limits.ts'
+import type { DelegatedData } from '../../../components/sessions/delegation-limits.ts'
+import type { DelegationLimitsData } from '../../../src/protocol/delegation.ts'
 import { toNanoUsd, toUsd } from '../../../src/rules/money/usd.ts'
 import {
   type Allowance,

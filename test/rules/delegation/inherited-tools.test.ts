@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { InheritancePolicy } from '../../../src/protocol/inheritance-policy.ts'
+import type { InheritancePolicy } from '../../../src/protocol/delegation.ts'
 import { blueprintOf, hostWith, planned, tool, toolsOf, warningsOf } from './blueprints.ts'
 
 const [search, read, write, calculate] = ['search', 'read', 'write', 'calculate'].map((name) => tool(name)) as [

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { lazily } from '../world/lazily.ts'
 import type { DataOf } from '../world/component.ts'
 import type { Json, JsonObject } from '../world/json.ts'
-import { lazily } from '../world/lazily.ts'
+
+/** The number of an entity of the same world. */
+export const entity = lazily(() => z.number().int().positive())
 
 /** Any JSON value. Its depth and form are checked where it is made canonical, so it is not walked a second time here. */
 export const json = lazily((): z.ZodType<Json> => z.any())

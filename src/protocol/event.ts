@@ -1,16 +1,17 @@
-import type { Entity } from '../src/world/component.ts'
-import type { JsonObject } from '../src/world/json.ts'
-import type { ArchivePhase, ArchiveReason, SummaryStatus } from './context/archive.ts'
-import type { BoundaryEntry } from './context/boundary.ts'
-import type { Failure } from '../src/protocol/failure.ts'
-import type { Stop } from './agent/last-turn.ts'
-import type { FileBlock, TextBlock } from '../src/protocol/message.ts'
-import type { RewriteKind } from './context/rewrite.ts'
-import type { SessionStatus } from '../src/protocol/session-status.ts'
-import type { SessionKind } from './sessions/subagent-session.ts'
-import type { SubtaskResult } from './sessions/subtask.ts'
-import type { SummaryResult } from './summary-result.ts'
-import type { TokenUsage } from './money/usage.ts'
+import type { Entity } from '../world/component.ts'
+import type { JsonObject } from '../world/json.ts'
+import type {
+  ArchivePhase,
+  ArchiveReason,
+  BoundaryEntry,
+  RewriteKind,
+  SummaryResult,
+  SummaryStatus,
+} from './context.ts'
+import type { Failure, Stop } from './failure.ts'
+import type { FileBlock, TextBlock } from './message.ts'
+import type { SessionKind, SessionStatus, SubtaskResult } from './delegation.ts'
+import type { TokenUsage } from './usage.ts'
 
 /** What the standard systems tell, after the commit of the tick in which it happened. */
 export interface StandardEvents {

@@ -1,0 +1,28 @@
+import { defineTag } from '../../src/world/component.ts'
+
+/** The agent's model has given a final text in this tick; the end of the turn is to be decided. */
+export const Answered = defineTag('Answered')
+
+/** A step of the agent is under way: its model is being asked, or tools that it called are not all answered. */
+export const Busy = defineTag('Busy')
+
+/** The step under way is the last that the agent's turn may take. */
+export const LastStep = defineTag('LastStep')
+
+/** Something keeps the agent from its next step: one of the components that `systems/kit/hold-step.ts` names. */
+export const StepHeld = defineTag('StepHeld')
+
+/** A summary of the agent's conversation is being written, which its next step waits for. */
+export const Summarizing = defineTag('Summarizing')
+
+/** Whether the agent's model may be called is being asked of the agent that pays for it. */
+export const AllowanceAwaited = defineTag('AllowanceAwaited')
+
+/** What the agent's model costs is being asked, before its first call under a ceiling. */
+export const RatesAwaited = defineTag('RatesAwaited')
+
+/** The agent begins no step while it has this; what is under way finishes, and messages wait. Put there by whoever wants it so. */
+export const Paused = defineTag('Paused')
+
+/** The agent has ended for good: it begins no step, and messages to it are refused. Of this agent alone, not of its world. */
+export const Terminal = defineTag('Terminal')
