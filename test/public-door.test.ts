@@ -262,6 +262,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'shrinkDefaults',
     'simulate',
     'simulateDefaults',
+    'simulatedUser',
     'standardLaws',
     'sweep',
     'sweepDefaults',

@@ -18,7 +18,7 @@ export function assertLawful(result: SimulationResult | SweepResult): void {
   throw new EntiaError('law-broken', reportOf(result), { seed, law: violation?.law })
 }
 
-/** What people want to know of a run that broke a law, or of the first one of a sweep. */
+/** The report of a run that broke a law, or of the first such run of a sweep. */
 export function reportOf(result: SimulationResult | SweepResult): string {
   if (!('failure' in result)) return failureReport(result)
   return result.failure?.report ?? `No law was broken in ${result.runs} runs.`

@@ -23,7 +23,7 @@ export interface ReportDetails {
 /** So much of a run is shown. */
 const reportBounds = { maxAgents: 4, maxMessages: 6, maxFaults: 30, maxMessageChars: 4_000 } as const
 
-/** What people want to know of a run that broke a law: what, where, what went before, and how to make it again. */
+/** The report of a run that broke a law: what broke, where, what was said before, and a test that makes it again. */
 export function failureReport(result: SimulationResult, details: ReportDetails = {}): string {
   const { seed, violation, faults, worlds } = result
   if (violation === undefined) return `Seed ${seed}: no law was broken.`

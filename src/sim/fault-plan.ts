@@ -40,7 +40,7 @@ export class FaultPlan {
       checkFault(fault)
       this.#listed.set(fault.at, [...(this.#listed.get(fault.at) ?? []), fault])
     }
-    for (const site of ['model', 'tool', 'delivery', 'store', 'crash', 'people'] as const) {
+    for (const site of ['model', 'tool', 'delivery', 'store', 'crash', 'users'] as const) {
       if (this.#rates !== undefined) this.#bySite.set(site, ratesAt(this.#rates, site))
     }
   }
@@ -96,7 +96,8 @@ export class FaultPlan {
   #drawn(site: FaultSite, at: string): Fault | undefined {
     const rates = this.#bySite.get(site) ?? []
     if (rates.length === 0) return undefined
-    let left = this.#chance.of(`${site} fault at ${at}`)
+    // `people` is the old name of `users`: with it a seed strikes where it has always struck.
+    let left = this.#chance.of(`${site === 'users' ? 'people' : site} fault at ${at}`)
     for (const [what, rate] of rates) {
       if (left < rate) return { what, at }
       left -= rate

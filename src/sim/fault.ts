@@ -37,7 +37,7 @@ export const faultNames = {
   /** The process dies at a transaction; `child`: the Runner of a session alone, for good. */
   crash: ['beforeCommit', 'afterCommit', 'afterEffects', 'child'],
   /** Somebody outside does something at a tick. */
-  people: [
+  users: [
     'message', //   speaks to an agent that may be at work
     'cancel', //    stops an agent
     'approval', //  answers a question that nobody has asked, or that is open

@@ -17,15 +17,30 @@ export {
 } from './law.ts'
 export { standardLaws } from './laws/index.ts'
 export { type Bounds, simulateDefaults, type SimulateOptions } from './options.ts'
-export { person, type Person, type PersonAct, type PersonBehaviour, type PersonOptions } from './simulated-user.ts'
+export {
+  simulatedUser,
+  type SimulatedUser,
+  type SimulatedUserOptions,
+  type UserAct,
+  type UserBehaviour,
+} from './simulated-user.ts'
 export type { RealUse } from './real-use.ts'
 export { loadRecording } from './recording/load-recording.ts'
 export type { Missed } from './recording/missed.ts'
 export type { RequestDifference } from './recording/request-difference.ts'
 export type { OnMiss } from './recording/replayed-run.ts'
 export { saveRecording } from './recording/save-recording.ts'
-// oxlint-disable-next-line typescript/no-deprecated -- importable for one more version
-export { replaySaved, type SavedRecording } from './recording/deprecated.ts'
+/* oxlint-disable typescript/no-deprecated -- importable for one more version */
+export {
+  person,
+  type Person,
+  type PersonAct,
+  type PersonBehaviour,
+  type PersonOptions,
+  replaySaved,
+  type SavedRecording,
+} from './deprecated.ts'
+/* oxlint-enable typescript/no-deprecated */
 export type { ReplayedWorld } from '../engine/recording/replay.ts'
 export type { SavedWorld } from '../engine/recording/recording.ts'
 export {

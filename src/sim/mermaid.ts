@@ -1,5 +1,5 @@
 import { cutText } from '../rules/text/cut-text.ts'
-import { type Actor, people, type SequenceStep, sequenceSteps } from './sequence-steps.ts'
+import { type Actor, users, type SequenceStep, sequenceSteps } from './sequence-steps.ts'
 import type { TraceEntry } from './trace-entry.ts'
 
 /** Lines that a chart shows: of a longer run its beginning and, since it tells how the run came out, its end. */
@@ -8,7 +8,7 @@ const stepsAtEnd = 100
 const maxTextChars = 60
 
 const arrows = { asks: '->>', answers: '-->>', fails: '--x' } as const
-const titles = { person: '', agent: '', model: 'model ', tool: 'tool ' } as const
+const titles = { user: '', agent: '', model: 'model ', tool: 'tool ' } as const
 
 /** A trace as a `sequenceDiagram` of Mermaid. */
 export function mermaidChart(entries: readonly TraceEntry[]): string {
@@ -18,7 +18,7 @@ export function mermaidChart(entries: readonly TraceEntry[]): string {
   const participants = participantsOf(steps)
   const ids = new Map(participants.map((actor, index) => [keyOf(actor), `p${index}`]))
   const declared = participants.map((actor) => {
-    const word = actor.kind === 'person' ? 'actor' : 'participant'
+    const word = actor.kind === 'user' ? 'actor' : 'participant'
     return `${word} ${ids.get(keyOf(actor))} as ${escaped(titles[actor.kind] + actor.name)}`
   })
   const lines = [...declared, ...steps.map((step) => lineOf(step, ids))]
@@ -29,7 +29,7 @@ function cutMark(all: readonly SequenceStep[]): SequenceStep {
   return { kind: 'note', over: undefined, text: `${all.length - maxSteps} lines are left out here` }
 }
 
-/** People first, then agents, models and tools, each in the order in which they come. */
+/** Users first, then agents, models and tools, each in the order in which they come. */
 function participantsOf(steps: readonly SequenceStep[]): Actor[] {
   const found = new Map<string, Actor>()
   for (const step of steps) {
@@ -38,8 +38,8 @@ function participantsOf(steps: readonly SequenceStep[]): Actor[] {
     }
   }
   // A note over everybody needs somebody.
-  if (found.size === 0) return [people]
-  return (['person', 'agent', 'model', 'tool'] as const).flatMap((kind) =>
+  if (found.size === 0) return [users]
+  return (['user', 'agent', 'model', 'tool'] as const).flatMap((kind) =>
     [...found.values()].filter((actor) => actor.kind === kind),
   )
 }

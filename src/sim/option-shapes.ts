@@ -16,7 +16,8 @@ const shapes = {
   effects: byName('kinds of effects by name, each with a function prepare', has('prepare')),
   prices: byName('prices by model', () => true),
   services: byName('services by name, as service() makes them', has('start')),
-  people: byName('people by name, as person() makes them', has('behaviour')),
+  users: byName('users by name, as simulatedUser() makes them', has('behaviour')),
+  people: byName('users by name, as simulatedUser() makes them', has('behaviour')),
   faults: {
     wanted: 'probabilities by place, such as { model: { hang: 0.1 } }, or a list of faults',
     fits: (value) => Array.isArray(value) || isRecord(value),

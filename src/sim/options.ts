@@ -13,9 +13,10 @@ import type { World } from '../world/world.ts'
 import { describeValue } from './describe-value.ts'
 import { checkedRange, type Range } from './chance.ts'
 import type { Fault, FaultRates } from './fault.ts'
+import { type NamedFault, type NamedRates, renamed, withNewNames } from './deprecated.ts'
 import type { Law } from './law.ts'
 import { standardLaws } from './laws/index.ts'
-import type { Person } from './simulated-user.ts'
+import type { SimulatedUser } from './simulated-user.ts'
 import { checkShapes } from './option-shapes.ts'
 import type { OnMiss } from './recording/replayed-run.ts'
 import type { Recording } from '../engine/recording/recording.ts'
@@ -56,10 +57,12 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly prices?: Readonly<Record<string, Price>>
   /** Simulated services, by name. */
   readonly services?: S
-  /** Simulated people, by name. With any, approvals are asked of them; with none, nobody agrees to anything. */
-  readonly people?: Readonly<Record<string, Person>>
+  /** Simulated users, by name. They answer approvals; without any, approvals are refused. */
+  readonly users?: Readonly<Record<string, SimulatedUser>>
+  /** @deprecated Use `users`. */
+  readonly people?: Readonly<Record<string, SimulatedUser>>
   /** How probable accidents are, or which ones happen where. @default none */
-  readonly faults?: FaultRates | readonly Fault[]
+  readonly faults?: NamedRates | readonly NamedFault[]
   /** @default standardLaws */
   readonly laws?: readonly Law[]
   /** Where the seed puts latencies of models and tools that do not say how long they take. */
@@ -76,7 +79,7 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   /** What uses the real clock or real dice inside the run: breaks it, or is only listed in the result. @default 'refuse' */
   readonly realUse?: 'refuse' | 'list'
   /**
-   * A run that was recorded: models, tools and people answer as they did in it, and as fast; no model is called, no tool
+   * A run that was recorded: models, tools and users answer as they did in it, and as fast; no model is called, no tool
    * run. `world` is given its seed. @default none
    */
   readonly recording?: Recording
@@ -94,9 +97,10 @@ export const simulateDefaults = {
 
 /** Options with nothing left out. */
 export interface CheckedOptions extends Required<
-  Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs' | 'recording'>
+  Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs' | 'recording' | 'people' | 'faults'>
 > {
   readonly components: Iterable<Component> | undefined
+  readonly faults: FaultRates | readonly Fault[]
   readonly bounds: Required<Bounds>
   readonly latencyMs: { readonly model: Range; readonly tool: Range }
   readonly store: (() => Store) | undefined
@@ -115,7 +119,7 @@ export const simulateOptionNames: readonly (keyof SimulateOptions)[] = [
   'effects',
   'prices',
   'services',
-  'people',
+  'users',
   'faults',
   'laws',
   'latencyMs',
@@ -133,7 +137,7 @@ export const simulateOptionNames: readonly (keyof SimulateOptions)[] = [
 /** @throws `invalid-argument` */
 export function checkedOptions(options: SimulateOptions): CheckedOptions {
   checkShapes('simulate()', options)
-  refuseUnknownOptions('simulate()', options, simulateOptionNames)
+  refuseUnknownOptions('simulate()', options, [...simulateOptionNames, 'people'])
   const {
     seed = options.recording?.seed ?? simulateDefaults.seed,
     maxSessions = simulateDefaults.maxSessions,
@@ -170,8 +174,9 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     effects: options.effects ?? {},
     prices: options.prices ?? {},
     services: options.services ?? {},
-    people: options.people ?? {},
-    faults: options.faults ?? {},
+    // oxlint-disable-next-line typescript/no-deprecated -- this is where it is read
+    users: renamed('simulate()', ['people', 'users'], options.people, options.users) ?? {},
+    faults: withNewNames(options.faults ?? {}),
     laws: options.laws ?? standardLaws,
     latencyMs: {
       model: checkedRange('simulate(): latencyMs.model', model),

@@ -14,7 +14,7 @@ export interface PastedCase {
 }
 
 /** Those that nearly everybody gives, for when nobody knows. */
-const usualOptions = ['world', 'models', 'tools', 'services', 'people', 'laws']
+const usualOptions = ['world', 'models', 'tools', 'services', 'users', 'laws']
 /** Longest name of a law in the name of a test. */
 const maxLawChars = 60
 

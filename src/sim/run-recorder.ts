@@ -90,16 +90,16 @@ export class RunRecorder {
     this.#write({ label: '-', type: 'fault', facts: { ...fault } })
   }
 
-  /** A simulated person does something. */
-  acted(person: string, input: Deed): void {
+  /** A simulated user does something. */
+  acted(user: string, input: Deed): void {
     const { kind } = input
     const said = input.kind === 'message' ? { text: textOf(input.message) } : {}
     const answered = input.kind === 'answer' ? { approval: input.approval, approved: input.approved } : {}
     const whom = 'agent' in input ? { agent: input.agent } : {}
     this.#write({
       label: '-',
-      type: 'person-acted',
-      facts: { person, kind, ...whom, ...said, ...answered },
+      type: 'user-acted',
+      facts: { user, kind, ...whom, ...said, ...answered },
     })
   }
 

@@ -3,7 +3,7 @@ import { factText, type TraceEntry } from './trace-entry.ts'
 
 /** Whoever asks or is asked in a run. */
 export interface Actor {
-  readonly kind: 'person' | 'agent' | 'model' | 'tool'
+  readonly kind: 'user' | 'agent' | 'model' | 'tool'
   readonly name: string
 }
 
@@ -17,8 +17,8 @@ export type SequenceStep =
     }
   | { readonly kind: 'note'; readonly over: Actor | undefined; readonly text: string }
 
-/** People outside of all worlds. */
-export const people: Actor = { kind: 'person', name: 'People' }
+/** Users outside of all worlds. */
+export const users: Actor = { kind: 'user', name: 'Users' }
 
 type Reading = (entry: TraceEntry, told: Told) => SequenceStep | undefined
 
@@ -87,12 +87,12 @@ class Told {
 
 const readings: Readonly<Record<string, Reading>> = {
   'turn-started': (entry, told) =>
-    isRoot(entry) ? { kind: 'asks', from: people, to: told.agent(entry), text: 'begins a turn' } : undefined,
+    isRoot(entry) ? { kind: 'asks', from: users, to: told.agent(entry), text: 'begins a turn' } : undefined,
   'turn-ended': (entry, told) => {
     const { facts } = entry
     const from = told.agent(entry)
     const text = facts['stop'] === 'failed' ? failureOf(facts) : factText(facts['stop'])
-    if (isRoot(entry)) return { kind: facts['stop'] === 'done' ? 'answers' : 'fails', from, to: people, text }
+    if (isRoot(entry)) return { kind: facts['stop'] === 'done' ? 'answers' : 'fails', from, to: users, text }
     return facts['stop'] === 'done' ? undefined : { kind: 'note', over: from, text: `ends: ${text}` }
   },
   'model-called': (entry, told) => {
@@ -123,12 +123,12 @@ const readings: Readonly<Record<string, Reading>> = {
     return { kind: isError === true ? 'fails' : 'asks', from: to, to, text: factText(tool) }
   },
   'approval-requested': (entry, told) => {
-    return { kind: 'asks', from: told.agent(entry), to: people, text: `may I use ${factText(entry.facts['tool'])}?` }
+    return { kind: 'asks', from: told.agent(entry), to: users, text: `may I use ${factText(entry.facts['tool'])}?` }
   },
   'approval-answered': (entry, told) => {
     const { approved, tool } = entry.facts
     const text = `${approved === true ? 'yes' : 'no'}: ${factText(tool)}`
-    return { kind: 'answers', from: people, to: told.agent(entry), text }
+    return { kind: 'answers', from: users, to: told.agent(entry), text }
   },
   'session-queued': (entry, told) => {
     return { kind: 'asks', from: told.agent(entry), to: told.session(entry), text: 'launches a session' }
@@ -141,12 +141,12 @@ const readings: Readonly<Record<string, Reading>> = {
     const kind = status === 'succeeded' ? 'answers' : 'fails'
     return { kind, from: told.session(entry), to: told.agent(entry), text: status }
   },
-  'person-acted': ({ facts }, told) => {
-    const { person, kind, agent, text } = facts
+  'user-acted': ({ facts }, told) => {
+    const { user, kind, agent, text } = facts
     // An answer is told once it is taken.
     if (kind === 'answer') return undefined
     const act = kind === 'message' ? `: ${factText(text)}` : ' cancels'
-    return { kind: 'asks', from: people, to: told.agentOf(told.root, agent), text: `${factText(person)}${act}` }
+    return { kind: 'asks', from: users, to: told.agentOf(told.root, agent), text: `${factText(user)}${act}` }
   },
   fault: ({ facts }, told) => {
     const [what, at] = [factText(facts['what']), factText(facts['at'])]

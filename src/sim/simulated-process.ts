@@ -123,7 +123,7 @@ export class SimulatedProcess {
         if (this.#state !== 'dead') heard(event)
       }
       // What nobody hears is not even made.
-      if (Object.keys(options.people).length > 0) this.#runner.on('*', hear)
+      if (Object.keys(options.users).length > 0) this.#runner.on('*', hear)
       await this.#runner.start()
     } finally {
       this.#clock.end()
@@ -147,7 +147,7 @@ export class SimulatedProcess {
   #host(): Host {
     const { options, tools, pool, replayed } = this.#parts
     const work = new SimulatedWork({ ...this.#parts, isDead: () => this.#state === 'dead' })
-    const { models, latencyMs, people, skills, effects, prices, maxInFlight, sessionPool } = options
+    const { models, latencyMs, users, skills, effects, prices, maxInFlight, sessionPool } = options
     const providers = Object.entries(models).map(([name, provider]): [string, ModelProvider] => [
       name,
       simulatedModel(name, provider, work, latencyMs.model),
@@ -164,7 +164,7 @@ export class SimulatedProcess {
       sessionPool: new PoolWatch(checkMade('sessionPool', sessionPool(), ['enter', 'leave']), (event) => {
         if (this.#state !== 'dead') pool(event)
       }),
-      ...(Object.keys(people).length > 0 && { approve: 'by-input' }),
+      ...(Object.keys(users).length > 0 && { approve: 'by-input' }),
     }
     return replayed?.host(hostOptions, this.#seams(), work) ?? new Host(hostOptions, this.#seams())
   }

@@ -6,8 +6,8 @@ import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
 import { describeValue } from './describe-value.ts'
 
-/** What a simulated person does about something seen. */
-export type PersonAct =
+/** What a simulated user does about something seen. */
+export type UserAct =
   /** Answers the approval that was just asked for. */
   | { readonly approve: boolean; readonly reason?: string }
   /** Says something to an agent of the root world. @default `to`: the agent of the event */
@@ -26,40 +26,40 @@ export type PersonAct =
    */
   | { readonly change: (world: World) => void }
 
-/** What a person has in front of them besides the event. */
+/** What a user has in front of them besides the event. */
 export interface Heard {
   /** What the agent of the event has said last, such as its answer at `turn-ended`: agents of the root world alone. */
   readonly text: string | undefined
 }
 
 /**
- * What a simulated person does: acts as a function of what is seen, which is every event of every world. Keep it free of
+ * What a simulated user does: acts as a function of what is seen, which is every event of every world. Keep it free of
  * counters and other state: after a crash, events of the newest tick are told again.
  */
-export type PersonBehaviour = (seen: RunnerEvent, heard: Heard) => PersonAct | readonly PersonAct[] | undefined
+export type UserBehaviour = (seen: RunnerEvent, heard: Heard) => UserAct | readonly UserAct[] | undefined
 
-export interface PersonOptions {
+export interface SimulatedUserOptions {
   /** How long each act takes, in milliseconds of world time. @default [500, 20000] */
   readonly reactionMs?: Range
 }
 
 /** Somebody outside the worlds, who sees events and answers, speaks or stops. */
-export interface Person {
-  readonly behaviour: PersonBehaviour
+export interface SimulatedUser {
+  readonly behaviour: UserBehaviour
   readonly reactionMs: Range
 }
 
-/** A simulated person. What they do goes in once, whatever crashes in between. @throws `invalid-argument` */
-export function person(behaviour: PersonBehaviour, options: PersonOptions = {}): Person {
+/** A simulated user. What they do goes in once, whatever crashes in between. @throws `invalid-argument` */
+export function simulatedUser(behaviour: UserBehaviour, options: SimulatedUserOptions = {}): SimulatedUser {
   if (typeof behaviour !== 'function') {
     throw new EntiaError(
       'invalid-argument',
-      `person() takes a function of what is seen, got ${describeValue(behaviour)}.`,
+      `simulatedUser() takes a function of what is seen, got ${describeValue(behaviour)}.`,
     )
   }
-  refuseUnknownOptions('person()', options, ['reactionMs'])
+  refuseUnknownOptions('simulatedUser()', options, ['reactionMs'])
   const { reactionMs = [500, 20_000] } = options
-  return { behaviour, reactionMs: checkedRange('person(): reactionMs', reactionMs) }
+  return { behaviour, reactionMs: checkedRange('simulatedUser(): reactionMs', reactionMs) }
 }
 
 /** What an act has, and of which type it is. */

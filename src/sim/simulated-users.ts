@@ -9,12 +9,12 @@ import type { World } from '../world/world.ts'
 import type { Chance } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { actFault, type Person, type PersonAct, type PersonBehaviour } from './simulated-user.ts'
+import { actFault, type SimulatedUser, type UserAct, type UserBehaviour } from './simulated-user.ts'
 import { inSimulation, type RealUse } from './real-use.ts'
 
-/** What people outside the worlds need of a simulation. */
+/** What users outside the worlds need of a simulation. */
 export interface SimulatedUsersParts {
-  readonly people: Readonly<Record<string, Person>>
+  readonly users: Readonly<Record<string, SimulatedUser>>
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly clock: Clock
@@ -30,13 +30,13 @@ export interface SimulatedUsersParts {
   /** A behaviour cannot be gone on with: it threw, or gave what is no act. */
   readonly broke: (message: string) => void
   /** Somebody does something, once. */
-  readonly acted: (person: string, deed: Deed) => void
+  readonly acted: (user: string, deed: Deed) => void
 }
 
 /** What somebody does to the root world. */
 export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
-/** Simulated people, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
+/** Simulated users, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
 export class SimulatedUsers {
   readonly #parts: SimulatedUsersParts
   /** What was decided and is not committed yet, by the id under which it goes in. */
@@ -76,14 +76,14 @@ export class SimulatedUsers {
     this.#isUp = false
   }
 
-  /** People see an event of a committed tick; after a crash it may come again. */
+  /** Users see an event of a committed tick; after a crash it may come again. */
   see(event: RunnerEvent): void {
-    const { people, chance } = this.#parts
-    if (!('index' in event && 'tick' in event) || Object.keys(people).length === 0) return
+    const { users, chance } = this.#parts
+    if (!('index' in event && 'tick' in event) || Object.keys(users).length === 0) return
     const place = `${event.world}/${event.tick}/${event.index}`
     if (this.#seen.has(place)) return
     this.#seen.add(place)
-    for (const [name, { behaviour, reactionMs }] of Object.entries(people)) {
+    for (const [name, { behaviour, reactionMs }] of Object.entries(users)) {
       const acts = this.#asked(name, behaviour, event)
       for (const [index, act] of listOf(acts).entries()) {
         const id = `${name}: ${place}/${index}`
@@ -96,9 +96,9 @@ export class SimulatedUsers {
   /** A tick of the root world is committed: somebody may do something at this very moment. */
   ticked(world: World): void {
     const { plan } = this.#parts
-    if (!plan.has('people')) return
+    if (!plan.has('users')) return
     const at = plan.next(world.name, 'moment')
-    const fault = plan.strike('people', at, (what) => what !== 'people.approval' || approvalsOf(world).length > 0)
+    const fault = plan.strike('users', at, (what) => what !== 'users.approval' || approvalsOf(world).length > 0)
     if (fault === undefined) return
     this.#parts.struck(fault)
     const input = this.#accident(fault, world)
@@ -110,8 +110,8 @@ export class SimulatedUsers {
     const agents = world.entitiesWith(Llm)
     if (agents.length === 0) return undefined
     const agent = chance.pick(agents, `${at} whom`)
-    if (what === 'people.cancel') return { kind: 'cancel', agent, reason: 'Somebody changed their mind.' }
-    if (what === 'people.approval') {
+    if (what === 'users.cancel') return { kind: 'cancel', agent, reason: 'Somebody changed their mind.' }
+    if (what === 'users.approval') {
       const approval = chance.pick(approvalsOf(world), `${at} which`)
       return { kind: 'answer', approval, approved: chance.of(`${at} yes`) < 0.5 }
     }
@@ -119,9 +119,9 @@ export class SimulatedUsers {
   }
 
   /** What somebody does about something: nothing, if that is no act. Those who tell it hear nothing of what is thrown. */
-  #asked(name: string, behaviour: PersonBehaviour, event: RunnerEvent): ReturnType<PersonBehaviour> {
+  #asked(name: string, behaviour: UserBehaviour, event: RunnerEvent): ReturnType<UserBehaviour> {
     const { broke, textOf, usedReal } = this.#parts
-    const who = `person '${name}'`
+    const who = `user '${name}'`
     try {
       const acts = inSimulation(
         { name: who, tell: usedReal },
@@ -138,12 +138,12 @@ export class SimulatedUsers {
     return undefined
   }
 
-  #plan(id: string, deed: Deed, afterMs: number, person?: string): void {
+  #plan(id: string, deed: Deed, afterMs: number, user?: string): void {
     const { clock } = this.#parts
     this.#pending.set(id, deed)
     clock.at(clock.now() + afterMs, () => {
       this.#due.add(id)
-      if (person !== undefined) this.#parts.acted(person, deed)
+      if (user !== undefined) this.#parts.acted(user, deed)
       if (this.#isUp) this.#send(id)
     })
   }
@@ -165,7 +165,7 @@ export class SimulatedUsers {
       this.#due.delete(id)
       if (this.#pending.size === 0) this.#settle()
     }
-    // What a Runner does not take goes to the next one if this one is failing; if it is not, people try again for a while.
+    // What a Runner does not take goes to the next one if this one is failing; if it is not, users try again for a while.
     const refused = (): void => {
       this.#settle()
       if (tries >= maxTries) forget()
@@ -176,16 +176,16 @@ export class SimulatedUsers {
   }
 }
 
-/** How often, and how long after it was refused, people try to get something in again. */
+/** How often, and how long after it was refused, users try to get something in again. */
 const maxTries = 5
 const againMs = 1_000
 
-function listOf(acts: PersonAct | readonly PersonAct[] | undefined): readonly PersonAct[] {
+function listOf(acts: UserAct | readonly UserAct[] | undefined): readonly UserAct[] {
   if (acts === undefined) return []
-  return Array.isArray(acts) ? (acts as readonly PersonAct[]) : [acts as PersonAct]
+  return Array.isArray(acts) ? (acts as readonly UserAct[]) : [acts as UserAct]
 }
 
-function deedOf(act: PersonAct, event: RunnerEvent): Deed | undefined {
+function deedOf(act: UserAct, event: RunnerEvent): Deed | undefined {
   if ('change' in act) return { kind: 'change', change: act.change }
   const { agent, approval } = event as TickEvent & { readonly agent?: Entity; readonly approval?: string }
   if ('approve' in act) {

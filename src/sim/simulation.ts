@@ -37,7 +37,7 @@ export class Simulation {
   readonly #clock: VirtualClock
   readonly #underway = new Underway()
   readonly #store: Store | undefined
-  readonly #people: SimulatedUsers
+  readonly #users: SimulatedUsers
   readonly #disk = { fullUntilMs: 0 }
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
@@ -72,19 +72,19 @@ export class Simulation {
     const isKept = this.#store !== undefined
     const facts = factsOf({ seed, maxSessions, isKept, services: Object.fromEntries(states) })
     this.recorder = new RunRecorder(options, facts, () => clock.now())
-    this.#people = new SimulatedUsers({
-      people: options.people,
+    this.#users = new SimulatedUsers({
+      users: options.users,
       chance,
       clock,
       plan: this.plan,
       post: (input, id) => this.#post(input, id),
       change: (change) => this.#change(change),
       struck: (fault) => this.recorder.struck(fault),
-      acted: (person, input) => this.recorder.acted(person, input),
+      acted: (user, input) => this.recorder.acted(user, input),
       textOf: (event) => this.#textOf(event),
       usedReal: (use) => this.#usedReal(use),
       broke: (message) =>
-        this.recorder.break('people-act', 'What simulated people do is something people can do.', message),
+        this.recorder.break('users-act', 'What simulated users do is something users can do.', message),
     })
   }
 
@@ -161,7 +161,7 @@ export class Simulation {
     else if (!isStoreFailure(end)) {
       recorder.break('runner-goes-on', 'A Runner fails only if its store does.', thrownMessage(end))
     }
-    this.#people.pause()
+    this.#users.pause()
     recorder.crashed('what' in end ? end.what : thrownMessage(end))
     await this.#sleep(this.#chance.within(restartMs, `restart ${recorder.crashes}`))
     return false
@@ -202,7 +202,7 @@ export class Simulation {
         recorder.break('models-answer', meaning, message)
       },
       called: (call) => recorder.called(call),
-      heard: (event) => this.#people.see(event),
+      heard: (event) => this.#users.see(event),
       pool: (event) => recorder.ask('pool', event),
       seams: {
         newRun: () => this.#recorded?.run,
@@ -216,7 +216,7 @@ export class Simulation {
         removed: (holder) => recorder.ask('removed', holder),
         ticked: (driven, step) => {
           recorder.ticked(driven, step)
-          if (driven.path.length === 0) this.#people.ticked(driven.world)
+          if (driven.path.length === 0) this.#users.ticked(driven.world)
         },
       },
     })
@@ -234,7 +234,7 @@ export class Simulation {
 
   #replay(world: World): ReplayedRun | undefined {
     const { recorder } = this
-    const { faults, onMiss, people, recording } = this.options
+    const { faults, onMiss, users, recording } = this.options
     if (recording === undefined) return undefined
     const meaning = 'What a replayed run asks for, its recording has an answer to.'
     return new ReplayedRun({
@@ -245,22 +245,22 @@ export class Simulation {
       clock: this.#clock,
       label: (name) => recorder.labels.named(name),
       runner: () => this.#process?.runner,
-      hasPeople: Object.keys(people).length > 0,
+      hasUsers: Object.keys(users).length > 0,
       hasFaults: isList(faults) ? faults.length > 0 : Object.keys(faults).length > 0,
       broke: (message, label) => recorder.break('replay-mismatch', meaning, message, label),
     })
   }
 
-  /** Resolves once there is nothing more to do, for the world and for the people. */
+  /** Resolves once there is nothing more to do, for the world and for the users. */
   async #idle(process: SimulatedProcess): Promise<void> {
     await process.start()
-    this.#people.resume()
+    this.#users.resume()
     const outside = this.#replayed?.outside
     outside?.resume()
     await process.runner?.idle()
-    const isBusy = (): boolean => this.#people.isBusy || outside?.isBusy === true || process.isExpecting
+    const isBusy = (): boolean => this.#users.isBusy || outside?.isBusy === true || process.isExpecting
     while (isBusy()) {
-      await this.#people.quiet()
+      await this.#users.quiet()
       await Promise.all([outside?.quiet(), process.arrival()])
       await process.runner?.idle()
     }

@@ -23,7 +23,7 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> ex
   readonly world: (seed: number, one: C) => World
   /** What is run besides the seeds, such as the tasks of a benchmark: each case under each seed. @default none */
   readonly cases?: readonly C[]
-  /** Options of one case, which go before the others: models, tools, people, services, laws. */
+  /** Options of one case, which go before the others: models, tools, users, services, laws. */
   readonly forCase?: (one: C) => Partial<Omit<SimulateOptions<S>, 'seed' | 'onTrace' | 'world'>>
   /** How many seeds. */
   readonly seeds: number
@@ -64,7 +64,7 @@ export interface SweepFailure {
   readonly result: SimulationResult
   /** `undefined`: it was not asked for, or the run could not be made again. */
   readonly shrunk: ShrunkCase | undefined
-  /** All that people want to know of it, with a test to paste. */
+  /** The report of `failureReport`, with a test to paste. */
   readonly report: string
 }
 
@@ -226,7 +226,7 @@ class Tally {
 function checked(options: SweepOptions) {
   checkShapes('sweep()', options)
   const runNames = simulateOptionNames.filter((name) => name !== 'seed' && name !== 'onTrace')
-  refuseUnknownOptions('sweep()', options, [...ownNames, ...runNames])
+  refuseUnknownOptions('sweep()', options, [...ownNames, ...runNames, 'people'])
   const {
     seeds,
     from = sweepDefaults.from,

@@ -106,7 +106,7 @@ const legend: Readonly<Record<string, string>> = {
   tool: 'tool call',
   queued: 'in line',
   retry: 'pause before another try',
-  approval: 'question to a person',
+  approval: 'question to a user',
   waiting: 'waits',
 }
 
@@ -114,7 +114,7 @@ const toolbar = `<div class="bar"><ul class="legend">${Object.entries(legend)
   .map(([kind, text]) => `<li><span class="key span ${kind}" style="position:static;height:11px"></span>${text}</li>`)
   .join(
     '',
-  )}<li><span class="mark fault" style="position:static;margin:0">▲</span>fault</li><li><span class="mark crash" style="position:static;margin:0">✖</span>crash</li><li><span class="mark person" style="position:static;margin:0">●</span>person</li><li><span class="mark law" style="position:static;margin:0">◆</span>law broken</li></ul>
+  )}<li><span class="mark fault" style="position:static;margin:0">▲</span>fault</li><li><span class="mark crash" style="position:static;margin:0">✖</span>crash</li><li><span class="mark user" style="position:static;margin:0">●</span>user</li><li><span class="mark law" style="position:static;margin:0">◆</span>law broken</li></ul>
 <div class="tools"><button id="even" type="button" aria-pressed="false">Shorten pauses</button><button id="farther" type="button" aria-label="Zoom out">−</button><button id="nearer" type="button" aria-label="Zoom in">+</button><button id="fit" type="button">Fit</button></div></div>`
 
 function eventOf({ atMs, label, tick, type, facts }: TraceEntry): readonly (string | number | null)[] {

@@ -554,7 +554,7 @@ const small = () => ({
   tools: hostOptions().tools,
   skills: hostOptions().skills,
   prices: hostOptions().prices,
-  people: {},
+  users: {},
   faults: { tool: { throws: 0.1 }, crash: { perTick: 0.01 } },
   laws: [],
   latencyMs: { model: [1, 5], tool: [1, 5] },

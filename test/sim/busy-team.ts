@@ -14,7 +14,7 @@ import {
 import { ToolRegistry } from 'entia/components'
 import { querySubagentDeclaration } from 'entia/systems'
 import { z } from 'zod'
-import { type FaultRates, person, type SimulateOptions } from '../../src/sim/index.ts'
+import { type FaultRates, simulatedUser, type SimulateOptions } from '../../src/sim/index.ts'
 
 const at = z.object({ at: z.string() })
 
@@ -102,7 +102,7 @@ const retry = {
 }
 
 /**
- * A lead with tools of every restart class, approvals, sessions of every kind, and a person who has one more thing to say
+ * A lead with tools of every restart class, approvals, sessions of every kind, and a user who has one more thing to say
  * when all is done.
  *
  * @param systems of all its worlds
@@ -124,8 +124,8 @@ export function busyTeam(systems: readonly System[] = standardSystems()): Simula
       digger: scripted(behaviour('digger'), { retry: { ...retry, kinds: [...retry.kinds] } }),
       scout: scripted(behaviour('scout'), { retry: { ...retry, kinds: [...retry.kinds] } }),
     },
-    people: {
-      owner: person((seen) => {
+    users: {
+      owner: simulatedUser((seen) => {
         if (seen.type === 'approval-requested') return { approve: 'agent' in seen }
         if (seen.type !== 'turn-ended' || 'path' in seen) return undefined
         return Number('toolCalls' in seen && seen.toolCalls) > 3 ? { say: 'One more thing.' } : undefined
@@ -160,5 +160,5 @@ export const allFaults = {
   delivery: { duplicated: 0.05, late: 0.03, reordered: 0.05 },
   store: { fails: 0.02, full: 0.005, torn: 0.01 },
   crash: { perTick: 0.03, child: 0.01 },
-  people: { message: 0.04, cancel: 0.015, approval: 0.05 },
+  users: { message: 0.04, cancel: 0.015, approval: 0.05 },
 } satisfies FaultRates

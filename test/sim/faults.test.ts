@@ -17,7 +17,7 @@ function often(what: FaultName, rate: number): FaultRates {
 
 describe('a fault', () => {
   // Nobody asks for an approval here.
-  it.for(all.filter((what) => what !== 'people.approval'))(
+  it.for(all.filter((what) => what !== 'users.approval'))(
     '%s strikes, is told in the trace, and the run comes to its end',
     async (what) => {
       let struck = 0

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
   law,
-  person,
+  simulatedUser,
   simulate,
   type SimulateOptions,
   type SimulationResult,
@@ -103,11 +103,11 @@ describe('a simulated user', () => {
     const script = scripted(({ messages }) =>
       messages.length === 1 ? 'For how many?' : `Booked for ${textOf(messages.at(-1))}.`,
     )
-    const guest = person((seen, { text }) => {
+    const guest = simulatedUser((seen, { text }) => {
       return seen.type === 'turn-ended' && text === 'For how many?' ? { say: 'two' } : undefined
     })
     const world = (seed: number) => asking(seed, 'A table, please.')
-    const result = await simulate({ world, models: { script }, people: { guest } })
+    const result = await simulate({ world, models: { script }, users: { guest } })
     expect([result.ok, lastOf(result.world)]).toEqual([true, 'Booked for two.'])
   })
 })

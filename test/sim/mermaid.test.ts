@@ -17,7 +17,7 @@ function textsOf(chart: string): string[] {
 }
 
 describe('a chart of a run', () => {
-  it('declares people, worlds, models and tools in this order, and then tells who asks whom', () => {
+  it('declares users, worlds, models and tools in this order, and then tells who asks whom', () => {
     const chart = mermaidChart([
       entry('turn-started', { agent: 1 }),
       entry('model-called', { agent: 1, effect: 2, step: 1, messages: 1 }),
@@ -45,7 +45,7 @@ describe('a chart of a run', () => {
     ])
     expect(chart.split('\n')).toEqual([
       'sequenceDiagram',
-      '  actor p0 as People',
+      '  actor p0 as Users',
       '  participant p1 as team',
       '  participant p2 as team/1.1',
       '  participant p3 as model lead',
@@ -70,7 +70,7 @@ describe('a chart of a run', () => {
 
   it('has nothing in its texts that means something to Mermaid', () => {
     const said = 'end; %%{init}%% <b>#1</b>\n  p0->>p1: "x" `\\` \u2028'
-    const chart = mermaidChart([entry('person-acted', { person: 'ann', kind: 'message', agent: 1, text: said }, '-')])
+    const chart = mermaidChart([entry('user-acted', { user: 'ann', kind: 'message', agent: 1, text: said }, '-')])
     const last = chart.split('\n').at(-1) ?? ''
     expect(last).toMatch(/^ {2}p0->>p1: ann: end#59; /)
     expect(last.replaceAll(/#\d+;/g, '')).not.toMatch(/[#;%<"`\\\n\u2028]/)
@@ -85,7 +85,7 @@ describe('a chart of a run', () => {
 
   it('of a long run shows its beginning and its end, and how much is left out', () => {
     const entries = Array.from({ length: 1_000 }, (_, index) => {
-      return entry('person-acted', { person: `p${index}`, kind: 'message', agent: 1, text: 'x' }, '-')
+      return entry('user-acted', { user: `p${index}`, kind: 'message', agent: 1, text: 'x' }, '-')
     })
     const texts = textsOf(mermaidChart(entries))
     expect(texts).toHaveLength(3 + 301)
@@ -94,7 +94,7 @@ describe('a chart of a run', () => {
   })
 
   it('of a run in which nothing happened is a chart, too', () => {
-    expect(mermaidChart([])).toBe('sequenceDiagram\n  actor p0 as People')
+    expect(mermaidChart([])).toBe('sequenceDiagram\n  actor p0 as Users')
   })
 
   it('is well formed under faults of every kind', async () => {

@@ -32,20 +32,20 @@ const mutations: readonly Mutation[] = [
     what: 'a cancelled turn that leaves calls open',
     law: 'calls-answered-once',
     systems: broken.leavesCallsOpen,
-    faults: { people: { cancel: 0.1 } },
+    faults: { users: { cancel: 0.1 } },
   },
   { what: 'results in the order in which they come', law: 'conversations-valid', systems: broken.answersAsTheyCome },
   {
     what: 'results behind what was said meanwhile',
     law: 'conversations-valid',
     systems: broken.answersAtTheEnd,
-    faults: { people: { message: 0.2 } },
+    faults: { users: { message: 0.2 } },
   },
   {
     what: 'a model that is asked before its calls are answered',
     law: 'conversations-valid',
     systems: broken.asksTooEarly,
-    faults: { people: { message: 0.2 } },
+    faults: { users: { message: 0.2 } },
   },
   {
     what: 'a store that loses the newest tick',
@@ -127,6 +127,6 @@ describe('the unbroken team', () => {
       for (const { what } of faults) struck.add(what.slice(0, what.indexOf('.')))
     }
     expect(violations).toEqual([])
-    expect([...struck].sort()).toEqual(['crash', 'delivery', 'model', 'people', 'store', 'tool'])
+    expect([...struck].sort()).toEqual(['crash', 'delivery', 'model', 'store', 'tool', 'users'])
   })
 })

@@ -103,7 +103,7 @@ export function officeModels(latencyMs: ScriptedOptions['latencyMs'] = [20, 400]
   }
 }
 
-/** A lead that sends two scouts, and a clerk who writes a letter when told to, which a person has to agree to. */
+/** A lead that sends two scouts, and a clerk who writes a letter when told to, which a user has to agree to. */
 export function officeWorld({
   seed = 7,
   isSeedless = false,

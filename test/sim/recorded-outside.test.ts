@@ -25,7 +25,7 @@ import { Effect, Outcome, Pending } from 'entia/components'
 import { z } from 'zod'
 import {
   loadRecording,
-  person,
+  simulatedUser,
   saveRecording,
   simulate,
   type SimulateOptions,
@@ -56,7 +56,7 @@ async function again(runner: Runner, store: Store, options: Partial<SimulateOpti
 }
 
 describe('what came from outside into a recorded run', () => {
-  it('comes again: answers of people, messages in mid-turn, changes and cancels', async () => {
+  it('comes again: answers of users, messages in mid-turn, changes and cancels', async () => {
     const store = memoryStore()
     const runner = officeRunner(store, { approve: 'by-input' })
     let asked = 0
@@ -79,15 +79,15 @@ describe('what came from outside into a recorded run', () => {
     expect(result.hash).toBe(runner.world.hash())
   })
 
-  it('stays away where people are simulated, and they act', async () => {
+  it('stays away where users are simulated, and they act', async () => {
     const store = memoryStore()
     const runner = officeRunner(store, { approve: () => true })
     await runner.start()
     await runner.idle()
-    const nobody = person((seen) =>
+    const nobody = simulatedUser((seen) =>
       'approval' in seen && seen.type === 'approval-requested' ? { approve: false } : undefined,
     )
-    const result = await again(runner, store, { people: { nobody }, onMiss: 'script', models: officeModels() })
+    const result = await again(runner, store, { users: { nobody }, onMiss: 'script', models: officeModels() })
     expect(result.violation).toBeUndefined()
     expect(result.missed).toMatchObject([
       { label: 'office', agent: clerk, step: 2, component: 'Conversation', kind: 'model' },

@@ -100,14 +100,14 @@ describe('a timeline', () => {
     ])
   })
 
-  it('marks faults where they strike, crashes everywhere, and what people do', () => {
+  it('marks faults where they strike, crashes everywhere, and what users do', () => {
     const { rows, marks } = readTrace(
       [
         ...asked,
         at(1, 'fault', { what: 'model.hang', at: 'team model 1' }, '-'),
         at(2, 'fault', { what: 'crash.beforeCommit', at: 'store commit 3' }, '-'),
         at(2, 'crashed', { why: 'crash.beforeCommit' }, '-'),
-        at(3, 'person-acted', { person: 'ann', kind: 'message', agent: 1, text: 'Well?' }, '-'),
+        at(3, 'user-acted', { user: 'ann', kind: 'message', agent: 1, text: 'Well?' }, '-'),
         at(4, 'law-broken', { law: 'quiet', message: 'It was loud.' }),
       ],
       4,
@@ -116,7 +116,7 @@ describe('a timeline', () => {
       ['team', 'fault', 'model.hang'],
       ['Process', 'fault', 'crash.beforeCommit'],
       ['all', 'crash', 'the process dies, and restarts'],
-      ['People', 'person', 'ann: Well?'],
+      ['Users', 'user', 'ann: Well?'],
       ['team', 'law', 'law broken: quiet'],
     ])
   })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  person,
   assertLawful,
   law,
-  person,
-  type PersonBehaviour,
+  simulatedUser,
+  type UserBehaviour,
   service,
   simulate,
   sweep,
@@ -33,8 +34,8 @@ describe('an option', () => {
     [{ prices: 3 }, 'prices must be prices by model, got 3.'],
     [{ services: { post: 3 } }, 'services must be services by name, as service() makes them, got { post: 3 }.'],
     [
-      { people: { ann: () => undefined } },
-      'people must be people by name, as person() makes them, got { ann: a function }.',
+      { users: { ann: () => undefined } },
+      'users must be users by name, as simulatedUser() makes them, got { ann: a function }.',
     ],
     [{ components: 3 }, 'components must be a list of components, got 3.'],
     [
@@ -122,8 +123,8 @@ describe('a function that makes worlds', () => {
   })
 })
 
-describe('a simulated person', () => {
-  const withAnn = (behaviour: PersonBehaviour) => ({ ...smallTeam, people: { ann: person(behaviour) } })
+describe('a simulated user', () => {
+  const withAnn = (behaviour: UserBehaviour) => ({ ...smallTeam, users: { ann: simulatedUser(behaviour) } })
 
   it('that throws breaks the run, which says who it was and what was thrown', async () => {
     const { violation, ticks } = await simulate(
@@ -131,7 +132,7 @@ describe('a simulated person', () => {
         throw new Error('Ann is ill')
       }),
     )
-    expect(violation).toMatchObject({ law: 'people-act', message: "person 'ann' threw: Ann is ill", world: 'team' })
+    expect(violation).toMatchObject({ law: 'users-act', message: "user 'ann' threw: Ann is ill", world: 'team' })
     expect(ticks).toBe(1)
   })
 
@@ -154,15 +155,17 @@ describe('a simulated person', () => {
   it('that looks at the real clock is named', async () => {
     const { violation } = await simulate(withAnn(() => (Date.now() > 0 ? undefined : { say: 'It is late.' })))
     expect(violation?.law).toBe('real-time-in-simulation')
-    expect(violation?.message).toContain("person 'ann' used Date.now()")
+    expect(violation?.message).toContain("user 'ann' used Date.now()")
   })
 
   it('is made of a behaviour, and of a time that can be', () => {
-    expect(() => person(untyped('Ann'))).toThrow('person() takes a function of what is seen, got "Ann".')
-    expect(() => person(() => undefined, { reactionMs: [9, 1] })).toThrow(
-      'person(): reactionMs must be two whole numbers',
+    expect(() => simulatedUser(untyped('Ann'))).toThrow('simulatedUser() takes a function of what is seen, got "Ann".')
+    expect(() => simulatedUser(() => undefined, { reactionMs: [9, 1] })).toThrow(
+      'simulatedUser(): reactionMs must be two whole numbers',
     )
-    expect(() => person(() => undefined, untyped({ latencyMs: [1, 2] }))).toThrow('person(): unknown option latencyMs')
+    expect(() => simulatedUser(() => undefined, untyped({ latencyMs: [1, 2] }))).toThrow(
+      'simulatedUser(): unknown option latencyMs',
+    )
   })
 })
 
@@ -212,5 +215,36 @@ describe('what looks at a result', () => {
   it('draws no page of lines that nobody has kept', async () => {
     const told = await simulate({ ...smallTeam, onTrace: () => undefined })
     expect(() => timelinePage(told)).toThrow('timelinePage() draws the lines of a trace that are kept')
+  })
+})
+
+describe('the old names of simulated users', () => {
+  const act: UserBehaviour = (seen) => (seen.type === 'turn-started' ? { cancel: 1, reason: 'Enough.' } : undefined)
+  const careful = simulatedUser(act)
+
+  it('make the same run as the new ones: `person`, `people`, and the faults of `people`', async () => {
+    // oxlint-disable-next-line typescript/no-deprecated -- what is tested
+    const old = { ...smallTeam, people: { ann: person(act) }, faults: { people: { message: 0.3 } } }
+    const result = await simulate(old)
+    const { trace, faults } = await simulate({
+      ...smallTeam,
+      users: { ann: careful },
+      faults: { users: { message: 0.3 } },
+    })
+    expect(faults.length).toBeGreaterThan(0)
+    expect(result.trace.lines).toEqual(trace.lines)
+    const listed = faults.map((fault) => ({ ...fault, what: 'people.message' as const }))
+    expect((await simulate({ ...smallTeam, users: { ann: careful }, faults: listed })).faults).toEqual(faults)
+  })
+
+  it('are refused beside the new ones', async () => {
+    const both = { users: { ann: careful }, people: { ann: careful } }
+    await expect(simulate({ ...smallTeam, ...both })).rejects.toThrow(
+      "simulate(): 'people' is the old name of 'users', and both are given. Pass 'users' alone.",
+    )
+    const rates = { people: { cancel: 0.1 }, users: { cancel: 0.1 } }
+    await expect(simulate({ ...smallTeam, faults: rates })).rejects.toThrow(
+      "faults: 'people' is the old name of 'users'",
+    )
   })
 })

@@ -1,4 +1,4 @@
 import { overSeeds } from './over-seeds.ts'
 import story from './told/asking-sessions.ts'
 
-overSeeds('sessions that ask a person before they buy', story)
+overSeeds('sessions that ask a user before they buy', story)

@@ -25,7 +25,7 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
     cancelStorm,
     61,
     [
-      { what: 'people.cancel', at: 'storm moment 2' },
+      { what: 'users.cancel', at: 'storm moment 2' },
       { what: 'store.fails', at: 'store commit 9' },
     ],
   ],
@@ -33,7 +33,7 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
     cancelStorm,
     127,
     [
-      { what: 'people.cancel', at: 'storm moment 6' },
+      { what: 'users.cancel', at: 'storm moment 6' },
       { what: 'store.fails', at: 'store commit 12' },
     ],
   ],
@@ -41,13 +41,13 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
     cancelStorm,
     324,
     [
-      { what: 'people.message', at: 'storm moment 1' },
-      { what: 'people.cancel', at: 'storm moment 4' },
+      { what: 'users.message', at: 'storm moment 1' },
+      { what: 'users.cancel', at: 'storm moment 4' },
       { what: 'crash.afterEffects', at: 'store commit 6' },
     ],
   ],
   'a session gave its slot back while a turn of its was still archived': [archivedBesides, 8, []],
-  "a person's answer to a session whose Runner had died was refused for ever": [
+  "a user's answer to a session whose Runner had died was refused for ever": [
     askingSessions,
     103,
     [{ what: 'crash.child', at: 'market/1.3 commit 4' }],
@@ -57,7 +57,7 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
     7107,
     [
       { what: 'delivery.late', at: 'readers outcome 6', ms: 22_846 },
-      { what: 'people.cancel', at: 'readers moment 13' },
+      { what: 'users.cancel', at: 'readers moment 13' },
     ],
   ],
   'a reset in the midst of a turn let an agent go on that had reached the ceiling of its life by the end of it': [
@@ -86,7 +86,7 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'model.truncated', at: 'keeper model 2' },
       { what: 'crash.afterEffects', at: 'store commit 5' },
       { what: 'model.rateLimitedFor', at: 'keeper model 3', ms: 1 },
-      { what: 'people.approval', at: 'keeper moment 11' },
+      { what: 'users.approval', at: 'keeper moment 11' },
       { what: 'crash.afterCommit', at: 'store commit 21' },
       { what: 'model.overloaded', at: 'keeper model 7' },
       { what: 'model.rateLimitedFor', at: 'keeper model 8', ms: 7641 },

@@ -81,8 +81,9 @@ async function against(recording: Recording, file: string, onMiss: 'fail' | 'scr
   if (story === undefined || others.length > 0) {
     throw new UsageError(`${file} has several stories; a recording is replayed with one: export its options alone.`)
   }
-  // Accidents and people are as they were recorded.
-  const { faults: _faults, people: _people, onTrace: _onTrace, ...options } = story
+  // Faults and users are as they were recorded.
+  // oxlint-disable-next-line typescript/no-deprecated -- a story may still name its users so
+  const { faults: _faults, users: _users, people: _people, onTrace: _onTrace, ...options } = story
   const result = await simulate({ ...options, recording, onMiss })
   const { ok, violation, hash, ticks, virtualMs, missed } = result
   const isSame = ok && missed.length === 0

@@ -24,7 +24,7 @@ export function runOne(story: StoryOptions, seed: number): Promise<SimulationRes
   return simulate({ ...options, seed })
 }
 
-/** All that people want to know of a run that broke a law, as it was: nothing of it is made smaller. */
+/** The report of a run that broke a law, not shrunk. */
 export function reportOn(result: SimulationResult, story: StoryOptions): string {
   return failureReport(result, { options: Object.keys(story) })
 }

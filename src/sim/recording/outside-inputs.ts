@@ -18,7 +18,7 @@ const ownKinds: ReadonlySet<string> = new Set([
   'subtask-spent',
 ])
 
-/** What people and programs brought into a recorded run, brought in once more. */
+/** What users and programs brought into a recorded run, brought in once more. */
 export class OutsideInputs {
   readonly #isThere: boolean
   readonly #runner: () => Runner | undefined
@@ -36,7 +36,7 @@ export class OutsideInputs {
     this.#runner = runner
   }
 
-  /** Is it one of these? Sessions are told by their parents; a person's answer finds its world from the root. */
+  /** Is it one of these? Sessions are told by their parents; a user's answer finds its world from the root. */
   has({ kind }: Input, isRoot: boolean): boolean {
     return this.#isThere && (kind === 'answer' || (isRoot && !ownKinds.has(kind)))
   }

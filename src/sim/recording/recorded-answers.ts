@@ -32,7 +32,7 @@ export interface RecordedAnswers {
 }
 
 /**
- * What models, tools and people had to say in a recorded run, and to what. Pure: the changes of the recorded ticks are made
+ * What models, tools and users had to say in a recorded run, and to what. Pure: the changes of the recorded ticks are made
  * again, so that it does not matter which systems made them.
  *
  * @throws `corrupt-journal`, and what restoring throws

@@ -33,8 +33,8 @@ export interface ReplayedRunParts {
   /** The root world, as it was made. */
   readonly world: World
   readonly runner: () => Runner | undefined
-  /** People are simulated: those who were recorded stay silent. */
-  readonly hasPeople: boolean
+  /** Users are simulated: those who were recorded stay silent. */
+  readonly hasUsers: boolean
   /** Accidents may happen, so that the run cannot go the same way. */
   readonly hasFaults: boolean
   /** The run is broken. */
@@ -57,17 +57,17 @@ export class ReplayedRun {
 
   /** @throws `corrupt-journal`, and what restoring throws */
   constructor(parts: ReplayedRunParts) {
-    const { recording, components, clock, label, runner, hasPeople, hasFaults } = parts
+    const { recording, components, clock, label, runner, hasUsers, hasFaults } = parts
     this.#parts = parts
     this.#answers = recordedAnswers(recording, { components })
     this.#book = new AnswerBook(this.#answers.calls)
-    this.outside = new OutsideInputs(!hasPeople, runner)
+    this.outside = new OutsideInputs(!hasUsers, runner)
     this.#pace = new RecordedPace({
       ticks: this.#answers.ticks,
       clock,
       label,
       outside: this.outside,
-      isKept: !hasPeople && !hasFaults,
+      isKept: !hasUsers && !hasFaults,
       over: () => void this.#end(),
     })
   }
@@ -114,7 +114,7 @@ export class ReplayedRun {
     const { onMiss } = this.#parts
     if (this.#isBroken) return 'broken'
     const asked = askedBy(world, effect)
-    // Simulated people are asked themselves.
+    // Simulated users are asked themselves.
     if (asked.kind === 'approval' && options.approve !== undefined) return 'scripted'
     const label = this.#parts.label(world.name)
     const { attempt } = world.read(effect, Effect)

@@ -134,7 +134,7 @@ function drawSpan(lane, span) {
 }
 
 function drawMark(mark, lanes, axisLane) {
-  const sign = { fault: '▲', crash: '✖', person: '●', law: '◆' }[mark.kind]
+  const sign = { fault: '▲', crash: '✖', user: '●', law: '◆' }[mark.kind]
   const share = place(mark.atMs)
   const element = at(make('button', 'mark ' + mark.kind, sign), share)
   const isForAll = mark.row === undefined

@@ -73,7 +73,7 @@ button, input { font: inherit; color: inherit; }
 .span.turn.lost, .span.turn.cancelled, .span.turn.open { background-image: none; }
 .span.on { outline: 2px solid var(--focus); outline-offset: 1px; z-index: 2; }
 .mark { position: absolute; width: 18px; height: 18px; margin-left: -9px; padding: 0; border: 0; background: none; cursor: pointer; font-size: 13px; line-height: 18px; text-align: center; z-index: 2; top: 1px; }
-.mark.fault { color: var(--fault); } .mark.person { color: var(--approval); } .mark.law, .mark.crash { color: var(--bad); font-weight: 700; }
+.mark.fault { color: var(--fault); } .mark.user { color: var(--approval); } .mark.law, .mark.crash { color: var(--bad); font-weight: 700; }
 .row .mark { text-shadow: 0 0 2px var(--raised), 0 0 2px var(--raised), 0 0 3px var(--raised); }
 .axis .mark { top: 24px; font-size: 13px; }
 .fall { position: absolute; top: 0; bottom: 0; width: 0; border-left: 2px dashed var(--bad); opacity: .6; }

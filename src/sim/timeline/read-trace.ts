@@ -41,7 +41,7 @@ class TraceReader {
   readonly #calls = new Map<string, OpenCall>()
   /** Keys of tool calls by `<label> <call id>`. */
   readonly #callIds = new Map<string, string>()
-  /** Turns, queues and questions to people that have not ended, by what names them. */
+  /** Turns, queues and questions to users that have not ended, by what names them. */
   readonly #open = new Map<string, TimelineSpan>()
   readonly #labels = new Map<string, string>()
   readonly #root: string
@@ -49,7 +49,7 @@ class TraceReader {
   constructor(entries: readonly TraceEntry[]) {
     const agents = agentsOf(entries)
     this.#root = [...agents.keys()].find((label) => !label.includes('/')) ?? ''
-    if (entries.some(isByPeople)) this.#addRow('People', 0, ['people'])
+    if (entries.some(isByUsers)) this.#addRow('Users', 0, ['users'])
     if (entries.some(isOfProcess)) this.#addRow('Process', 0, ['process'])
     for (const label of inTreeOrder([...agents.keys()])) {
       const depth = label.split('/').length - 1
@@ -204,19 +204,19 @@ class TraceReader {
     }
     if (type === 'fault') {
       const [, place = ''] = /^(.*) \S+ \d+$/.exec(factText(facts['at'])) ?? []
-      const row = factText(facts['what']).startsWith('people.') ? 'people' : place
+      const row = factText(facts['what']).startsWith('users.') ? 'users' : place
       add(this.#rowOf.get(row) ?? this.#rowOf.get('process'), 'fault', factText(facts['what']))
     } else if (type === 'crashed') {
       this.#crashed(atMs)
       add(undefined, 'crash', 'the process dies, and restarts')
     } else if (type === 'law-broken') {
       add(this.#rowOf.get(label), 'law', `law broken: ${factText(facts['law'])}`)
-    } else if (type === 'person-acted') {
+    } else if (type === 'user-acted') {
       const title =
         facts['kind'] === 'message'
-          ? `${factText(facts['person'])}: ${factText(facts['text'])}`
-          : `${factText(facts['person'])}: ${factText(facts['kind'])}`
-      add(this.#rowOf.get('people'), 'person', title)
+          ? `${factText(facts['user'])}: ${factText(facts['text'])}`
+          : `${factText(facts['user'])}: ${factText(facts['kind'])}`
+      add(this.#rowOf.get('users'), 'user', title)
     }
   }
 
@@ -278,8 +278,8 @@ function failureOf({ failure }: JsonObject): string {
   return [kind, message].filter((part) => part !== undefined).join(': ')
 }
 
-function isByPeople({ type, facts }: TraceEntry): boolean {
-  return type === 'person-acted' || (type === 'fault' && factText(facts['what']).startsWith('people.'))
+function isByUsers({ type, facts }: TraceEntry): boolean {
+  return type === 'user-acted' || (type === 'fault' && factText(facts['what']).startsWith('users.'))
 }
 
 function isOfProcess({ type, facts }: TraceEntry): boolean {

@@ -1,6 +1,6 @@
 import { factText, type TraceEntry } from '../trace-entry.ts'
 
-/** An agent's line in the picture, or that of the people or of the process around them. */
+/** An agent's line in the picture, or that of the users or of the process around them. */
 export interface TimelineRow {
   readonly name: string
   /** How far below the root. */
@@ -33,7 +33,7 @@ export interface TimelineSpan {
 /** Something that happens at once. Without a row it befalls all. */
 export interface TimelineMark {
   readonly row: number | undefined
-  readonly kind: 'fault' | 'crash' | 'person' | 'law'
+  readonly kind: 'fault' | 'crash' | 'user' | 'law'
   readonly atMs: number
   readonly title: string
   readonly facts: readonly string[]

@@ -9,8 +9,8 @@ const faults: readonly Fault[] = [
   { what: 'model.overloaded', at: 'team/1.3 model 1' },
   { what: 'model.rateLimited', at: 'team/1.1/1.1 model 2' },
   { what: 'delivery.late', at: 'team/1.1 outcome 3', ms: 7274 },
-  { what: 'people.message', at: 'team moment 11' },
-  { what: 'people.message', at: 'team moment 16' },
+  { what: 'users.message', at: 'team moment 11' },
+  { what: 'users.message', at: 'team moment 16' },
   { what: 'crash.afterEffects', at: 'store commit 53' },
 ]
 

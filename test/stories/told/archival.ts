@@ -1,6 +1,6 @@
 import { fail, type ModelRequest, scripted, type ScriptedReply, type System, textOf } from 'entia'
 import { Archival, Context } from 'entia/components'
-import { person, type SimulateOptions } from 'entia/sim'
+import { simulatedUser, type SimulateOptions } from 'entia/sim'
 import { calls } from './spoken.ts'
 import { teamStory } from './team.ts'
 
@@ -97,8 +97,8 @@ export function archivalStory(systems?: readonly System[]): SimulateOptions {
         trigger: { depthCap: 2, tokenThreshold: 150, toolCallThreshold: 3 },
       }),
     ],
-    people: {
-      ann: person((seen) => {
+    users: {
+      ann: simulatedUser((seen) => {
         if (seen.type !== 'turn-ended' || seen.tick > maxTick) return undefined
         return { say: words[seen.tick % words.length] ?? 'dig east' }
       }),

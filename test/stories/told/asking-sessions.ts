@@ -1,5 +1,5 @@
 import { defineTool, scripted, textOf } from 'entia'
-import { person } from 'entia/sim'
+import { simulatedUser } from 'entia/sim'
 import { z } from 'zod'
 import { calls, spoken } from './spoken.ts'
 import { teamStory } from './team.ts'
@@ -23,7 +23,7 @@ function send(prompt: string, background: boolean) {
   return ['subagent', { category: 'buyer', prompt, background }] as const
 }
 
-/** Sessions, and sessions of theirs, that ask a person before they buy: answers find them, whatever restarts in between. */
+/** Sessions, and sessions of theirs, that ask a user before they buy: answers find them, whatever restarts in between. */
 export default teamStory({
   name: 'market',
   subagents: { buyer },
@@ -41,8 +41,8 @@ export default teamStory({
       return spoken(request) === 1 ? calls(['look', {}]) : `Bought ${what}.`
     }),
   },
-  people: {
-    owner: person((seen) => {
+  users: {
+    owner: simulatedUser((seen) => {
       if (seen.type !== 'approval-requested') return undefined
       return { approve: seen.tick % 4 !== 0, reason: 'It is my money.' }
     }),

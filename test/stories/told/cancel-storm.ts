@@ -37,5 +37,5 @@ const story = teamStory({
   },
 })
 
-/** Sessions are ended by their agents and by people, queued or running, with sessions of their own or without. */
-export default { ...story, faults: { ...everyFault, people: { ...everyFault.people, cancel: 0.08, message: 0.04 } } }
+/** Sessions are ended by their agents and by users, queued or running, with sessions of their own or without. */
+export default { ...story, faults: { ...everyFault, users: { ...everyFault.users, cancel: 0.08, message: 0.04 } } }

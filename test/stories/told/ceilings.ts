@@ -2,7 +2,7 @@ import { declare, scripted, textOf } from 'entia'
 import { ToolRegistry } from 'entia/components'
 import { Ceilings, Context } from 'entia/context'
 import { querySubagentDeclaration } from 'entia/systems'
-import { person } from 'entia/sim'
+import { simulatedUser } from 'entia/sim'
 import { calls, spoken } from './spoken.ts'
 import { look, teamStory } from './team.ts'
 
@@ -10,7 +10,7 @@ const digger = { name: 'digger', model: 'digger/x', tools: ['look'], inheritance
 const scout = { name: 'scout', model: 'scout/x', tools: ['look'], limits: { costUsd: 0.05 } }
 /** A cent a call of the lead, three a call of a digger. */
 const usage = { input: 1_000, output: 0 }
-/** People are patient for so long. */
+/** Users are patient for so long. */
 const maxTick = 12
 
 function ask(prompt: string) {
@@ -71,8 +71,8 @@ export default teamStory({
       },
     ),
   },
-  people: {
-    owner: person((seen) => {
+  users: {
+    owner: simulatedUser((seen) => {
       if (seen.type === 'turn-error' && seen.tick < maxTick && !('path' in seen)) {
         return { resetCostCeiling: 1, ...(seen.tick % 2 === 0 && { addSessionUsd: 0.1 }) }
       }

@@ -1,5 +1,5 @@
 import { agent, Conversation, Limits, Llm, scripted, standardSystems, SystemPrompt, textOf, World } from 'entia'
-import { type Law, person, type SimulateOptions, standardLaws } from 'entia/sim'
+import { type Law, simulatedUser, type SimulateOptions, standardLaws } from 'entia/sim'
 import { everyFault } from './every-fault.ts'
 import { calls } from './spoken.ts'
 import { look } from './team.ts'
@@ -64,8 +64,8 @@ export default {
     )
     return world
   },
-  people: {
-    program: person(
+  users: {
+    program: simulatedUser(
       (seen) => {
         if (!('tick' in seen && 'index' in seen) || seen.tick > maxTick) return undefined
         const { tick } = seen
@@ -75,7 +75,7 @@ export default {
       },
       { reactionMs: [0, 0] },
     ),
-    owner: person((seen) => {
+    owner: simulatedUser((seen) => {
       if (seen.type !== 'turn-ended' || seen.tick > maxTick) return undefined
       return { change: (world) => changed(world, seen.tick + 1) }
     }),

@@ -11,14 +11,14 @@ import {
 import { Boundary, Overflowed, ToolRegistry } from 'entia/components'
 import { Context } from 'entia/context'
 import { project, standardRetry } from 'entia/models'
-import { law, person, setIn, standardLaws } from 'entia/sim'
+import { law, simulatedUser, setIn, standardLaws } from 'entia/sim'
 import { z } from 'zod'
 import { calls } from './spoken.ts'
 import { teamStory } from './team.ts'
 
 /** Characters stand for tokens. */
 const contextWindow = 5_000
-/** People go on for so long. */
+/** Users go on for so long. */
 const maxTick = 9
 
 const dig = defineTool({
@@ -167,8 +167,8 @@ const story = teamStory({
     ),
     scout: scripted((request) => (stepsOf(request) < 2 ? calls(['look', {}]) : 'Seen.'), { usage }),
   },
-  people: {
-    owner: person((seen) => {
+  users: {
+    owner: simulatedUser((seen) => {
       if ('path' in seen || !('tick' in seen) || seen.tick > maxTick) return undefined
       if (seen.type === 'approval-requested') return { approve: seen.tick % 3 > 0 }
       if (seen.type === 'turn-ended') {

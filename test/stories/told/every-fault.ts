@@ -18,5 +18,5 @@ export const everyFault: FaultRates = {
   delivery: { duplicated: 0.03, late: 0.03, reordered: 0.03 },
   store: { fails: 0.01, full: 0.005, torn: 0.005 },
   crash: { perTick: 0.015, child: 0.002 },
-  people: { message: 0.01, cancel: 0.003, approval: 0.02 },
+  users: { message: 0.01, cancel: 0.003, approval: 0.02 },
 }

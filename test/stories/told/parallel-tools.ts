@@ -1,5 +1,5 @@
 import { agent, Conversation, defineTool, scripted, standardSystems, type Tool, World } from 'entia'
-import { law, person, service, type ServiceCaller, type SimulateOptions, standardLaws } from 'entia/sim'
+import { law, simulatedUser, service, type ServiceCaller, type SimulateOptions, standardLaws } from 'entia/sim'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
 import { calls, spoken } from './spoken.ts'
@@ -64,7 +64,7 @@ const resultsStand = law('every agent has an answer to every call', {
     ),
 })
 
-/** Two agents that make calls of every restart class side by side; a person agrees to some of them. */
+/** Two agents that make calls of every restart class side by side; a user agrees to some of them. */
 export default {
   services: { town },
   tools: ({ town: own }) => tools(own),
@@ -87,8 +87,8 @@ export default {
     for (const task of ['one', 'two']) world.spawn(...agent({ model: 'clerk/x', tools: offline, messages: task }))
     return world
   },
-  people: {
-    eve: person((seen) =>
+  users: {
+    eve: simulatedUser((seen) =>
       seen.type === 'approval-requested' ? { approve: seen.tick % 3 !== 0, reason: 'As I please.' } : undefined,
     ),
   },

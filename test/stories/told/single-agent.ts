@@ -1,5 +1,5 @@
 import { agent, defineTool, LastTurn, scripted, standardSystems, textOf, World } from 'entia'
-import { law, person, service, type SimulateOptions, standardLaws } from 'entia/sim'
+import { law, simulatedUser, service, type SimulateOptions, standardLaws } from 'entia/sim'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
 import { calls } from './spoken.ts'
@@ -43,8 +43,10 @@ export default {
     world.spawn(...agent({ model: 'clerk/x', system: 'You file letters.', tools: [file], messages: 'Letter 0' }))
     return world
   },
-  people: {
-    ann: person((seen) => (seen.type === 'tool-called' && seen.tick < 30 ? { say: `Letter ${seen.tick}` } : undefined)),
+  users: {
+    ann: simulatedUser((seen) =>
+      seen.type === 'tool-called' && seen.tick < 30 ? { say: `Letter ${seen.tick}` } : undefined,
+    ),
   },
   faults: everyFault,
   laws: [...standardLaws, filedOnce, everyTurnEnds],

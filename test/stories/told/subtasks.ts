@@ -1,5 +1,5 @@
 import { agent, defineTool, Limits, scripted, standardSystems, World } from 'entia'
-import { law, type Law, person, setIn, type SimulateOptions, standardLaws } from 'entia/sim'
+import { law, type Law, simulatedUser, setIn, type SimulateOptions, standardLaws } from 'entia/sim'
 import { Ledger, Subtask, SubtaskAccount, SubtaskCount } from 'entia/components'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
@@ -63,7 +63,7 @@ const allIsCharged: Law = {
   },
 }
 
-/** An agent that has its reading done in subtasks, some of which ask a person, and a program that runs others beside it. */
+/** An agent that has its reading done in subtasks, some of which ask a user, and a program that runs others beside it. */
 export default {
   tools,
   models: {
@@ -88,8 +88,8 @@ export default {
     ),
   },
   prices: { 'small/y': { input: 10, output: 0 }, 'lead/x': { input: 0, output: 0 } },
-  people: {
-    owner: person((seen) => {
+  users: {
+    owner: simulatedUser((seen) => {
       if (seen.type === 'turn-error' && seen.tick < 40 && !('path' in seen)) {
         return { resetCostCeiling: 1, addSessionUsd: 0.01 }
       }

@@ -10,7 +10,7 @@ import {
   type Tool,
   World,
 } from 'entia'
-import type { Person, SimulateOptions } from 'entia/sim'
+import type { SimulatedUser, SimulateOptions } from 'entia/sim'
 import { z } from 'zod'
 import { everyFault } from './every-fault.ts'
 
@@ -35,7 +35,7 @@ export interface TeamStory {
   readonly systems?: readonly System[]
   /** Besides `look`. @default none */
   readonly tools?: readonly Tool[]
-  readonly people?: Readonly<Record<string, Person>>
+  readonly users?: Readonly<Record<string, SimulatedUser>>
   /** Further components of the lead. @default none */
   readonly parts?: readonly Initial[]
   readonly prices?: SimulateOptions['prices']
@@ -45,12 +45,12 @@ export interface TeamStory {
 
 /** A story about one lead and its subagents, on a bad day. */
 export function teamStory(story: TeamStory) {
-  const { name, models, subagents, registry = {}, maxSessions, tools = [], people = {}, maxSteps = 30 } = story
+  const { name, models, subagents, registry = {}, maxSessions, tools = [], users = {}, maxSteps = 30 } = story
   const { parts = [], prices, systems } = story
   return {
     models,
     tools: [look, ...tools],
-    people,
+    users,
     world(seed: number) {
       const world = new World({ name, seed, systems: systems ?? standardSystems() })
       const lead = agent({ model: 'lead/x', tools: [look], messages: 'Go' })

@@ -1,7 +1,7 @@
 import { agent, Conversation, defineTool, LastTurn, Limits, scripted, standardSystems, textOf, World } from 'entia'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { person, service, simulate, type SimulateOptions } from '../../src/sim/index.ts'
+import { simulatedUser, service, simulate, type SimulateOptions } from '../../src/sim/index.ts'
 
 const bank = service(
   () => ({ balance: 100, payments: new Map<string, number>() }),
@@ -13,7 +13,7 @@ const bank = service(
   },
 )
 
-/** An agent that pays, if a person agrees, once for each thing that it is told. */
+/** An agent that pays, if a user agrees, once for each thing that it is told. */
 const payer = {
   services: { bank },
   tools: ({ bank: own }) => [
@@ -43,15 +43,15 @@ const payer = {
 } satisfies SimulateOptions<{ bank: typeof bank }>
 
 /** Agrees to small sums, and asks for one more thing when the first is done. */
-const careful = person((seen) => {
+const careful = simulatedUser((seen) => {
   if (seen.type === 'approval-requested') return { approve: true, reason: 'Fine.' }
   if (seen.type === 'turn-ended' && 'tick' in seen && seen.tick < 8) return { say: '20' }
   return undefined
 })
 
-describe('a simulated person', () => {
+describe('a simulated user', () => {
   it('answers what is asked and speaks of themselves, after a while', async () => {
-    const { ok, world, virtualMs, trace } = await simulate({ ...payer, people: { ann: careful } })
+    const { ok, world, virtualMs, trace } = await simulate({ ...payer, users: { ann: careful } })
     expect(ok).toBe(true)
     const said = world.read(1, Conversation).filter(({ role }) => role === 'user')
     expect(said.map((message) => textOf(message))).toEqual(['30', '20'])
@@ -63,7 +63,7 @@ describe('a simulated person', () => {
     let crashes = 0
     for (let seed = 1; seed <= 60; seed++) {
       const faults = { crash: { perTick: 0.15 } }
-      const result = await simulate({ ...payer, seed, people: { ann: careful }, faults })
+      const result = await simulate({ ...payer, seed, users: { ann: careful }, faults })
       expect(result.violation, `seed ${seed}`).toBeUndefined()
       const said = result.world.read(1, Conversation).filter(({ role }) => role === 'user')
       expect(said.length, `seed ${seed}`).toBeLessThanOrEqual(2)
@@ -79,17 +79,17 @@ describe('a simulated person', () => {
   })
 
   it('may stop an agent', async () => {
-    const impatient = person(
+    const impatient = simulatedUser(
       (seen) => (seen.type === 'model-called' ? { cancel: 1, reason: 'Too slow.' } : undefined),
       { reactionMs: [10, 20] },
     )
-    const { world } = await simulate({ ...payer, people: { bob: impatient } })
+    const { world } = await simulate({ ...payer, users: { bob: impatient } })
     expect(world.read(1, LastTurn).stop).toBe('cancelled')
   })
 })
 
-describe('a simulated person who changes the world', () => {
-  const doubter = person((seen) => {
+describe('a simulated user who changes the world', () => {
+  const doubter = simulatedUser((seen) => {
     if (seen.type !== 'turn-ended') return undefined
     return [
       { change: (world) => world.set(1, Limits, { maxSteps: 7 }) },
@@ -103,10 +103,10 @@ describe('a simulated person who changes the world', () => {
   })
 
   it('changes it as a program does: all of it, or nothing if that throws', async () => {
-    const { violation, world, trace } = await simulate({ ...payer, people: { ann: careful, dan: doubter } })
+    const { violation, world, trace } = await simulate({ ...payer, users: { ann: careful, dan: doubter } })
     expect(violation).toBeUndefined()
     expect(world.read(1, Limits).maxSteps).toBe(7)
-    const changes = trace.entries.filter(({ facts, type }) => type === 'person-acted' && facts['kind'] === 'change')
+    const changes = trace.entries.filter(({ facts, type }) => type === 'user-acted' && facts['kind'] === 'change')
     expect(changes).toHaveLength(4)
   })
 
@@ -114,7 +114,7 @@ describe('a simulated person who changes the world', () => {
     let crashes = 0
     for (let seed = 1; seed <= 20; seed++) {
       const faults = { crash: { perTick: 0.15 } }
-      const result = await simulate({ ...payer, seed, people: { ann: careful, dan: doubter }, faults })
+      const result = await simulate({ ...payer, seed, users: { ann: careful, dan: doubter }, faults })
       expect(result.violation, `seed ${seed}`).toBeUndefined()
       expect(result.world.read(1, Limits).maxSteps, `seed ${seed}`).toBe(7)
       crashes += result.crashes
@@ -127,7 +127,7 @@ describe('a simulated service', () => {
   it('keeps its state over crashes, and is fresh in each run', async () => {
     for (let seed = 1; seed <= 30; seed++) {
       const faults = { crash: { perTick: 0.15 } }
-      const { services, world } = await simulate({ ...payer, seed, people: { ann: careful }, faults })
+      const { services, world } = await simulate({ ...payer, seed, users: { ann: careful }, faults })
       const { balance, payments } = services.bank
       // `keyed`: a call that is made again under the same key pays once.
       expect(100 - balance, `seed ${seed}`).toBe([...payments.values()].reduce((sum, each) => sum + each, 0))
@@ -141,7 +141,7 @@ describe('a simulated service', () => {
       made.append(1, Conversation, { role: 'user', content: [{ type: 'text', text: '5000' }] })
       return made
     }
-    const { ok, world: last } = await simulate({ ...payer, world, people: { ann: careful } })
+    const { ok, world: last } = await simulate({ ...payer, world, users: { ann: careful } })
     expect(ok).toBe(true)
     expect(JSON.stringify(last.read(1, Conversation))).toContain('There are only 100.')
   })
