@@ -1,8 +1,7 @@
-import PQueue from 'p-queue'
 import { EntiaError } from '../../world/entia-error.ts'
 import { refuseUnknownOptions } from '../../world/known-options.ts'
 import { oneOf, refuseMisfit, text } from '../../world/option-shapes.ts'
-import { AdmissionLine, priorityOf } from './admission-line.ts'
+import { Slots } from '../effects/slots.ts'
 
 export interface SessionPoolOptions {
   /** Most sessions that hold a slot at once. A whole number of 1 or more. @default 5 */
@@ -15,11 +14,9 @@ export const sessionPoolDefaults = { cap: 5 } as const
 /** One entering of a session, until it leaves. */
 interface Visit {
   readonly place: 'first' | 'return'
-  /** Ends its job, in which it has its slot or waits for it. */
-  readonly end: AbortController
-  /** The first answer counts. */
-  readonly answer: (hasSlot: boolean) => void
   hasSlot: boolean
+  /** Gives the slot back, or leaves the line. */
+  leave: () => void
 }
 
 /** Who may run: at most `cap` sessions at once, in order of arrival. Sessions of any number of worlds share one. */
@@ -27,19 +24,18 @@ export class SessionPool {
   readonly cap: number
   /** In order of arrival. */
   readonly #visits = new Map<string, Visit>()
-  readonly #jobs: PQueue<AdmissionLine>
-  #running = 0
+  readonly #slots: Slots
 
   /** @throws `invalid-argument` */
   constructor(options: SessionPoolOptions = {}) {
     refuseUnknownOptions('SessionPool', options, ['cap'])
     this.cap = checkedCap(options.cap ?? sessionPoolDefaults.cap)
-    this.#jobs = new PQueue({ concurrency: this.cap, queueClass: AdmissionLine })
+    this.#slots = new Slots(this.cap)
   }
 
   /** Sessions that hold a slot. */
   get running(): number {
-    return this.#running
+    return this.#slots.running
   }
 
   /**
@@ -63,18 +59,17 @@ export class SessionPool {
       )
     }
     return new Promise((answer) => {
-      const visit: Visit = { place, end: new AbortController(), answer, hasSlot: false }
+      const visit: Visit = { place, hasSlot: false, leave: () => undefined }
       this.#visits.set(sessionId, visit)
-      const holdSlot = (): Promise<never> => {
+      const begin = (): void => {
         visit.hasSlot = true
-        this.#running++
         answer(true)
-        // A new one each time: a shared one would remember all that ever waited for it.
-        return new Promise(() => undefined)
       }
-      const job = { id: sessionId, priority: priorityOf[place], signal: visit.end.signal }
-      // A job ends by being aborted and in no other way.
-      this.#jobs.add(holdSlot, job).catch(() => answer(false))
+      const leave = this.#slots.take(begin, place === 'return')
+      visit.leave = () => {
+        answer(false)
+        leave()
+      }
     })
   }
 
@@ -93,11 +88,8 @@ export class SessionPool {
   /** Gives the slot back, or leaves the line: those behind move up at once. Does nothing for a session in neither. */
   leave(sessionId: string): void {
     const visit = this.#visits.get(sessionId)
-    if (!visit) return
     this.#visits.delete(sessionId)
-    if (visit.hasSlot) this.#running--
-    visit.answer(false)
-    visit.end.abort('left')
+    visit?.leave()
   }
 }
 

@@ -1,11 +1,10 @@
-import PQueue from 'p-queue'
 import type { HostFactsData } from '../../protocol/host.ts'
 import type { TokenUsage } from '../../protocol/usage.ts'
 import type { DearestRates } from '../../rules/money/call-cost.ts'
 import type { ModelProvider } from '../../models/port.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { isMakersName, type PricedCall, Prices } from '../../models/prices.ts'
-import { SessionPool } from '../children/pool.ts'
+import { joinProcessPool, type PoolMembership, SessionPool } from '../children/pool.ts'
 import type { SkillDefinition } from '../children/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -26,10 +25,10 @@ import { type Clock, realClock } from '../loop/clock.ts'
 import { factsOf } from './host-facts.ts'
 import { hostDefaults, type HostOptions, hostOptionNames, type ToolChangePolicy } from './host-options.ts'
 import type { EffectKind } from './effect-kind.ts'
-import { HostPools } from './host-pools.ts'
 import type { HostSeams } from './host-seams.ts'
 import { modelEffect } from './model-effect.ts'
 import { ratesEffect } from './rates-effect.ts'
+import { Slots } from './slots.ts'
 import { toolEffect } from './tool-effect.ts'
 
 /** Begins work in a slot. `free` gives the slot back; what is called again does nothing. */
@@ -49,15 +48,13 @@ export class Host {
   readonly #tools = new Map<string, Tool>()
   readonly #skills = new Map<string, SkillDefinition>()
   readonly #prices: Prices
-  readonly #pools: HostPools
   readonly #kinds: ReadonlyMap<string, EffectKind>
-  readonly #maxInFlight: number
-  readonly #line = new PQueue({ concurrency: 1 })
+  readonly #ownPool: SessionPool | undefined
+  readonly #maxSessions: number | undefined
+  #membership: PoolMembership | undefined
+  readonly #slots: Slots
   readonly #perProvider: HostOptions['maxInFlightPerProvider']
-  readonly #queues = new Map<string, PQueue>()
-  readonly #holds = new Map<string, { readonly untilMs: number; readonly cancel: () => void }>()
-  #inFlight = 0
-  #tellOfRoom: (() => void) | undefined
+  readonly #slotsByQueue = new Map<string, Slots>()
 
   /** @param seams where a simulation takes part. The engine's own */
   constructor(options: HostOptions = {}, seams: HostSeams = {}) {
@@ -83,12 +80,17 @@ export class Host {
       ['timer', { isWaiting: true, prepare: () => undefined }],
       ...Object.entries(options.effects ?? {}),
     ])
-    this.#maxInFlight = limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight)
+    this.#slots = new Slots(limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight))
     this.#perProvider = options.maxInFlightPerProvider
     const limits = typeof this.#perProvider === 'object' ? this.#perProvider : { each: this.#perProvider ?? Infinity }
     for (const [name, value] of Object.entries(limits)) limit(`maxInFlightPerProvider (${name})`, value)
-    // Last: a Host that is refused is not on the process's pool.
-    this.#pools = new HostPools(options)
+    this.#ownPool = options.sessionPool
+    this.#maxSessions = options.maxSessions
+    if (this.#ownPool !== undefined && this.#maxSessions !== undefined) {
+      throw new EntiaError('invalid-argument', "Host: maxSessions beside 'sessionPool', which has a cap of its own.")
+    }
+    // At once, so that a cap that conflicts is refused here; last, so that a Host that is refused has not joined.
+    if (this.#maxSessions !== undefined) this.#membership = joinProcessPool(this.#maxSessions)
   }
 
   get tools(): ReadonlyMap<string, Tool> {
@@ -149,7 +151,7 @@ export class Host {
 
   /** The pool that its sessions take slots from. From the first need on, the Host is on it until it is closed. */
   get sessionPool(): SessionPool {
-    return this.#pools.pool
+    return this.#ownPool ?? (this.#membership ??= joinProcessPool(this.#maxSessions)).pool
   }
 
   /**
@@ -157,46 +159,32 @@ export class Host {
    * without taking a slot.
    */
   enqueue(name: string | undefined, begin: Begin): void {
-    if (name === undefined) return this.#whenThereIsRoom(begin)
-    const unlessHeld: Begin = (free) => {
-      if (!this.#holds.has(name)) return begin(free)
-      // The queue was held while this waited for room.
-      this.enqueue(name, begin)
-      free()
-    }
-    const own = this.#ownQueue(name)
-    if (own === undefined) return this.#whenThereIsRoom(unlessHeld)
-    const inQueue = (resolve: () => void): void => {
-      this.#whenThereIsRoom((free) => {
-        unlessHeld(() => {
-          free()
-          resolve()
-        })
+    if (name === undefined) return void this.#slots.take(begin)
+    const own = this.#slotsOf(name)
+    own.take((leaveQueue) => {
+      this.#slots.take((leave) => {
+        const free = (): void => {
+          leave()
+          leaveQueue()
+        }
+        if (!own.isHeld) return begin(free)
+        // The queue was held while this waited for room.
+        this.enqueue(name, begin)
+        free()
       })
-    }
-    void own.add(() => new Promise<void>(inQueue))
+    })
   }
 
-  /** Starts no work of a queue for so long. Gives the instant, on the clock, at which it goes on. */
+  /** Starts no work of a queue for so long. Returns the instant, on the clock, at which it continues. */
   hold(name: string, durationMs: number): number {
-    const held = this.#holds.get(name)
-    const untilMs = Math.max(this.clock.now() + durationMs, held?.untilMs ?? 0)
-    held?.cancel()
-    const queue = this.#queue(name)
-    queue.pause()
-    const release = (): void => {
-      this.#holds.delete(name)
-      queue.start()
-    }
-    this.#holds.set(name, { untilMs, cancel: this.clock.at(untilMs, release) })
-    return untilMs
+    return this.#slotsOf(name).hold(this.clock, durationMs)
   }
 
-  /** Holds nothing any more, so that no timer keeps the process alive, and leaves the process's session pool. */
+  /** Cancels all holds, so that no timer keeps the process alive, and leaves the process's session pool. */
   close(): void {
-    this.#pools.leave()
-    for (const { cancel } of this.#holds.values()) cancel()
-    this.#holds.clear()
+    this.#membership?.leave()
+    this.#membership = undefined
+    for (const slots of this.#slotsByQueue.values()) slots.cancelHold()
   }
 
   #isInProcess(name: string): boolean {
@@ -218,43 +206,13 @@ export class Host {
     for (const tool of tools) this.#addTool(tool)
   }
 
-  /** Work begins at once while there is room; the line is for work that has to wait. */
-  #whenThereIsRoom(begin: Begin): void {
-    const isFull = this.#inFlight >= this.#maxInFlight || this.#line.size + this.#line.pending > 0
-    if (isFull) return void this.#line.add(() => this.#room()).then(() => this.#beginIn(begin))
-    this.#inFlight++
-    this.#beginIn(begin)
-  }
-
-  #beginIn(begin: Begin): void {
-    let isFree = false
-    begin(() => {
-      if (isFree) return
-      isFree = true
-      this.#inFlight--
-      this.#tellOfRoom?.()
-    })
-  }
-
-  /** Takes the next place that becomes free. The line asks for one at a time. */
-  async #room(): Promise<void> {
-    while (this.#inFlight >= this.#maxInFlight) await new Promise<void>((resolve) => (this.#tellOfRoom = resolve))
-    this.#inFlight++
-  }
-
-  /** The queue of a provider that has a limit of its own, or was held once; all others need none. */
-  #ownQueue(name: string): PQueue | undefined {
-    const limited = typeof this.#perProvider === 'number' || this.#perProvider?.[name] !== undefined
-    return limited ? this.#queue(name) : this.#queues.get(name)
-  }
-
-  #queue(name: string): PQueue {
-    let queue = this.#queues.get(name)
-    if (queue === undefined) {
-      const given = typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
-      this.#queues.set(name, (queue = new PQueue({ concurrency: given ?? Infinity })))
+  #slotsOf(name: string): Slots {
+    let slots = this.#slotsByQueue.get(name)
+    if (slots === undefined) {
+      const max = typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
+      this.#slotsByQueue.set(name, (slots = new Slots(max ?? Infinity)))
     }
-    return queue
+    return slots
   }
 }
 

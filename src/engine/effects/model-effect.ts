@@ -1,6 +1,8 @@
 import type { Failure, OutcomeData } from '../../protocol/failure.ts'
 import type { CachePrice } from '../../../components/context/last-call.ts'
 import { SideCall } from '../../../components/effects/model-call.ts'
+import { Context, type ContextData } from '../../../components/context/context.ts'
+import type { TokenUsage } from '../../protocol/usage.ts'
 import type { PricedReply } from '../../rules/money/priced-reply.ts'
 import { parseModel } from '../../rules/projection/model-name.ts'
 import type { ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from '../../models/port.ts'
@@ -8,23 +10,20 @@ import { callerOf, modelCalledBy, requestOf } from '../../rules/projection/model
 import type { PricedCall, Prices } from '../../models/prices.ts'
 import { providerDefaults, sizeOfDelta, tooLong } from '../../rules/projection/reply-bound.ts'
 import { maxRetryAfterMsOf, retryPolicyOf } from '../../rules/projection/retry-policy-of.ts'
+import { promptTokensOf } from '../../rules/tokens/prompt-tokens.ts'
 import { readCounts, type TokenCounts } from '../../rules/tokens/token-counts.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { withBoundedWait } from './bounded-wait.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
-import { ModelFacts } from './model-facts.ts'
 
-/** Where model calls find their providers. */
+/** The part of a Host that model calls use. */
 export interface ModelHost {
   provider(name: string): ModelProvider
-  /** What a call cost, and the context window of its model, as far as that is known. */
   readonly priced: Prices['priced']
-  /** Starts no call of a provider for so long. Gives the instant, on the clock, at which they go on. */
   hold(name: string, durationMs: number): number
 }
 
-/** Model calls: projected from the world when they begin, done by the provider, streamed to listeners. */
+/** Model calls: the request is projected from the world at the start, and the reply streamed to listeners. */
 export function modelEffect(host: ModelHost): EffectKind {
   return {
     queue: (world, effect) => parseModel(modelCalledBy(world, effect)).provider,
@@ -35,7 +34,6 @@ export function modelEffect(host: ModelHost): EffectKind {
   }
 }
 
-/** One call of a model, and all that of its world it goes by. */
 class CallOfModel {
   readonly #host: ModelHost
   readonly #world: World
@@ -43,10 +41,9 @@ class CallOfModel {
   readonly #agent: Entity
   readonly #model: string
   readonly #request: ModelRequest
-  readonly #facts: ModelFacts
-  /** What is written beside a conversation is no answer to anybody. */
-  readonly #isHeard: boolean
-  /** Longest wait that the provider may ask for. */
+  /** A call beside the conversation is not streamed. */
+  readonly #isSideCall: boolean
+  readonly #context: ContextData | undefined
   readonly #maxRetryAfterMs: number
   #deltas = 0
   /** Of the reply so far. */
@@ -59,9 +56,9 @@ class CallOfModel {
     this.#agent = callerOf(world, effect)
     this.#model = modelCalledBy(world, effect)
     this.#request = requestOf(world, effect)
-    this.#facts = new ModelFacts(world, effect)
+    this.#isSideCall = world.has(effect, SideCall)
+    this.#context = this.#isSideCall ? undefined : world.get(this.#agent, Context)
     this.#maxRetryAfterMs = maxRetryAfterMsOf(retryPolicyOf(world, this.#agent, this.#model))
-    this.#isHeard = !world.has(effect, SideCall)
   }
 
   async make(context: EffectContext): Promise<OutcomeData> {
@@ -73,20 +70,19 @@ class CallOfModel {
     if (!outcome.ok) {
       const failure = withBoundedWait(outcome.failure, this.#maxRetryAfterMs)
       hold(this.#host, provider, failure, this.#world, context)
-      return { ok: false, failure: await this.#facts.failed(failure, this.#host) }
+      return { ok: false, failure: await this.#withWindow(failure) }
     }
     const { usage, oddCounts } = countsOf(outcome.value)
     if (oddCounts !== undefined) {
       context.tell({ type: 'usage-dropped', ...this.#place(context), model: this.#model, counts: oddCounts })
     }
-    // Prices that are known are not waited for.
     const priced = this.#host.priced(this.#model, usage, this.#world.dateMs)
     const known = priced instanceof Promise ? await priced : priced
-    const cachePrice = this.#facts.cachePrice(usage, this.#host)
+    const cachePrice = this.#cachePrice(usage)
     return settled({ ...outcome.value, usage }, this.#model, { ...known, cachePrice: cachePrice && (await cachePrice) })
   }
 
-  /** Calls the provider; ends the call, whether or not the provider minds it, once its reply is too long. */
+  /** Calls the provider. Ends the call once its reply is too long, even if the provider ignores the signal. */
   #call(name: string, context: EffectContext): Promise<ModelOutcome> {
     const { attempt, key, signal, sleep } = context
     const provider = this.#host.provider(name)
@@ -97,7 +93,7 @@ class CallOfModel {
         this.#sizeBytes += sizeOfDelta(delta)
         if (this.#sizeBytes <= maxReplyBytes) return this.#hear(delta, context)
         const failure = tooLong(name, maxReplyBytes)
-        // First this: what the provider says of its broken call counts no more.
+        // Before the abort, whose failure the provider reports.
         resolve({ ok: false, failure })
         context.breakOff(failure.message)
       }
@@ -106,23 +102,58 @@ class CallOfModel {
   }
 
   #hear(delta: ModelDelta, context: EffectContext): void {
-    if (this.#isHeard) context.tell({ type: 'model-delta', ...this.#place(context), index: this.#deltas++, delta })
+    if (!this.#isSideCall) context.tell({ type: 'model-delta', ...this.#place(context), index: this.#deltas++, delta })
   }
 
   #place({ attempt }: EffectContext) {
     return { world: this.#world.name, agent: this.#agent, effect: this.#effect, attempt }
   }
+
+  /** What the prompt costs to read from the cache and to write to it, where the agent weighs that and prices are known. */
+  #cachePrice(usage: TokenUsage): Promise<CachePrice | undefined> | undefined {
+    const tokens = promptTokensOf(usage)
+    if (this.#context?.compaction.cacheAware !== true || tokens === undefined) return undefined
+    return this.#cachePriceOf(tokens)
+  }
+
+  async #cachePriceOf(tokens: number): Promise<CachePrice | undefined> {
+    const { dateMs } = this.#world
+    const [{ costNanoUsd: readNanoUsd }, { costNanoUsd: writeNanoUsd }] = await Promise.all([
+      this.#host.priced(this.#model, { input: 0, cacheRead: tokens }, dateMs),
+      this.#host.priced(this.#model, { input: 0, cacheWrite: tokens }, dateMs),
+    ])
+    return readNanoUsd === undefined || writeNanoUsd === undefined ? undefined : { readNanoUsd, writeNanoUsd }
+  }
+
+  /** Adds the context window, if known, to a failure that overflowed it. */
+  async #withWindow(failure: Failure): Promise<Failure> {
+    if (this.#context === undefined || failure.kind !== 'context-overflow') return failure
+    const { contextWindow } = await this.#host.priced(this.#model, {}, this.#world.dateMs)
+    return contextWindow === undefined ? failure : { ...failure, contextWindow }
+  }
 }
 
-/** A provider that asks to be left alone is left alone by all its callers. */
+/** Drops a wait that is negative or NaN. A wait beyond the bound makes the failure final. */
+function withBoundedWait({ retryAfterMs: asked, ...failure }: Failure, maxRetryAfterMs: number): Failure {
+  if (asked === undefined || !(asked >= 0)) return failure
+  // A World holds no infinite numbers.
+  const retryAfterMs = Math.min(asked, Number.MAX_SAFE_INTEGER)
+  if (retryAfterMs <= maxRetryAfterMs) return { ...failure, retryAfterMs }
+  const message =
+    `${failure.message} It asks for a wait of ${retryAfterMs / 1_000} s; the longest that is waited for is ` +
+    `${maxRetryAfterMs / 1_000} s (maxRetryAfterMs of the retry policy), so the call is not tried again.`
+  return { ...failure, isFinal: true, message, retryAfterMs }
+}
+
+/** A provider that asks for a pause gets it from all its callers. */
 function hold(host: ModelHost, provider: string, failure: Failure, world: World, { tell }: EffectContext): void {
-  // Who asks for more than is waited for is not held either: its next callers hear so at once.
+  // A wait beyond the bound holds nothing: later callers fail at once as well.
   if (failure.isFinal === true || failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
   tell({ type: 'provider-held', world: world.name, provider, untilMs })
 }
 
-/** What a reply says of its tokens, the program's own providers included. What is no usage at all is refused later. */
+/** The token counts of a reply. A usage that is no object is refused later. */
 function countsOf({ usage, oddCounts }: ModelReply): TokenCounts {
   if (typeof usage !== 'object' || usage === null) return { usage, oddCounts }
   const counts = readCounts(usage)
@@ -131,7 +162,7 @@ function countsOf({ usage, oddCounts }: ModelReply): TokenCounts {
 
 type Priced = PricedCall & { readonly cachePrice: CachePrice | undefined }
 
-/** The message remembers which model wrote it. Price and window come along, so that a replay under other prices is the same. */
+/** The outcome has the message's model, and price and window, so that a replay under other prices is the same. */
 function settled({ message, stop, usage }: ModelReply, model: string, priced: Priced): OutcomeData {
   const { cachePrice, costNanoUsd, contextWindow } = priced
   const value: { -readonly [K in keyof PricedReply]?: PricedReply[K] } = {}
