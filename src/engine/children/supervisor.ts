@@ -137,13 +137,13 @@ async function ended(
 export async function leftBehind(
   { world, worlds }: Children,
   sessionId: string,
-  { tell }: EffectContext,
+  { emit }: EffectContext,
 ): Promise<MakeChildRunner | undefined> {
   try {
     return await worlds.goOn(sessionId)
   } catch (error) {
     // One that cannot be read is as good as none; the store says why in its own words.
-    tell({ type: 'session-lost', world: world.name, sessionId, message: thrownMessage(error) })
+    emit({ type: 'session-lost', world: world.name, sessionId, message: thrownMessage(error) })
     return undefined
   }
 }

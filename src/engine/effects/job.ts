@@ -1,27 +1,29 @@
 import type { Entity } from '../../world/component.ts'
-import type { Clock, Sleep, Sleeper } from '../loop/clock.ts'
+import { type Clock, type Sleep, sleep, type Sleeper } from '../loop/clock.ts'
+import type { StreamEvent } from '../loop/events.ts'
+import type { EffectContext } from './effect-kind.ts'
 
 /** One try of an effect, from its commit until it is settled or called off. */
 export class Job implements Sleeper {
   readonly effect: Entity
   readonly attempt: number
   isCalledOff = false
-  /** Has ended, or is called off. */
+  /** Has ended, or was called off. */
   isOver = false
-  /** Calls its time-out off. */
+  /** Cancels its time-out. */
   timer: (() => void) | undefined
   readonly #clock: Clock
   #controller: AbortController | undefined
   #reason: string | undefined
   #abortReason: DOMException | undefined
-  /** Where it sleeps: most work does so in one place at most. */
+  /** Most work sleeps in one place at most. */
   #sleep: Sleep | undefined
   #otherSleeps: Set<Sleep> | undefined
   /** Reasons why the clock need not wait for it: it has not begun, and each of its sleeps. */
   #waits = 1
   #admit: (() => void) | undefined
   #whenCalledOff: (() => void) | undefined
-  /** Called when the world has done with it. */
+  /** Called once the world has taken its outcome, or goes on without it. */
   whenGone: (() => void) | undefined
 
   constructor(effect: Entity, attempt: number, clock: Clock) {
@@ -56,7 +58,7 @@ export class Job implements Sleeper {
     this.begin()
   }
 
-  /** Begins, or wakes from a sleep: unless another sleep goes on, the clock must not run ahead of it. */
+  /** Begins, or wakes: unless it sleeps elsewhere too, the clock must not run ahead of it. */
   begin(): void {
     this.#waits--
     if (this.#waits === 0 && !this.isOver) this.#clock.begin?.()
@@ -68,7 +70,6 @@ export class Job implements Sleeper {
     if (this.#waits === 1 && !this.isOver) this.#clock.end?.()
   }
 
-  /** Whatever of it still sleeps or works, nobody waits for it any more. */
   finish(): void {
     if (this.isOver) return
     this.isOver = true
@@ -76,7 +77,7 @@ export class Job implements Sleeper {
     if (this.#waits === 0) this.#clock.end?.()
   }
 
-  /** Resolves when the world has marked the effect as running, or it is called off. */
+  /** Resolves once the world has marked the effect as running, or it is called off. */
   admitted(): Promise<void> {
     return new Promise((resolve) => {
       this.#admit = resolve
@@ -84,7 +85,7 @@ export class Job implements Sleeper {
     })
   }
 
-  /** Calls this if it is called off, instead of what was to be called before. */
+  /** Replaces the callback for when it is called off. */
   whenCalledOff(call: () => void): void {
     if (this.isCalledOff) call()
     else this.#whenCalledOff = call
@@ -94,7 +95,7 @@ export class Job implements Sleeper {
     this.#admit?.()
   }
 
-  /** Breaks its work off, which goes on only to say how it ended. */
+  /** Aborts the signal; its work still settles it. */
   breakOff(reason: string): void {
     this.#controller?.abort(new DOMException(reason, 'AbortError'))
   }
@@ -108,5 +109,87 @@ export class Job implements Sleeper {
     this.#sleep?.breakOff()
     for (const sleep of this.#otherSleeps ?? []) sleep.breakOff()
     this.#whenCalledOff?.()
+  }
+}
+
+/** The pump, as a job's context uses it. */
+export interface JobOwner {
+  readonly clock: Clock
+  readonly isStopping: boolean
+  admit(job: Job): Promise<void>
+  emit(event: StreamEvent): void
+}
+
+/** Getters, since work takes functions out of its context, and few of them. */
+export class JobContext implements EffectContext {
+  readonly key: string
+  readonly #job: Job
+  readonly #owner: JobOwner
+
+  constructor(job: Job, key: string, owner: JobOwner) {
+    this.#job = job
+    this.#owner = owner
+    this.key = key
+  }
+
+  get effect(): Entity {
+    return this.#job.effect
+  }
+
+  get attempt(): number {
+    return this.#job.attempt
+  }
+
+  get signal(): AbortSignal {
+    return this.#job.signal
+  }
+
+  get breakOff(): EffectContext['breakOff'] {
+    return (reason) => this.#job.breakOff(reason)
+  }
+
+  get isStopping(): boolean {
+    return this.#owner.isStopping
+  }
+
+  get sleep(): EffectContext['sleep'] {
+    return (durationMs) => sleep(this.#owner.clock, durationMs, this.#job)
+  }
+
+  get admit(): EffectContext['admit'] {
+    return () => outside(this.#job, this.#owner.admit(this.#job))
+  }
+
+  get wait(): EffectContext['wait'] {
+    return (promise) => outside(this.#job, promise)
+  }
+
+  get whenGone(): EffectContext['whenGone'] {
+    return (call) => {
+      if (this.#job.isCalledOff) call()
+      else this.#job.whenGone = call
+    }
+  }
+
+  get emit(): EffectContext['emit'] {
+    return (event) => {
+      // Work that was called off is not heard any more, except that what it streamed counts no more.
+      const { isOver, isCalledOff } = this.#job
+      if (!isOver || (isCalledOff && event.type === 'model-discarded')) this.#owner.emit(event)
+    }
+  }
+
+  get tell(): EffectContext['emit'] {
+    return this.emit
+  }
+}
+
+/** The clock does not wait for what goes on outside a job. */
+async function outside<T>(job: Job, promise: Promise<T>): Promise<T> {
+  job.end()
+  try {
+    return await promise
+  } finally {
+    job.begin()
   }
 }

@@ -65,7 +65,7 @@ class CallOfModel {
     const { provider } = parseModel(this.#model)
     const outcome = await this.#call(provider, context)
     if (this.#deltas > 0 && (!outcome.ok || context.signal.aborted)) {
-      context.tell({ type: 'model-discarded', ...this.#place(context) })
+      context.emit({ type: 'model-discarded', ...this.#place(context) })
     }
     if (!outcome.ok) {
       const failure = withBoundedWait(outcome.failure, this.#maxRetryAfterMs)
@@ -74,7 +74,7 @@ class CallOfModel {
     }
     const { usage, oddCounts } = countsOf(outcome.value)
     if (oddCounts !== undefined) {
-      context.tell({ type: 'usage-dropped', ...this.#place(context), model: this.#model, counts: oddCounts })
+      context.emit({ type: 'usage-dropped', ...this.#place(context), model: this.#model, counts: oddCounts })
     }
     const priced = this.#host.priced(this.#model, usage, this.#world.dateMs)
     const known = priced instanceof Promise ? await priced : priced
@@ -102,7 +102,7 @@ class CallOfModel {
   }
 
   #hear(delta: ModelDelta, context: EffectContext): void {
-    if (!this.#isSideCall) context.tell({ type: 'model-delta', ...this.#place(context), index: this.#deltas++, delta })
+    if (!this.#isSideCall) context.emit({ type: 'model-delta', ...this.#place(context), index: this.#deltas++, delta })
   }
 
   #place({ attempt }: EffectContext) {
@@ -146,11 +146,11 @@ function withBoundedWait({ retryAfterMs: asked, ...failure }: Failure, maxRetryA
 }
 
 /** A provider that asks for a pause gets it from all its callers. */
-function hold(host: ModelHost, provider: string, failure: Failure, world: World, { tell }: EffectContext): void {
+function hold(host: ModelHost, provider: string, failure: Failure, world: World, { emit }: EffectContext): void {
   // A wait beyond the bound holds nothing: later callers fail at once as well.
   if (failure.isFinal === true || failure.retryAfterMs === undefined || failure.retryAfterMs <= 0) return
   const untilMs = host.hold(provider, failure.retryAfterMs)
-  tell({ type: 'provider-held', world: world.name, provider, untilMs })
+  emit({ type: 'provider-held', world: world.name, provider, untilMs })
 }
 
 /** The token counts of a reply. A usage that is no object is refused later. */

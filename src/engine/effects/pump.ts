@@ -6,50 +6,47 @@ import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { isThenable } from '../../world/is-thenable.ts'
+import type { Clock } from '../loop/clock.ts'
 import type { EffectKind, Work } from './effect-kind.ts'
 import type { StreamEvent } from '../loop/events.ts'
 import type { Host } from './host.ts'
-import { Job } from './job.ts'
-import { JobContext, type JobOwner } from './job-context.ts'
+import { Job, JobContext, type JobOwner } from './job.ts'
 
 /** Components by which an effect says what is to be done about it. */
 const followed = [Due, Effect, Pending, Running]
 
-/** Work, and what its effect said of it in the tick that it follows from. */
+/** Work, with what its effect said when it was prepared: while it waits, a tick may be committed that has the effect no more. */
 interface Order {
   readonly work: Work
   readonly restart: RestartClass
   readonly timeoutMs: number | undefined
 }
 
-/** Whom a pump reports to. */
+/** The Runner, as a pump uses it. */
 export interface PumpOwner {
   post(input: StandardInput): void
-  tell(event: StreamEvent): void
-  /** The world has done with an effect, or the try of it that was at work. */
+  emit(event: StreamEvent): void
+  /** The world has done with an effect, or with the try of it that was at work. */
   gone(effect: Entity): void
-  /** An outcome came for work that was called off. */
+  /** Work that was called off had an outcome. */
   dropped(): void
 }
 
-/**
- * The only place where a promise starts: does the effects that committed ticks have asked for, calls off those that later
- * ticks have settled, and posts what becomes of them.
- */
-export class Pump {
+/** Starts the effects of committed ticks, aborts those that later ticks have settled, and posts outcomes. */
+export class Pump implements JobOwner {
   readonly #world: World
   readonly #host: Host
   readonly #owner: PumpOwner
   readonly #kindOf: (name: string) => EffectKind
-  #isStopping = false
-  readonly #jobOwner: JobOwner
+  readonly clock: Clock
+  isStopping = false
   readonly #jobs = new Map<Entity, Job>()
-  /** Jobs whose outcome is on its way into the world: they are known until it is there, so that they are not begun again. */
+  /** Jobs whose outcome has not entered the world yet: they are kept, so that they do not begin again. */
   #finished = 0
   readonly #timers = new Map<Entity, () => void>()
   /** World time is this much behind the clock. */
   #offsetMs = 0
-  /** What begins after the first tick. */
+  /** Effects that begin after the first tick. */
   readonly #heldBack: Entity[] = []
 
   /** @param kindOf finds how effects of a kind are done */
@@ -58,15 +55,10 @@ export class Pump {
     this.#host = host
     this.#owner = owner
     this.#kindOf = kindOf
-    this.#jobOwner = {
-      clock: host.clock,
-      isStopping: () => this.#isStopping,
-      admit: (job) => this.#admit(job),
-      tell: (event) => owner.tell(event),
-    }
+    this.clock = host.clock
   }
 
-  /** Nothing is at work, and nothing waits for its time. */
+  /** Nothing is at work, and no timer is set. */
   get isIdle(): boolean {
     return this.#jobs.size === 0 && this.#timers.size === 0
   }
@@ -76,16 +68,16 @@ export class Pump {
   }
 
   /**
-   * Takes up everything that the world waits for, at a start.
+   * Takes up what a world waits for, at a start.
    *
-   * @param reruns pending effects that begin only when the tick of the start has given them another try
+   * @param reruns pending effects that begin after the first tick, which gives them another try
    */
   takeUp(offsetMs: number, reruns: readonly Entity[]): void {
     this.#offsetMs = offsetMs
     this.#heldBack.push(...reruns)
     const { state } = this.#world.core
-    // Straight from the columns: bitECS is not to follow these components for one look at the start.
-    // What ran only once does not begin again; what goes on from a journal goes on ahead of what waits.
+    // From the columns: a query would have bitECS follow these components from here on.
+    // A `once` effect does not begin again; a session that continues goes ahead of those that wait.
     const goingOn = state.entitiesWith(Running).filter((effect) => this.#isResumable(effect))
     const pending = reruns.length === 0 ? state.entitiesWith(Pending) : withoutAny(state.entitiesWith(Pending), reruns)
     for (const effect of [...state.entitiesWith(Due), ...goingOn, ...pending]) this.#follow(effect)
@@ -99,13 +91,12 @@ export class Pump {
     for (const effect of this.#heldBack.splice(0)) if (this.#world.exists(effect)) this.#follow(effect)
   }
 
-  /** Does for an effect what its components call for by now. */
   #follow(effect: Entity): void {
     const { attempt, deadlineMs } = this.#world.get(effect, Effect) ?? {}
     const job = this.#jobs.get(effect)
     const dueMs = this.#world.get(effect, Due)?.atMs
     if (this.#world.has(effect, Running)) {
-      // Without a job it was running when the last process ended.
+      // Without a job, it ran when the last process ended.
       if (job !== undefined) job.admit()
       else if (this.#isResumable(effect)) this.#start(effect)
     } else if (!this.#world.has(effect, Pending)) this.#callOff(effect)
@@ -115,12 +106,12 @@ export class Pump {
   }
 
   /**
-   * Aborts all work without settling anything.
+   * Aborts all work without settling it.
    *
-   * @param forGood nothing of it is to begin again: sessions end as well
+   * @param forGood nothing begins again at the next start: sessions end as well
    */
   stop(forGood = false): void {
-    this.#isStopping = !forGood
+    this.isStopping = !forGood
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     for (const job of this.#jobs.values()) {
@@ -146,8 +137,6 @@ export class Pump {
       const queue = doing.queue?.(this.#world, effect)
       const work = doing.prepare(this.#world, effect)
       if (work === undefined) return
-      // It may be in line for long, and begin while a tick is being committed that has it no more: what it goes by is
-      // what the tick said that it follows from.
       const begin = (free: () => void): void => this.#run(job, { work, restart, timeoutMs }, free)
       if (doing.isWaiting === true) begin(() => undefined)
       else this.#host.enqueue(queue, begin)
@@ -156,15 +145,15 @@ export class Pump {
     }
   }
 
-  /** @param free called when the work is done, or called off and no longer waited for */
-  #run(job: Job, { work, restart, timeoutMs }: Order, free: () => void): void {
+  /** @param free gives the slot back */
+  #run(job: Job, order: Order, free: () => void): void {
     if (job.isCalledOff) return free()
-    if (restart !== 'once') this.#begin(job, work, timeoutMs, free)
-    else void this.#admit(job).then(() => (job.isCalledOff ? free() : this.#begin(job, work, timeoutMs, free)))
+    if (order.restart !== 'once') this.#begin(job, order, free)
+    else void this.admit(job).then(() => (job.isCalledOff ? free() : this.#begin(job, order, free)))
   }
 
-  #begin(job: Job, work: Work, timeoutMs: number | undefined, free: () => void): void {
-    const { clock } = this.#host
+  #begin(job: Job, { work, timeoutMs }: Order, free: () => void): void {
+    const { clock } = this
     const { effect, attempt } = job
     if (timeoutMs !== undefined) job.timer = clock.at(clock.now() + timeoutMs, () => this.#fire(effect, attempt))
     job.begin()
@@ -172,7 +161,7 @@ export class Pump {
     const key = this.#world.get(effect, Effect)?.key ?? `${this.#world.name}/${effect}`
     let outcome: OutcomeData | Promise<OutcomeData>
     try {
-      outcome = work(new JobContext(job, key, this.#jobOwner))
+      outcome = work(new JobContext(job, key, this))
     } catch (error) {
       outcome = thrown(error)
     }
@@ -188,14 +177,18 @@ export class Pump {
     }
   }
 
-  async #admit(job: Job): Promise<void> {
+  /** Resolves once the world has marked the job's effect as running, or it is called off. */
+  async admit(job: Job): Promise<void> {
     const { effect, attempt } = job
     if (job.isCalledOff || this.#world.has(effect, Running)) return
     this.#owner.post({ attempt, effect, kind: 'admitted' })
     await job.admitted()
   }
 
-  /** @param free called when it has ended, however it has */
+  emit(event: StreamEvent): void {
+    this.#owner.emit(event)
+  }
+
   #finish(job: Job, outcome: OutcomeData, free: () => void): void {
     const { effect, attempt } = job
     if (job.isCalledOff) this.#owner.dropped()
@@ -224,12 +217,12 @@ export class Pump {
   #setTimer(effect: Entity, atMs: number, isDeadline = false): void {
     this.#clearTimer(effect)
     const { attempt } = this.#world.read(effect, Effect)
-    const { clock } = this.#host
+    const { clock } = this
     const fire = (): void => {
       this.#timers.delete(effect)
       this.#fire(effect, attempt)
     }
-    // What ends at its deadline has ended: all else that is to happen at this instant goes first.
+    // A deadline comes last of all that happens at its instant.
     const fireLast = (): void => void this.#timers.set(effect, clock.at(clock.now(), fire))
     this.#timers.set(effect, clock.at(atMs + this.#offsetMs, isDeadline ? fireLast : fire))
   }

@@ -100,7 +100,7 @@ export class Slots {
     const line = this.#line
     if (line === undefined) return
     const room = this.#max - this.#direct
-    if (this.isHeld || room <= 0) return void line.pause()
+    if (this.isHeld || room <= 0) return line.pause()
     line.concurrency = room
     line.start()
   }

@@ -20,7 +20,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         }
         const { attempt, key, signal, sleep } = context
         const progress: ToolContext['progress'] = (message, fraction) =>
-          context.tell({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
+          context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const toolContext = { agent, attempt, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)

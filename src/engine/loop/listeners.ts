@@ -10,7 +10,7 @@ interface Above {
   readonly path: readonly string[]
 }
 
-/** Those who want to be told. What a listener throws, or rejects with, is told to the others and changes nothing. */
+/** The listeners of a world. What a listener throws, or rejects with, is emitted as `listener-failed` and changes nothing. */
 export class Listeners {
   readonly #world: string
   readonly #time: () => EventTime
@@ -19,7 +19,7 @@ export class Listeners {
   readonly #byType = new Map<string, Set<Listener>>()
 
   /**
-   * @param time the time to emit with events outside a tick
+   * @param time the time of events outside a tick
    * @param above listeners of the parent world, which get every event with the path to this world
    */
   constructor(world: string, time: () => EventTime, above?: Above) {
@@ -28,7 +28,7 @@ export class Listeners {
     this.#above = above
   }
 
-  /** Calls `listener` for every event of a type, or of all types (`*`). Gives a function that ends it. */
+  /** Calls `listener` for every event of a type, or of all types (`*`). Returns a function that ends it. */
   on(type: string, listener: Listener): () => void {
     let known = this.#byType.get(type)
     if (known === undefined) this.#byType.set(type, (known = new Set()))
@@ -38,7 +38,7 @@ export class Listeners {
     }
   }
 
-  /** Is anybody there for events of this type? Saves making those that nobody hears. */
+  /** Without a listener for its type, an event need not be built. */
   has(type: string): boolean {
     const isHeard = (this.#byType.get(type)?.size ?? 0) > 0 || (this.#byType.get('*')?.size ?? 0) > 0
     return isHeard || this.#above?.listeners.has(type) === true
@@ -49,48 +49,44 @@ export class Listeners {
     const held = (this.#held = [] as (StreamEvent | TickEvent)[])
     return () => {
       if (this.#held === held) this.#held = undefined
-      for (const event of held) this.tell(event)
+      for (const event of held) this.emit(event)
     }
   }
 
-  /** Tells what happens, unless that has to wait. */
-  tell(happened: StreamEvent | TickEvent): void {
-    if (this.#held === undefined) this.tellNow(happened)
-    else this.#held.push(happened)
+  emit(event: StreamEvent | TickEvent): void {
+    if (this.#held === undefined) this.emitNow(event)
+    else this.#held.push(event)
   }
 
-  /** Emits an event at once, held back or not. Without a listener it is not built. */
-  tellNow(happened: StreamEvent | TickEvent): void {
-    if (!this.has(happened.type)) return
-    const event = 'nowMs' in happened ? happened : { ...happened, ...this.#time() }
-    this.#tellThose(event.type, event)
-    this.#tellThose('*', event)
+  /** Emits an event even while events are held back. */
+  emitNow(given: StreamEvent | TickEvent): void {
+    if (!this.has(given.type)) return
+    const event = 'nowMs' in given ? given : { ...given, ...this.#time() }
+    this.#call(this.#byType.get(event.type), event)
+    this.#call(this.#byType.get('*'), event)
     if (this.#above?.listeners.has(event.type) !== true) return
     const path = 'path' in event ? event['path'] : this.#above.path
-    this.#above.listeners.tell({ ...event, path })
+    this.#above.listeners.emit({ ...event, path })
   }
 
-  #tellThose(type: string, event: StreamEvent | TickEvent): void {
-    const listeners = this.#byType.get(type)
+  #call(listeners: ReadonlySet<Listener> | undefined, event: StreamEvent | TickEvent): void {
     if (listeners === undefined || listeners.size === 0) return
-    for (const listener of Array.from(listeners)) this.#call(listener, event)
-  }
-
-  #call(listener: Listener, event: StreamEvent | TickEvent): void {
-    try {
-      const result: unknown = listener(event as never)
-      if (result instanceof Promise) result.catch((error: unknown) => this.#report(event.type, error))
-    } catch (error) {
-      this.#report(event.type, error)
+    for (const listener of Array.from(listeners)) {
+      try {
+        const result: unknown = listener(event as never)
+        if (result instanceof Promise) result.catch((error: unknown) => this.#report(event.type, error))
+      } catch (error) {
+        this.#report(event.type, error)
+      }
     }
   }
 
   #report(event: string, error: unknown): void {
     const message = thrownMessage(error)
-    // A listener for failures that fails itself is told to nobody, or it would go on forever.
+    // Otherwise a listener for failures that fails would be called forever.
     if (event === 'listener-failed') return
     if (this.has('listener-failed'))
-      this.tell({ type: 'listener-failed', world: this.#world, event, message } satisfies StreamEvent)
+      this.emit({ type: 'listener-failed', world: this.#world, event, message } satisfies StreamEvent)
     else process.emitWarning(`A listener for '${event}' of world '${this.#world}' failed: ${message}`, 'EntiaWarning')
   }
 }

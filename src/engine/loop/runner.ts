@@ -33,7 +33,7 @@ import {
   type RunnerStats,
 } from './runner-options.ts'
 import { beginKeeping, type HeldWorld, openStored } from './stored-world.ts'
-import { lookOver, runId, startedInput, tellAgain } from './taking-up.ts'
+import { lookOver, runId, startedInput, emitAgain } from './taking-up.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
 import { checkedAddition, type ToolAddition } from './tool-changes.ts'
@@ -75,9 +75,9 @@ export class Runner {
         if (seams.deliver === undefined) this.#entrance.enter(input)
         else seams.deliver(this.#driven, input, () => this.#entrance.enter(input))
       },
-      tell: (event: StreamEvent) => {
+      emit: (event: StreamEvent) => {
         this.#texts.hear(event)
-        this.#listeners.tell(event)
+        this.#listeners.emit(event)
       },
       gone: (effect: Entity) => this.#texts.forget(effect),
       dropped: () => void this.#entrance.dropped++,
@@ -177,7 +177,7 @@ export class Runner {
       committed: this.#lineage?.committed,
       failed: this.#lineage?.failed,
     }))
-    tellAgain(world, this.#held, this.#listeners)
+    emitAgain(world, this.#held, this.#listeners)
     this.#listeners.on('input-dropped', ({ path }: EventPlace) => void (path ?? this.#entrance.dropped++))
     if (written !== undefined) this.#entrance.inbox.push(written)
     const started = startedInput(found, clock.date(), core.run === runBefore ? undefined : core.run)

@@ -163,14 +163,14 @@ export function runId(
 }
 
 /** Emits what the last process may not have emitted: events of the newest committed tick, and that ticks are lost. */
-export function tellAgain(world: World, { keeper, told = [] }: HeldWorld, listeners: Listeners): void {
+export function emitAgain(world: World, { keeper, told = [] }: HeldWorld, listeners: Listeners): void {
   const { dateMs, name, nowMs, tick } = world
-  told.forEach((event, index) => listeners.tell({ ...event, world: name, tick, index, nowMs, dateMs }))
-  tellLostTicks(name, keeper?.lost, listeners)
+  told.forEach((event, index) => listeners.emit({ ...event, world: name, tick, index, nowMs, dateMs }))
+  emitLostTicks(name, keeper?.lost, listeners)
 }
 
 /** Says of a world that is taken up that its store has lost ticks: to listeners, or else as a process warning. */
-function tellLostTicks(world: string, lost: LostTicks | undefined, listeners: Listeners): void {
+function emitLostTicks(world: string, lost: LostTicks | undefined, listeners: Listeners): void {
   if (lost === undefined) return
   const { tick, newestTick } = lost
   const there = tick === undefined ? 'nothing of it is there' : `its newest tick there is ${tick}`
@@ -185,6 +185,6 @@ function tellLostTicks(world: string, lost: LostTicks | undefined, listeners: Li
     newestTick,
     message,
   } as const
-  if (listeners.has(event.type)) listeners.tell(event satisfies StreamEvent)
+  if (listeners.has(event.type)) listeners.emit(event satisfies StreamEvent)
   else process.emitWarning(message, 'EntiaWarning')
 }

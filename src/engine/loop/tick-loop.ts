@@ -32,7 +32,7 @@ export interface TickLoopParts {
 }
 
 /**
- * Ticks whenever something has come in: tick → commit → start effects → tell. Sleeps when nothing is there; a
+ * Ticks whenever something has come in: tick → commit → start effects → emit events. Sleeps when nothing is there; a
  * failure ends it for good.
  */
 export class TickLoop {
@@ -194,7 +194,7 @@ export class TickLoop {
         return await keeper.commit(world, step)
       } catch (error) {
         const message = thrownMessage(error)
-        listeners.tell({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
+        listeners.emit({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
         const waitMs = commitWaitsMs[attempt - 1]
         if (waitMs === undefined || this.#isStopped) {
           const what = `Tick ${step.delta.tick} of world '${world.name}' could not be committed in ${attempt} tries: ${message}`
@@ -225,16 +225,16 @@ export class TickLoop {
     world.core.state.forget()
     change?.waiter?.resolve()
     for (const { waiter } of entries) waiter?.resolve()
-    if (events.length > 0) this.#tell(events)
+    if (events.length > 0) this.#emit(events)
     release?.()
     this.#parts.committed?.()
   }
 
-  #tell(events: readonly WorldEvent[]): void {
+  #emit(events: readonly WorldEvent[]): void {
     const { listeners, world } = this.#parts
     const { dateMs, name, nowMs, tick } = world
     events.forEach((event, index) => {
-      if (listeners.has(event.type)) listeners.tellNow({ ...event, world: name, tick, index, nowMs, dateMs })
+      if (listeners.has(event.type)) listeners.emitNow({ ...event, world: name, tick, index, nowMs, dateMs })
     })
   }
 
@@ -249,15 +249,15 @@ export class TickLoop {
     for (const waiter of waiters) waiter.reject(error)
     this.#rest()
     this.#parts.failed?.(error)
-    this.#tellFailure(error, waiters)
+    this.#emitFailure(error, waiters)
   }
 
   /** A failure that no listener hears and no promise of the program rejects with would pass in silence. */
-  #tellFailure(error: EntiaError, waiters: readonly Waiter[]): void {
+  #emitFailure(error: EntiaError, waiters: readonly Waiter[]): void {
     const { failed, listeners, world } = this.#parts
     const { code, message } = error
     const isHeard = listeners.has('runner-failed') || waiters.some(({ isProgram }) => isProgram === true)
-    listeners.tell({ type: 'runner-failed', world: world.name, code, message, error })
+    listeners.emit({ type: 'runner-failed', world: world.name, code, message, error })
     // A session that fails is an outcome in the world of its parent.
     if (isHeard || failed !== undefined) return
     process.emitWarning(`The Runner of world '${world.name}' has failed: ${message}`, {
