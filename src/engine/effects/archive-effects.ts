@@ -1,43 +1,51 @@
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import { TranscriptWrite } from '../../../components/context/agent-transcript.ts'
 import { Archival } from '../../../components/context/archival.ts'
-import { ArchiveJob } from '../../../components/context/archive.ts'
+import { ArchiveJob, type ArchiveJobData } from '../../../components/context/archive.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { HolderDraft } from '../../../components/context/holder.ts'
+import { Llm } from '../../../components/agent/llm.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
+import { styleFor, summaryModel } from '../../rules/context/archival-summary.ts'
+import { messageLine, rewriteLine, sessionLine, summaryLine } from '../../rules/context/transcript-lines.ts'
 import { countUpTo } from '../../rules/projection/places.ts'
+import { inTurns, placedMessages } from '../../rules/projection/turn-places.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import type { Entity } from '../../world/component.ts'
+import type { TranscriptLine } from '../../stores/port.ts'
+import type { DeepReadonly, Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
-import { headOf, holderLines, jobSummaryLine, writeLines } from './archive-lines.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import type { Children } from '../children/children.ts'
 import { sessionKey, transcriptKey } from '../children/transcript-place.ts'
 import { treeOf } from '../children/world-tree.ts'
 
-/** Makes the World of a holder durable, which then rests. Made twice it is the same. */
+type WriteData = DeepReadonly<(typeof TranscriptWrite)['schema']['_output']>
+
+const nanoUsd = 1_000_000_000
+
+/** Writes the World of a holder to the store, where it rests. Idempotent. */
 export function holderEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
       const { agent, llm, subagentId: sessionId, task } = world.read(effect, ArchiveJob)
-      const parts = { archival: world.get(agent, Archival), llm, seed: sliceOf(world, effect), sessionId, task }
+      const parts = { archival: world.get(agent, Archival), llm, seed: archivedTurn(world, effect), sessionId, task }
       const hold = async (): Promise<OutcomeData> => done(await children.worlds.hold(agent, parts))
       return (context) => locked(world, sessionId, context, hold)
     },
   }
 }
 
-/** Appends lines to transcripts: of a holder that is being made, of an agent. What is there is not written again. */
+/** Appends lines to the transcript of a holder that is being made, or of an agent. Lines that are there are not written again. */
 export function transcriptEffect(children: Children): EffectKind {
+  const { transcripts } = children
   return {
     prepare(world, effect) {
       const job = world.get(effect, ArchiveJob)
       const write = world.get(effect, TranscriptWrite)
-      const { transcripts } = children
       const ofHolder = job && holderPart(world, effect)
-      const ofAgent = write && { ...write, head: headOf(world, write), lines: writeLines(world, write) }
+      const ofAgent = write && { ...write, head: agentHead(world, write), lines: agentLines(world, write) }
       const append = async (): Promise<OutcomeData> => {
         if (ofHolder !== undefined) await transcripts.append(ofHolder.key, ofHolder.lines, ofHolder.from)
         if (ofAgent === undefined) return done({ lines: 0 })
@@ -50,9 +58,9 @@ export function transcriptEffect(children: Children): EffectKind {
 }
 
 /**
- * Removes the World and the transcript of a holder that is not to be. Tells what of them is left. A transcript that this
- * world has not written stays: ids repeat where a database was restored from a backup, or where two stores share a folder
- * of transcripts.
+ * Removes the World and the transcript of a holder that was given up. The outcome names what could not be removed. A
+ * transcript that this world has not written stays: ids repeat where a database was restored from a backup, or where two
+ * stores share a folder of transcripts.
  */
 export function holderRemovalEffect(children: Children): EffectKind {
   return {
@@ -81,7 +89,7 @@ export function holderRemovalEffect(children: Children): EffectKind {
   }
 }
 
-/** Work about a holder, one at a time: what was called off may still be writing. */
+/** Work about a holder, one at a time: work that was called off may still be writing. */
 async function locked(
   world: World,
   sessionId: string,
@@ -99,25 +107,61 @@ async function locked(
   }
 }
 
-/** The turn that a job is about. */
-function sliceOf(world: World, job: Entity): readonly Message[] {
+/** The turn that a job archives. */
+function archivedTurn(world: World, job: Entity): readonly Message[] {
   const { agent, fromSeq, toSeq } = world.read(job, ArchiveJob)
   const messages = world.read(agent, Conversation)
   return messages.slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
 }
 
-/** What a job's step writes to the holder's transcript. */
+/** What a job's step writes to the holder's transcript: the turn, or the summary behind it. */
 function holderPart(world: World, job: Entity) {
   const data = world.read(job, ArchiveJob)
-  const key = sessionKey(data.subagentId)
-  const slice = sliceOf(world, job)
-  const { agent } = data
+  const { agent, dateMs, llm, subagentId, task } = data
+  const key = sessionKey(subagentId)
+  const turn = archivedTurn(world, job)
+  if (data.step !== 'entries') return { key, lines: holderSummary(data), from: turn.length + 1 }
   const above = world.get(agent, Ancestry)?.sessions ?? []
   const parent = above.at(-1)?.sessionId ?? world.name
-  if (data.step === 'entries') {
-    return { key, lines: holderLines(data, slice, { depth: above.length + 1, parent }), from: 0 }
-  }
-  return { key, lines: jobSummaryLine(data), from: slice.length + 1 }
+  const head = sessionLine({
+    key: subagentId,
+    createdAt: dateMs,
+    model: llm.model,
+    parent,
+    task,
+    depth: above.length + 1,
+  })
+  // The holder's conversation begins with the turn, so places count from 1.
+  const lines = inTurns(turn).map((placed, index) => messageLine({ ...placed, seq: index + 1 }, dateMs))
+  return { key, lines: [head, ...lines], from: 0 }
+}
+
+function holderSummary({ llm, summary, summaryBy }: ArchiveJobData): readonly TranscriptLine[] {
+  if (summary === undefined) return []
+  const { costNanoUsd, dateMs, status, text, truncated, usage } = summary
+  const model = summaryModel(summaryBy.model, llm.model)
+  const costUsd = costNanoUsd === undefined ? null : costNanoUsd / nanoUsd
+  const style = styleFor(summaryBy.style, model)
+  return [summaryLine({ style, status, truncated, text, model, usage, costUsd, at: dateMs })]
+}
+
+/** The first line of an agent's own transcript. */
+function agentHead(world: World, { agent, dateMs }: WriteData): TranscriptLine {
+  const above = world.get(agent, Ancestry)?.sessions ?? []
+  const { model } = world.read(agent, Llm)
+  const head = { createdAt: dateMs, model }
+  if (above.length === 0) return sessionLine({ key: world.name, ...head })
+  const key = above.at(-1)?.sessionId ?? world.name
+  // The root world's name is not known here.
+  const parent = above.at(-2)?.sessionId
+  return sessionLine({ key, ...head, ...(parent !== undefined && { parent }), depth: above.length })
+}
+
+/** The lines of a write to an agent's own transcript, behind the first. */
+function agentLines(world: World, { afterSeq, agent, dateMs, rewrite, toSeq }: WriteData): TranscriptLine[] {
+  const lines = placedMessages(world, agent, afterSeq, toSeq).map((placed) => messageLine(placed, dateMs))
+  if (rewrite !== undefined) lines.push(rewriteLine({ ...rewrite, at: dateMs }))
+  return lines
 }
 
 function done(value: unknown): OutcomeData {

@@ -46,15 +46,15 @@ export class Job implements Sleeper {
     return this.#abortReason
   }
 
-  asleep(sleep: Sleep): void {
-    if (this.#sleep === undefined) this.#sleep = sleep
-    else (this.#otherSleeps ??= new Set()).add(sleep)
+  asleep(wait: Sleep): void {
+    if (this.#sleep === undefined) this.#sleep = wait
+    else (this.#otherSleeps ??= new Set()).add(wait)
     this.end()
   }
 
-  awake(sleep: Sleep): void {
-    if (this.#sleep === sleep) this.#sleep = undefined
-    else this.#otherSleeps?.delete(sleep)
+  awake(wait: Sleep): void {
+    if (this.#sleep === wait) this.#sleep = undefined
+    else this.#otherSleeps?.delete(wait)
     this.begin()
   }
 
@@ -107,7 +107,7 @@ export class Job implements Sleeper {
     this.#reason = reason
     this.#controller?.abort(this.abortReason)
     this.#sleep?.breakOff()
-    for (const sleep of this.#otherSleeps ?? []) sleep.breakOff()
+    for (const wait of this.#otherSleeps ?? []) wait.breakOff()
     this.#whenCalledOff?.()
   }
 }

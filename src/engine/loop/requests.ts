@@ -14,12 +14,12 @@ import type { Completions } from '../children/completions.ts'
 import type { Host } from '../effects/host.ts'
 
 export interface CompactOptions {
-  /** What the handover is to look at most. */
+  /** What the summary should focus on. */
   readonly focus?: string | undefined
 }
 
 export interface CheckpointOptions {
-  /** What is to be said of the task that is done. */
+  /** A note about the finished task. */
   readonly note?: string | undefined
 }
 
@@ -28,11 +28,10 @@ export interface CostCeilingReset {
   readonly addSessionUsd?: number | undefined
 }
 
-/** What a program asks of a subtask. */
 export interface SubtaskOptions {
   /** Stands in the subtask's id. */
   readonly name: string
-  /** Literal: nothing is filled in. */
+  /** Literal: no placeholders are filled in. */
   readonly systemPrompt: string
   readonly userMessage: string
   /** Names of tools of the agent. */
@@ -45,7 +44,6 @@ export interface SubtaskOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** Bounds of a subtask of which nothing is said. */
 export const subtaskDefaults = { maxSteps: 5, timeoutMs: 60_000 } as const
 
 const trimmed = lazily(() => z.string().trim().optional())
@@ -65,39 +63,37 @@ const subtaskSchema = lazily(() =>
   }),
 )
 
-/**
- * Has an agent's conversation compacted. Resolves with the result.
- *
- * @param ifNeeded only if it is full enough
- * @throws `invalid-argument`
- */
+/** @throws `invalid-argument` */
+function checked<T extends z.ZodType>(call: string, schema: () => T, options: unknown): z.infer<T> {
+  const { data, error } = schema().safeParse(options)
+  if (error !== undefined) throw new EntiaError('invalid-argument', `${call}: ${schemaIssues(error)}.`)
+  return data
+}
+
+/** Requests a compaction. Resolves with its result. */
 export async function compact(
   agent: Entity,
   options: CompactOptions,
   completions: Completions,
   ifNeeded = false,
 ): Promise<SummaryResult> {
-  const { data, error } = compactSchema().safeParse(options)
-  if (data === undefined) throw new EntiaError('invalid-argument', `compact: ${schemaIssues(error)}.`)
   // An empty text counts as left out.
-  const focus = data.focus || undefined
+  const focus = checked('compact', compactSchema, options).focus || undefined
   const more = { ...(focus !== undefined && { focus }), ...(ifNeeded && { ifNeeded }) }
   return completions.summary((request) => ({ kind: 'compact', agent, request, ...more }))
 }
 
-/** Has a record written of what an agent has done. Resolves with the result. @throws `invalid-argument` */
+/** Requests a record of the task that is done. Resolves with its result. */
 export async function checkpoint(
   agent: Entity,
   options: CheckpointOptions,
   completions: Completions,
 ): Promise<SummaryResult> {
-  const { data, error } = checkpointSchema().safeParse(options)
-  if (data === undefined) throw new EntiaError('invalid-argument', `checkpoint: ${schemaIssues(error)}.`)
-  const note = data.note || undefined
+  const note = checked('checkpoint', checkpointSchema, options).note || undefined
   return completions.summary((request) => ({ kind: 'checkpoint', agent, request, ...(note !== undefined && { note }) }))
 }
 
-/** Lets an agent go on that has reached a cost ceiling. @throws `invalid-argument`, and what it is refused with */
+/** Resets a cost ceiling. @throws `invalid-argument`, and what the world refuses it with */
 export async function resetCostCeiling(
   agent: Entity,
   options: CostCeilingReset,
@@ -113,22 +109,19 @@ export async function resetCostCeiling(
   await completions.once((request) => ({ kind: 'cost-ceiling-reset', agent, request, ...more }), { agent })
 }
 
-/** Has a subtask run. Resolves with its result. @throws `invalid-argument`, `unknown-provider` */
+/** Runs a subtask. Resolves with its result. @throws `invalid-argument`, `unknown-provider` */
 export async function runSubtask(
   agent: Entity,
   options: SubtaskOptions,
   completions: Completions,
   host: Host,
 ): Promise<SubtaskResult> {
-  const { data, error } = subtaskSchema().safeParse(options)
-  if (data === undefined) throw new EntiaError('invalid-argument', `runSubtask: ${schemaIssues(error)}.`)
-  const { model, ...rest } = data
+  const { model, ...rest } = checked('runSubtask', subtaskSchema, options)
   if (model !== undefined) host.provider(parseModel(model).provider)
   const more = model === undefined ? rest : { ...rest, model }
   return completions.subtask((request) => ({ kind: 'subtask', agent, request, ...more }))
 }
 
-/** What a program asks of a subagent. */
 export interface LaunchOptions {
   /** The name of a subagent. Absent: the registry's default, or else a fork. */
   readonly category?: string | undefined
@@ -141,11 +134,9 @@ export interface LaunchOptions {
   readonly notify?: boolean | undefined
 }
 
-const known = ['category', 'prompt', 'loadSkills', 'timeoutMs', 'notify']
-
-/** The part of a `delegate` input that options say. @throws `invalid-argument` */
+/** The fields of a `delegate` input. @throws `invalid-argument` */
 export function checkedLaunch(options: LaunchOptions) {
-  refuseUnknownOptions('subagents', options, known)
+  refuseUnknownOptions('subagents', options, ['category', 'prompt', 'loadSkills', 'timeoutMs', 'notify'])
   const { category, prompt, loadSkills = [], timeoutMs, notify = true } = options
   checkedPrompt(prompt)
   if (category !== undefined && !isFilled(category)) throw refusal('category: expected a text that is not empty')
@@ -175,7 +166,6 @@ function refusal(what: string): EntiaError {
   return new EntiaError('invalid-argument', `subagents: ${what}.`)
 }
 
-/** What a user has written, as a message. */
 export function userMessage(message: string | UserMessage): UserMessage {
   return typeof message === 'string' ? { role: 'user', content: [{ type: 'text', text: message }] } : message
 }
