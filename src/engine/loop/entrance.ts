@@ -33,6 +33,8 @@ export class Entrance {
   /** What was learned of other worlds too late for all but the last tick. */
   readonly late: Input[] = []
   readonly #world: World
+  /** Posts under an id that are not committed yet. */
+  readonly #uncommitted = new Map<string, Promise<void>>()
   #loop: TickLoop | undefined
   /** Posted to the world before its first tick. Kept out of the store's snapshot, which would bring them in again after a crash. */
   #early: Input[] = []
@@ -88,9 +90,19 @@ export class Entrance {
     return new EntiaError('world-driven', `The Runner of world '${this.#world.name}' ${what}.`)
   }
 
-  /** Puts an input of a program in. Resolves once it is committed, or dropped. */
+  /** Puts an input of a program in. Resolves once it is committed; under an id that was seen before, once the first one is. */
   async post(input: Input): Promise<void> {
-    if (!this.#isRepeated(input)) await this.#committed((waiter) => this.inbox.push(input, waiter), true)
+    const { id } = input
+    // Refused before the id counts as seen: a Runner that has failed did not commit what it took under it.
+    void this.loop
+    if (this.#isRepeated(input)) return this.#uncommitted.get(id as string)
+    const committed = this.#committed((waiter) => this.inbox.push(input, waiter), true)
+    if (typeof id === 'string') this.#uncommitted.set(id, committed)
+    try {
+      await committed
+    } finally {
+      this.#uncommitted.delete(id as string)
+    }
   }
 
   /** Changes the world at the next tick. Resolves with what the function gives once that is committed. */

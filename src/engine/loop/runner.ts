@@ -198,7 +198,7 @@ export class Runner {
   }
 
   /**
-   * Puts an input in. Resolves once it is committed, or dropped because its id was seen before.
+   * Puts an input in. Resolves once it is committed. One whose id was seen before is dropped, and resolves with the first.
    *
    * @throws `invalid-input` (also for a kind that neither the standard systems nor `inputs` of one of the world's name),
    * `not-json`; what the Runner fails with before that

@@ -136,6 +136,61 @@ describe('an input under an id', () => {
     expect(second.runner.stats.dropped).toBe(1)
   })
 
+  it('that comes again before the first is committed resolves with that one', async () => {
+    const held = gate()
+    let hold = false
+    const store = watchedStore(memoryStore(), { before: () => (hold ? held.promise : undefined) })
+    const { world, agent } = worldWith({ messages: [] })
+    const { runner } = driven(world, { models: behaving(() => 'Hi').models, store })
+    await runner.start()
+    await runner.idle()
+    hold = true
+    const first = runner.message(agent, 'a', { id: '1' })
+    await turns(10)
+    let committed = false
+    const second = runner.message(agent, 'a', { id: '1' }).then(() => (committed = true))
+    await turns(10)
+    expect(committed).toBe(false)
+    hold = false
+    held.resolve()
+    await Promise.all([first, second])
+    expect(runner.stats.dropped).toBe(1)
+  })
+
+  it('whose tick could not be committed is refused when it comes again, and taken after a restart', async () => {
+    const inner = memoryStore()
+    let isFull = false
+    const store = watchedStore(inner, {
+      before: () => {
+        if (isFull) throw new Error('disk full')
+      },
+    })
+    const { models } = behaving(() => 'Hi')
+    const { world, agent } = worldWith({ messages: [] })
+    const first = driven(world, { models, store })
+    await first.runner.start()
+    await first.runner.idle()
+    isFull = true
+    const refused = { code: 'store-failed' }
+    await expect(first.runner.message(agent, 'a', { id: '1' })).rejects.toMatchObject(refused)
+    await expect(first.runner.message(agent, 'a', { id: '1' })).rejects.toMatchObject(refused)
+    await first.runner.stop()
+    isFull = false
+    const second = await reopened(inner, { models })
+    await second.runner.start()
+    await second.runner.message(agent, 'a', { id: '1' })
+    expect(transcript(second.world, agent)[0]).toBe('user: a')
+  })
+
+  it('that comes before the start is refused, and taken when it comes again', async () => {
+    const { world, agent } = worldWith({ messages: [] })
+    const { runner } = driven(world, { models: behaving(() => 'Hi').models })
+    await expect(runner.message(agent, 'a', { id: '1' })).rejects.toMatchObject({ code: 'world-driven' })
+    await runner.start()
+    await runner.message(agent, 'a', { id: '1' })
+    expect(transcript(world, agent)[0]).toBe('user: a')
+  })
+
   it('that was refused may come again, as it should be', async () => {
     const { world, agent } = worldWith({ messages: [] })
     const { runner } = driven(world, { models: behaving(() => 'Hi').models })
