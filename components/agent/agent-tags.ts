@@ -9,7 +9,7 @@ export const Busy = defineTag('Busy')
 /** The step under way is the last that the agent's turn may take. */
 export const LastStep = defineTag('LastStep')
 
-/** Something keeps the agent from its next step: one of the components that `systems/kit/hold-step.ts` names. */
+/** Saved worlds of earlier versions have it. No system reads or writes it: `isStepHeld` derives it. */
 export const StepHeld = defineTag('StepHeld')
 
 /** A summary of the agent's conversation is being written, which its next step waits for. */

@@ -166,9 +166,9 @@ export const systemMutations: readonly Mutation[] = [
   {
     name: 'step-waits-for-no-summary',
     bug: 'an agent goes on while a summary of it is being written',
-    file: 'systems/context/summaries/boundary-text.ts',
-    before: '  world.add(agent, Summarizing)\n  holdStep(world, agent)\n',
-    after: '  world.add(agent, Summarizing)\n',
+    file: 'systems/kit/ready.ts',
+    before: 'RatesAwaited, Summarizing, WatchdogLatch]',
+    after: 'RatesAwaited, WatchdogLatch]',
   },
   {
     name: 'one-step-too-many',

@@ -19,7 +19,6 @@ import { isWorthJudging } from '../context/archival.ts'
 import { answerCall, resultOf } from './tool-results.ts'
 import { endCall } from '../money/charge-call.ts'
 import { cancelSessionsOf } from '../sessions/end-session.ts'
-import { holdStep } from '../kit/hold-step.ts'
 import { tripIfReached } from '../money/charge.ts'
 import { startNextQuery } from '../sessions/query-session.ts'
 import { endWait } from '../sessions/wait.ts'
@@ -77,7 +76,6 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
 function goOnIfReset(world: World, agent: Entity): void {
   if (world.get(agent, CostCeiling)?.isReset !== true) return
   world.remove(agent, CostCeiling)
-  holdStep(world, agent)
   tripIfReached(world, agent)
 }
 

@@ -12,7 +12,6 @@ import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { z } from 'zod'
 import { endTurn } from '../agent/end-turn.ts'
-import { holdStep } from '../kit/hold-step.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { readyAgents, soonRequested } from '../kit/ready.ts'
 import { emit } from '../kit/emit.ts'
@@ -155,7 +154,6 @@ function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Not
   const isEnforced = world.read(agent, Context).watchdog.mode === 'enforce' && alert.severity === 'critical'
   if (!isEnforced || world.has(agent, WatchdogLatch)) return
   world.add(agent, WatchdogLatch({ atMs: world.nowMs, message: alert.message, signal }))
-  holdStep(world, agent)
 }
 
 function refuse(world: World, agent: Entity, calls: readonly Entity[]): void {
@@ -189,7 +187,6 @@ function reset(world: World, agent: Entity): void {
     world.set(agent, WatchdogState, { ...state, signals: { [repeatedToolCall]: noRun } })
   }
   world.remove(agent, WatchdogLatch)
-  holdStep(world, agent)
 }
 
 /** What signals make of one call. */

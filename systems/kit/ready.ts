@@ -1,17 +1,31 @@
+import { CostCeiling } from '../../components/money/ceilings.ts'
 import { SlotReleased } from '../../components/sessions/ancestry.ts'
-import { Busy, Paused, StepHeld, Terminal } from '../../components/agent/agent-tags.ts'
+import {
+  AllowanceAwaited,
+  Busy,
+  Paused,
+  RatesAwaited,
+  Summarizing,
+  Terminal,
+} from '../../components/agent/agent-tags.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
 import { Llm } from '../../components/agent/llm.ts'
+import { WatchdogLatch } from '../../components/agent/watchdog-state.ts'
 import { SubagentWait } from '../../components/sessions/subagent-wait.ts'
 import type { Component, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { Requested } from '../../components/agent/tool-call.ts'
 
-/** What keeps an agent from its next step. */
-const heldUpBy = [Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].map(not)
+/** Each of these holds an agent's next step: something is asked or written first, or a reset is needed. */
+const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
 
-const ready = [Llm, Conversation, Unread, ...heldUpBy]
+const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
+const ready = [Llm, Conversation, Unread, ...notReady.map(not)]
+
+export function isStepHeld(world: World, agent: Entity): boolean {
+  return holds.some((token) => world.has(agent, token))
+}
 
 /**
  * The first so many agents that have something to answer and nothing under way, ascending.

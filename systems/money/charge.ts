@@ -9,7 +9,6 @@ import { spendingOf } from '../../src/rules/money/spending.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { adopt } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
-import { holdStep } from '../kit/hold-step.ts'
 import { latchOf } from '../kit/latched.ts'
 import { emit } from '../kit/emit.ts'
 
@@ -60,7 +59,6 @@ export function tripIfReached(world: World, agent: Entity, ceilings = world.get(
   const reached = ceilingReached(ceilings, spendingOf(world, agent))
   if (reached === undefined) return
   world.add(agent, CostCeiling({ ...reached, atMs: world.nowMs }))
-  holdStep(world, agent)
   const latched = latchOf(world, agent)
   if (latched !== undefined) emit(world, 'turn-error', { agent, ...latched, retryable: false })
   world.requestTick()

@@ -20,7 +20,6 @@ import { ceilingReached } from '../../src/rules/money/ceiling-decision.ts'
 import { spendingOf } from '../../src/rules/money/spending.ts'
 import { toNanoUsd, toUsd } from '../../src/rules/money/usd.ts'
 import { noteRefused, type RefusedRequest } from '../../src/rules/delegation/refused-requests.ts'
-import { holdStep } from '../kit/hold-step.ts'
 
 /**
  * Lets agents that have spent as much as they may come to rest. That they have is seen where a call is charged and where
@@ -100,7 +99,6 @@ export function resetCeiling(world: World, input: Reset): void {
     return world.patch(agent, CostCeiling, { isReset: true })
   }
   world.remove(agent, CostCeiling)
-  holdStep(world, agent)
 }
 
 function problemOf(world: World, { agent, addSessionUsd }: Reset): RefusedRequest | undefined {

@@ -7,7 +7,6 @@ import { ratesOf } from '../../src/rules/money/reservation.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { holdStep } from '../kit/hold-step.ts'
 import { settled } from '../kit/effects.ts'
 
 /** Asks what a model costs, once a world. */
@@ -27,7 +26,6 @@ export function awaitRates(world: World, agent: Entity, model: string): Rates | 
   if (rates !== undefined) return rates
   askRates(world, model)
   world.add(agent, RatesAwaited)
-  holdStep(world, agent)
   return undefined
 }
 
@@ -41,10 +39,7 @@ export function takeRates(world: World): void {
     note(world, world.read(call, RatesCall).model, rates ?? { isPriced: false })
     world.despawn(call)
   }
-  for (const agent of world.entitiesWith(RatesAwaited)) {
-    world.remove(agent, RatesAwaited)
-    holdStep(world, agent)
-  }
+  for (const agent of world.entitiesWith(RatesAwaited)) world.remove(agent, RatesAwaited)
 }
 
 function note(world: World, model: string, rates: Rates): void {

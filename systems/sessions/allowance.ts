@@ -7,7 +7,6 @@ import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../agent/end-turn.ts'
-import { holdStep } from '../kit/hold-step.ts'
 import { readyAgents } from '../kit/ready.ts'
 import { settled } from '../kit/effects.ts'
 
@@ -37,7 +36,6 @@ function ask(world: World, agent: Entity): void {
   const effect = Effect({ attempt: 1, kind: 'allowance', restart: 'pure' })
   world.spawn(AllowanceCall, OwnedBy({ agent }), effect, Pending)
   world.add(agent, AllowanceAwaited)
-  holdStep(world, agent)
 }
 
 function take(world: World, call: Entity): void {
@@ -45,7 +43,6 @@ function take(world: World, call: Entity): void {
   const outcome = world.read(call, Outcome)
   world.despawn(call)
   world.remove(agent, AllowanceAwaited)
-  holdStep(world, agent)
   const failure = outcome.ok ? parsedAs(Failure(), outcome.value) : outcome.failure
   if (failure === undefined) world.set(agent, Allowance, { messages: world.read(agent, Conversation).length })
   else endTurn(world, agent, { stop: outcome.ok ? 'budget-spent' : 'failed', failure })

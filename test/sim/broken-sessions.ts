@@ -18,7 +18,6 @@ import {
   Pending,
   SessionQuery,
   SlotReleased,
-  StepHeld,
   SubagentNotification,
   SubagentSession,
   SubagentWait,
@@ -213,7 +212,7 @@ export const grantsDepth = (): System[] =>
 export const mindsNoCeiling = (): System[] =>
   besides(-9, (world) => {
     for (const agent of world.query(CostCeiling)) {
-      for (const token of [CostCeiling, StepHeld]) world.remove(agent, token)
+      world.remove(agent, CostCeiling)
     }
   })
 
@@ -223,7 +222,7 @@ export const stepsOverCeiling = (): System[] => {
   const forget = (world: World): void => {
     const latched = world.query(Ceilings, CostCeiling).map((agent) => {
       const parts = [Ceilings(world.read(agent, Ceilings)), CostCeiling(world.read(agent, CostCeiling))] as const
-      for (const token of [Ceilings, CostCeiling, StepHeld]) world.remove(agent, token)
+      for (const token of [Ceilings, CostCeiling]) world.remove(agent, token)
       return [agent, parts] as const
     })
     forgotten.set(world, new Map(latched))

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   Archive,
   Boundary,
+  Busy,
   Conversation,
   Limits,
   Llm,
@@ -9,7 +10,6 @@ import {
   Overflowed,
   OwnedBy,
   SideCall,
-  StepHeld,
   Summarizing,
   SummaryTask,
   Turn,
@@ -95,7 +95,6 @@ describe('nothing-waits-in-vain, for a summary', () => {
   const task = { by: 'auto', headings: [], kind: 'summary', requests: [] } as const
   const begins = (world: World): void => {
     world.add(1, Summarizing)
-    world.add(1, StepHeld)
     world.spawn(SideCall({ ...call, purpose: 'compaction' }), SummaryTask(task))
   }
 
@@ -103,15 +102,16 @@ describe('nothing-waits-in-vain, for a summary', () => {
     expect(lastOf(nothingWaitsInVain, begins)).toBeUndefined()
   })
 
-  it('is broken if nobody does, or the agent is not held', () => {
+  it('is broken if nobody does, or the agent takes a step', () => {
     const forgets = (world: World): void => world.despawn(2)
     expect(lastOf(nothingWaitsInVain, all(begins, forgets))).toBe('agent 1 waits for a summary, and nobody writes it')
-    expect(
-      lastOf(
-        nothingWaitsInVain,
-        all(begins, (world) => world.remove(1, StepHeld)),
-      ),
-    ).toBe('agent 1 may go on while a summary of it is being written')
+    const steps = (world: World): void => {
+      world.add(1, Busy)
+      world.spawn(OwnedBy({ agent: 1 }), ModelCall({ messages: 1 }))
+    }
+    expect(lastOf(nothingWaitsInVain, all(begins, steps))).toBe(
+      'agent 1 takes a step while a summary of it is being written',
+    )
   })
 
   it('is broken at the end by an agent that still waits', () => {

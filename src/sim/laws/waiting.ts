@@ -4,7 +4,7 @@ import {
   AllowanceAwaited,
   Busy,
   Paused,
-  StepHeld,
+  RatesAwaited,
   Summarizing,
   Terminal,
 } from '../../../components/agent/agent-tags.ts'
@@ -131,10 +131,10 @@ export function stuckStep(world: World, agent: Entity): Finding {
   return `agent ${agent} is busy, and nobody takes the result of call ${first}, the first that is open`
 }
 
-/** An agent that is kept from its next step by a summary that nobody writes; or that lacks the mark of it. */
+/** An agent that waits for a summary that nobody writes, or that does not wait for it. */
 export function stuckSummary(world: World, agent: Entity): Finding {
   if (!world.has(agent, Summarizing)) return undefined
-  if (!world.has(agent, StepHeld)) return `agent ${agent} may go on while a summary of it is being written`
+  if (world.has(agent, Busy)) return `agent ${agent} takes a step while a summary of it is being written`
   const isWritten = world.referrers(SideCall, agent).some((call) => world.has(call, SummaryTask))
   return isWritten ? undefined : `agent ${agent} waits for a summary, and nobody writes it`
 }
@@ -155,11 +155,13 @@ export function stuckAgent(world: World, agent: Entity): Finding {
   return world.has(agent, SlotReleased) ? stuckWithoutSlot(world, agent) : undefined
 }
 
+const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
+const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
+
 /** An agent that has something to answer and nothing that keeps it from it. */
 export function stuckUnread(world: World, agent: Entity): Finding {
   if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
-  if ([Busy, Paused, SlotReleased, StepHeld, SubagentWait, Terminal].some((token) => world.has(agent, token)))
-    return undefined
+  if (notReady.some((token) => world.has(agent, token))) return undefined
   return `agent ${agent} has something to answer, and takes no step`
 }
 

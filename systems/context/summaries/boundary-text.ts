@@ -1,6 +1,6 @@
 import { Boundary, SummaryTask, type SummaryTaskData } from '../../../components/context/boundary.ts'
 import type { BoundaryEntry, SummaryResult, SummarySkipReason } from '../../../src/protocol/context.ts'
-import { Busy, Paused, StepHeld, Summarizing, Terminal } from '../../../components/agent/agent-tags.ts'
+import { Busy, Paused, Summarizing, Terminal } from '../../../components/agent/agent-tags.ts'
 import { CheckpointPending, Overflowed } from '../../../components/context/compaction-state.ts'
 import { Context } from '../../../components/context/context.ts'
 import type { Failure } from '../../../src/protocol/failure.ts'
@@ -18,7 +18,7 @@ import { noteRefused } from '../../../src/rules/delegation/refused-requests.ts'
 import type { Component, Entity } from '../../../src/world/component.ts'
 import { not } from '../../../src/world/entities.ts'
 import type { World } from '../../../src/world/world.ts'
-import { holdStep } from '../../kit/hold-step.ts'
+import { isStepHeld } from '../../kit/ready.ts'
 import { latchOf } from '../../kit/latched.ts'
 import { endCall } from '../../money/charge-call.ts'
 import { openTurn } from '../../agent/open-turn.ts'
@@ -85,7 +85,7 @@ export function writeAsAsked(world: World, policy: TextPolicy): void {
   for (const agent of world.query(...asked, not(Busy))) {
     const failure = latchOf(world, agent)?.failure ?? (whyNot(world, agent) === undefined ? undefined : switchedOff)
     // Another text is being written, or something has to be known first.
-    if (failure === undefined && world.has(agent, StepHeld)) continue
+    if (failure === undefined && isStepHeld(world, agent)) continue
     write(world, agent, policy, wish(world, agent), failure ?? skip?.(world, agent))
   }
 }
@@ -136,7 +136,6 @@ function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: 
     SummaryTask({ by, focus, headings, kind, note, requests }),
   )
   world.add(agent, Summarizing)
-  holdStep(world, agent)
   emit(world, 'summary-started', { agent, effect, kind, by })
   return 'started'
 }
@@ -164,7 +163,6 @@ export function takeWritten(world: World, { ended, kind }: TextPolicy): void {
 function letGoOn(world: World, agent: Entity, effect: Entity): void {
   endCall(world, effect)
   world.remove(agent, Summarizing)
-  holdStep(world, agent)
 }
 
 /** Gives a failure if the reply cannot be used. */

@@ -13,16 +13,7 @@ import {
 import { type Checkpointer, type CompactionView, type Compactor, contextStats } from 'entia/context'
 import { project } from 'entia/models'
 import * as components from 'entia/components'
-import {
-  Blueprint,
-  Ceilings,
-  CompactionPending,
-  CostCeiling,
-  Ledger,
-  SideCall,
-  StepHeld,
-  Summarizing,
-} from 'entia/components'
+import { Blueprint, Ceilings, CompactionPending, CostCeiling, Ledger, SideCall, Summarizing } from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { call, calls, delegate, stepwise, taskOf, team } from '../sessions/team.ts'
 import { gate, mortal, reopened, turns } from '../turns/driving.ts'
@@ -246,7 +237,7 @@ describe('a process that ends while a summary is written', () => {
 
     const again = speaking({ usage: () => at(10) })
     const second = await reopened(store, { models: again.models, prices })
-    expect([second.world.has(speaker, StepHeld), second.world.query(SideCall).length]).toEqual([true, 1])
+    expect([second.world.has(speaker, Summarizing), second.world.query(SideCall).length]).toEqual([true, 1])
     await second.runner.start()
     await second.runner.idle()
     expect([again.summaries.length, again.steps.length]).toEqual([1, 1])

@@ -5,13 +5,14 @@ import {
   CheckpointAsked,
   CheckpointPending,
   CostCeiling,
+  RatesAwaited,
   SideCall,
-  StepHeld,
   SummaryTask,
   Turn,
   Unread,
 } from 'entia/components'
 import { describe, expect, it, vi } from 'vitest'
+import { isStepHeld } from '../../../systems/kit/ready.ts'
 import { standardCheckpointer } from '../../../src/rules/context/checkpointer.ts'
 import { checkpoint as checkpointSystem } from '../../../systems/context/checkpoint.ts'
 import { worldTools } from '../../../systems/sessions/world-tools/index.ts'
@@ -42,12 +43,12 @@ describe('the checkpoint system', () => {
       close: 'Completion note: Filed.',
     })
     expect(world.read(call, SummaryTask)).toMatchObject({ by: 'model', kind: 'checkpoint', note: 'Filed.' })
-    expect([world.has(agent, CheckpointPending), world.has(agent, StepHeld)]).toEqual([false, true])
+    expect([world.has(agent, CheckpointPending), isStepHeld(world, agent)]).toEqual([false, true])
   })
 
   it.each([
     ['a call of the step is open', Busy],
-    ['something holds the step', StepHeld],
+    ['something holds the step', RatesAwaited],
   ])('waits while %s', (_, token) => {
     const world = worldOf(checkpoint)
     const agent = marked(world)
@@ -98,7 +99,6 @@ describe('the checkpoint system', () => {
     const world = worldOf(checkpoint)
     const agent = marked(world)
     world.add(agent, CostCeiling({ atMs: 0, bound: 'turn', limitUsd: 1, spentUsd: 2 }))
-    world.add(agent, StepHeld)
     world.patch(agent, CheckpointPending, { requests: ['r1'] })
     world.add(agent, CheckpointAsked)
     const { events } = tickAt(world, 0)

@@ -12,8 +12,8 @@ import {
   Overflowed,
   OwnedBy,
   Rewrite,
+  RatesAwaited,
   SideCall,
-  StepHeld,
   Summarizing,
   SummaryTask,
   Turn,
@@ -22,6 +22,7 @@ import {
 } from 'entia/components'
 import { cancellation, charging, reply } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
+import { isStepHeld } from '../../../systems/kit/ready.ts'
 import { standardCompactor } from '../../../src/rules/context/compactor.ts'
 import { compaction as compactionSystem } from '../../../systems/context/compaction.ts'
 import { answered, listener, model, saying, settleWith, thinker, tickAt, told, worldOf } from '../one-tick.ts'
@@ -59,7 +60,7 @@ describe('the compaction system', () => {
     expect(world.read(call, SideCall)).not.toHaveProperty('carried')
     expect(world.read(call, Effect)).toEqual({ attempt: 1, deadlineMs: 5_007, kind: 'model', restart: 'pure' })
     expect(world.read(call, SummaryTask)).toMatchObject({ by: 'auto', kind: 'summary', requests: [] })
-    expect([world.has(agent, Summarizing), world.has(agent, StepHeld)]).toEqual([true, true])
+    expect([world.has(agent, Summarizing), isStepHeld(world, agent)]).toEqual([true, true])
     expect(world.read(agent, Turn)).toMatchObject({ fromSeq: 3, steps: 0 })
     expect(told(result)).toEqual(['turn-started', 'summary-started'])
     expect(world.has(call, OwnedBy)).toBe(false)
@@ -76,7 +77,7 @@ describe('the compaction system', () => {
       { seq: 2, costUsd: 0.0000015, atMs: 9, text: '# Current state\nFine.' },
     ])
     expect(world.read(agent, Ledger)).toMatchObject({ sessionNanoUsd: 1_500, turnNanoUsd: 1_500 })
-    expect([Summarizing, StepHeld, LastCall, CompactionPending].filter((token) => world.has(agent, token))).toEqual([])
+    expect([Summarizing, LastCall, CompactionPending].filter((token) => world.has(agent, token))).toEqual([])
     expect(world.read(agent, CompactionState)).toEqual({ failures: 0, isOnTrial: true, turnsToWait: 0 })
     expect(world.read(agent, Rewrite)).toEqual({
       contextWindow: 1_000,
@@ -133,7 +134,7 @@ describe('the compaction system', () => {
   it('lets an agent that is held, busy or paused be', () => {
     const world = worldOf(compaction)
     const [held, busy] = [fullListener(world), fullListener(world)]
-    world.add(held, StepHeld)
+    world.add(held, RatesAwaited)
     world.add(busy, Busy)
     tickAt(world, 0)
     expect(world.query(SideCall)).toEqual([])
@@ -186,7 +187,7 @@ describe('the cancel of an agent that only waits for a summary', () => {
       { type: 'work-cancelled' },
       { type: 'summary-answered', requests: ['r1'], result: { failure: { kind: 'cancelled' } } },
     ])
-    expect([world.has(agent, Summarizing), world.has(agent, StepHeld), world.query(SideCall).length]).toEqual([
+    expect([world.has(agent, Summarizing), isStepHeld(world, agent), world.query(SideCall).length]).toEqual([
       false,
       false,
       0,

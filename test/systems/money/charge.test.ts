@@ -9,12 +9,12 @@ import {
   ModelRates,
   OwnedBy,
   SessionQuery,
-  StepHeld,
   TokenFactors,
   Turn,
 } from 'entia/components'
 import { cancellation, charging, reply, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
+import { isStepHeld } from '../../../systems/kit/ready.ts'
 import { charge } from '../../../systems/money/charge.ts'
 import { countCalls } from '../../../systems/money/count-calls.ts'
 import { sessionOf } from '../sessions/session-records.ts'
@@ -42,7 +42,7 @@ describe('a charge', () => {
     const { events } = charged(agent, 0.15)
     expect(events).toMatchObject([{ type: 'turn-error', agent, kind: 'cost_ceiling', retryable: false }])
     expect(world.read(agent, CostCeiling)).toEqual({ atMs: 1, bound: 'session', limitUsd: 0.1, spentUsd: 0.15 })
-    expect(world.has(agent, StepHeld)).toBe(true)
+    expect(isStepHeld(world, agent)).toBe(true)
     expect(charged(agent, 0.15).events).toEqual([])
     expect(world.read(agent, Ledger).sessionNanoUsd).toBe(300_000_000)
   })

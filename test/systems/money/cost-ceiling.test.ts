@@ -20,7 +20,6 @@ import {
   Requested,
   SessionQuery,
   SideCall,
-  StepHeld,
   SubagentWait,
   Turn,
 } from 'entia/components'
@@ -28,7 +27,7 @@ import { costCeiling, reasoning, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { rawTokensOfCall } from '../../../src/rules/tokens/request-tokens.ts'
 import { mostReservedNanoUsd, reservedNanoUsd } from '../../../src/rules/money/spending.ts'
-import { holdStep } from '../../../systems/kit/hold-step.ts'
+import { isStepHeld } from '../../../systems/kit/ready.ts'
 import { transcript } from '../../transcript.ts'
 import {
   answered,
@@ -53,7 +52,7 @@ const priced = { isPriced: true, inputNanoUsdPerMillion: 1_000_000, outputNanoUs
 /** An agent that is stopped, whose model has asked for these tools. */
 function stopped(world: World, ...names: readonly string[]) {
   const wishes = names.map((name) => ({ name }))
-  return caller(world, wishes, ceilings, latch, StepHeld)
+  return caller(world, wishes, ceilings, latch)
 }
 
 function sideCall(world: World, agent: Entity): Entity {
@@ -131,7 +130,7 @@ describe('an agent that is stopped by its ceiling', () => {
 
   it('has its model call in flight waited for, but none that waits for another try', () => {
     const world = worldOf(costCeiling)
-    const { agent, call } = thinker(world, ceilings, latch, StepHeld)
+    const { agent, call } = thinker(world, ceilings, latch)
     tickAt(world, 0)
     expect([world.has(agent, Turn), world.exists(call)]).toEqual([true, true])
     world.remove(call, Pending)
@@ -151,7 +150,7 @@ describe('an agent that is stopped by its ceiling', () => {
 
   it('answers a message that had come in before by a turn of no steps', () => {
     const world = worldOf(costCeiling)
-    const agent = listener(world, ceilings, latch, StepHeld)
+    const agent = listener(world, ceilings, latch)
     const { events } = tickAt(world, 0)
     expect(events).toMatchObject([{ type: 'turn-started' }, { type: 'turn-ended', stop: 'budget-spent', steps: 0 }])
     expect(transcript(world, agent)).toEqual(['user: Hello', 'assistant: [turn failed: budget-spent]'])
@@ -166,7 +165,7 @@ describe('an agent that is stopped by its ceiling', () => {
     expect(world.has(agent, CostCeiling)).toBe(true)
     settleWith(world, calls[0], said('done'))
     tickAt(world, 1)
-    expect([world.has(agent, CostCeiling), world.has(agent, StepHeld)]).toEqual([false, false])
+    expect([world.has(agent, CostCeiling), isStepHeld(world, agent)]).toEqual([false, false])
   })
 
   it('stays stopped when its turn is over, if what was in flight has reached the ceiling of its life by then', () => {
@@ -180,7 +179,7 @@ describe('an agent that is stopped by its ceiling', () => {
     const result = tickAt(world, 1)
     expect(told(result)).toContain('turn-error')
     expect(world.read(agent, CostCeiling)).toEqual({ atMs: 1, bound: 'session', limitUsd: 1, spentUsd: 2 })
-    expect(world.has(agent, StepHeld)).toBe(true)
+    expect(isStepHeld(world, agent)).toBe(true)
   })
 
   it('makes no further try of a call beside its steps', () => {
@@ -201,7 +200,7 @@ describe('an agent under a ceiling', () => {
     tickAt(world, 0)
     const [asked, ...others] = world.query(RatesCall)
     expect([world.read(asked ?? 0, RatesCall), others]).toEqual([{ model }, []])
-    expect([agent, other].map((each) => world.has(each, StepHeld))).toEqual([true, true])
+    expect([agent, other].map((each) => isStepHeld(world, each))).toEqual([true, true])
     expect(world.query(ModelCall)).toEqual([])
 
     settleWith(world, asked ?? 0, { ok: true, value: { ...priced, contextWindow: 9 } })
@@ -209,7 +208,7 @@ describe('an agent under a ceiling', () => {
     expect(world.query(ModelRates).map((each) => world.read(each, ModelRates))).toEqual([
       { models: { [model]: { ...priced, contextWindow: 9 } } },
     ])
-    expect([world.query(RatesAwaited), world.query(StepHeld)]).toEqual([[], []])
+    expect(world.query(RatesAwaited)).toEqual([])
     expect(world.query(ModelCall)).toHaveLength(2)
     tickAt(world, 2)
     expect(world.query(RatesCall)).toEqual([])
@@ -280,11 +279,9 @@ describe('what keeps an agent from its step', () => {
     const world = worldOf()
     const agent = listener(world, latch, RatesAwaited)
     for (const token of [CostCeiling, RatesAwaited]) {
-      holdStep(world, agent)
-      expect(world.has(agent, StepHeld)).toBe(true)
+      expect(isStepHeld(world, agent)).toBe(true)
       world.remove(agent, token)
     }
-    holdStep(world, agent)
-    expect(world.has(agent, StepHeld)).toBe(false)
+    expect(isStepHeld(world, agent)).toBe(false)
   })
 })

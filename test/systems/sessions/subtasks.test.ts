@@ -1,16 +1,9 @@
 import type { Json, World } from 'entia'
-import {
-  AllowanceAwaited,
-  AllowanceCall,
-  Busy,
-  LastTurn,
-  OnAllowance,
-  StepHeld,
-  SubtaskAccount,
-} from 'entia/components'
+import { AllowanceAwaited, AllowanceCall, Busy, LastTurn, OnAllowance, SubtaskAccount } from 'entia/components'
 import { ModelCall, SubtaskCount } from 'entia/components'
 import { allowance, charging, reasoning, subtasks } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
+import { isStepHeld } from '../../../systems/kit/ready.ts'
 import { listener, settleWith, tickAt, told, worldOf } from '../one-tick.ts'
 
 const subtaskId = 'world/1:sub:sum:1'
@@ -58,12 +51,12 @@ describe('an agent on an allowance', () => {
     expect(told(tickAt(world, 1))).toEqual([])
     const asked = world.query(AllowanceCall)
     expect(asked).toHaveLength(1)
-    expect([AllowanceAwaited, StepHeld].map((token) => world.has(agent, token))).toEqual([true, true])
+    expect([world.has(agent, AllowanceAwaited), isStepHeld(world, agent)]).toEqual([true, true])
     tickAt(world, 2)
     expect(world.query(AllowanceCall)).toEqual(asked)
     settleWith(world, asked[0] ?? 0, { ok: true, value: null })
     expect(told(tickAt(world, 3))).toEqual(['turn-started', 'model-called'])
-    expect(world.has(agent, StepHeld)).toBe(false)
+    expect(isStepHeld(world, agent)).toBe(false)
   })
 
   it.each([
@@ -77,6 +70,6 @@ describe('an agent on an allowance', () => {
     tickAt(world, 2)
     expect(world.get(agent, LastTurn)).toMatchObject({ stop, steps: 0 })
     expect(world.query(ModelCall)).toEqual([])
-    expect([Busy, StepHeld].map((token) => world.has(agent, token))).toEqual([false, false])
+    expect([world.has(agent, Busy), isStepHeld(world, agent)]).toEqual([false, false])
   })
 })
