@@ -1,16 +1,14 @@
-import { advance } from './journal-order.ts'
 import type { Database, JournalHead, KeptText, Write } from './medium.ts'
+import { advance } from './order.ts'
 
-interface Waiting<T> {
-  readonly write: T
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
+interface Waiting<T> extends Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'> {
+  readonly what: T
 }
 
-/** Gathers what one turn of the event loop writes to a database, and writes it at the end of the turn in one go. */
+/** Collects what is written to a database in one turn of the event loop and writes it in one transaction at its end. */
 export class GroupCommit {
   readonly #database: Database
-  #waiting: Waiting<Write>[] = []
+  #writes: Waiting<Write>[] = []
   #texts: Waiting<KeptText>[] = []
   #turn: Promise<void> | undefined
 
@@ -18,40 +16,40 @@ export class GroupCommit {
     this.#database = database
   }
 
-  /** Resolves once it is written. Order of calls is order of writing. */
+  /** Resolves once it is written. Writes keep the order of the calls. */
   commit(write: Write): Promise<void> {
-    return this.#atEndOfTurn((settle) => this.#waiting.push({ write, ...settle }))
+    return this.#atEndOfTurn(this.#writes, write)
   }
 
-  /** Resolves once it is written. Of texts under one key the last one stays. */
-  putText(write: KeptText): Promise<void> {
-    return this.#atEndOfTurn((settle) => this.#texts.push({ write, ...settle }))
+  /** Resolves once it is written. The last of several texts under one key stays. */
+  putText(text: KeptText): Promise<void> {
+    return this.#atEndOfTurn(this.#texts, text)
   }
 
-  /** Resolves once all that was committed or put before is written or refused. */
+  /** Resolves once everything committed or put before is written or refused. */
   settled(): Promise<void> {
     return this.#turn ?? Promise.resolve()
   }
 
-  #atEndOfTurn(wait: (settle: Omit<Waiting<never>, 'write'>) => void): Promise<void> {
+  #atEndOfTurn<T>(waiting: Waiting<T>[], what: T): Promise<void> {
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#flush()
         resolve()
       })
     })
-    return new Promise((resolve, reject) => wait({ resolve, reject }))
+    return new Promise((resolve, reject) => waiting.push({ what, resolve, reject }))
   }
 
   #flush(): void {
-    const [waiting, texts] = [this.#waiting, this.#texts]
-    this.#waiting = []
+    const writes = this.#inOrder(this.#writes)
+    const texts = this.#texts
+    this.#writes = []
     this.#texts = []
     this.#turn = undefined
-    const accepted = this.#accepted(waiting)
-    const together = [...accepted, ...texts]
+    const together = [...writes, ...texts]
     try {
-      if (together.length > 0) this.#database.write(accepted.map(writeOf), texts.map(writeOf))
+      if (together.length > 0) this.#database.write(writes.map(whatOf), texts.map(whatOf))
     } catch (error) {
       for (const { reject } of together) reject(error)
       return
@@ -59,12 +57,12 @@ export class GroupCommit {
     for (const { resolve } of together) resolve()
   }
 
-  /** Refuses what is out of order before anything is written, so that it takes nothing else down with it. */
-  #accepted(waiting: readonly Waiting<Write>[]): Waiting<Write>[] {
+  /** Refuses what is out of order before anything is written, so that the rest of the transaction does not fail with it. */
+  #inOrder(waiting: readonly Waiting<Write>[]): Waiting<Write>[] {
     const heads = new Map<string, JournalHead>()
-    return waiting.filter(({ write, reject }) => {
+    return waiting.filter(({ what, reject }) => {
       try {
-        heads.set(write.world, advance(heads.get(write.world) ?? this.#database.head(write.world), write))
+        heads.set(what.world, advance(heads.get(what.world) ?? this.#database.head(what.world), what))
         return true
       } catch (error) {
         reject(error)
@@ -74,6 +72,6 @@ export class GroupCommit {
   }
 }
 
-function writeOf<T>({ write }: Waiting<T>): T {
-  return write
+function whatOf<T>({ what }: Waiting<T>): T {
+  return what
 }

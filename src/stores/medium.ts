@@ -1,5 +1,5 @@
 import type { JournalRow, LostTicks, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
-import type { Holder } from './holder.ts'
+import type { LockOwner } from './lock-owner.ts'
 
 /** A batch as a copy, with what a database has to know to write it. */
 export interface Write {
@@ -64,17 +64,17 @@ export interface Database {
   close(): void
 }
 
-/** What the two stores differ in: where the databases of root worlds are. */
+/** Where the databases of root worlds are: all that the two stores differ in. */
 export interface Medium {
   has(root: string): boolean
   roots(): readonly string[]
   /**
-   * Makes the database if it is absent. Without a holder it is opened for a look, and closed before anything else.
+   * Makes the database if it is absent. Without an owner it is only read, and closed before anything else happens.
    * @throws `world-locked`
    */
-  open(root: string, holder?: Holder): Database
-  /** Names another holder of an open database to those who are refused. */
-  passTo(root: string, holder: Holder): void
+  open(root: string, owner?: LockOwner): Database
+  /** Names another owner of an open database in the errors of those who are refused. */
+  passTo(root: string, owner: LockOwner): void
   /** Removes the database whole, with its transcripts. @throws `world-locked` */
   remove(root: string): void
   /** What a database takes up that cannot be opened. */

@@ -1,19 +1,23 @@
 import { EntiaError } from '../world/entia-error.ts'
-import { shortly } from '../world/known-options.ts'
 import { listOf, refuseMisfit, table, text as textShape } from '../world/option-shapes.ts'
+import {
+  assertName,
+  assertTextKey,
+  assertWellFormed,
+  assertWhole,
+  checkedAppend,
+  namesInTranscriptKey,
+} from './check-arguments.ts'
+import { type LockOwner, lockOwner } from './lock-owner.ts'
+import type { Database, Medium, Transcripts } from './medium.ts'
+import { OpenDatabase } from './open-database.ts'
 import type { OpenOptions, Store, TranscriptHit, TranscriptLine, WorldInfo, WorldJournal } from './port.ts'
-import { holderHere } from './holder.ts'
-import type { Holder } from './holder.ts'
-import type { Append, Database, Medium, Transcripts } from './medium.ts'
-import { assertLine } from './one-line.ts'
 import { searchWords } from './search-words.ts'
-import { Shelf } from './shelf.ts'
-import { namesInTranscriptKey } from './transcript-key.ts'
 
-/** The store over any medium: one database a root world, open as long as one of its worlds is held. */
+/** The store over any medium: one database a root world, open as long as one of its worlds is. */
 export class RootStore implements Store {
   readonly #medium: Medium
-  readonly #shelves = new Map<string, Shelf>()
+  readonly #open = new Map<string, OpenDatabase>()
   #closing: Promise<void> | undefined
 
   constructor(medium: Medium) {
@@ -25,10 +29,10 @@ export class RootStore implements Store {
     assertName(world)
     assertName(root)
     this.#assertOpen()
-    const holder = holderHere(options.holder)
-    const open = this.#shelves.get(root)
-    if (open?.isHeld === false) this.#medium.passTo(root, holder)
-    return (open ?? this.#openShelf(root, holder)).open(world, holder, options)
+    const owner = lockOwner(options.holder)
+    const open = this.#open.get(root)
+    if (open?.hasOpenWorlds === false) this.#medium.passTo(root, owner)
+    return (open ?? this.#openDatabase(root, owner)).open(world, owner, options)
   }
 
   async list(): Promise<readonly WorldInfo[]> {
@@ -39,19 +43,19 @@ export class RootStore implements Store {
 
   async putText(root: string, key: string, text: string): Promise<void> {
     assertName(root)
-    assertKey(key)
+    assertTextKey(key)
     assertWellFormed('text', text)
     this.#assertOpen()
-    const shelf = this.#shelves.get(root)
-    if (shelf) return shelf.putText({ key, text })
+    const open = this.#open.get(root)
+    if (open) return open.putText({ key, text })
     this.#look(root, (database) => database.write([], [{ key, text }]))
   }
 
   async getText(root: string, key: string): Promise<string | undefined> {
     assertName(root)
-    assertKey(key)
+    assertTextKey(key)
     this.#assertOpen()
-    await this.#shelves.get(root)?.settled()
+    await this.#open.get(root)?.settled()
     return this.#medium.has(root) ? this.#look(root, (database) => database.text(key)) : undefined
   }
 
@@ -66,8 +70,8 @@ export class RootStore implements Store {
     const append = checkedAppend(key, lines, options.from)
     this.#assertOpen()
     if (append.lines.length === 0) return
-    const shelf = this.#shelves.get(root) ?? this.#openShelf(root, holderHere('an append to a transcript'))
-    return shelf.withTranscripts((transcripts) => transcripts.append(append))
+    const open = this.#open.get(root) ?? this.#openDatabase(root, lockOwner('an append to a transcript'))
+    return open.withTranscripts((transcripts) => transcripts.append(append))
   }
 
   async transcript(root: string, key: string): Promise<readonly string[] | undefined> {
@@ -101,12 +105,12 @@ export class RootStore implements Store {
   async delete(world: string): Promise<void> {
     assertName(world)
     this.#assertOpen()
-    // Texts and transcripts that are under way keep a database open that nobody holds any more.
-    await this.#shelves.get(world)?.settled()
-    await this.#shelves.get(world)?.quiet()
-    for (const shelf of this.#shelves.values()) shelf.assertFree(world)
+    // Work on texts and transcripts keeps a database open after its last world is closed.
+    await this.#open.get(world)?.settled()
+    await this.#open.get(world)?.quiet()
+    for (const open of this.#open.values()) open.assertFree(world)
     if (this.#medium.has(world)) {
-      this.#shelves.get(world)?.assertFree()
+      this.#open.get(world)?.assertFree()
       this.#medium.remove(world)
     } else {
       this.#deleteChild(world)
@@ -114,7 +118,7 @@ export class RootStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.all([...this.#shelves.values()].map((shelf) => shelf.close())).then(() => undefined)
+    this.#closing ??= Promise.all([...this.#open.values()].map((open) => open.close())).then(() => undefined)
     return this.#closing
   }
 
@@ -123,24 +127,24 @@ export class RootStore implements Store {
     throw new EntiaError('store-closed', 'The store is closed, so nothing can be opened in it. Make a new one.')
   }
 
-  #openShelf(root: string, holder: Holder): Shelf {
-    const database = this.#medium.open(root, holder)
-    const shelf = new Shelf(database, () => {
-      this.#shelves.delete(root)
+  #openDatabase(root: string, owner: LockOwner): OpenDatabase {
+    const database = this.#medium.open(root, owner)
+    const open = new OpenDatabase(database, () => {
+      this.#open.delete(root)
       database.close()
     })
-    this.#shelves.set(root, shelf)
-    return shelf
+    this.#open.set(root, open)
+    return open
   }
 
-  /** `undefined` for a root of which nothing is kept; it is not made by being asked for. */
+  /** `undefined` for a root that is not there; asking does not make it. */
   async #ofTranscripts<T>(root: string, act: (transcripts: Transcripts) => Promise<T>): Promise<T | undefined> {
     assertName(root)
     this.#assertOpen()
-    const shelf = this.#shelves.get(root)
-    if (shelf) return shelf.withTranscripts(act)
+    const open = this.#open.get(root)
+    if (open) return open.withTranscripts(act)
     if (!this.#medium.has(root)) return undefined
-    return this.#openShelf(root, holderHere('a look at a transcript')).withTranscripts(act)
+    return this.#openDatabase(root, lockOwner('a look at a transcript')).withTranscripts(act)
   }
 
   #listRoot(root: string): readonly WorldInfo[] {
@@ -152,9 +156,9 @@ export class RootStore implements Store {
     }
   }
 
-  /** A child's name does not tell its root, so every database is asked, those that are open first. */
+  /** A child's name does not say its root: every database is searched, open ones first. */
   #deleteChild(world: string): void {
-    const roots = new Set([...this.#shelves.keys(), ...this.#medium.roots()])
+    const roots = new Set([...this.#open.keys(), ...this.#medium.roots()])
     const unread: EntiaError[] = []
     for (const root of roots) {
       try {
@@ -164,14 +168,14 @@ export class RootStore implements Store {
         unread.push(error)
       }
     }
-    // It may lie where nobody can look now; saying that it does not exist would be a guess.
+    // It may lie in a database that cannot be read now, so it is not known to be missing.
     if (unread[0]) throw unread[0]
     throw new EntiaError('no-such-world', `There is no world '${world}' in this store. See store.list().`, { world })
   }
 
   #look<T>(root: string, act: (database: Database) => T): T {
-    const shelf = this.#shelves.get(root)
-    if (shelf) return act(shelf.database)
+    const open = this.#open.get(root)
+    if (open) return act(open.database)
     const database = this.#medium.open(root)
     try {
       return act(database)
@@ -179,51 +183,4 @@ export class RootStore implements Store {
       database.close()
     }
   }
-}
-
-function assertName(name: string): void {
-  if (typeof name === 'string' && name !== '') return
-  throw new EntiaError(
-    'invalid-argument',
-    `The name of a world has to be a text that is not empty; ${typeof name} came.`,
-  )
-}
-
-function assertKey(key: string): void {
-  assertWellFormed('key', key)
-  if (key === '') throw new EntiaError('invalid-argument', 'The key of a text has to be a text that is not empty.')
-}
-
-/** Refuses what could not come back as it was given. */
-function assertWellFormed(what: 'key' | 'text', value: string): void {
-  if (typeof value === 'string' && value.isWellFormed()) return
-  const came = typeof value === 'string' ? 'half a surrogate pair is in it' : `${typeof value} came`
-  throw new EntiaError(
-    'invalid-argument',
-    `The ${what} of a text that is kept has to be well-formed text; ${came}. value.toWellFormed() makes it so.`,
-  )
-}
-
-/** A copy, so that what the caller does with its own changes nothing. */
-function checkedAppend(key: string, lines: readonly TranscriptLine[], from: number): Append {
-  namesInTranscriptKey(key)
-  assertWhole('The place of the first line of an append', from, 0)
-  const copies = lines.map((line) => {
-    refuseMisfit('appendTranscript', 'lines', line, table)
-    const { text, searchable } = line
-    if (searchable !== undefined) refuseMisfit('appendTranscript', 'searchable', searchable, textShape)
-    return { text, searchable }
-  })
-  for (const [index, { text }] of copies.entries()) {
-    assertLine(text, `the transcript '${key}', ${from + index} from 0,`, { key, line: from + index })
-  }
-  return { key, lines: copies, from }
-}
-
-function assertWhole(what: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return
-  throw new EntiaError(
-    'invalid-argument',
-    `${what} has to be a whole number, ${least} or more; ${shortly(value)} came.`,
-  )
 }

@@ -2,9 +2,8 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName } from './file-name.ts'
-import { lockedError } from './holder.ts'
-import { readLockFile } from './lock-file.ts'
-import { createPrivately } from './private-file.ts'
+import { createPrivately } from './files.ts'
+import { lockedError, readLockFile } from './lock-owner.ts'
 import { applicationId, newPageSizeBytes, newSchema, schemaSteps, schemaVersion } from './sqlite-schema.ts'
 
 /** What a connection is made with. */
@@ -132,4 +131,24 @@ export function damaged(file: string, why: string, options?: ErrorOptions): Enti
     { file },
     options,
   )
+}
+
+/** Does all of it or, if it throws, nothing. */
+export function inTransaction(db: DatabaseSync, act: () => void): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    act()
+    db.exec('COMMIT')
+  } catch (error) {
+    rollBack(db)
+    throw error
+  }
+}
+
+function rollBack(db: DatabaseSync): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    // After some errors, a full disk among them, SQLite has rolled back by itself and says that there is nothing to.
+  }
 }

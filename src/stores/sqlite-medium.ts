@@ -3,11 +3,10 @@ import { join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
 import { decodeName, encodeName, fileStem } from './file-name.ts'
-import type { Holder } from './holder.ts'
-import { removeLockFile, writeLockFile } from './lock-file.ts'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder, writePrivately } from './files.ts'
+import { type LockOwner, removeLockFile, writeLockFile } from './lock-owner.ts'
 import type { Database, Medium } from './medium.ts'
-import { writePrivately } from './private-file.ts'
+
 import { connect, explained } from './sqlite-connection.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
@@ -46,7 +45,7 @@ export class SqliteMedium implements Medium {
     )
   }
 
-  open(root: string, holder?: Holder): Database {
+  open(root: string, owner?: LockOwner): Database {
     const path = this.#path(root)
     this.#explain(path, () => {
       makeFolder(resolve(this.#options.folder))
@@ -54,19 +53,19 @@ export class SqliteMedium implements Medium {
     })
     const place = { root, file: `${path}.sqlite`, newest: `${path}.newest`, transcripts: this.#transcripts(root) }
     const database = new SqliteDatabase(this.#connect(root), place, () => {
-      if (holder) removeLockFile(`${path}.lock`)
+      if (owner) removeLockFile(`${path}.lock`)
     })
-    if (holder) writeLockFile(`${path}.lock`, holder)
+    if (owner) writeLockFile(`${path}.lock`, owner)
     return database
   }
 
-  passTo(root: string, holder: Holder): void {
-    writeLockFile(`${this.#path(root)}.lock`, holder)
+  passTo(root: string, owner: LockOwner): void {
+    writeLockFile(`${this.#path(root)}.lock`, owner)
   }
 
   remove(root: string): void {
     const db = this.#connectAnyhow(root)
-    // Under the lock nobody can have opened what is removed; Windows alone refuses to remove open files.
+    // Under the lock no other process has it open; Windows alone refuses to remove open files.
     const closeFirst = process.platform === 'win32'
     if (closeFirst) db?.close()
     else if (db) foldLog(db)
@@ -86,7 +85,7 @@ export class SqliteMedium implements Medium {
     return connect({ path: this.#path(root), root, synchronous, maxSizeBytes })
   }
 
-  /** A database that cannot be read can still be removed; that it is held by nobody is known by then. */
+  /** A database that cannot be read can still be removed; the lock was taken before. */
   #connectAnyhow(root: string): DatabaseSync | undefined {
     try {
       return this.#connect(root)

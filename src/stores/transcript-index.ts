@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
-import { damaged, explained } from './sqlite-connection.ts'
+import { damaged, explained, inTransaction } from './sqlite-connection.ts'
 import { transcriptTables, waitingWordsTable, wordsTable } from './sqlite-schema.ts'
 import { indexedWords } from './search-words.ts'
-import { inTransaction } from './sqlite-transaction.ts'
 
 /** How far a transcript goes: its whole lines, and the bytes that they take. */
 export interface Reach {

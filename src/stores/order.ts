@@ -1,6 +1,6 @@
 import { EntiaError } from '../world/entia-error.ts'
 import type { StoredWorld } from './port.ts'
-import type { JournalHead, Write } from './medium.ts'
+import type { Append, JournalHead, Write } from './medium.ts'
 
 const loadHint = 'If an earlier commit of it was refused, load the world again and go on from there.'
 
@@ -19,7 +19,7 @@ export function advance(head: JournalHead | undefined, write: Write): JournalHea
   if (!start) throw refused(write, 'nothing of it is written yet, so its first batch needs a snapshot')
   if (snapshot && !(Number.isSafeInteger(snapshot.tick) && snapshot.tick >= Math.max(0, start.newestSnapshot))) {
     const least = Math.max(0, start.newestSnapshot)
-    throw refused(write, `a snapshot of tick ${least} or later was expected, and one of tick ${snapshot.tick} came`)
+    throw refused(write, `a snapshot of tick ${least} or later was expected, got tick ${snapshot.tick}`)
   }
   let { tick } = start
   for (const row of rows) {
@@ -60,4 +60,38 @@ export function assertContiguous(world: string, stored: StoredWorld, place: stri
 function refused(write: Write, fact: string): EntiaError {
   const { world } = write
   return new EntiaError('invalid-argument', `The batch for the world '${world}' is refused: ${fact}.`, { world })
+}
+
+/**
+ * Checks that an append leaves no gap behind the lines that are there.
+ *
+ * @param place where the transcript lies, for the message
+ * @throws `invalid-argument`
+ */
+export function assertReached({ key, from }: Append, lineCount: number, place: string): void {
+  if (from <= lineCount) return
+  throw new EntiaError(
+    'invalid-argument',
+    `An append to the transcript '${key}' in ${place} is refused: it begins at line ${from}, and ${lineCount} lines are ` +
+      'there. Append the lines between them first. Lines count from 0.',
+    { key, place, line: from, lineCount },
+  )
+}
+
+/**
+ * Checks that an append repeats what is there.
+ *
+ * @param there the lines that are there from the place of its first line on
+ * @throws `invalid-argument`
+ */
+export function assertRepeated({ key, lines, from }: Append, there: readonly string[], place: string): void {
+  const other = lines.findIndex(({ text }, index) => index < there.length && text !== there[index])
+  if (other === -1) return
+  const line = from + other
+  throw new EntiaError(
+    'invalid-argument',
+    `An append to the transcript '${key}' in ${place} is refused: line ${line} is there and has another text. ` +
+      'What is in a transcript stays: read it, and append behind its end.',
+    { key, place, line },
+  )
 }

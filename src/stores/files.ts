@@ -1,0 +1,71 @@
+import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Of a file that only its owner may read and write. */
+const privateMode = 0o600
+
+/**
+ * Creates an empty file for its owner alone, whatever the umask. Never opens an existing one: closing a second descriptor of
+ * a database would drop the locks that this process has on it.
+ */
+export function createPrivately(file: string): void {
+  try {
+    write(file, 'wx')
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  }
+}
+
+/** Writes or overwrites a file for its owner alone, whatever the umask. */
+export function writePrivately(file: string, text: string): void {
+  write(file, 'w', text)
+}
+
+function write(file: string, flags: 'w' | 'wx', text = ''): void {
+  const descriptor = openSync(file, flags, privateMode)
+  try {
+    fchmodSync(descriptor, privateMode)
+    writeFileSync(descriptor, text)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Makes a folder and its missing parents for their owner alone, whatever the umask. Step by step: Node's recursive form never
+ * ends below an existing folder in which nothing can be made, like `/proc`.
+ */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (existsSync(folder)) return
+    throw error
+  }
+  chmodSync(folder, 0o700)
+}
+
+/** Tells by device and inode whether a path still leads to the same file. Costs one `stat`. */
+export class FileIdentity {
+  readonly path: string
+  readonly #device: number | undefined
+  readonly #inode: number | undefined
+
+  constructor(path: string) {
+    this.path = path
+    const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {}
+    this.#device = dev
+    this.#inode = ino
+  }
+
+  get isInPlace(): boolean {
+    const found = statSync(this.path, { throwIfNoEntry: false })
+    return found !== undefined && found.ino === this.#inode && found.dev === this.#device
+  }
+}
+
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}

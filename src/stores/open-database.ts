@@ -1,0 +1,159 @@
+import { EntiaError } from '../world/entia-error.ts'
+import { checkedBatch } from './check-arguments.ts'
+import { GroupCommit } from './group-commit.ts'
+import { lockedError, type LockOwner } from './lock-owner.ts'
+import type { Database, KeptText, Transcripts } from './medium.ts'
+import { assertContiguous } from './order.ts'
+import type { Batch, LostTicks, OpenOptions, StoredWorld, WorldJournal } from './port.ts'
+
+/** An open database and its open worlds. It is closed once no world of it is open and no text or transcript is in use. */
+export class OpenDatabase {
+  readonly database: Database
+  readonly #commits: GroupCommit
+  readonly #worlds = new Map<string, OpenWorld>()
+  /** What is done with texts and transcripts. */
+  readonly #work = new Set<Promise<unknown>>()
+  #lastTranscriptWork: Promise<unknown> = Promise.resolve()
+  readonly #onUnused: () => void
+
+  constructor(database: Database, onUnused: () => void) {
+    this.database = database
+    this.#commits = new GroupCommit(database)
+    this.#onUnused = onUnused
+  }
+
+  get hasOpenWorlds(): boolean {
+    return this.#worlds.size > 0
+  }
+
+  /** @throws `world-locked` */
+  open(name: string, owner: LockOwner, { record = false }: OpenOptions): WorldJournal {
+    this.assertFree(name)
+    const onClosed = (): void => {
+      this.#worlds.delete(name)
+      this.#closeIfUnused()
+    }
+    const { database } = this
+    const world = new OpenWorld({ name, owner, record, database, commits: this.#commits, onClosed })
+    this.#worlds.set(name, world)
+    return world
+  }
+
+  putText(text: KeptText): Promise<void> {
+    return this.#using(this.#commits.putText(text))
+  }
+
+  /** Runs one at a time, in the order of the calls. */
+  withTranscripts<T>(act: (transcripts: Transcripts) => Promise<T>): Promise<T> {
+    const result = this.#lastTranscriptWork.then(() => act(this.database.transcripts))
+    this.#lastTranscriptWork = result.catch(() => undefined)
+    return this.#using(result)
+  }
+
+  /** Resolves once the work on texts and transcripts that was under way at the call is done. */
+  async quiet(): Promise<void> {
+    await Promise.allSettled(this.#work)
+  }
+
+  /** Resolves once everything committed or put before is written or refused. */
+  settled(): Promise<void> {
+    return this.#commits.settled()
+  }
+
+  /** @throws `world-locked` if the world is open; without a name, if any is. */
+  assertFree(name?: string): void {
+    const open = name === undefined ? [...this.#worlds.values()][0] : this.#worlds.get(name)
+    if (open) throw lockedError(open.name, open.owner, this.database.place)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#worlds.values()].map((world) => world.close()))
+    await this.quiet()
+  }
+
+  #using<T>(work: Promise<T>): Promise<T> {
+    const done = work.finally(() => {
+      this.#work.delete(done)
+      this.#closeIfUnused()
+    })
+    this.#work.add(done)
+    return done
+  }
+
+  #closeIfUnused(): void {
+    if (this.#worlds.size === 0 && this.#work.size === 0) this.#onUnused()
+  }
+}
+
+interface OpenWorldParts {
+  readonly name: string
+  readonly owner: LockOwner
+  readonly record: boolean
+  readonly database: Database
+  readonly commits: GroupCommit
+  /** Called once, when it is closed and its commits are done. */
+  readonly onClosed: () => void
+}
+
+/** A world as its one owner has it open. */
+class OpenWorld implements WorldJournal {
+  readonly name: string
+  readonly owner: LockOwner
+  readonly lost: LostTicks | undefined
+  readonly #parts: OpenWorldParts
+  #closing: Promise<void> | undefined
+
+  constructor(parts: OpenWorldParts) {
+    this.name = parts.name
+    this.owner = parts.owner
+    this.lost = lostTicks(parts)
+    this.#parts = parts
+  }
+
+  load(): Promise<StoredWorld | undefined> {
+    return this.#read('newest')
+  }
+
+  recording(): Promise<StoredWorld | undefined> {
+    return this.#read('oldest')
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    this.#assertOpen()
+    const { commits, record } = this.#parts
+    const write = checkedBatch(batch, this.name, record)
+    if (write.rows.length === 0 && !write.snapshot) return commits.settled()
+    return commits.commit(write)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#parts.commits.settled().then(this.#parts.onClosed)
+    return this.#closing
+  }
+
+  async #read(from: 'newest' | 'oldest'): Promise<StoredWorld | undefined> {
+    this.#assertOpen()
+    const { commits, database } = this.#parts
+    await commits.settled()
+    const stored = database.read(this.name, from)
+    if (stored) assertContiguous(this.name, stored, database.place)
+    return stored
+  }
+
+  #assertOpen(): void {
+    if (!this.#closing) return
+    throw new EntiaError('store-closed', `The world '${this.name}' is closed. Open it again with store.open().`, {
+      world: this.name,
+    })
+  }
+}
+
+function lostTicks({ database, name }: OpenWorldParts): LostTicks | undefined {
+  try {
+    return database.lostTicks(name)
+  } catch (error) {
+    // A damaged world is reported when it is loaded.
+    if (error instanceof EntiaError) return undefined
+    throw error
+  }
+}
