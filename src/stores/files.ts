@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Of a file that only its owner may read and write. */
@@ -68,4 +69,13 @@ export class FileIdentity {
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}
+
+/** Does something with an open file, and closes it. */
+export async function using<T>(handle: FileHandle, act: (handle: FileHandle) => Promise<T>): Promise<T> {
+  try {
+    return await act(handle)
+  } finally {
+    await handle.close()
+  }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm, rmdir, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode, makeFolder } from './files.ts'
+import { hasCode, makeFolder, using } from './files.ts'
 import type { Append, Transcripts } from './medium.ts'
 import { assertReached, assertRepeated } from './order.ts'
 import { namesInTranscriptKey } from './check-arguments.ts'
@@ -198,14 +198,6 @@ async function whereThere<T>(file: string, act: (handle: FileHandle) => Promise<
     throw error
   }
   return using(handle, act)
-}
-
-async function using<T>(handle: FileHandle, act: (handle: FileHandle) => Promise<T>): Promise<T> {
-  try {
-    return await act(handle)
-  } finally {
-    await handle.close()
-  }
 }
 
 /**

@@ -36,6 +36,8 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/models/providers.ts',
       'src/stores/file-name.ts',
       'src/stores/memory.ts',
+      'src/stores/record-folder.ts',
+      'src/stores/records.ts',
     ],
   },
   'src/doors': { mayImport: belowTheDoor },
@@ -62,7 +64,7 @@ const exceptions: Readonly<
 const homes: Readonly<Record<string, readonly string[]>> = {
   bitecs: ['src/world'],
   ignore: ['src/tools'],
-  'p-queue': ['src/engine'],
+  'p-queue': ['src/engine', 'src/stores'],
   'cli-truncate': ['src/cli'],
   'string-width': ['src/cli'],
 }

@@ -1,10 +1,18 @@
 import { parseEnvelope } from '../../rules/delegation/envelope.ts'
-import { artifactIdOf, recordPathOf, type Records, summaryPathOf } from './records.ts'
+import type { Store } from '../../stores/port.ts'
+import { type Records, storeRecords, textRecords } from '../../stores/records.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { sha256 } from '../../world/sha256.ts'
+import type { World } from '../../world/world.ts'
 import type { SessionOutcome } from '../../rules/delegation/session-outcome.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
-import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
+import {
+  SessionTexts,
+  SubagentSession,
+  type SubagentSessionData,
+} from '../../../components/sessions/subagent-session.ts'
 
 /** A text up to so long stays in the parent's record of a session; longer ones are read back from where they are kept. */
 const shortBytes = { result: 600, summary: 300, prompt: 300 } as const
@@ -120,4 +128,66 @@ function capped(text: string): string {
 /** The same text, well formed, without the one that it was cut from: the engine keeps that alive as long as the part. */
 function detached(text: string): string {
   return Buffer.from(text).toString()
+}
+
+/** Where a Runner keeps the results of its sessions: the Host's folder, or the Store, or else memory and the world itself. */
+export function recordsFor(folder: string | undefined, store: Store | undefined, world: World, root: string): Records {
+  if (folder !== undefined) return folderRecords(folder)
+  return store === undefined ? worldRecords(world) : storeRecords(store, root)
+}
+
+/**
+ * Records as files in a folder, which is made with the first of them; folders and files are for their owner alone. The code
+ * for files is loaded at first use.
+ *
+ * @param folder may be a link; a relative path counts from the current working folder
+ * @throws `invalid-argument` for an empty one
+ */
+export function folderRecords(folder: string): Records {
+  if (folder === '')
+    throw new EntiaError('invalid-argument', 'folderRecords: the path of the folder must not be empty.')
+  const workingFolder = process.cwd()
+  const load = async (): Promise<Records> => {
+    const { RecordFolder } = await import('../../stores/record-folder.ts')
+    return new RecordFolder(workingFolder, folder)
+  }
+  let records: Promise<Records> | undefined
+  const loaded = () => (records ??= load())
+  return {
+    put: async (key, text) => (await loaded()).put(key, text),
+    get: async (key, range) => (await loaded()).get(key, range),
+  }
+}
+
+/** Records of a world without a store: those in the world itself, and in memory those that are too long for it. */
+export function worldRecords(world: World): Records {
+  const long = new Map<string, string>()
+  return textRecords({
+    put: (key, text) => void long.set(key, text),
+    get: (key) => keptText(world, key) ?? long.get(key),
+  })
+}
+
+function keptText(world: World, key: string): string | undefined {
+  for (const session of world.entitiesWith(SubagentSession)) {
+    const { inlineContent, recordPath } = world.read(session, SubagentSession)
+    if (recordPath === undefined) continue
+    if (key === recordPath) return world.get(session, SessionTexts)?.result ?? inlineContent
+    if (key === summaryPathOf(recordPath)) return world.get(session, SessionTexts)?.summary
+  }
+  return undefined
+}
+
+/** The id of a session's result. Equal results have equal ids, so keeping one twice keeps it once. */
+export function artifactIdOf(worldId: string, sessionId: string, result: string): string {
+  return `subagent_${sha256(JSON.stringify([worldId, sessionId, result])).slice(0, 24)}`
+}
+
+export function recordPathOf(artifactId: string): string {
+  return `scratchbook/records/subagent/${artifactId}`
+}
+
+/** The key of the summary of a result. */
+export function summaryPathOf(recordPath: string): string {
+  return `${recordPath}.summary`
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import PQueue from 'p-queue'
-import { EntiaError } from '../../world/entia-error.ts'
-import { namesInKey, readPart, type RecordPart, type RecordRange, type Records } from './records.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { namesInKey } from './check-arguments.ts'
+import { hasCode, makeFolder, using } from './files.ts'
+import { readPart, type RecordPart, type RecordRange, type Records } from './records.ts'
 
 /** Far below what systems let one process have open. */
 const maxOpenFiles = 32
@@ -21,9 +23,9 @@ export class RecordFolder implements Records {
     return this.#inTurn(key, async (names) => {
       const file = join(this.#folder, ...names)
       const folder = dirname(file)
-      await makeFolder(this.#folder)
+      makeFolder(this.#folder)
       for (const place of this.#placesOn(names.slice(0, -1))) {
-        await makeOneFolder(place)
+        makeFolder(place)
         await refuseLink(place, key)
       }
       await writeWhole(file, join(folder, `.${randomUUID()}.tmp`), text)
@@ -67,7 +69,7 @@ export class RecordFolder implements Records {
 }
 
 async function readFile(file: string, range: RecordRange): Promise<RecordPart | undefined> {
-  return withFile(await open(file, 'r'), async (handle) => {
+  return using(await open(file, 'r'), async (handle) => {
     const stats = await handle.stat()
     if (!stats.isFile()) return undefined
     return readPart(range, stats.size, async (from, to) => {
@@ -80,7 +82,7 @@ async function readFile(file: string, range: RecordRange): Promise<RecordPart | 
 /** Under its name there is all of it or what was there before, whenever the power fails. */
 async function writeWhole(file: string, temporaryFile: string, text: string): Promise<void> {
   try {
-    await withFile(await open(temporaryFile, 'wx', 0o600), async (handle) => {
+    await using(await open(temporaryFile, 'wx', 0o600), async (handle) => {
       await handle.writeFile(text)
       await handle.sync()
     })
@@ -93,34 +95,7 @@ async function writeWhole(file: string, temporaryFile: string, text: string): Pr
 
 /** Makes a new name in it last. Windows opens no folders, and needs no such thing. */
 async function syncFolder(folder: string): Promise<void> {
-  if (process.platform !== 'win32') await withFile(await open(folder, 'r'), (handle) => handle.sync())
-}
-
-async function withFile<T>(handle: FileHandle, act: (handle: FileHandle) => Promise<T>): Promise<T> {
-  try {
-    return await act(handle)
-  } finally {
-    await handle.close()
-  }
-}
-
-/** Step by step: Node's recursive form never ends below a folder that exists and lets nothing be made in it, like `/proc`. */
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await makeOneFolder(folder)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT') || dirname(folder) === folder) throw error
-    await makeFolder(dirname(folder))
-    await makeOneFolder(folder)
-  }
-}
-
-async function makeOneFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { mode: 0o700 })
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
-  }
+  if (process.platform !== 'win32') await using(await open(folder, 'r'), (handle) => handle.sync())
 }
 
 async function refuseLink(place: string, key: string): Promise<void> {
@@ -130,8 +105,4 @@ async function refuseLink(place: string, key: string): Promise<void> {
     `The key '${key}' leads through the link ${place}, and no record may lead out of its folder. Remove the link.`,
     { key, place },
   )
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

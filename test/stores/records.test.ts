@@ -6,16 +6,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { folderRecords, memoryRecords, storeRecords } from '../../../src/engine/children/kept-records.ts'
-import { artifactIdOf, recordPathOf, type Records } from '../../../src/engine/children/records.ts'
-import { memoryStore } from '../../../src/stores/memory.ts'
-import { sqliteStore } from '../../../src/stores/sqlite.ts'
-import { addFiles, tempFolder } from '../../tools/temp-folder.ts'
+import { artifactIdOf, folderRecords, recordPathOf, worldRecords } from '../../src/engine/children/session-records.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import { type Records, storeRecords } from '../../src/stores/records.ts'
+import { sqliteStore } from '../../src/stores/sqlite.ts'
+import { World } from '../../src/world/world.ts'
+import { addFiles, tempFolder } from '../tools/temp-folder.ts'
 
 const key = recordPathOf(artifactIdOf('world', 'session-0', 'result'))
 
 const kinds: readonly { name: string; make: () => Promise<Records> }[] = [
-  { name: 'memory', make: async () => memoryRecords() },
+  { name: 'memory', make: async () => worldRecords(new World()) },
   { name: 'a store in memory', make: async () => storeRecords(memoryStore(), 'root') },
   {
     name: 'a store in SQLite',
@@ -203,7 +204,7 @@ describe('a folder of records', () => {
   })
 
   it('has few files open at once, however many records come', async () => {
-    const program = join(dirname(fileURLToPath(import.meta.url)), '../../programs/record-writer.ts')
+    const program = join(dirname(fileURLToPath(import.meta.url)), '../programs/record-writer.ts')
     const limited = ['-c', 'ulimit -n 90 && exec "$@"', 'sh', process.execPath, program, await tempFolder()]
     expect((await promisify(execFile)('sh', limited)).stdout).toBe('500\n')
   })

@@ -1,5 +1,6 @@
-import { EntiaError } from '../../world/entia-error.ts'
-import { sha256 } from '../../world/sha256.ts'
+import { EntiaError } from '../world/entia-error.ts'
+import { namesInKey } from './check-arguments.ts'
+import type { Store } from './port.ts'
 
 /** Which part of a record is read. */
 export interface RecordRange {
@@ -35,37 +36,34 @@ export interface Records {
   get(key: string, range?: RecordRange): Promise<RecordPart | undefined>
 }
 
-/** The id of a session's result: the same one for the same result, so that keeping it twice keeps it once. */
-export function artifactIdOf(worldId: string, sessionId: string, result: string): string {
-  return `subagent_${sha256(JSON.stringify([worldId, sessionId, result])).slice(0, 24)}`
+/** Where the texts of records lie as a whole. */
+interface Texts {
+  put(key: string, text: string): Promise<void> | void
+  get(key: string): Promise<string | undefined> | string | undefined
 }
 
-/** Where the result lies in the artifact folder, or under which key in the store. */
-export function recordPathOf(artifactId: string): string {
-  return `scratchbook/records/subagent/${artifactId}`
+export function textRecords(texts: Texts): Records {
+  return {
+    async put(key, text) {
+      namesInKey(key)
+      await texts.put(key, text.toWellFormed())
+    },
+    async get(key, range = {}) {
+      namesInKey(key)
+      const text = await texts.get(key)
+      if (text === undefined) return undefined
+      const bytes = Buffer.from(text)
+      return readPart(range, bytes.length, (from, to) => bytes.subarray(from, to))
+    },
+  }
 }
 
-/** Where the summary of a result lies whose record is there. */
-export function summaryPathOf(recordPath: string): string {
-  return `${recordPath}.summary`
-}
-
-/**
- * The names that a record's key consists of.
- *
- * @throws `invalid-argument` for a key that could lead out of a folder, or that means another place on another system
- */
-export function namesInKey(key: string): readonly string[] {
-  const names = typeof key === 'string' ? key.split('/') : []
-  const isPath = names.length > 0 && names.every((name) => !['', '.', '..'].includes(name) && !/[\\:\0]/.test(name))
-  if (isPath && key.isWellFormed()) return names
-  const got = typeof key === 'string' ? JSON.stringify(key) : typeof key
-  throw new EntiaError(
-    'invalid-argument',
-    'The key of a record must be a relative path of names with / between them, none of them . or .. and without ' +
-      `backslash, colon and NUL, got ${got}.`,
-    { key },
-  )
+/** Records beside a root world in its store. They are deleted with the root. */
+export function storeRecords(store: Store, root: string): Records {
+  return textRecords({
+    put: (key, text) => store.putText(root, key, text),
+    get: (key) => store.getText(root, key),
+  })
 }
 
 /** A character of UTF-8 has no more. */
