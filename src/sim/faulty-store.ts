@@ -10,10 +10,10 @@ import type {
 import { EntiaError } from '../world/entia-error.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { never, type ProcessState } from './process-state.ts'
+import { never, type ProcessState } from './process-clock.ts'
 
 /** What a store has of the process that uses it. */
-export interface StoreOwner {
+interface StoreOwner {
   readonly plan: FaultPlan
   readonly state: () => ProcessState
   /** World time of the simulation. */

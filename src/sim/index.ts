@@ -1,4 +1,4 @@
-export { assertLawful, reportOf } from './assert-lawful.ts'
+export { assertLawful, reportOf } from './sweep.ts'
 export type { Range } from './chance.ts'
 export { type Fault, type FaultName, faultNames, type FaultRates, type FaultSite } from './fault.ts'
 export {
@@ -25,11 +25,11 @@ export {
   type UserBehaviour,
 } from './simulated-user.ts'
 export type { RealUse } from './real-use.ts'
-export { loadRecording } from './recording/load-recording.ts'
+export { loadRecording } from './recording/recording-file.ts'
 export type { Missed } from './recording/missed.ts'
-export type { RequestDifference } from './recording/request-difference.ts'
+export type { RequestDifference } from './recording/missed.ts'
 export type { OnMiss } from './recording/replayed-run.ts'
-export { saveRecording } from './recording/save-recording.ts'
+export { saveRecording } from './recording/recording-file.ts'
 /* oxlint-disable typescript/no-deprecated -- importable for one more version */
 export {
   person,

@@ -111,7 +111,7 @@ export interface Law {
 export type Verdict = boolean | string | void
 
 /** What a law of one's own is told of the run; `States` are those of its services. */
-export type OwnFacts<States> = Omit<RunFacts, 'services' | 'shared'> & { readonly services: States }
+type OwnFacts<States> = Omit<RunFacts, 'services' | 'shared'> & { readonly services: States }
 
 /** What a law of one's own checks. A function alone is short for `{ ticked }`. */
 export interface LawChecks<States = RunFacts['services']> {

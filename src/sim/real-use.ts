@@ -16,7 +16,7 @@ export interface Worker {
 }
 
 /** The systems of one simulation. They are synchronous: whatever is used while one of them runs, that one uses. */
-export interface SystemWatch {
+interface SystemWatch {
   /** The system that runs at this moment, such as `system 'pricing' of team`; `undefined`: none does. */
   readonly running: () => string | undefined
   readonly tell: (use: RealUse) => void

@@ -1,4 +1,4 @@
-import { Effect } from '../../components/effects/effect.ts'
+import { Due, Effect, OwnedBy, Pending, Running } from '../../components/effects/effect.ts'
 import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import { textOf } from '../rules/projection/text-of.ts'
 import type { Step } from '../world/journal.ts'
@@ -11,7 +11,11 @@ import type { Deed } from './simulated-users.ts'
 import type { BegunCall } from './simulated-work.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { Trace } from './trace.ts'
-import { whoWaits } from './who-waits.ts'
+import { SubagentSession } from '../../components/sessions/subagent-session.ts'
+import { SubagentWait } from '../../components/sessions/subagent-wait.ts'
+import { ToolCall } from '../../components/agent/tool-call.ts'
+import type { Entity } from '../world/component.ts'
+import type { World } from '../world/world.ts'
 
 /** How a run was broken, and where. */
 export interface Violation extends Broken {
@@ -168,4 +172,36 @@ export class RunRecorder {
     this.violation = { ...broken, world, tick, atMs: this.#now() }
     this.#broken.resolve()
   }
+}
+
+/** So many are named; of the rest, how many there are. */
+const maxNamed = 20
+
+/** Who waits for what, in all worlds of a run, for a report. */
+function whoWaits(worlds: ReadonlyMap<string, WatchedWorld>): string {
+  const found = [...worlds.values()].flatMap(({ world, label }) => waitsIn(world).map((what) => `${label}: ${what}`))
+  if (found.length === 0) return 'Nobody waits for anything that stands in a world.'
+  const rest = found.length > maxNamed ? `\n  … and ${found.length - maxNamed} more` : ''
+  return `Who waits for what:\n  ${found.slice(0, maxNamed).join('\n  ')}${rest}`
+}
+
+function waitsIn(world: World): string[] {
+  const effects = new Set([...world.entitiesWith(Pending), ...world.entitiesWith(Running), ...world.entitiesWith(Due)])
+  const waits = world.entitiesWith(SubagentWait).map((agent) => {
+    const { mode, deadlineMs } = world.read(agent, SubagentWait)
+    return `agent ${agent} sleeps until ${mode} of its sessions have ended${deadlineMs === null ? ', without a deadline' : ''}`
+  })
+  return [...Array.from(effects, (effect) => effectOf(world, effect)), ...waits]
+}
+
+function effectOf(world: World, effect: Entity): string {
+  const { kind, attempt, deadlineMs, timeoutMs } = world.read(effect, Effect)
+  const owner = world.get(effect, OwnedBy)?.agent ?? world.get(effect, SubagentSession)?.parent
+  const tool = world.get(effect, ToolCall)?.name
+  const session = world.get(effect, SubagentSession)?.status
+  const due = world.get(effect, Due)?.atMs
+  const bound = deadlineMs !== undefined || timeoutMs !== undefined ? '' : ', with no time-out'
+  const what = `${kind}${tool === undefined ? '' : ` '${tool}'`}${session === undefined ? '' : ` (${session})`}`
+  const since = due === undefined ? `try ${attempt}${bound}` : `its next try at ${due} ms`
+  return `${owner === undefined ? '' : `agent ${owner} waits for `}${what}, effect ${effect}, ${since}`
 }

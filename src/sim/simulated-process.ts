@@ -9,23 +9,22 @@ import type { ModelProvider } from '../models/port.ts'
 import type { Store } from '../stores/port.ts'
 import type { Component } from '../world/component.ts'
 import type { World } from '../world/world.ts'
-import { delivered } from './delivery.ts'
 import type { Fault } from './fault.ts'
 import { FaultyStore } from './faulty-store.ts'
 import type { PoolEvent } from './law.ts'
-import type { CheckedOptions } from './options.ts'
-import { checkMade } from './option-shapes.ts'
-import { PoolWatch } from './pool-watch.ts'
-import { ProcessClock } from './process-clock.ts'
-import type { ProcessState } from './process-state.ts'
+import { type CheckedOptions, checkMade } from './options.ts'
+import { ProcessClock, type ProcessState } from './process-clock.ts'
 import type { ReplayedRun } from './recording/replayed-run.ts'
 import { simulatedModel } from './simulated-model.ts'
 import { simulatedTool } from './simulated-tool.ts'
 import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
+import type { Clock } from '../engine/loop/clock.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import { SessionPool } from '../engine/children/pool.ts'
 
 /** What a process needs of the simulation that it lives in. */
-export interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
+interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly options: CheckedOptions
   readonly clock: VirtualClock
   /** The tools of this run, which know its services. */
@@ -229,3 +228,68 @@ export class SimulatedProcess {
 
 /** So long a process goes on that can write nothing any more. */
 const maxDyingMs = 60_000
+
+/** What decides how something reaches its world. */
+interface DeliveryParts {
+  readonly plan: FaultPlan
+  readonly clock: Clock
+  readonly struck: (fault: Fault) => void
+  readonly label: (world: string) => string
+  /** Something is on its way from here on, until the function that this gives is called. */
+  readonly onItsWay: () => () => void
+}
+
+/** Brings what the work of an effect has come to into its world: at once, or as a fault has it. */
+function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: StandardInput, enter: () => void): void {
+  const { plan, clock, label, onItsWay, struck } = parts
+  if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
+  const fault = plan.strike('delivery', plan.next(label(world.name), 'outcome'))
+  if (fault === undefined) return enter()
+  struck(fault)
+  if (fault.what === 'delivery.duplicated') {
+    enter()
+    return enter()
+  }
+  const arrived = onItsWay()
+  // Whatever comes in meanwhile overtakes it.
+  clock.at(clock.now() + (fault.ms ?? 0), () => {
+    arrived()
+    enter()
+  })
+}
+
+/** A session pool that tells who enters, who is given a slot, and who leaves. */
+class PoolWatch extends SessionPool {
+  readonly #inner: SessionPool
+  readonly #tell: (event: PoolEvent) => void
+  /** Those who are in line or have a slot, each with the visit that it is on. */
+  readonly #present = new Map<string, object>()
+
+  constructor(inner: SessionPool, tell: (event: PoolEvent) => void) {
+    super({ cap: inner.cap })
+    this.#inner = inner
+    this.#tell = tell
+  }
+
+  override get running(): number {
+    return this.#inner.running
+  }
+
+  override async enter(key: string, place: 'first' | 'return'): Promise<boolean> {
+    const visit = {}
+    this.#present.set(key, visit)
+    this.#tell({ type: 'entered', key, place })
+    const hasSlot = await this.#inner.enter(key, place)
+    if (hasSlot && this.#present.get(key) === visit) this.#tell({ type: 'granted', key })
+    return hasSlot
+  }
+
+  override position(key: string): number | undefined {
+    return this.#inner.position(key)
+  }
+
+  override leave(key: string): void {
+    if (this.#present.delete(key)) this.#tell({ type: 'left', key })
+    this.#inner.leave(key)
+  }
+}

@@ -27,7 +27,7 @@ export type UserAct =
   | { readonly change: (world: World) => void }
 
 /** What a user has in front of them besides the event. */
-export interface Heard {
+interface Heard {
   /** What the agent of the event has said last, such as its answer at `turn-ended`: agents of the root world alone. */
   readonly text: string | undefined
 }

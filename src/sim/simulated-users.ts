@@ -13,7 +13,7 @@ import { actFault, type SimulatedUser, type UserAct, type UserBehaviour } from '
 import { inSimulation, type RealUse } from './real-use.ts'
 
 /** What users outside the worlds need of a simulation. */
-export interface SimulatedUsersParts {
+interface SimulatedUsersParts {
   readonly users: Readonly<Record<string, SimulatedUser>>
   readonly chance: Chance
   readonly plan: FaultPlan

@@ -6,12 +6,11 @@ import { isThenable } from '../world/is-thenable.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { never } from './process-state.ts'
+import { never } from './process-clock.ts'
 import { inSimulation, presentWorker, type RealUse, type Worker } from './real-use.ts'
-import type { Underway } from './underway.ts'
 
 /** A call of a model or a tool that is about to be made. */
-export interface CallFacts {
+interface CallFacts {
   readonly kind: 'model' | 'tool'
   /** Of the tool, or of the model's provider. */
   readonly name: string
@@ -157,5 +156,25 @@ export class SimulatedWork {
     const fault = this.#owner.plan.strike(site, at, fits)
     if (fault !== undefined) this.#owner.struck(fault)
     return fault
+  }
+}
+
+/** Work of a simulation that goes on in real time: handlers and scripts that have neither ended nor sleep. */
+export class Underway {
+  readonly #awake = new Set<Worker>()
+
+  /** Who is at work. */
+  get names(): readonly string[] {
+    return [...this.#awake].map(({ name }) => name)
+  }
+
+  /** Somebody begins, or wakes. */
+  begin(worker: Worker): void {
+    this.#awake.add(worker)
+  }
+
+  /** Somebody has ended, or sleeps on the simulation's clock, which does not count as work. */
+  end(worker: Worker): void {
+    this.#awake.delete(worker)
   }
 }

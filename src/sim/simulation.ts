@@ -14,8 +14,7 @@ import type { World } from '../world/world.ts'
 import { Arrivals, Chance } from './chance.ts'
 import { FaultPlan, isList } from './fault-plan.ts'
 import { factsOf } from './law.ts'
-import type { CheckedOptions } from './options.ts'
-import { checkMade, checkTools, madeAnew } from './option-shapes.ts'
+import { type CheckedOptions, checkMade, checkTools, madeAnew } from './options.ts'
 import { SimulatedUsers } from './simulated-users.ts'
 import { type RealUse, watchRealUse, watchStandstill } from './real-use.ts'
 import type { Missed } from './recording/missed.ts'
@@ -23,7 +22,7 @@ import { type RecordedStart, recordedStart } from './recording/recorded-answers.
 import { ReplayedRun } from './recording/replayed-run.ts'
 import type { RunningService } from './service.ts'
 import { SimulatedProcess } from './simulated-process.ts'
-import { Underway } from './underway.ts'
+import { Underway } from './simulated-work.ts'
 import { RunRecorder } from './run-recorder.ts'
 
 /** One run of a world under a seed, over all its crashes. */

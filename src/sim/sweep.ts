@@ -7,8 +7,7 @@ import { cutText } from '../rules/text/cut-text.ts'
 import { describeValue } from './describe-value.ts'
 import { failureReport } from './failure-report.ts'
 import type { FaultName } from './fault.ts'
-import { checkedOptions, simulateOptionNames, type SimulateOptions } from './options.ts'
-import { checkShapes } from './option-shapes.ts'
+import { checkedOptions, checkShapes, simulateOptionNames, type SimulateOptions } from './options.ts'
 import { watchRealUse } from './real-use.ts'
 import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
@@ -226,7 +225,7 @@ class Tally {
 function checked(options: SweepOptions) {
   checkShapes('sweep()', options)
   const runNames = simulateOptionNames.filter((name) => name !== 'seed' && name !== 'onTrace')
-  refuseUnknownOptions('sweep()', options, [...ownNames, ...runNames, 'people'])
+  refuseUnknownOptions('sweep()', options, [...ownNames, ...runNames])
   const {
     seeds,
     from = sweepDefaults.from,
@@ -244,7 +243,6 @@ function checked(options: SweepOptions) {
   if (!(Number.isSafeInteger(from) && from >= 0 && Number.isSafeInteger(from + seeds))) {
     throw new EntiaError('invalid-argument', `sweep(): from must be an integer ≥ 0, got ${describeValue(from)}.`)
   }
-  if (typeof simulated.world !== 'function') checkedOptions(simulated as SimulateOptions)
   const made = casesOf(cases).map(({ one, index }): CaseOptions => {
     const own = forCase === undefined || index === undefined ? {} : forCase(one)
     return { one, index, simulated: { ...simulated, ...own, world: (seed) => simulated.world(seed, one) } }
@@ -259,4 +257,24 @@ function casesOf(cases: unknown): readonly { readonly one: unknown; readonly ind
   if (Array.isArray(cases) && cases.length > 0) return cases.map((one: unknown, index) => ({ one, index }))
   const got = Array.isArray(cases) ? 'an empty list' : describeValue(cases)
   throw new EntiaError('invalid-argument', `sweep(): cases must be a list of one case or more, got ${got}.`)
+}
+
+/** Fails a test if a law was broken, in a run or in any run of a sweep. @throws `law-broken` with the report; `invalid-argument` */
+export function assertLawful(result: SimulationResult | SweepResult): void {
+  if (typeof result?.ok !== 'boolean') {
+    throw new EntiaError(
+      'invalid-argument',
+      `assertLawful() takes what simulate() or sweep() gives, got ${describeValue(result)}.`,
+    )
+  }
+  if (result.ok) return
+  const broken = 'failure' in result ? result.failure?.result : result
+  const { seed, violation } = broken ?? {}
+  throw new EntiaError('law-broken', reportOf(result), { seed, law: violation?.law })
+}
+
+/** The report of a run that broke a law, or of the first such run of a sweep. */
+export function reportOf(result: SimulationResult | SweepResult): string {
+  if (!('failure' in result)) return failureReport(result)
+  return result.failure?.report ?? `No law was broken in ${result.runs} runs.`
 }

@@ -14,7 +14,7 @@ const maxRows = 300
 const maxFactsChars = 2_000
 
 /** What a page is made of. */
-export type PagedRun = Pick<
+type PagedRun = Pick<
   SimulationResult,
   'seed' | 'ok' | 'violation' | 'hash' | 'trace' | 'faults' | 'ticks' | 'crashes' | 'checks' | 'virtualMs'
 >

@@ -274,7 +274,7 @@ describe('an option', () => {
     const bad = [
       [{ sede: 4 }, 'simulate(): unknown option sede'],
       [{ seed: -1 }, 'seed must be an integer ≥ 0, got -1'],
-      [{ world: 'team' }, "'world' is a function that makes a World, got string"],
+      [{ world: 'team' }, 'world must be a function that makes a World, got "team"'],
       [{ bounds: { maxTicks: 0 } }, 'bounds.maxTicks must be a number above 0, got 0'],
       [{ bounds: { maxTick: 9 } }, 'unknown option maxTick. Known: maxTicks'],
       [{ latencyMs: { model: [9, 1] } }, 'latencyMs.model must be two whole numbers'],

@@ -4,7 +4,7 @@ import { Chance } from '../../src/sim/chance.ts'
 import type { Fault, FaultName, FaultRates } from '../../src/sim/fault.ts'
 import { FaultPlan } from '../../src/sim/fault-plan.ts'
 import { FaultyStore } from '../../src/sim/faulty-store.ts'
-import type { ProcessState } from '../../src/sim/process-state.ts'
+import type { ProcessState } from '../../src/sim/process-clock.ts'
 import { turns } from '../behaviour/turns/driving.ts'
 
 const key = 'agents/subagent-1/sessions/1.jsonl'

@@ -15,7 +15,7 @@ describe('the page on simulation', () => {
 
   it('names every fault and every option', () => {
     const names = [...Object.values(faultNames).flat(), ...simulateOptionNames]
-    const ways = new Set(['beforeCommit', 'afterCommit', 'afterEffects', 'components', 'sessionPool'])
+    const ways = new Set(['beforeCommit', 'afterCommit', 'afterEffects', 'components', 'sessionPool', 'people'])
     expect(names.filter((name) => !ways.has(name) && !page.includes(`\`${name}`))).toEqual([])
   })
 })

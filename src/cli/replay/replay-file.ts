@@ -1,6 +1,6 @@
 import * as standardComponents from '../../../components/index.ts'
 import { standardSystems } from '../../../systems/index.ts'
-import { loadRecording } from '../../sim/recording/load-recording.ts'
+import { loadRecording } from '../../sim/recording/recording-file.ts'
 import { otherVersion, type Recording } from '../../engine/recording/recording.ts'
 import { replay, type ReplayedWorld } from '../../engine/recording/replay.ts'
 import { simulate, type SimulationResult } from '../../sim/simulate.ts'

@@ -12,8 +12,7 @@ import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { Finding, Law, WatchedTick, WatchedWorld } from '../law.ts'
 import { add, type Amount, costOf, delegatedBy, nothing, ownUse, usedBySession, usedOf } from './amounts.ts'
-import { DelegationAccount } from './delegation-account.ts'
-import { GrantPlans } from './grant-plans.ts'
+import { DelegationAccount, GrantPlans } from './delegation-account.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
 
 type Records = readonly (readonly [Entity, SubagentSessionData])[]

@@ -9,7 +9,7 @@ import type { Finding, Law } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
 
 /** What a provider is sent of a message; `undefined`: it is left out. */
-export type Sends = (message: Message) => Message | undefined
+type Sends = (message: Message) => Message | undefined
 
 /** A provider that takes back all that it may take. */
 const sendsAll: Sends = (message) => acceptedMessage(message, () => true)

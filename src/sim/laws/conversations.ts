@@ -4,7 +4,8 @@ import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 import type { World } from '../../world/world.ts'
 import type { WatchedTick } from '../law.ts'
 import type { Concern } from '../tick-changes.ts'
-import { ConversationReader, type Fault } from './conversation-reader.ts'
+import type { Message } from '../../protocol/message.ts'
+import type { LogEdit } from '../../world/changes.ts'
 
 /** The ticks that have to do with conversations: those as well in which they go with their agents. */
 export const conversationsConcern = {
@@ -16,7 +17,7 @@ export const conversationsConcern = {
 } satisfies Concern
 
 /** What is wrong with an agent's conversation. */
-export interface ConversationFault extends Fault {
+interface ConversationFault extends Fault {
   readonly agent: Entity
 }
 
@@ -94,4 +95,119 @@ export class Conversations {
 function note(agent: Entity, fault: Fault | undefined, touched: Entity[], faults: ConversationFault[]): void {
   touched.push(agent)
   if (fault !== undefined) faults.push({ ...fault, agent })
+}
+
+/** What is wrong with a message where it stands. */
+interface Fault {
+  /** `twice`: a second result of one call. All else is about places. */
+  readonly kind: 'twice' | 'misplaced'
+  readonly problem: string
+}
+
+/**
+ * Reads one conversation as it grows: which calls of its newest assistant message have no result yet. Costs what is new; an
+ * edit in the middle is read from the last assistant message before it to the first one behind it.
+ */
+class ConversationReader {
+  /** Ids of the calls of the newest assistant message. */
+  #calls: readonly string[] = []
+  /** Those of them that have no result. */
+  #open: readonly string[] = []
+  /** Something else stands behind that message and its results. */
+  #isBehind = true
+  #length = 0
+
+  get open(): readonly string[] {
+    return this.#open
+  }
+
+  /** Reads a conversation from its beginning. */
+  readAll(messages: readonly Message[]): Fault | undefined {
+    return this.#readFrom(messages, 0, messages.length)
+  }
+
+  /** Reads what has come at the end. */
+  readMore(items: readonly Message[]): Fault | undefined {
+    this.#length += items.length
+    let first: Fault | undefined
+    for (const message of items) {
+      const fault = this.#read(message)
+      first ??= fault
+    }
+    return first
+  }
+
+  /** Reads what was changed elsewhere. @param messages as they are now */
+  readEdits(messages: readonly Message[], edits: readonly LogEdit[]): Fault | undefined {
+    let first = Infinity
+    let untouched = Infinity
+    let length = this.#length
+    for (const [from, deleteCount, items] of edits) {
+      first = Math.min(first, from)
+      untouched = Math.min(untouched, length - from - deleteCount)
+      length += items.length - deleteCount
+    }
+    let start = Math.min(first, messages.length)
+    while (start > 0 && messages[start - 1]?.role !== 'assistant') start--
+    return this.#readFrom(messages, Math.max(0, start - 1), messages.length - untouched)
+  }
+
+  /** @param untouched from here on nothing has changed: what is known of the end still holds */
+  #readFrom(messages: readonly Message[], start: number, untouched: number): Fault | undefined {
+    const [calls, open, isBehind] = [this.#calls, this.#open, this.#isBehind]
+    this.#length = messages.length
+    this.#calls = this.#open = none
+    this.#isBehind = true
+    let first: Fault | undefined
+    for (let index = start; index < messages.length; index++) {
+      const message = messages[index] as Message
+      const fault = this.#read(message)
+      first ??= fault
+      if (index < untouched || message.role !== 'assistant') continue
+      this.#calls = calls
+      this.#open = open
+      this.#isBehind = isBehind
+      break
+    }
+    return first
+  }
+
+  #read(message: Message): Fault | undefined {
+    if (message.role === 'tool') return this.#readResult(message.callId)
+    if (message.role !== 'assistant') {
+      this.#isBehind = true
+      return undefined
+    }
+    const [open] = this.#open
+    if (open !== undefined) {
+      return { kind: 'misplaced', problem: `the model spoke again before call '${open}' had its result` }
+    }
+    const calls = idsOf(message)
+    this.#calls = calls
+    this.#open = calls
+    this.#isBehind = false
+    return undefined
+  }
+
+  #readResult(id: string): Fault | undefined {
+    const place = this.#open.indexOf(id)
+    if (place === -1 && this.#calls.includes(id)) return { kind: 'twice', problem: `call '${id}' has two results` }
+    const problem = this.#problemOf(id, place)
+    if (place !== -1) this.#open = this.#open.toSpliced(place, 1)
+    return problem === undefined ? undefined : { kind: 'misplaced', problem }
+  }
+
+  #problemOf(id: string, place: number): string | undefined {
+    if (place === -1) return `a result stands there for '${id}', which the model has not called`
+    if (place > 0) return `the result of call '${id}' stands before that of '${this.#open[0]}', which was called first`
+    return this.#isBehind ? `the result of call '${id}' stands apart from the message that called it` : undefined
+  }
+}
+
+const none: readonly string[] = []
+
+function idsOf({ content }: Extract<Message, { role: 'assistant' }>): readonly string[] {
+  const ids: string[] = []
+  for (const block of content) if (block.type === 'tool-call') ids.push(block.id)
+  return ids.length === 0 ? none : ids
 }

@@ -1,7 +1,9 @@
 import { Archive } from '../../../components/context/archive.ts'
-import { HolderDraft } from '../../../components/context/holder.ts'
+import { HolderDraft, Seed } from '../../../components/context/holder.ts'
 import type { World } from '../../world/world.ts'
 import type { Law } from '../law.ts'
+import { ModelCall } from '../../../components/effects/model-call.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
 
 /** Nothing is left behind of a turn that could not be archived. */
 export const holdersAccounted: Law = {
@@ -30,4 +32,22 @@ function accounted(world: World): readonly string[] {
     ...archived.filter(({ status }) => status === 'archived').map(({ subagentId }) => subagentId),
     ...world.entitiesWith(HolderDraft).map((draft) => world.read(draft, HolderDraft).sessionId),
   ]
+}
+
+/** A holder knows, and does nothing. */
+export const holdersWithoutTools: Law = {
+  name: 'holders-without-tools',
+  meaning: "No holder's request declares a tool, or has a call in it.",
+  watch: () => ({
+    called({ effect, label, request, world }) {
+      if (request === undefined || !world.has(effect, ModelCall)) return undefined
+      if (!world.has(world.read(effect, OwnedBy).agent, Seed)) return undefined
+      const { messages, options, tools } = request
+      if (tools.length > 0 || options.extra?.['tools'] !== undefined) return `the holder ${label} declares tools`
+      const hasCalls = messages.some(
+        ({ content, role }) => role === 'tool' || content.some(({ type }) => type === 'tool-call'),
+      )
+      return hasCalls ? `the request of holder ${label} has calls in it` : undefined
+    },
+  }),
 }

@@ -1,6 +1,6 @@
 import type { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
-import { Shadows } from './shadows.ts'
+import { Shadows } from './shadow-world.ts'
 
 /**
  * What the ticks tell is what happens: their deltas make a shadow of each world, which is compared with it. What a tick

@@ -1,8 +1,7 @@
 import { knownComponents, postedInputs } from '../../world/inspection.ts'
 import { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
-import { ShadowWorld } from './shadow-world.ts'
-import { Shadows } from './shadows.ts'
+import { Shadows, ShadowWorld } from './shadow-world.ts'
 
 /** At the end of a run one world in so many is saved and restored. The seed says which: the root under 1, 33, 65 … */
 const restoredOf = 32

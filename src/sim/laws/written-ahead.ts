@@ -1,7 +1,6 @@
 import { Effect, Pending, Running } from '../../../components/effects/effect.ts'
 import type { Finding, Law, WatchedCall } from '../law.ts'
-import type { ShadowWorld } from './shadow-world.ts'
-import { Shadows } from './shadows.ts'
+import { Shadows, type ShadowWorld } from './shadow-world.ts'
 
 /** Nothing begins that a crash would know nothing of. */
 export const writtenAhead: Law = {

@@ -1,6 +1,8 @@
-import type { Asked } from './asked.ts'
-import type { CallPlace, RecordedCall } from './recorded-call.ts'
-import { type RequestDifference, requestDifference } from './request-difference.ts'
+import { type Asked, type AskedModel, digestOf } from './asked.ts'
+import type { CallPlace, RecordedCall } from './answer-book.ts'
+import type { Message } from '../../protocol/message.ts'
+import type { ModelRequest } from '../../models/port.ts'
+import { textOf } from '../../rules/projection/text-of.ts'
 
 /** A call of a replay that its recording has no answer to, and what made it another one than the recorded. */
 export interface Missed extends CallPlace, Partial<RequestDifference> {
@@ -52,4 +54,132 @@ function why(nearest: RecordedCall | undefined, place: CallPlace, difference: Re
 
 function quoted(text: string | undefined): string {
   return text === undefined ? 'nothing' : JSON.stringify(text)
+}
+
+/** What of a call is not as it was recorded. */
+export interface RequestDifference {
+  /** The component that makes the difference: for a model call one of its agent's, else that which holds what is asked. */
+  readonly component: string
+  /** Where in it, such as `message 3 (tool)` or `tool 'look'`. */
+  readonly where: string
+  /** An excerpt; absent: there was nothing of the kind. */
+  readonly recorded?: string
+  /** An excerpt; absent: there is nothing of the kind. */
+  readonly came?: string
+}
+
+/** What makes a call another one than the recorded one. */
+function requestDifference(recorded: Asked, came: Asked): RequestDifference {
+  if (recorded.request !== undefined && came.request !== undefined) {
+    return modelDifference(recorded.name, recorded.request, came.name, came.request)
+  }
+  const component = { tool: 'ToolCall', approval: 'Approval' }[came.kind] ?? came.kind
+  const where =
+    came.kind === 'tool' || came.kind === 'approval' ? 'name and arguments' : 'what stands beside the effect'
+  return differing(component, where, `${recorded.name} ${text(recorded.data)}`, `${came.name} ${text(came.data)}`)
+}
+
+function modelDifference(before: string, recorded: AskedModel, after: string, came: AskedModel): RequestDifference {
+  return (
+    systemDifference(recorded, came) ??
+    toolsDifference(recorded, came) ??
+    llmDifference(before, recorded, after, came) ??
+    (text(recorded.outputSchema) === text(came.outputSchema)
+      ? messagesDifference(recorded, came)
+      : differing('OutputSchema', 'schema', text(recorded.outputSchema), text(came.outputSchema)))
+  )
+}
+
+/** A prompt is put together of several components: the one that was changed is meant. */
+function systemDifference(recorded: AskedModel, came: AskedModel): RequestDifference | undefined {
+  if (recorded.system === came.system) return undefined
+  if (text(recorded.prompt) === text(came.prompt)) {
+    const tools = toolsDifference(recorded, came)
+    if (tools !== undefined) return tools
+    if (text(recorded.skills) !== text(came.skills)) {
+      return differing('Skills', 'system prompt', recorded.system, came.system)
+    }
+  }
+  return differing('SystemPrompt', 'text', recorded.system, came.system)
+}
+
+function toolsDifference(
+  { tools: recorded }: ModelRequest,
+  { tools: came }: ModelRequest,
+): RequestDifference | undefined {
+  for (const tool of came) {
+    const before = recorded.find(({ name }) => name === tool.name)
+    if (before === undefined) return { component: 'ToolRegistry', where: `tool '${tool.name}'`, came: cut(text(tool)) }
+    const fields = new Set([...Object.keys(before), ...Object.keys(tool)]) as Set<keyof typeof tool>
+    for (const field of fields) {
+      const [was, is] = [text(before[field]), text(tool[field])]
+      if (was !== is) return differing('ToolRegistry', `${field} of tool '${tool.name}'`, was, is)
+    }
+  }
+  const gone = recorded.find(({ name }) => came.every((tool) => tool.name !== name))
+  if (gone !== undefined) return { component: 'ToolRegistry', where: `tool '${gone.name}'`, recorded: cut(text(gone)) }
+  const [before, after] = [recorded, came].map((tools) => tools.map(({ name }) => name).join(', ')) as [string, string]
+  return before === after ? undefined : differing('ToolRegistry', 'order', before, after)
+}
+
+function llmDifference(
+  before: string,
+  recorded: ModelRequest,
+  after: string,
+  came: ModelRequest,
+): RequestDifference | undefined {
+  if (before !== after) return differing('Llm', 'model', before, after)
+  for (const key of ['maxOutputTokens', 'temperature', 'thinking', 'extra'] as const) {
+    const [was, is] = [text(recorded.options[key]), text(came.options[key])]
+    if (was !== is) return differing('Llm', key, was, is)
+  }
+  return undefined
+}
+
+function messagesDifference(recorded: ModelRequest, came: ModelRequest): RequestDifference {
+  const index = sharedMessages(recorded, came)
+  const [was, is] = [recorded.messages.at(index), came.messages.at(index)]
+  const role = (is ?? was)?.role
+  const where = role === undefined ? 'messages behind it' : `message ${index + 1} (${role})`
+  return differing('Conversation', where, shown(was), shown(is))
+}
+
+/** With so many equal messages two requests begin. */
+export function sharedMessages({ messages: a }: ModelRequest, { messages: b }: ModelRequest): number {
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    if (digestOf(a.at(index) as Message) !== digestOf(b.at(index) as Message)) return index
+  }
+  return length
+}
+
+function shown(message: Message | undefined): string {
+  if (message === undefined) return ''
+  return message.content.every(({ type }) => type === 'text') ? textOf(message) : text(message.content)
+}
+
+function text(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined ? '' : JSON.stringify(value)
+}
+
+/** So much is shown of each side, and so much of it before the first difference. */
+const maxShownChars = 80
+const charsBefore = 24
+
+function differing(component: string, where: string, recorded: string, came: string): RequestDifference {
+  let same = 0
+  while (same < recorded.length && recorded[same] === came[same]) same++
+  const from = Math.max(0, same - charsBefore)
+  return {
+    component,
+    where,
+    ...(recorded !== '' && { recorded: cut(recorded, from) }),
+    ...(came !== '' && { came: cut(came, from) }),
+  }
+}
+
+function cut(whole: string, from = 0): string {
+  const to = from + maxShownChars
+  return `${from > 0 ? '…' : ''}${whole.slice(from, to).toWellFormed()}${to < whole.length ? '…' : ''}`
 }

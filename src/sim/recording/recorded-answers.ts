@@ -10,7 +10,7 @@ import type { Step } from '../../world/journal.ts'
 import { redo } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 import { type Asked, askedBy, isAnswered } from './asked.ts'
-import { type CallPlace, type RecordedCall, StepCounter } from './recorded-call.ts'
+import { type CallPlace, type RecordedCall, StepCounter } from './answer-book.ts'
 import { RecordedWorld, recordedWorlds } from '../../engine/recording/recorded-worlds.ts'
 import type { Recording } from '../../engine/recording/recording.ts'
 

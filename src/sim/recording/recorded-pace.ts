@@ -2,12 +2,12 @@ import type { StandardInput } from '../../protocol/input.ts'
 import type { DrivenWorld } from '../../engine/effects/host-seams.ts'
 import type { VirtualClock } from '../../engine/loop/virtual-clock.ts'
 import type { Step } from '../../world/journal.ts'
-import { keyOf, type PacedGroup, pacedGroups } from './paced-groups.ts'
 import type { OutsideInputs } from './outside-inputs.ts'
 import type { RecordedTick } from './recorded-answers.ts'
+import type { Input } from '../../world/input.ts'
 
 /** What brings inputs in as they were recorded. */
-export interface PaceParts {
+interface PaceParts {
   readonly ticks: ReadonlyMap<string, readonly RecordedTick[]>
   readonly clock: VirtualClock
   readonly label: (world: string) => string
@@ -159,4 +159,49 @@ export class RecordedPace {
     paced.next = paced.groups.length
     return count
   }
+}
+
+/** An input that is to come: of itself, when work ends or a time comes, or from outside, where it is there already. */
+interface ExpectedInput {
+  readonly key: string
+  /** From outside. */
+  readonly input?: Input
+}
+
+/** What came into a world with one tick. */
+interface PacedGroup {
+  /** World time. */
+  readonly atMs: number
+  readonly expected: readonly ExpectedInput[]
+}
+
+/** What is to come into a world, tick by tick; without what comes of parents and Runners, which nobody has to wait for. */
+function pacedGroups(
+  label: string,
+  ticks: readonly RecordedTick[],
+  isOutside: (input: Input) => boolean,
+): readonly PacedGroup[] {
+  const settled = new Set<string>()
+  return ticks.flatMap(({ tick, nowMs, inputs }, number) => {
+    const expected = inputs.flatMap((input, index): readonly ExpectedInput[] => {
+      const key = keyOf(input)
+      if (key === undefined) {
+        // What was there before the first tick belongs to the world as it is made.
+        return number > 0 && isOutside(input) ? [{ key: `recorded ${label} ${tick}/${index}`, input }] : []
+      }
+      const effect = key.slice(key.indexOf(' '))
+      // Whose outcome has come has no deadline any more.
+      if (input.kind === 'due' && settled.has(effect)) return []
+      if (input.kind === 'outcome') settled.add(effect)
+      return [{ key }]
+    })
+    return expected.length === 0 ? [] : [{ atMs: nowMs, expected }]
+  })
+}
+
+/** Names an input that comes of an effect; `undefined`: it does not. */
+function keyOf(input: Input | StandardInput): string | undefined {
+  const { kind, effect, attempt } = input as Partial<Record<string, unknown>>
+  const isOwn = kind === 'outcome' || kind === 'admitted' || kind === 'due'
+  return isOwn ? `${kind} ${String(effect)}/${String(attempt)}` : undefined
 }

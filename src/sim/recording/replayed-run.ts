@@ -9,14 +9,12 @@ import type { StandardInput } from '../../protocol/input.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { SimulatedWork } from '../simulated-work.ts'
-import { AnswerBook } from './answer-book.ts'
+import { AnswerBook, StepCounter } from './answer-book.ts'
 import { type Asked, askedBy } from './asked.ts'
 import { type Missed, missed } from './missed.ts'
 import { OutsideInputs } from './outside-inputs.ts'
-import { StepCounter } from './recorded-call.ts'
 import { type RecordedAnswers, recordedAnswers } from './recorded-answers.ts'
-import type { Recall } from './recorded-effect.ts'
-import { recordedHost } from './recorded-host.ts'
+import { type Recall, recordedHost } from './recorded-host.ts'
 import { RecordedPace } from './recorded-pace.ts'
 import { otherVersion, type Recording } from '../../engine/recording/recording.ts'
 
@@ -24,7 +22,7 @@ import { otherVersion, type Recording } from '../../engine/recording/recording.t
 export type OnMiss = 'fail' | 'script'
 
 /** What a replay needs of its simulation. */
-export interface ReplayedRunParts {
+interface ReplayedRunParts {
   readonly recording: Recording
   readonly onMiss: OnMiss
   readonly components: Iterable<Component>

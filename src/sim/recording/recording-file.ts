@@ -1,12 +1,43 @@
-import { readFile } from 'node:fs/promises'
-import type { z } from 'zod'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { z } from 'zod'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { readSnapshot } from '../../world/restore.ts'
 import { LinesHash } from '../../world/sha256.ts'
-import { FileEnd, FileHead, fileFormat, RowLine, SnapshotLine, WorldHead } from './file-lines.ts'
 import { RecordedWorld } from '../../engine/recording/recorded-worlds.ts'
-import { type Recording, recordingWith, type SavedWorld } from '../../engine/recording/recording.ts'
+import { type Recording, recordingOf, recordingWith, type SavedWorld } from '../../engine/recording/recording.ts'
+import { lazily } from '../../world/lazily.ts'
+import { randomUUID } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import type { Store } from '../../stores/port.ts'
+
+/** Version of the form of recording files. In files of format 1 no world notes which version of entia recorded it. */
+const fileFormat = 2
+
+const count = lazily(() => z.number().int().nonnegative())
+
+/** First line: what the file is, and whose worlds follow, the root first. */
+const FileHead = lazily(() =>
+  z.strictObject({
+    entiaRecording: z.union([z.literal(1), z.literal(fileFormat)]),
+    root: z.string().min(1),
+    worlds: z.array(z.string().min(1)).min(1),
+  }),
+)
+
+/** Begins a world: so many lines of a snapshot, then so many rows, follow. */
+const WorldHead = lazily(() =>
+  z.strictObject({ world: z.string(), tick: count(), snapshot: count().min(1), rows: count() }),
+)
+
+/** A line of a snapshot, as its store had it. */
+const SnapshotLine = lazily(() => z.strictObject({ line: z.string() }))
+
+/** A committed tick, as its store had it. */
+const RowLine = lazily(() => z.strictObject({ tick: count(), line: z.string() }))
+
+/** Last line: how many lines stand before it, and their SHA-256. */
+const FileEnd = lazily(() => z.strictObject({ end: z.strictObject({ lines: count(), sha256: z.string().length(64) }) }))
 
 const advice = 'Nothing was loaded: use another copy of the file, or save the recording again.'
 
@@ -152,5 +183,105 @@ class FileLines {
     if (format <= fileFormat) return
     const what = `${this.#file} has format ${format} of recordings, this version reads up to ${fileFormat}`
     throw new EntiaError('newer-version', `${what}. Update entia.`, details)
+  }
+}
+
+type LineOf<Schema extends () => z.ZodType> = z.infer<ReturnType<Schema>>
+type Line =
+  | LineOf<typeof FileHead>
+  | LineOf<typeof WorldHead>
+  | LineOf<typeof SnapshotLine>
+  | LineOf<typeof RowLine>
+  | LineOf<typeof FileEnd>
+
+/** So many characters are written at once. */
+const maxChunkChars = 1_000_000
+
+/**
+ * Saves the run of a root world, which was run with `record: true`, and of all its sessions in a file. Folders are made;
+ * a file that is there is replaced once the new one is whole.
+ *
+ * @throws `no-such-world`; `world-locked` while a Runner drives it; `invalid-argument` if it was not recorded; `store-failed`
+ * if the file cannot be written
+ */
+export async function saveRecording(store: Store, name: string, file: string): Promise<void> {
+  const recording = await wholeRun(store, name)
+  const folder = dirname(file)
+  const draft = join(folder, `.${basename(file)}.${randomUUID()}`)
+  try {
+    await mkdir(folder, { recursive: true })
+    await write(draft, recording)
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    const what = `The recording of '${name}' cannot be written to ${file}: ${thrownMessage(error)}`
+    throw new EntiaError(
+      'store-failed',
+      `${what}. Check the path, its rights and the room on the disk.`,
+      { file },
+      { cause: error },
+    )
+  }
+}
+
+async function wholeRun(store: Store, name: string): Promise<Recording> {
+  const root = (await store.list()).find((info) => info.name === name)?.root
+  if (root !== undefined) {
+    const what = `World '${name}' is that of a session in the run of '${root}'`
+    throw new EntiaError('invalid-argument', `${what}, and is saved with it: save the recording of '${root}'.`)
+  }
+  const recording = await recordingOf(store, name)
+  for (const world of recording.worlds) assertRecorded(new RecordedWorld(world), name)
+  return recording
+}
+
+/** Only a run with `record: true` keeps who wrote what, and all its ticks. */
+function assertRecorded(recorded: RecordedWorld, root: string): void {
+  const { name: world } = recorded
+  for (const { delta, writers } of recorded.steps()) {
+    if (writers !== undefined) continue
+    const { tick } = delta
+    const what = `Tick ${tick} of world '${world}' was run without record: true, so the run of '${root}' cannot be saved`
+    const advice = 'Run it from its beginning with run(world, { store, record: true, … }), and save that run'
+    throw new EntiaError('invalid-argument', `${what}. ${advice}.`, { world, tick })
+  }
+}
+
+async function write(file: string, recording: Recording): Promise<void> {
+  const handle = await open(file, 'wx')
+  try {
+    let chunk = ''
+    for (const line of textOf(recording)) {
+      chunk += `${line}\n`
+      if (chunk.length < maxChunkChars) continue
+      await handle.writeFile(chunk)
+      chunk = ''
+    }
+    await handle.writeFile(chunk)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function* textOf(recording: Recording): Generator<string> {
+  const hash = new LinesHash()
+  let lines = 0
+  for (const line of linesOf(recording)) {
+    const text = JSON.stringify(line)
+    hash.add(text)
+    lines++
+    yield text
+  }
+  const end: Line = { end: { lines, sha256: hash.end() } }
+  yield JSON.stringify(end)
+}
+
+function* linesOf({ root, worlds }: Recording): Generator<Line> {
+  yield { entiaRecording: fileFormat, root, worlds: worlds.map(({ name }) => name) }
+  for (const { name, snapshot, rows } of worlds) {
+    yield { world: name, tick: snapshot.tick, snapshot: snapshot.lines.length, rows: rows.length }
+    for (const line of snapshot.lines) yield { line }
+    for (const { tick, line } of rows) yield { tick, line }
   }
 }
