@@ -4,7 +4,15 @@ import { reportOf, type SweepResult } from '../sim/sweep.ts'
 import type { SimulationResult } from '../sim/simulate.ts'
 import type { Entity } from '../world/component.ts'
 import type { JsonObject } from '../world/json.ts'
-import { type ExpectedAnswer, haveAnswered, haveCalled, haveKeptLaws, haveSession, type Matched, type Matches } from './matchers.ts'
+import {
+  type ExpectedAnswer,
+  haveAnswered,
+  haveCalled,
+  haveKeptLaws,
+  haveSession,
+  type Matched,
+  type Matches,
+} from './matchers.ts'
 import type { Seen } from './world-queries.ts'
 
 export type { Seen } from './world-queries.ts'
