@@ -196,8 +196,8 @@ const maxLawChars = 60
 
 /** A test for vitest that makes a broken run again, complete but for the options that only a program has. */
 function pastedTest({ seed, law, faults, latencyMs, options = usualOptions }: PastedCase): string {
-  const said = new Set(['seed', 'faults', ...(latencyMs === undefined ? [] : ['latencyMs'])])
-  const own = options.filter((name) => !said.has(name))
+  const written = new Set(['seed', 'faults', ...(latencyMs === undefined ? [] : ['latencyMs'])])
+  const own = options.filter((name) => !written.has(name))
   const name = law.length > maxLawChars ? `${cutText(law, maxLawChars)}…` : law
   return [
     "import { simulate } from 'entia/sim'",

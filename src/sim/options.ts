@@ -175,6 +175,7 @@ const shapes = {
   prices: byName('prices by model', () => true),
   services: byName('services by name, as service() makes them', has('start')),
   users: byName('users by name, as simulatedUser() makes them', has('behaviour')),
+  // oxlint-disable-next-line typescript/no-deprecated -- both names are checked
   people: byName('users by name, as simulatedUser() makes them', has('behaviour')),
   faults: {
     wanted: 'probabilities by place, such as { model: { hang: 0.1 } }, or a list of faults',

@@ -28,13 +28,13 @@ export interface Reading {
   readonly faults: readonly ConversationFault[]
 }
 
-const untouched: Reading = { touched: [], faults: [] }
+const nothingRead: Reading = { touched: [], faults: [] }
 
 /** The conversations of a run's worlds, read as they grow. The laws of a run share them: each tick is read once. */
 export class Conversations {
   readonly #byWorld = new Map<string, Map<Entity, ConversationReader>>()
   #step: DrivenStep | World | undefined
-  #reading: Reading = untouched
+  #reading: Reading = nothingRead
 
   /** Calls in an agent's last message that have no result yet. */
   open({ name }: World, agent: Entity): readonly string[] {
@@ -64,12 +64,12 @@ export class Conversations {
 
   #read({ changes, world, step }: WatchedTick): Reading {
     const readers = this.#byWorld.get(world.name)
-    if (readers === undefined) return untouched
+    if (readers === undefined) return nothingRead
     const { appended, removed, set, spliced } = changes.ofLog(Conversation)
     const { despawned } = step.delta
     for (const agent of removed) readers.delete(agent)
     if (despawned !== undefined) for (const entity of despawned) readers.delete(entity)
-    if (set.length === 0 && appended.length === 0 && spliced.length === 0) return untouched
+    if (set.length === 0 && appended.length === 0 && spliced.length === 0) return nothingRead
     const touched: Entity[] = []
     const faults: ConversationFault[] = []
     for (const [agent, messages] of set) {

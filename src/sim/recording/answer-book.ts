@@ -1,5 +1,4 @@
-import type { Asked } from './asked.ts'
-import { sharedMessages } from './missed.ts'
+import { type Asked, sharedMessages } from './asked.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
 

@@ -106,10 +106,19 @@ function chainOver(log: readonly Message[], count: number): number {
 const digests = new WeakMap<object, number>()
 
 /** Of a part of a request. Such parts are frozen, and come again with every step. */
-export function digestOf(part: object): number {
+function digestOf(part: object): number {
   let known = digests.get(part)
   if (known === undefined) digests.set(part, (known = fingerprint(JSON.stringify(part))))
   return known
+}
+
+/** The number of equal messages with which both requests begin. */
+export function sharedMessages({ messages: a }: ModelRequest, { messages: b }: ModelRequest): number {
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    if (digestOf(a.at(index) as Message) !== digestOf(b.at(index) as Message)) return index
+  }
+  return length
 }
 
 /** What every effect has, and says nothing of what it is to do. */

@@ -1,4 +1,4 @@
-import { type Asked, type AskedModel, digestOf } from './asked.ts'
+import { type Asked, type AskedModel, sharedMessages } from './asked.ts'
 import type { CallPlace, RecordedCall } from './answer-book.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { ModelRequest } from '../../models/port.ts'
@@ -52,8 +52,8 @@ function why(nearest: RecordedCall | undefined, place: CallPlace, difference: Re
   return `What differs first is ${component}, in ${where}: recorded ${quoted(recorded)}, got ${quoted(came)}${compared}.`
 }
 
-function quoted(text: string | undefined): string {
-  return text === undefined ? 'nothing' : JSON.stringify(text)
+function quoted(excerpt: string | undefined): string {
+  return excerpt === undefined ? 'nothing' : JSON.stringify(excerpt)
 }
 
 /** What of a call is not as it was recorded. */
@@ -142,15 +142,6 @@ function messagesDifference(recorded: ModelRequest, came: ModelRequest): Request
   const role = (is ?? was)?.role
   const where = role === undefined ? 'messages behind it' : `message ${index + 1} (${role})`
   return differing('Conversation', where, shown(was), shown(is))
-}
-
-/** With so many equal messages two requests begin. */
-export function sharedMessages({ messages: a }: ModelRequest, { messages: b }: ModelRequest): number {
-  const length = Math.min(a.length, b.length)
-  for (let index = 0; index < length; index++) {
-    if (digestOf(a.at(index) as Message) !== digestOf(b.at(index) as Message)) return index
-  }
-  return length
 }
 
 function shown(message: Message | undefined): string {

@@ -14,7 +14,7 @@ import type { Store } from '../../stores/port.ts'
 /** Version of the form of recording files. In files of format 1 no world notes which version of entia recorded it. */
 const fileFormat = 2
 
-const count = lazily(() => z.number().int().nonnegative())
+const natural = lazily(() => z.number().int().nonnegative())
 
 /** First line: what the file is, and whose worlds follow, the root first. */
 const FileHead = lazily(() =>
@@ -27,19 +27,21 @@ const FileHead = lazily(() =>
 
 /** Begins a world: so many lines of a snapshot, then so many rows, follow. */
 const WorldHead = lazily(() =>
-  z.strictObject({ world: z.string(), tick: count(), snapshot: count().min(1), rows: count() }),
+  z.strictObject({ world: z.string(), tick: natural(), snapshot: natural().min(1), rows: natural() }),
 )
 
 /** A line of a snapshot, as its store had it. */
 const SnapshotLine = lazily(() => z.strictObject({ line: z.string() }))
 
 /** A committed tick, as its store had it. */
-const RowLine = lazily(() => z.strictObject({ tick: count(), line: z.string() }))
+const RowLine = lazily(() => z.strictObject({ tick: natural(), line: z.string() }))
 
 /** Last line: how many lines stand before it, and their SHA-256. */
-const FileEnd = lazily(() => z.strictObject({ end: z.strictObject({ lines: count(), sha256: z.string().length(64) }) }))
+const FileEnd = lazily(() =>
+  z.strictObject({ end: z.strictObject({ lines: natural(), sha256: z.string().length(64) }) }),
+)
 
-const advice = 'Nothing was loaded: use another copy of the file, or save the recording again.'
+const copyAdvice = 'Nothing was loaded: use another copy of the file, or save the recording again.'
 
 /**
  * The recording that a file holds.
@@ -156,7 +158,7 @@ class FileLines {
   }
 
   corrupt(line: number, what: string): EntiaError {
-    return new EntiaError('corrupt-journal', `${this.#file}, line ${line}: ${what}. ${advice}`, {
+    return new EntiaError('corrupt-journal', `${this.#file}, line ${line}: ${what}. ${copyAdvice}`, {
       file: this.#file,
       line,
     })
