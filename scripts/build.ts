@@ -66,8 +66,12 @@ function doors(): Record<string, string> {
   return sources
 }
 
-/** The file behind the doors that a source goes to: who imports `entia` alone loads neither simulator nor command line. */
-function partOf(source: string): string {
+/**
+ * The file behind the doors that a source goes to: who imports `entia` alone loads neither simulator nor command line. The
+ * version stays in the program's own file, which prints it without loading another.
+ */
+function partOf(source: string): string | null {
+  if (source === join(root, 'package.json')) return null
   const [, part] = /^src\/(cli|sim|vitest)\//.exec(relative(root, source).replaceAll('\\', '/')) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
 }

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ConfigInput } from '../rules/config/checked-layer.ts'
 import { contextFlags, contextFlagsHelp, flagLayer, givenFlags } from './config/context-flags.ts'
-import { parsedWords } from './parsed-words.ts'
+import { parsedWords, UsageError } from './parsed-words.ts'
 import type { Question } from '../../examples/reader/reader.ts'
-import { UsageError } from './usage-error.ts'
 
 /** A parsed command line. */
 export interface AskArguments {
@@ -48,6 +47,7 @@ replay, write ./sim or ./replay. See also entia sim --help, entia replay --help.
   --json              print one JSON object per line; events of sessions have
                       a path of session ids
   --help              show this help
+  --version           print the version
 
 Context and limits. An option overrides its key in .entia/config.json of this
 folder, which overrides config.json in your configuration folder

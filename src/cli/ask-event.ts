@@ -1,5 +1,16 @@
 import type { StandardEvents } from '../protocol/event.ts'
-import type { Failure, JsonObject, SessionStatus, Stop, TokenUsage } from '../index.ts'
+import {
+  type Failure,
+  type JsonObject,
+  type Message,
+  type SessionStatus,
+  type Stop,
+  textOf,
+  type TokenUsage,
+} from '../index.ts'
+import { cutText } from '../rules/text/cut-text.ts'
+
+const maxNameChars = 60
 
 /** What a run has used, over all its starts, its sessions included. */
 export interface Totals {
@@ -169,4 +180,35 @@ export interface View {
   tell(event: AskEvent): void
   /** Leaves the terminal in order. Idempotent. */
   close(): void
+}
+
+/** What people call a session by: the places that it is to look into, or else how its task begins. */
+export function sessionName(task: string): string {
+  const places = [...task.matchAll(/^Look only in: *(\S.*)$/gm)].at(-1)?.[1]
+  const name = (places ?? task.trim().split('\n', 1)[0] ?? '').trim()
+  return cutText(name, maxNameChars, '…')
+}
+
+/** The tool calls of a conversation that are answered, oldest first. */
+export function answeredTools(messages: readonly Message[]): AnsweredTool[] {
+  const asked = new Map(askedTools(messages).map((call) => [call.callId, call]))
+  return messages.flatMap((message) => {
+    if (message.role !== 'tool') return []
+    const { callId, name: tool, isError = false } = message
+    return [{ callId, tool, arguments: asked.get(callId)?.arguments ?? {}, isError, text: textOf(message) }]
+  })
+}
+
+/** Those that are not. */
+export function openTools(messages: readonly Message[]): OpenTool[] {
+  const answered = new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : [])))
+  return askedTools(messages).filter(({ callId }) => !answered.has(callId))
+}
+
+function askedTools(messages: readonly Message[]): OpenTool[] {
+  return messages.flatMap((message) => {
+    if (message.role !== 'assistant') return []
+    const calls = message.content.filter((block) => block.type === 'tool-call')
+    return calls.map(({ id, name, arguments: input }) => ({ callId: id, tool: name, arguments: input }))
+  })
 }

@@ -4,14 +4,12 @@ import type { Config } from '../doors/context.ts'
 import { Conversation, EntiaError, lastText, LastTurn, Llm, sqliteStore, textOf } from '../index.ts'
 import { readQuestion } from '../../examples/reader/reader.ts'
 import { type AskArguments, questionOf } from './ask-arguments.ts'
-import type { AskEvent, View } from './ask-event.ts'
+import { answeredTools, type AskEvent, type View } from './ask-event.ts'
 import { type AskRun, isFinished, lastRun, newRun, type OpenRun, reopened, type RunOptions } from './ask-runs.ts'
-import { adviceOn, assertKey, chooseModel } from './choose-model.ts'
-import { smallTierGuard } from './config/small-tier-guard.ts'
+import { adviceOn, assertKey, chooseModel, smallTierGuard } from './choose-model.ts'
 import { followRun } from './follow-run.ts'
 import { foundTree } from './found-agents.ts'
 import { Folder } from './lead.ts'
-import { answeredTools } from './tool-calls.ts'
 
 export interface AskOptions extends AskArguments {
   /** The files and the command line taken together. */

@@ -1,8 +1,6 @@
 import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { Conversation, type Entity, type Message, type Runner, type World } from '../index.ts'
-import { type AskEvent, contextEventTypes, type OpenTool } from './ask-event.ts'
-import { sessionName } from './session-name.ts'
-import { answeredTools, openTools } from './tool-calls.ts'
+import { answeredTools, type AskEvent, contextEventTypes, type OpenTool, openTools, sessionName } from './ask-event.ts'
 
 type Path = readonly string[] | undefined
 type Tell = (event: AskEvent) => void

@@ -15,10 +15,8 @@ import {
   textOf,
   type World,
 } from '../index.ts'
-import type { FoundAgent, FoundSession, Totals } from './ask-event.ts'
+import { answeredTools, type FoundAgent, type FoundSession, openTools, sessionName, type Totals } from './ask-event.ts'
 import { restoring } from './lead.ts'
-import { sessionName } from './session-name.ts'
-import { answeredTools, openTools } from './tool-calls.ts'
 
 /** An agent and all sessions below it, as their worlds have them. Only for worlds that are not driven. */
 export async function foundTree(store: Store, world: World, agent: Entity) {

@@ -1,5 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { UsageError } from './usage-error.ts'
+
+/** Wrong arguments. The message says what is wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
 
 /** Parses a command line. @throws UsageError for an unknown option, or one without its value */
 export function parsedWords<T extends NonNullable<ParseArgsConfig['options']>>(words: readonly string[], options: T) {

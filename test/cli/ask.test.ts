@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { askArguments, askHelp } from '../../src/cli/ask-arguments.ts'
-import { UsageError } from '../../src/cli/usage-error.ts'
+import { UsageError } from '../../src/cli/parsed-words.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { readSource } from '../architecture/source-file.ts'
 import { tempFolder } from '../tools/temp-folder.ts'
 import { answerOf, asking, only } from './asking.ts'
 import { eventsOf, run } from './program.ts'
@@ -222,6 +224,15 @@ describe('a command line that cannot be understood', () => {
     const { code, stdout } = await run(['--help'], { in: await tempFolder() })
     expect({ code, stdout }).toEqual({ code: 0, stdout: askHelp })
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+})
+
+describe('--version', () => {
+  it('prints the version, and loads nothing of the program for that', async () => {
+    const { code, stdout } = await run(['--version'], { in: await tempFolder() })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${manifest.version}\n` })
+    const { imports } = readSource('src/cli/main.ts', readFileSync('src/cli/main.ts', 'utf8'))
+    expect(imports.filter(({ loaded }) => loaded === 'at-once').map(({ target }) => target)).toEqual(['package.json'])
   })
 })
 

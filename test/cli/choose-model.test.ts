@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { adviceOn, assertKey, chooseModel } from '../../src/cli/choose-model.ts'
-import { UsageError } from '../../src/cli/usage-error.ts'
+import { UsageError } from '../../src/cli/parsed-words.ts'
 
 const bothKeys = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'b' }
 

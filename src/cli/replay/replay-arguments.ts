@@ -1,5 +1,4 @@
-import { parsedWords } from '../parsed-words.ts'
-import { UsageError } from '../usage-error.ts'
+import { parsedWords, UsageError } from '../parsed-words.ts'
 
 /** What `entia replay` is asked for. */
 export interface ReplayArguments {

@@ -9,7 +9,7 @@ import { cleanText } from '../../tools/files/clean-text.ts'
 import type { Json } from '../../world/json.ts'
 import { loadStories } from '../sim/load-stories.ts'
 import { durationText, many } from '../terminal/amounts.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../parsed-words.ts'
 import type { ReplayArguments } from './replay-arguments.ts'
 
 /** So much is shown of a value that differs; `--json` gives all of it. */

@@ -1,10 +1,9 @@
-import type { SweepFailure } from '../../sim/sweep.ts'
-import { sweep } from '../../sim/sweep.ts'
+import { sweep, type SweepFailure } from '../../sim/sweep.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import type { JobAnswer, JobOrder, SimFailure } from './job-messages.ts'
+import type { JobAnswer, JobOrder, SimFailure } from './jobs.ts'
 import { loadStories, type Stories } from './load-stories.ts'
-import { tallyOf } from './tally.ts'
+import { tallyOf } from './seed-ranges.ts'
 
 /** A process that runs seeds of a file for the one that started it, and ends with it. */
 export async function serveAsJob(file: string): Promise<void> {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { SimulateOptions } from '../../sim/options.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../parsed-words.ts'
 import type { SimArguments } from './sim-arguments.ts'
 
 /** What a story is without its seed. */

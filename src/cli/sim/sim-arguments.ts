@@ -1,5 +1,4 @@
-import { parsedWords, wholeNumber } from '../parsed-words.ts'
-import { UsageError } from '../usage-error.ts'
+import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 
 /** What `entia sim` is asked for. */
 export interface SimArguments {

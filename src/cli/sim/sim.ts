@@ -1,16 +1,21 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { failureReport } from '../../sim/failure-report.ts'
 import { standardLaws } from '../../sim/laws/index.ts'
+import { simulate, type SimulationResult } from '../../sim/simulate.ts'
+import { timelinePage } from '../../sim/timeline-page.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import type { Interruption } from '../interruption.ts'
+import { UsageError } from '../parsed-words.ts'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
 import type { Output } from '../terminal/screen.ts'
 import { Job, jobCount } from './jobs.ts'
 import type { Stories, StoryOptions } from './load-stories.ts'
-import type { Pictures } from './one-run.ts'
 import type { SimArguments } from './sim-arguments.ts'
 import { type StorySweep, sweepStory } from './sweep-story.ts'
-import { sweepSummary } from './sweep-summary.ts'
-import { SweepView } from './sweep-view.ts'
+import { sweepSummary, SweepView } from './sweep-view.ts'
 
 /** What the command has of the process that it runs in. */
 export interface SimOutside {
@@ -22,6 +27,13 @@ export interface SimOutside {
   readonly job: readonly string[]
 }
 
+interface Pictures {
+  readonly trace?: readonly string[]
+  readonly mermaid?: string
+  /** Where the page was written. */
+  readonly html?: string
+}
+
 /** Runs stories. Gives the exit code. @throws UsageError */
 export async function sim(stories: Stories, asked: SimArguments, outside: SimOutside): Promise<number> {
   return asked.seed === undefined ? sweepAll(stories, asked, outside) : oneSeed(stories, asked.seed, asked, outside)
@@ -29,7 +41,6 @@ export async function sim(stories: Stories, asked: SimArguments, outside: SimOut
 
 async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { out }: SimOutside): Promise<number> {
   const [name, story] = [...stories][0] as [string, StoryOptions]
-  const { picturesOf, reportOn, runOne } = await import('./one-run.ts')
   const result = await runOne(story, seed)
   const pictures = picturesOf(result, asked)
   const { ok, hash, ticks, crashes, checks, virtualMs, faults, violation, trace } = result
@@ -93,7 +104,6 @@ async function picturesOfSweep(
   const shown = swept.find(({ failure }) => failure !== undefined) ?? swept[0]
   const story = shown && stories.get(shown.story)
   if (story === undefined || !isAnyAsked(asked) || signal.aborted) return {}
-  const { picturesOf, runOne } = await import('./one-run.ts')
   return picturesOf(await runOne(story, shown?.failure?.seed ?? asked.from), asked)
 }
 
@@ -110,6 +120,35 @@ async function writePictures(out: Output, { trace, mermaid, html }: Pictures): P
   const where = html === undefined || mermaid !== undefined ? undefined : `The page is ${html}`
   const texts = [trace?.map(cleanText).join('\n'), mermaid, where]
   for (const text of texts) if (text !== undefined) await write(out, `${text}\n`)
+}
+
+/** One run, whatever its file says of where its trace goes. */
+function runOne(story: StoryOptions, seed: number): Promise<SimulationResult> {
+  const { onTrace: _onTrace, ...options } = story
+  return simulate({ ...options, seed })
+}
+
+/** The report of a run that broke a law, not shrunk. */
+function reportOn(result: SimulationResult, story: StoryOptions): string {
+  return failureReport(result, { options: Object.keys(story) })
+}
+
+/** Makes what is asked for. @throws UsageError where a page cannot be written */
+function picturesOf(result: SimulationResult, { html, mermaid, trace }: SimArguments): Pictures {
+  if (html !== undefined) writePage(html, timelinePage(result))
+  return {
+    ...(trace && { trace: result.trace.lines }),
+    ...(mermaid && { mermaid: result.trace.toMermaid() }),
+    ...(html !== undefined && { html: resolve(html) }),
+  }
+}
+
+function writePage(file: string, page: string): void {
+  try {
+    writeFileSync(file, page)
+  } catch (error) {
+    throw new UsageError(`The page cannot be written: ${thrownMessage(error)}.`)
+  }
 }
 
 function isAnyAsked({ html, mermaid, trace }: SimArguments): boolean {

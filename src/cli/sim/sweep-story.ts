@@ -1,9 +1,7 @@
 import { untilAborted } from '../../engine/effects/until-aborted.ts'
-import type { Job } from './jobs.ts'
-import type { SimFailure } from './job-messages.ts'
-import { SeedRanges } from './seed-ranges.ts'
+import type { Job, SimFailure } from './jobs.ts'
+import { SeedRanges, type Tally } from './seed-ranges.ts'
 import type { SimArguments } from './sim-arguments.ts'
-import type { Tally } from './tally.ts'
 
 /** How far a sweep of a story is, or what became of it. */
 export interface StorySweep {

@@ -1,13 +1,15 @@
 import stringWidth from 'string-width'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
 import { type Output, Screen, type Span, type StyledLine } from '../terminal/screen.ts'
-import { faultsIn } from './tally.ts'
+import { faultsIn } from './seed-ranges.ts'
 import type { StorySweep } from './sweep-story.ts'
 
 /** On a terminal it is drawn so often at most; elsewhere a line is written so often at most. */
 const redrawMs = 100
 const plainMs = 5_000
 const barColumns = [10, 32] as const
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 export interface SweepBeginning {
   readonly story: string
@@ -67,7 +69,7 @@ export class SweepView {
 }
 
 /** What a story goes by in texts. */
-export function nameOf({ story }: Pick<StorySweep, 'story'>): string {
+function nameOf({ story }: Pick<StorySweep, 'story'>): string {
   return story === '' ? 'sim' : story
 }
 
@@ -91,6 +93,61 @@ function factsOf({ tally, seeds, realMs, doing }: StorySweep): Span[] {
 }
 
 /** `305`, or `4.2` where that tells more. */
-export function rateText(aSecond: number): string {
+function rateText(aSecond: number): string {
   return aSecond >= 20 || aSecond === 0 ? numberText(Math.round(aSecond)) : aSecond.toFixed(1)
+}
+
+/** A table of what a sweep has come to. */
+export function sweepSummary(
+  sweep: StorySweep,
+  { from, jobs, laws }: { readonly from: number; readonly jobs: number; readonly laws: number },
+): StyledLine[] {
+  const { tally, seeds, realMs, isStopped } = sweep
+  const { runs, failures, ticks, crashes, checks, virtualMs, failed } = tally
+  const end = failures > 0 ? 'failed' : isStopped ? 'stopped' : 'passed'
+  const style = { failed: 'red', stopped: 'yellow', passed: 'green' } as const
+  const missing = runs < seeds ? `, of ${numberText(seeds)} that were asked for` : ''
+  const rows: [string, string][] = [
+    ['seeds', `${many(runs, 'run')} from ${from}${missing}`],
+    [
+      'speed',
+      `${rateText((runs / Math.max(realMs, 1)) * 1_000)} a second, ${durationText(realMs)}, ${many(jobs, 'job')}`,
+    ],
+    ['ticks', numberText(ticks)],
+    ['world time', longText(virtualMs)],
+    ['crashes', numberText(crashes)],
+    ['laws checked', `${many(checks, 'time')}, ${many(laws, 'law')}`],
+    ...faultRows(sweep),
+  ]
+  if (failures > 0) rows.push(['failed seeds', failedText(failed, failures)])
+  const width = Math.max(...rows.map(([name]) => name.length))
+  const line = ([name, text]: readonly [string, string]): StyledLine => [
+    { text: `  ${name.padEnd(width)}  `, style: 'dim' },
+    { text },
+  ]
+  const head: Span[] = [
+    { text: nameOf(sweep), style: 'bold' },
+    { text: ' ' },
+    { text: end, style: ['bold', style[end]] },
+  ]
+  return [head, ...rows.map(line)]
+}
+
+function faultRows({ tally }: StorySweep): [string, string][] {
+  const entries = Object.entries(tally.faults).toSorted(([, one], [, other]) => other - one)
+  const rows = entries.map(([name, count]): [string, string] => [`  ${name}`, numberText(count)])
+  return [['faults', numberText(faultsIn(tally))], ...rows]
+}
+
+function failedText(failed: readonly number[], failures: number): string {
+  const shown = failed.slice(0, 20)
+  const rest = failures - shown.length
+  return `${shown.join(', ')}${rest > 0 ? ` and ${numberText(rest)} more` : ''}`
+}
+
+/** Simulated time adds up to years. */
+function longText(durationMs: number): string {
+  if (durationMs < hourMs) return durationText(durationMs)
+  if (durationMs < 2 * dayMs) return `${(durationMs / hourMs).toFixed(1)} hours`
+  return `${numberText(Math.round(durationMs / dayMs))} days`
 }

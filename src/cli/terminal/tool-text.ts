@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../index.ts'
-import type { AnsweredTool } from '../ask-event.ts'
-import { sessionName } from '../session-name.ts'
+import { type AnsweredTool, sessionName } from '../ask-event.ts'
 import { many } from './amounts.ts'
 import type { Row, Style } from './screen.ts'
 
