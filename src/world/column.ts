@@ -2,15 +2,14 @@ import type { Component, Entity } from './component.ts'
 import type { LogEdit } from './changes.ts'
 import type { Json } from './json.ts'
 
-/**
- * All values of one component, packed by the entities' private rows from the first that has it: effects come and go in
- * rows behind a crowd of agents, and their columns have no places for those.
- */
+/** All values of one component, by the entities' rows, starting at the first row that has it: late columns stay short. */
 export class Column {
   readonly token: Component
-  /** What entities had before the step under way, or the last one, first wrote here. */
-  readonly touched = new Touched()
-  #values: (Json | undefined)[] = []
+  /** What the step under way, or the last one, has overwritten here. */
+  touched: Touched | undefined
+  /** The system that wrote it last in this step. */
+  writer: string | undefined
+  #values: (Json | undefined)[] = empty
   #firstRow = 0
   #count = 0
 
@@ -33,13 +32,22 @@ export class Column {
   }
 
   set(row: number, value: Json | undefined): void {
-    if (this.#values.length === 0) this.#firstRow = row
-    else if (row < this.#firstRow) this.#makeRoom(row)
+    if (this.#count === 0) return this.#setFirst(row, value)
+    if (row < this.#firstRow) this.#makeRoom(row)
     const place = row - this.#firstRow
     while (this.#values.length <= place) this.#values.push(undefined)
     if (this.#values[place] !== undefined) this.#count--
     if (value !== undefined) this.#count++
     this.#values[place] = value
+    if (this.#count === 0) this.#values = empty
+  }
+
+  /** A literal of one item: an empty array that is pushed to makes room for 17. */
+  #setFirst(row: number, value: Json | undefined): void {
+    if (value === undefined) return
+    this.#firstRow = row
+    this.#values = [value]
+    this.#count = 1
   }
 
   /** The rows that have a value, ascending. */
@@ -52,7 +60,7 @@ export class Column {
     return found
   }
 
-  /** More than is asked for, so that rows that come in descending order do not move everything each time. */
+  /** Makes more room than needed, so that rows set in descending order do not move all values each time. */
   #makeRoom(row: number): void {
     const firstRow = Math.max(0, Math.min(row, this.#firstRow - this.#values.length))
     const places = Array.from({ length: this.#firstRow - firstRow }, () => undefined)
@@ -61,16 +69,17 @@ export class Column {
   }
 }
 
-/** From here on entities are looked up by a Map instead of one after another. */
+/** Shared by all columns without a value; never written to. */
+const empty: (Json | undefined)[] = []
+
+/** With more entities than this, they are looked up in a Map instead of one after another. */
 const maxListed = 8
 
-/** What a step has written over in one column, by entity: a chain of it. Mostly it is very little, many times over. */
-class Touched {
+/** What a step has overwritten in one column: a linked list by entity, since mostly it is one entity or a few. */
+export class Touched {
   first: Before | undefined
-  /** Its column is among those that the step has written in. */
-  isNoted = false
-  /** Entities were first written over in ascending order: mostly it is one, or they were gone through so. */
-  isAscending = true
+  /** The list is in ascending order of entities. */
+  #isAscending = true
   #last: Before | undefined
   #count = 0
   #index: Map<Entity, Before> | undefined
@@ -87,27 +96,24 @@ class Touched {
     if (this.#last === undefined) this.first = before
     else {
       this.#last.next = before
-      this.isAscending &&= before.entity > this.#last.entity
+      this.#isAscending &&= before.entity > this.#last.entity
     }
     this.#last = before
     this.#count++
     if (this.#index !== undefined) this.#index.set(before.entity, before)
-    else if (this.#count > maxListed) {
-      this.#index = new Map()
-      for (let each = this.first; each !== undefined; each = each.next) this.#index.set(each.entity, each)
-    }
+    else if (this.#count > maxListed) this.#index = new Map(this.all().map((each) => [each.entity, each]))
   }
 
-  /** All of it, in the order in which it was first written over. */
+  /** In the order in which they were first overwritten. */
   all(): Before[] {
     const found: Before[] = []
     for (let before = this.first; before !== undefined; before = before.next) found.push(before)
     return found
   }
 
-  /** Puts the chain in order: entities ascending. */
+  /** Sorts the list by entity, ascending. */
   sort(): void {
-    if (this.isAscending) return
+    if (this.#isAscending) return
     const [first, ...others] = this.all().sort((a, b) => a.entity - b.entity)
     this.first = this.#last = first
     for (const before of others) {
@@ -115,30 +121,21 @@ class Touched {
       this.#last = before
     }
     if (this.#last !== undefined) this.#last.next = undefined
-    this.isAscending = true
-  }
-
-  clear(): void {
-    this.first = undefined
-    this.isNoted = false
-    this.isAscending = true
-    this.#last = undefined
-    this.#count = 0
-    this.#index = undefined
+    this.#isAscending = true
   }
 }
 
-/** What one entity had of one component before the step, and how its log has changed since. */
+/** What one entity had in one column before the step, and how its log has changed since. */
 export class Before {
   readonly entity: Entity
   readonly value: Json | undefined
-  /** Of a log: how long it was. Its array only grows, so the old items stand in it still. */
+  /** A log's length then. Its array only grows, so the old items are still in it. */
   readonly length: number
-  /** Of a log that changed elsewhere than at its end. */
+  /** Of a log that has changed before its end. */
   edits: LogEdit[] | undefined
-  /** Of a log that was removed; if it is there again, it is another one. */
+  /** The log was removed; one that is there now is new. */
   isTaken = false
-  /** What was written over next in the same column. */
+  /** The next one of the same column. */
   next: Before | undefined
 
   constructor(entity: Entity, value: Json | undefined, length: number) {
@@ -156,9 +153,5 @@ export class Before {
       this.edits = log.length > this.length ? [[this.length, 0, log.slice(this.length)]] : []
     }
     this.edits.push(edit)
-  }
-
-  taken(): void {
-    this.isTaken = true
   }
 }

@@ -1,5 +1,6 @@
 import { canonical } from './canonical.ts'
 import type { ChangeInput, Changes, Header, LogEdit } from './changes.ts'
+import type { Column } from './column.ts'
 import { type Component, type EditedPart, type Entity, type Log, readBySchema } from './component.ts'
 import { editedPart, joined } from './edited-part.ts'
 import { EntiaError } from './entia-error.ts'
@@ -8,9 +9,8 @@ import { shortly } from './known-options.ts'
 import { Random } from './random.ts'
 import { State } from './state.ts'
 import type { Input, WorldEvent } from './input.ts'
-import { Writers } from './writers.ts'
 
-/** Who drives a world: it alone may tick it, and posts go to it. */
+/** What drives a world: only it ticks the world, and posts go to it. */
 export interface Driver {
   readonly name: string
   readonly post: (input: Input) => void
@@ -29,11 +29,11 @@ export interface Underway {
 
 const defaultSeed = 1
 
-/** What stands behind a `World`: its state, and the checks that every write passes. The engine's side of it, not the user's. */
+/** The engine's side of a `World`: its state, and the checks that every write passes. */
 export class Core {
   readonly name: string
   readonly seed: number
-  /** Its seed was given, or is that of a snapshot. */
+  /** Its seed was given, or restored. */
   readonly isSeeded: boolean
   readonly state = new State()
   readonly inbox: Input[] = []
@@ -45,25 +45,20 @@ export class Core {
   next: Entity = 1
   ids = 0
   readonly random: Random
-  /** The run id that `newId` mixes in, if there is one. */
+  /** Mixed in by `newId`, if present. */
   run: string | undefined
-  /** Runs systems that nothing wakes as well, and refuses what they do then: their `wakes` lacks something. */
+  /** Also runs systems that nothing wakes, and throws if they do anything: their `wakes` lacks something then. */
   checksWakes = false
-  /** Of the last tick. */
-  readonly writers = new Writers()
-  readonly #tokens = new Map<string, Component>()
-  /** Those by their indices. */
-  readonly #known: (Component | undefined)[] = []
-  /** Those whose version is above 1. */
-  readonly versioned: Component[] = []
+  /** Components that were given with the world, by name. */
+  readonly #declared: ReadonlyMap<string, Component>
   #watchedFrom: Header | undefined
 
-  constructor(name: string, seed: number | undefined, components: Iterable<Component>) {
+  constructor(name: string, seed: number | undefined, components: readonly Component[]) {
     this.name = name
     this.seed = seed ?? defaultSeed
     this.isSeeded = seed !== undefined
     this.random = new Random(this.seed)
-    for (const token of components) this.know(token)
+    this.#declared = byName(components)
   }
 
   get header(): Header {
@@ -76,14 +71,19 @@ export class Core {
     this.random.state = random
   }
 
-  /** The components that have come up so far, by name. */
-  get tokens(): ReadonlyMap<string, Component> {
-    return this.#tokens
+  /** The components that were given or used so far. */
+  get tokens(): ReadonlySet<Component> {
+    return new Set([...this.#declared.values(), ...this.state.columns().map(({ token }) => token)])
   }
 
-  /** The component of that name. @throws `unknown-component` */
+  /** The component of that name, if it was given or used so far. */
+  find(name: string): Component | undefined {
+    return this.#declared.get(name) ?? this.state.columns().find(({ token }) => token.name === name)?.token
+  }
+
+  /** @throws `unknown-component` */
   token(name: string): Component {
-    const token = this.#tokens.get(name)
+    const token = this.find(name)
     if (token !== undefined) return token
     throw new EntiaError(
       'unknown-component',
@@ -92,25 +92,16 @@ export class Core {
     )
   }
 
-  /** @throws `duplicate-component` */
-  know(token: Component): void {
-    const { index } = token
-    if (this.#known[index] === token) return
-    if (this.#tokens.has(token.name)) {
-      throw new EntiaError(
-        'duplicate-component',
-        `Two components are called '${token.name}'. Names are unique in a world: rename one of them.`,
-      )
-    }
-    if (typeof index !== 'number') {
-      throw new EntiaError('invalid-argument', `Expected a component such as Conversation, got ${shortly(token)}.`)
-    }
-    this.#tokens.set(token.name, token)
-    this.#known[index] = token
-    if (token.version > 1) this.versioned.push(token)
+  /** The column of a component, made if this is its first use. @throws `duplicate-component` */
+  #column(token: Component): Column {
+    const known = this.state.columnOf(token)
+    if (known?.token === token) return known
+    refuseDuplicate(this.find(token.name), token)
+    refuseNoComponent(token)
+    return this.state.column(token)
   }
 
-  /** Makes this driver the only one that may tick the world; `undefined` lets go. @throws `world-driven` */
+  /** Lets only this driver tick the world; `undefined` releases it. @throws `world-driven` */
   drive(driver: Driver | undefined): void {
     if (driver !== undefined && this.driver !== undefined) {
       const what = `World '${this.name}' is driven by ${this.driver.name} already`
@@ -120,9 +111,9 @@ export class Core {
   }
 
   /**
-   * From here on what is written between ticks is noted, so that it can enter a journal as a change.
+   * Starts to track what is written between ticks, so that it can enter a journal as a change.
    *
-   * @param written what `unwatch` has taken back, to be written again
+   * @param written what `unwatch` has undone, to be written again
    */
   watch(written?: Input): void {
     this.state.begin()
@@ -133,13 +124,13 @@ export class Core {
     this.header = header
   }
 
-  /** What was written since `watch`, as an input that makes it again; it is taken back. `undefined` if nothing was. */
+  /** Undoes what was written since `watch`, and returns it as an input that repeats it; `undefined` if nothing was. */
   unwatch(): Input | undefined {
     const before = this.#watchedFrom
     if (before === undefined) return undefined
     this.#watchedFrom = undefined
     const now = this.header
-    const changes = this.state.changes()
+    const changes = this.state.changes({})
     if (Object.keys(changes).length === 0 && JSON.stringify(before) === JSON.stringify(now)) {
       this.state.forget()
       return undefined
@@ -153,11 +144,9 @@ export class Core {
     ) as Input
   }
 
-  /** A tick begins: what it writes is tracked by itself. */
   beginTick(underway: Underway): void {
     this.#watchedFrom = undefined
     this.underway = underway
-    this.writers.clear()
     this.state.begin()
   }
 
@@ -170,11 +159,11 @@ export class Core {
     )
   }
 
-  /** To be called before each write of a component: who writes it, and may it be. */
+  /** Call before each write of a component: checks that it is allowed, and notes the system that writes. */
   note(token: Component): void {
     this.guard()
-    this.know(token)
-    if (this.underway !== undefined) this.writers.note(token, this.underway.writer)
+    const column = this.#column(token)
+    if (this.underway !== undefined) column.writer = this.underway.writer
   }
 
   /** Sets a component to a value that is canonical and valid. */
@@ -203,7 +192,7 @@ export class Core {
     this.mark(entity, token)
   }
 
-  /** Sets a log to the first so many items of another, whose items are neither copied nor checked. @throws `invalid-argument` */
+  /** Sets a log to the first `count` items of another log, neither copied nor checked. @throws `invalid-argument` */
   share(entity: Entity, token: Log, items: readonly unknown[], count: number, source: Log): void {
     if (token.schema !== source.schema) {
       const what = `entity ${shortly(entity)}, component ${token.name}: cannot share items of ${source.name}`
@@ -222,7 +211,7 @@ export class Core {
   /**
    * A value or a log's item, canonical and valid.
    *
-   * @param adoptedLevels how many levels of it nobody else holds: those are frozen in place
+   * @param adoptedLevels how many levels of it no one else holds: those are frozen in place
    * @throws `not-json`, `invalid-value`
    */
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
@@ -231,7 +220,7 @@ export class Core {
     return readBySchema(token, stored, whose)
   }
 
-  /** Gives an entity the tag that its log's last item calls for. */
+  /** Adds the tag that a log's last item calls for. */
   mark(entity: Entity, token: Log): void {
     if (token.marks === undefined) return
     const last = this.#log(entity, token).at(-1)
@@ -239,9 +228,9 @@ export class Core {
   }
 
   /**
-   * Makes changes again.
+   * Repeats changes.
    *
-   * @param changes with the number that the next entity got behind them, where that is known
+   * @param changes with the next entity's number after them, where that is known
    * @param where names them in errors
    */
   apply(changes: Changes & { readonly next?: Entity }, where = 'changes'): void {
@@ -253,7 +242,7 @@ export class Core {
     return this.state.get(entity, token) as readonly Json[]
   }
 
-  /** To be called before an edit: what it changes before the log's end is noted where the log wants it. */
+  /** Call before an edit: notes what it changes before the log's end, for logs with `edited`. */
   #noteEdit(entity: Entity, token: Log, edit: LogEdit): void {
     const { edited } = token
     const part = edited && editedPart(this.#log(entity, token), edit)
@@ -263,7 +252,7 @@ export class Core {
     this.put(entity, edited, this.check(entity, edited, noted))
   }
 
-  /** @throws what the component has against this value in the place of that */
+  /** @throws the component's `refusal` of this value in place of the present one */
   #checkChange(entity: Entity, token: Component, value: Json): void {
     if (token.kind !== 'value' || token.refusal === undefined) return
     const before = this.state.get(entity, token)
@@ -273,7 +262,7 @@ export class Core {
     throw new EntiaError(refusal.code, what, { entity, component: token.name })
   }
 
-  /** @throws `unknown-entity` for a reference to nobody */
+  /** @throws `unknown-entity` for a dangling reference */
   checkReference(entity: Entity, token: Component, value: Json): void {
     if (token.kind !== 'value' || token.ref === undefined) return
     const target = (value as JsonObject)[token.ref] as Entity
@@ -284,4 +273,32 @@ export class Core {
       { entity, component: token.name },
     )
   }
+}
+
+let lastDeclared: ReadonlyMap<string, Component> = new Map()
+
+/** Most worlds of a process are given the same components: they share one map. @throws `duplicate-component` */
+function byName(components: readonly Component[]): ReadonlyMap<string, Component> {
+  const last = lastDeclared.values()
+  const isSameList = components.length === lastDeclared.size && components.every((token) => last.next().value === token)
+  if (isSameList) return lastDeclared
+  const declared = new Map<string, Component>()
+  for (const token of components) {
+    refuseDuplicate(declared.get(token.name), token)
+    declared.set(token.name, token)
+  }
+  return (lastDeclared = declared)
+}
+
+function refuseDuplicate(known: Component | undefined, token: Component): void {
+  if (known === undefined || known === token) return
+  throw new EntiaError(
+    'duplicate-component',
+    `Two components are called '${token.name}'. Names are unique in a world: rename one of them.`,
+  )
+}
+
+function refuseNoComponent(token: Component): void {
+  if (typeof token.index === 'number') return
+  throw new EntiaError('invalid-argument', `Expected a component such as Conversation, got ${shortly(token)}.`)
 }

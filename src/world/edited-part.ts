@@ -2,7 +2,7 @@ import type { LogEdit } from './changes.ts'
 import type { EditedPart } from './component.ts'
 import type { Json } from './json.ts'
 
-/** What an edit changes in a log before its end. `undefined`: nothing; it only appends, or puts equal items in. */
+/** What an edit changes in a log before its end; `undefined` if it only appends, or puts equal items in. */
 export function editedPart(log: readonly Json[], [from, deleteCount, items]: LogEdit): EditedPart | undefined {
   const shared = Math.min(deleteCount, items.length)
   let head = 0
@@ -26,7 +26,7 @@ export function joined(first: EditedPart, next: EditedPart): EditedPart {
   }
 }
 
-/** Items are canonical. Which of them share one object is no part of the state: a restored world decides the same. */
+/** Compares content, as which items share an object is no part of the state: a restored world decides the same. */
 function isSame(one: Json | undefined, other: Json | undefined): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

@@ -1,20 +1,10 @@
-import {
-  addComponent,
-  addEntity,
-  commitRemovals,
-  createEntityIndex,
-  createWorld,
-  Not,
-  registerQuery,
-  removeComponent,
-  removeEntity,
-} from 'bitecs'
 import type { Column } from './column.ts'
 import type { Component, Entity } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import { shortly } from './known-options.ts'
+import { Membership, type Shape } from './membership.ts'
 
-/** By the components' indices. */
+/** By component index. */
 const inverses: (NotTerm | undefined)[] = []
 
 /** Leaves a component out of a query: `world.query(Llm, not(Paused))`. */
@@ -37,18 +27,10 @@ export interface NotTerm {
 
 export type QueryTerm = Component | NotTerm
 
-type Query = ReturnType<typeof registerQuery>
-
-/** What a list of terms asks for. There is one a list, for all worlds: they are many, and ask for the same. */
-interface Shape {
-  readonly wanted: readonly Component[]
-  readonly unwanted: readonly Component[]
-}
-
-/** Shapes by their terms, one level a term. */
+/** A trie of shapes, one level per term. */
 interface Known {
   shape: Shape | undefined
-  /** Twice the index of a component, and one more for its `not`. */
+  /** At twice the index of a component; one more for its `not`. */
   readonly next: (Known | undefined)[]
 }
 
@@ -71,7 +53,7 @@ function newShape(terms: readonly QueryTerm[]): Shape {
   throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
 }
 
-/** What was found last, after which change. */
+/** The last result of `first` for a shape, and the revision it was found at. */
 interface Found {
   readonly revision: number
   readonly count: number
@@ -79,35 +61,33 @@ interface Found {
 }
 
 const none: readonly Entity[] = Object.freeze([])
-/** Bounds of how many dead private ids rest before one is used again. */
+/** How many freed rows rest before one is reused. */
 const minResting = 16
 const maxResting = 4_096
-/** In a world with so few rows, a query looks at them: one that bitECS keeps weighs more than all else there. */
+/** With at most this many rows a query scans them: a query kept by bitECS would weigh more than the rest of such a world. */
 const maxSearched = 32
-/** How many times as many as are wanted are looked at between two merges. */
+/** `first` merges its candidates once it has this many times the wanted count. */
 const chunkOf = 8
 
 /**
- * Who is in a world and which components each has. bitECS does the bitmasks and the cached queries; its own ids stay
- * private, since it reuses them at once.
+ * Which entities exist and which components each has. An entity's values stand in a private row, which is reused. Queries
+ * in larger worlds are kept by bitECS.
  */
 export class Entities {
-  readonly #index = createEntityIndex({ versioning: false, versionBits: 1 })
-  readonly #bits = createWorld(this.#index)
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
-  readonly #queries = new Map<Shape, Query>()
-  readonly #queried = new Set<Component>()
   readonly #column: (token: Component) => Column | undefined
-  readonly #firsts = new Map<Shape, Found>()
-  /** Another number after each change of who is there and which components each has. */
+  /** Undefined until the first query that is kept. */
+  #membership: Membership | undefined
+  #firsts: Map<Shape, Found> | undefined
+  /** Increases with every change of entities or of their components. */
   #revision = 0
   #resting: number[] = []
   #nextResting = 0
   #lastEntity: Entity = 0
   #lastRow = 0
 
-  /** @param column the values of a component: bitECS learns of it only when a query that is kept there names it */
+  /** @param column the values of a component, if the world has any */
   constructor(column: (token: Component) => Column | undefined) {
     this.#column = column
   }
@@ -125,9 +105,9 @@ export class Entities {
     return this.#rowOf.has(entity)
   }
 
-  /** The private row of an entity, where its values stand in the columns; `undefined` when it does not exist. */
+  /** The row of an entity in the columns; `undefined` when it does not exist. */
   row(entity: Entity): number | undefined {
-    // A system mostly asks about one entity many times in a row.
+    // Systems mostly read one entity many times in a row.
     if (entity === this.#lastEntity) return this.#lastRow
     const row = this.#rowOf.get(entity)
     if (row !== undefined) {
@@ -137,27 +117,23 @@ export class Entities {
     return row
   }
 
-  /** Whose row this is. */
   at(row: number): Entity {
     return this.#entityOf[row] as Entity
   }
 
-  add(entity: Entity): number {
+  add(entity: Entity): void {
     this.#revision++
-    this.#wakeOldest()
-    const row = addEntity(this.#bits)
+    const row = this.#restedRow() ?? this.#entityOf.length
     this.#rowOf.set(entity, row)
     this.#entityOf[row] = entity
-    return row
+    this.#membership?.add(row)
   }
 
   remove(entity: Entity): void {
     const row = this.#rowOf.get(entity)
     if (row === undefined) return
     this.#revision++
-    removeEntity(this.#bits, row)
-    // bitECS keeps the dead id at the end of its dense list and would reuse it at once; let it rest instead.
-    while (this.#index.dense.length > this.#index.aliveCount) this.#index.dense.pop()
+    this.#membership?.remove(row)
     this.#resting.push(row)
     this.#rowOf.delete(entity)
     this.#lastEntity = 0
@@ -165,12 +141,12 @@ export class Entities {
 
   attach(row: number, token: Component): void {
     this.#revision++
-    if (this.#queried.size > 0 && this.#queried.has(token)) addComponent(this.#bits, row, token)
+    this.#membership?.attach(row, token)
   }
 
   detach(row: number, token: Component): void {
     this.#revision++
-    if (this.#queried.size > 0 && this.#queried.has(token)) removeComponent(this.#bits, row, token)
+    this.#membership?.detach(row, token)
   }
 
   /** Entities that have all plain terms and none of the `not` terms, ascending. */
@@ -178,20 +154,20 @@ export class Entities {
     return this.#ascending(this.#rows(terms))
   }
 
-  /** The first so many of them. Costs a look at each, but no sorting of all; several systems of a tick may ask for the same. */
+  /** The first `count` of them, without sorting all. Kept until something changes: several systems of a tick ask for the same. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
     const rows = this.#rows(terms)
     if (rows.length <= count) return this.#ascending(rows)
     const shape = shapeOf(terms)
-    const last = this.#firsts.get(shape)
+    const last = this.#firsts?.get(shape)
     if (last?.revision === this.#revision && last.count === count) return last.entities
     const entities = this.#lowest(count, rows)
-    this.#firsts.set(shape, { revision: this.#revision, count, entities })
+    ;(this.#firsts ??= new Map()).set(shape, { revision: this.#revision, count, entities })
     return entities
   }
 
   #lowest(count: number, rows: readonly number[]): readonly Entity[] {
-    // The lowest numbers so far, in order; an entity that is above them all is none of the first.
+    // The lowest so far, ascending: an entity above them all can be skipped.
     let lowest: Entity[] = []
     let chunk: Entity[] = []
     const merge = (): void => {
@@ -221,7 +197,7 @@ export class Entities {
     return isAscending ? found : found.sort((a, b) => a - b)
   }
 
-  /** The rows that a query finds. What nobody has is found nowhere, whatever else is asked for. */
+  /** The rows that a query matches; none at once if no entity has one of the wanted components. */
   #rows(terms: readonly QueryTerm[]): readonly number[] {
     let fewest: Column | undefined
     for (const term of terms) {
@@ -232,14 +208,11 @@ export class Entities {
       if (fewest === undefined || column.count < fewest.count) fewest = column
     }
     if (fewest !== undefined && this.#entityOf.length - 1 <= maxSearched) return this.#search(fewest, terms)
-    const shape = shapeOf(terms)
-    let query = this.#queries.get(shape)
-    if (query === undefined) this.#queries.set(shape, (query = this.#register(shape)))
-    commitRemovals(this.#bits)
-    return query.dense as readonly number[]
+    this.#membership ??= new Membership(this.#rowOf.values(), (token) => this.#column(token)?.rows() ?? [])
+    return this.#membership.rows(shapeOf(terms))
   }
 
-  /** @param fewest the column of one of the terms, the one that the fewest have */
+  /** @param fewest the smallest column of the wanted terms */
   #search(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {
     const rows = fewest.rows()
     for (const term of terms) {
@@ -254,28 +227,18 @@ export class Entities {
     return rows
   }
 
-  #register({ wanted, unwanted }: Shape): Query {
-    for (const token of wanted) this.#follow(token)
-    for (const token of unwanted) this.#follow(token)
-    return registerQuery(this.#bits, unwanted.length === 0 ? [...wanted] : [...wanted, Not(...unwanted)])
-  }
-
-  #follow(token: Component): void {
-    if (this.#queried.has(token)) return
-    this.#queried.add(token)
-    for (const row of this.#column(token)?.rows() ?? []) addComponent(this.#bits, row, token)
-  }
-
   /**
-   * bitECS keeps its entities in one Map, in which an id that dies and comes back over and over leaves a chain of
-   * tombstones behind, and in a crowd each spawn walks along it. Turn by turn, chains stay short.
+   * The row that has rested longest, if enough rest. bitECS keeps its ids in a Map, in which an id that is deleted and added
+   * over and over leaves a chain of tombstones: rows take turns so that chains stay short.
    */
-  #wakeOldest(): void {
+  #restedRow(): number | undefined {
     const resting = this.#resting.length - this.#nextResting
-    if (resting <= Math.min(maxResting, Math.max(minResting, this.size >> 3))) return
-    this.#index.dense.push(this.#resting[this.#nextResting++] as number)
-    if (this.#nextResting < 1_024) return
-    this.#resting = this.#resting.slice(this.#nextResting)
-    this.#nextResting = 0
+    if (resting <= Math.min(maxResting, Math.max(minResting, this.size >> 3))) return undefined
+    const row = this.#resting[this.#nextResting++]
+    if (this.#nextResting >= 1_024) {
+      this.#resting = this.#resting.slice(this.#nextResting)
+      this.#nextResting = 0
+    }
+    return row
   }
 }

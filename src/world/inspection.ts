@@ -10,14 +10,14 @@ export function headerOf({ core }: World): Header {
   return core.header
 }
 
-/** The components that have been used in the world so far, by name. */
-export function knownComponents({ core }: World): ReadonlyMap<string, Component> {
+/** The components that were given to the world, or used in it so far. */
+export function knownComponents({ core }: World): ReadonlySet<Component> {
   return core.tokens
 }
 
 /** The value of a component by its name; `undefined`: the entity does not have it. */
 export function valueOf({ core }: World, entity: Entity, component: string): Json | undefined {
-  const token = core.tokens.get(component)
+  const token = core.find(component)
   return token && core.state.get(entity, token)
 }
 

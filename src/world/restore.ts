@@ -120,7 +120,7 @@ function entityLine(parsed: Json, head: SnapshotHead, before: EntityLine | undef
  */
 export function fill(core: Core, { head, content }: Saved, deltas: readonly Delta[]): void {
   const versions = savedVersions(head, deltas)
-  checkVersions(head.name, versions, core.tokens)
+  checkVersions(core, head.name, versions)
   content.forEach((line, index) => place(core, line, placeOf(index + 1), head.components))
   core.header = head.header
   // What had arrived before the snapshot came in with the first tick after it.
@@ -201,13 +201,9 @@ export function tokensOf(components: Iterable<Component> | Readonly<Record<strin
   })
 }
 
-function checkVersions(
-  world: string,
-  versions: Readonly<Record<string, number>>,
-  tokens: ReadonlyMap<string, Component>,
-): void {
+function checkVersions(core: Core, world: string, versions: Readonly<Record<string, number>>): void {
   for (const [name, version] of Object.entries(versions)) {
-    const token = tokens.get(name)
+    const token = core.find(name)
     const what = `What is saved of world '${world}' holds component '${name}'`
     const details = { component: name }
     if (token === undefined) {

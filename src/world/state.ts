@@ -11,13 +11,13 @@ import { Tracking } from './tracking.ts'
 const none: readonly Entity[] = []
 
 /**
- * Who is there and what each has, with every write of a step tracked, so that the step can be told as `Changes` or be
- * undone. Knows nothing of schemas, time or systems.
+ * Entities and their values. Tracks every write of a step, so that the step can be listed as `Changes`, or undone. Knows
+ * nothing of schemas, time or systems.
  */
 export class State {
   readonly entities = new Entities((token) => this.#columns[token.index])
   readonly references = new References()
-  /** By the components' indices. */
+  /** By component index. */
   readonly #columns: (Column | undefined)[] = []
   /** By name. */
   readonly #all: Column[] = []
@@ -34,15 +34,20 @@ export class State {
     )
   }
 
+  /** The column of a component; `undefined` if nothing of it was ever written here. */
+  columnOf(token: Component): Column | undefined {
+    return this.#columns[token.index]
+  }
+
   column(token: Component): Column {
-    let column = this.#columns[token.index]
-    if (column === undefined) {
-      column = new Column(token)
-      this.#columns[token.index] = column
-      let place = this.#all.length
-      while (place > 0 && (this.#all[place - 1] as Column).token.name > token.name) place--
-      this.#all.splice(place, 0, column)
-    }
+    return this.#columns[token.index] ?? this.#newColumn(token)
+  }
+
+  #newColumn(token: Component): Column {
+    const column = new Column(token)
+    this.#columns[token.index] = column
+    const place = this.#all.findIndex((other) => other.token.name > token.name)
+    this.#all.splice(place < 0 ? this.#all.length : place, 0, column)
     return column
   }
 
@@ -56,7 +61,7 @@ export class State {
     return this.#all
   }
 
-  /** Another number after every write. */
+  /** Increases with every write. */
   get revision(): number {
     return this.#tracking.revision
   }
@@ -106,15 +111,15 @@ export class State {
     this.#tracking.despawned(entity)
   }
 
-  /** Sets a component, present or not. A log's array is copied, since it will grow. */
+  /** Sets a component, present or not. A log's array is copied, since it will grow here. */
   put(entity: Entity, token: Component, value: Json): void {
     const row = this.row(entity)
     const column = this.column(token)
     const before = this.#tracking.touch(column, entity, row)
     const replaced = column.get(row)
     if (replaced === undefined) this.entities.attach(row, token)
-    else if (token.kind === 'log') before?.taken()
-    else this.#unlink(entity, token, replaced)
+    else if (token.kind !== 'log') this.#unlink(entity, token, replaced)
+    else if (before !== undefined) before.isTaken = true
     column.set(row, token.kind === 'log' ? [...(value as Json[])] : value)
     this.#link(entity, token, value)
   }
@@ -125,7 +130,8 @@ export class State {
     const column = this.column(token)
     const value = column.get(row)
     if (value === undefined) return
-    this.#tracking.touch(column, entity, row)?.taken()
+    const before = this.#tracking.touch(column, entity, row)
+    if (before !== undefined) before.isTaken = true
     this.#unlink(entity, token, value)
     column.set(row, undefined)
     this.entities.detach(row, token)
@@ -139,7 +145,7 @@ export class State {
     for (const item of items) log.push(item)
   }
 
-  /** Rewrites a part of a log into a new array: who holds the old one keeps what it was. */
+  /** Rewrites a part of a log into a new array; the old array does not change. */
   splice(entity: Entity, token: Log, edit: LogEdit): void {
     const row = this.row(entity)
     const column = this.column(token)
@@ -150,7 +156,7 @@ export class State {
   }
 
   /**
-   * Makes the changes of an earlier step again, in this world or in one restored from before it.
+   * Repeats the changes of an earlier step.
    *
    * @param step `where` names it in errors; entities that it spawns have numbers from `from` to below `next`
    * @throws `corrupt-journal` for changes that this world cannot have had
@@ -215,57 +221,57 @@ export class State {
     if (end > length) throw misplaced(where, entity, `an edit reaches to item ${end} of ${length}`, token.name)
   }
 
-  /** From here on writes are tracked, until `stop` or `undo`. */
+  /** Starts to track writes, until `stop` or `undo`. */
   begin(): void {
     this.#tracking.begin()
   }
 
-  /** What has changed since `begin`. */
-  changes(): Changes {
-    return this.changesWith({})
+  /** What has changed since `begin`, added to an object. */
+  changes<T extends object>(into: T): T & Changes {
+    return this.#tracking.changes(this.#all, into)
   }
 
-  /** The same, told in an object that has other things to tell as well. */
-  changesWith<T extends object>(told: T): T & Changes {
-    return this.#tracking.changes(this.columns(), told)
+  /** Component → the system that wrote it last in this step. */
+  writers(): Readonly<Record<string, string>> {
+    return this.#tracking.writers()
   }
 
-  /** Tracks no further. What was tracked can still be asked for, until it is forgotten. */
+  /** Tracks no further. What was tracked stays until it is forgotten. */
   stop(): void {
     this.#tracking.stop()
   }
 
-  /** Holds nothing any more of what was tracked. */
   forget(): void {
     this.#tracking.forget()
   }
 
-  /** Entities that the last step despawned, of those that were there before it. */
+  /** Entities that the last step despawned, of those from before it. */
   get despawned(): readonly Entity[] {
     return this.#tracking.gone
   }
 
-  /** Entities of which the last step has written one of these components, as far as they are there, ascending. */
+  /** Entities of which the last step has written one of these components and which still exist, ascending. */
   written(tokens: readonly Component[]): readonly Entity[] {
-    return this.#tracking.written(tokens.map((token) => this.column(token)))
+    return this.#tracking.written(tokens.map((token) => this.#columns[token.index]))
   }
 
-  /** Entities that have a component, ascending, without bitECS being told to follow it. Looks at all rows. */
+  /** Entities that have a component, ascending. Scans its column; no query is kept for it. */
   entitiesWith(token: Component): readonly Entity[] {
     if (this.count(token) === 0) return none
-    return this.#rowsWith(token)
+    return this.column(token)
+      .rows()
       .map((row) => this.entities.at(row))
       .sort((a, b) => a - b)
   }
 
-  /** Puts everything back to how it was at `begin`. */
+  /** Restores what was there at `begin`. */
   undo(): void {
     this.#tracking.stop()
     const { spawned, despawned, columns } = this.#tracking.past
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
     for (const column of columns) {
-      for (const { entity, value, length } of column.touched.all()) {
+      for (const { entity, value, length } of column.touched?.all() ?? []) {
         if (!this.entities.has(entity)) continue
         if (column.token.kind === 'log' && value !== undefined) (value as Json[]).length = length
         this.#reset(entity, column, value)
@@ -285,10 +291,6 @@ export class State {
     if (value !== undefined) this.#link(entity, column.token, value)
   }
 
-  #rowsWith(token: Component): number[] {
-    return this.#columns[token.index]?.rows() ?? []
-  }
-
   #link(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'value' && token.ref !== undefined) this.references.add(token, entity, target(token, value))
   }
@@ -298,7 +300,7 @@ export class State {
   }
 }
 
-/** What was saved may be of an older version, or broken, until it is checked. */
+/** A value that was just restored may be of an older version, or broken: it is checked later. */
 function target(token: Value, value: Json): Entity {
   return (value as Readonly<Record<string, Entity>> | null)?.[token.ref as string] as Entity
 }

@@ -39,14 +39,14 @@ export interface TickResult extends Ticked, Step {
  */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
   const ticked = runTick(world, inputs, options)
-  const delta = deltaOf(world)
+  const result = { ...ticked, delta: deltaOf(world), writers: world.core.state.writers() }
   world.core.state.forget()
-  return { ...ticked, delta, writers: world.core.writers.record() }
+  return result
 }
 
 /** What the tick that has just run has changed. To be asked for before it is forgotten, and only if somebody needs it. */
 export function deltaOf({ core }: World): Delta {
-  const delta = core.state.changesWith(core.header)
+  const delta = core.state.changes(core.header)
   const versions = versionsOf(core, delta)
   return versions === undefined ? delta : { ...delta, versions }
 }
@@ -90,7 +90,7 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   const [first] = underway.inputs
   if (change !== undefined) {
     change(world)
-    const input = { kind: 'change', ...core.state.changes(), header: core.header }
+    const input = { kind: 'change', ...core.state.changes({}), header: core.header }
     underway.inputs = [canonical(input, () => 'a change', Infinity) as Input, ...underway.inputs]
   } else if (first?.kind === 'change') {
     const refused = (problem: string) =>
@@ -108,15 +108,11 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   if (typeof started['run'] === 'string') core.run = started['run']
 }
 
-/** A component may come up here for the first time since the snapshot, which then cannot say its version. */
-function versionsOf({ versioned }: Core, { set = {} }: Changes): Delta['versions'] {
-  const written = versioned.filter(({ name }) => Object.hasOwn(set, name))
+/** A component may be used here for the first time since the snapshot, which then does not hold its version. */
+function versionsOf({ state }: Core, { set = {} }: Changes): Delta['versions'] {
+  const written = state.columns().filter(({ token }) => token.version > 1 && Object.hasOwn(set, token.name))
   if (written.length === 0) return undefined
-  return Object.fromEntries(written.map(({ name, version }) => [name, version] as const).toSorted(byName))
-}
-
-function byName([one]: readonly [string, number], [other]: readonly [string, number]): number {
-  return one < other ? -1 : 1
+  return Object.fromEntries(written.map(({ token }) => [token.name, token.version]))
 }
 
 const none: readonly string[] = Object.freeze([])

@@ -1,15 +1,16 @@
 import type { Changes, LogEdit } from './changes.ts'
 import type { Entity } from './component.ts'
 import type { Json } from './json.ts'
-import { Before, type Column } from './column.ts'
+import { Before, type Column, Touched } from './column.ts'
 import type { Entities } from './entities.ts'
 
-/** Remembers what a step writes first over, from which its changes are told and by which it is undone. */
+/** Remembers what a step overwrites, so that its changes can be listed, or undone. */
 export class Tracking {
   readonly #entities: Entities
-  /** Those that the step has written in. */
+  /** Those that the step has written in, in order of their first write. */
   readonly #columns: Column[] = []
-  readonly #spawned = new Set<Entity>()
+  /** Ascending, as entity numbers only grow. Some may have been despawned since. */
+  readonly #spawned: Entity[] = []
   readonly #despawned: Entity[] = []
   #on = false
   /** Counts all writes, tracked or not. */
@@ -24,46 +25,60 @@ export class Tracking {
     this.#on = true
   }
 
-  /** Tracks no further. */
+  /** Tracks no further; what was tracked stays until it is forgotten. */
   stop(): void {
     this.#on = false
   }
 
   /** What an undo needs. */
   get past(): { spawned: readonly Entity[]; despawned: readonly Entity[]; columns: readonly Column[] } {
-    return { spawned: ascending(this.#spawned), despawned: ascending(this.#despawned), columns: this.#columns }
+    return { spawned: this.#newcomers(), despawned: ascending(this.#despawned), columns: this.#columns }
   }
 
-  /** Holds nothing any more of what was tracked. */
   forget(): void {
     this.#on = false
-    // Emptied one by one: to set a length takes as long as many small writes.
-    for (let column = this.#columns.pop(); column !== undefined; column = this.#columns.pop()) column.touched.clear()
-    if (this.#spawned.size > 0) this.#spawned.clear()
+    // Popped one by one: setting `length` costs as much as many small writes.
+    for (let column = this.#columns.pop(); column !== undefined; column = this.#columns.pop()) {
+      column.touched = undefined
+      column.writer = undefined
+    }
+    while (this.#spawned.length > 0) this.#spawned.pop()
     while (this.#despawned.length > 0) this.#despawned.pop()
   }
 
   spawned(entity: Entity): void {
     this.revision++
-    if (this.#on) this.#spawned.add(entity)
+    if (this.#on) this.#spawned.push(entity)
   }
 
   despawned(entity: Entity): void {
     this.revision++
-    if (this.#on && !this.#spawned.delete(entity)) this.#despawned.push(entity)
+    if (this.#on && !this.#isNew(entity)) this.#despawned.push(entity)
   }
 
-  /** To be called before each write. */
+  #isNew(entity: Entity): boolean {
+    const [first] = this.#spawned
+    return first !== undefined && entity >= first
+  }
+
+  /** Entities of this step that still exist. */
+  #newcomers(): readonly Entity[] {
+    return this.#spawned.length === 0 ? none : this.#spawned.filter((entity) => this.#entities.has(entity))
+  }
+
+  /** Component → the system that wrote it last. */
+  writers(): Readonly<Record<string, string>> {
+    const written = this.#columns.filter(({ writer }) => writer !== undefined)
+    return Object.fromEntries(written.map(({ token, writer }) => [token.name, writer as string]))
+  }
+
+  /** Call before each write. */
   touch(column: Column, entity: Entity, row: number): Before | undefined {
     this.revision++
     if (!this.#on) return undefined
-    const { touched } = column
-    if (!touched.isNoted) {
-      touched.isNoted = true
-      this.#columns.push(column)
-    }
-    // An entity of this step needs no past: an undo removes it.
-    if (this.#spawned.has(entity)) return undefined
+    const touched = (column.touched ??= this.#noted(column))
+    // An undo removes an entity of this step whole.
+    if (this.#isNew(entity)) return undefined
     const known = touched.get(entity)
     if (known !== undefined) return known
     const value = column.get(row)
@@ -73,21 +88,26 @@ export class Tracking {
     return before
   }
 
-  /** Entities that are no more. */
+  #noted(column: Column): Touched {
+    this.#columns.push(column)
+    return new Touched()
+  }
+
+  /** Entities of before the step that it has despawned. */
   get gone(): readonly Entity[] {
     return this.#despawned
   }
 
-  /** Entities that were written in one of these columns, ascending. */
-  written(columns: readonly Column[]): readonly Entity[] {
-    if (this.#spawned.size === 0 && columns.every(({ touched }) => touched.first === undefined)) return none
+  /** Entities that were written in one of these columns and still exist, ascending. */
+  written(columns: readonly (Column | undefined)[]): readonly Entity[] {
     const found: Entity[] = []
-    for (const { touched } of columns) {
-      for (let before = touched.first; before !== undefined; before = before.next) found.push(before.entity)
-    }
-    for (const entity of this.#spawned) {
-      const row = this.#entities.row(entity) as number
-      if (columns.some((column) => column.get(row) !== undefined)) found.push(entity)
+    const spawned = this.#newcomers()
+    for (const column of columns) {
+      if (column?.touched === undefined) continue
+      for (let { first: before } = column.touched; before !== undefined; before = before.next) found.push(before.entity)
+      for (const entity of spawned) {
+        if (column.get(this.#entities.row(entity) as number) !== undefined) found.push(entity)
+      }
     }
     if (found.length > 1) found.sort((a, b) => a - b)
     let last: Entity | undefined
@@ -99,25 +119,25 @@ export class Tracking {
   }
 
   /**
-   * @param columns all there are, by name
-   * @param told gets the changes
+   * @param columns all of the world, by name
+   * @param into gets the changes
    */
-  changes<T extends object>(columns: readonly Column[], told: T): T & Changes {
-    const spawned = ascending(this.#spawned)
+  changes<T extends object>(columns: readonly Column[], into: T): T & Changes {
+    const spawned = this.#newcomers()
     let set: Record<string, readonly Put[]> | undefined
     let appended: Record<string, readonly Appended[]> | undefined
     let spliced: Record<string, readonly Spliced[]> | undefined
     let removed: Record<string, readonly Entity[]> | undefined
     for (const column of columns) {
-      if (!column.touched.isNoted) continue
+      if (column.touched === undefined) continue
       const { name } = column.token
-      const found = this.#changesIn(column, spawned)
+      const found = this.#changesIn(column, column.touched, spawned)
       if (found.set !== undefined) (set ??= {})[name] = found.set
       if (found.appended !== undefined) (appended ??= {})[name] = found.appended
       if (found.spliced !== undefined) (spliced ??= {})[name] = found.spliced
       if (found.removed !== undefined) (removed ??= {})[name] = found.removed
     }
-    const changes: T & { -readonly [K in keyof Changes]: Changes[K] } = told
+    const changes: T & { -readonly [K in keyof Changes]: Changes[K] } = into
     if (spawned.length > 0) changes.spawned = spawned
     if (this.#despawned.length > 0) changes.despawned = ascending(this.#despawned)
     if (set !== undefined) changes.set = set
@@ -127,33 +147,33 @@ export class Tracking {
     return changes
   }
 
-  #changesIn(column: Column, spawned: readonly Entity[]): ColumnChanges {
-    const told: ColumnChanges = { set: undefined, appended: undefined, spliced: undefined, removed: undefined }
+  #changesIn(column: Column, touched: Touched, spawned: readonly Entity[]): ColumnChanges {
+    const changes: ColumnChanges = { set: undefined, appended: undefined, spliced: undefined, removed: undefined }
     const isLog = column.token.kind === 'log'
-    column.touched.sort()
-    for (let { first: before } = column.touched; before !== undefined; before = before.next) {
+    touched.sort()
+    for (let { first: before } = touched; before !== undefined; before = before.next) {
       const { entity } = before
       const row = this.#entities.row(entity)
       if (row === undefined) continue
       const now = column.get(row)
       if (now === undefined) {
-        if (before.value !== undefined) told.removed = entered(told.removed, entity)
+        if (before.value !== undefined) changes.removed = entered(changes.removed, entity)
       } else if (before.value === undefined || before.isTaken || !isLog) {
-        // Told even if it is the very object it was: which values share one object is no part of the state.
-        const isTold = now !== before.value || typeof now === 'object'
-        if (isTold) told.set = entered(told.set, [entity, asTold(column, now)])
+        // Listed even if it is the same object: which values share an object is no part of the state.
+        const isListed = now !== before.value || typeof now === 'object'
+        if (isListed) changes.set = entered(changes.set, [entity, asListed(column, now)])
       } else if (before.edits !== undefined) {
-        told.spliced = entered(told.spliced, [entity, before.edits.slice()])
+        changes.spliced = entered(changes.spliced, [entity, before.edits.slice()])
       } else if ((now as Json[]).length > before.length) {
-        told.appended = entered(told.appended, [entity, (now as Json[]).slice(before.length)])
+        changes.appended = entered(changes.appended, [entity, (now as Json[]).slice(before.length)])
       }
     }
-    // Entities of this step are told whole; their numbers are higher than all others.
+    // Entities of this step are listed whole, after all others: their numbers are higher.
     for (const entity of spawned) {
       const now = column.get(this.#entities.row(entity) as number)
-      if (now !== undefined) told.set = entered(told.set, [entity, asTold(column, now)])
+      if (now !== undefined) changes.set = entered(changes.set, [entity, asListed(column, now)])
     }
-    return told
+    return changes
   }
 }
 
@@ -171,19 +191,18 @@ interface ColumnChanges {
 
 const none: readonly Entity[] = []
 
-/** Mostly a row stays alone: its list begins with it, since one that begins empty makes room for seventeen at once. */
+/** Mostly a row stays alone. A list that starts with it stays small: an empty one that is pushed to makes room for 17. */
 function entered<T>(rows: T[] | undefined, row: T): T[] {
   if (rows === undefined) return [row]
   rows.push(row)
   return rows
 }
 
-/** A log goes on growing; what is told of it stays as it is. */
-function asTold({ token }: Column, value: Json): Json {
+/** A copy of a log, since the log itself goes on growing. */
+function asListed({ token }: Column, value: Json): Json {
   return token.kind === 'log' ? (value as readonly Json[]).slice() : value
 }
 
-function ascending(entities: Iterable<Entity>): Entity[] {
-  const list = Array.from(entities)
-  return list.length < 2 ? list : list.sort((a, b) => a - b)
+function ascending(entities: readonly Entity[]): readonly Entity[] {
+  return entities.toSorted((a, b) => a - b)
 }

@@ -99,17 +99,14 @@ describe('the memory of a world', () => {
       for (const token of tokens) expect(world.query(token, Person)).toEqual([])
       expect(world.query(Person, Diary, ...tokens.map(not))).toEqual([1])
     }
-    // Whatever else lives in this process only adds to either: the least that was seen comes nearest to it.
-    let [plain, asked] = [Infinity, Infinity]
-    for (let pass = 0; pass < 15 && (pass < 3 || asked - plain >= 500); pass++) {
-      plain = Math.min(
-        plain,
-        weighOnce(() => undefined),
-      )
-      asked = Math.min(asked, weighOnce(askAll))
+    // Garbage of other tests may be freed, or made, while something is weighed: the median leaves such passes out.
+    const weigh = (ask: (world: World) => void): number => {
+      const passes = Array.from({ length: 5 }, () => weighOnce(ask)).sort((a, b) => a - b)
+      return passes[2] as number
     }
+    const [plain, asked] = [weigh(() => undefined), weigh(askAll)]
     expect(asked - plain).toBeLessThan(500)
-    expect(asked).toBeLessThan(10_000)
+    expect(asked).toBeLessThan(4_000)
   })
 
   it('has no room in the lists of its values for items that never come', () => {
@@ -146,6 +143,6 @@ describe('the memory of a world', () => {
     run()
     const before = heapAfter(run)
     expect(heapAfter(run) - before).toBeLessThan(1_000_000)
-    for (const { touched } of world.core.state.columns()) expect(touched.all()).toEqual([])
+    for (const { touched } of world.core.state.columns()) expect(touched).toBeUndefined()
   })
 })

@@ -100,7 +100,7 @@ export class Keeper {
   async commit(world: World, step: Step): Promise<void> {
     const codec = this.#codec.fork()
     const events = withoutContent(step.events)
-    const writers = this.#record ? { writers: world.core.writers.record() } : {}
+    const writers = this.#record ? { writers: world.core.state.writers() } : {}
     const line = codec.encode({ ...step, events, ...writers })
     const rows = [{ tick: step.delta.tick, line }]
     const isLong =
