@@ -1,21 +1,21 @@
 import { Ancestry, ToolCeiling, type WorldKind } from '../../../components/sessions/ancestry.ts'
-import { Archival } from '../../../components/context/archival.ts'
+import { Archival, type ArchivalData } from '../../../components/context/archival.ts'
 import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
 import { Boundary } from '../../../components/context/boundary.ts'
 import { Ceilings, type CeilingsData } from '../../../components/money/ceilings.ts'
 import { Context } from '../../../components/context/context.ts'
 import { Conversation, Edited } from '../../../components/agent/conversation.ts'
-import { ApprovalsDenied, SharedBlock } from '../../../components/context/holder.ts'
+import { ApprovalsDenied, Seed, SharedBlock } from '../../../components/context/holder.ts'
 import { HostFacts } from '../../../components/agent/host-facts.ts'
 import type { HostFactsData } from '../../protocol/host.ts'
 import { Limits } from '../../../components/agent/turn.ts'
-import { Llm } from '../../../components/agent/llm.ts'
+import { Llm, type LlmData } from '../../../components/agent/llm.ts'
 import type { Message } from '../../protocol/message.ts'
 import { Metered, OnAllowance } from '../../../components/money/metered.ts'
 import { Permissions, ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { Prefix } from '../../../components/agent/prefix.ts'
 import { type Skill, Skills } from '../../../components/agent/skills.ts'
-import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
+import { subagentDefaults, SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
@@ -25,12 +25,12 @@ import { canonical } from '../../world/canonical.ts'
 import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import { hashText } from '../../world/random.ts'
-import { World } from '../../world/world.ts'
-import type { System } from '../../world/world.ts'
+import { type System, World } from '../../world/world.ts'
 import { deniedBesides } from '../../rules/delegation/denied-tools.ts'
 import { forkDirective } from '../../rules/delegation/fork-directive.ts'
 import { recordHolder } from '../../rules/delegation/record-holder.ts'
 import type { Catalogue } from './port.ts'
+import { AgentTranscript } from '../../../components/context/agent-transcript.ts'
 
 /** What the World of a session is made from. */
 export interface ChildParts {
@@ -49,7 +49,7 @@ export interface ChildParts {
   readonly catalogue: Catalogue
 }
 
-/** The World of a session before its first tick, and its agent; or what the Host lacks for it. */
+/** Makes the World of a session before its first tick, or says what the Host lacks for it. */
 export function childWorld(
   parts: ChildParts,
 ): { readonly world: World; readonly agent: Entity; readonly problem?: undefined } | { readonly problem: string } {
@@ -93,7 +93,7 @@ export function childWorld(
   return { world, agent }
 }
 
-/** A captured tool that the Host has no more is known as one that a Host had: the start decides what becomes of it. */
+/** Captured tools that the Host no longer has count as tools that it had: the start applies `onToolChange` to them. */
 function factsWith(facts: HostFactsData, gone: readonly ToolDeclaration[]): HostFactsData {
   if (gone.length === 0) return facts
   const keptTools = Object.fromEntries(gone.map((tool) => [tool.name, [declarationHash(tool)]]))
@@ -118,7 +118,7 @@ interface InstalledParts {
   readonly gone: readonly ToolDeclaration[]
 }
 
-/** The tools and skills of a session's agent; or what the Host lacks. Inherited tools come before those of the Host's skills. */
+/** The tools and skills of a session's agent, or what the Host lacks. Inherited tools come before those of the Host's skills. */
 function installedParts(blueprint: BlueprintData, catalogue: Catalogue): InstalledParts | { readonly problem: string } {
   const { model } = blueprint.llm
   if (!catalogue.hasProvider(parseModel(model).provider)) return { problem: `Unknown model '${model}'` }
@@ -152,17 +152,81 @@ export interface BudgetOwner {
   readonly ceilings: CeilingsData | undefined
 }
 
-/** What has to be known of an agent for its subtasks; `undefined`: it keeps no account. */
+/** An agent as the budget owner of its subtasks; `undefined` if it has no budget. */
 export function budgetOwnerOf(world: World, agent: Entity): BudgetOwner | undefined {
   const ceilings = world.get(agent, Ceilings)
   return ceilings !== undefined || world.has(agent, Context) ? { ceilings } : undefined
 }
 
-/** Has the agent of a subtask keep account of what it spends, and ask before each call if its budget's owner has ceilings. */
+/** A subtask's agent records what it spends, and asks before each model call if the owner of its budget has ceilings. */
 function spendFor(world: World, agent: Entity, { ceilings }: BudgetOwner): void {
   world.add(agent, Metered)
   if (ceilings === undefined) return
   world.add(agent, OnAllowance)
-  // Bounds are the owner's; what models cost is asked, as under any ceiling.
+  // The owner keeps the bounds; unpriced models are treated as under any ceiling.
   world.add(agent, Ceilings({ onUnpriced: ceilings.onUnpriced }))
+}
+
+/** What a holder is made from. */
+export interface HolderParts {
+  readonly sessionId: string
+  readonly task: string
+  readonly llm: LlmData
+  /** The sessions above, outermost first. */
+  readonly above: ChildParts['above']
+  /** The turn, from the message that opened it. */
+  readonly seed: readonly Message[]
+  /** Of the agent whose turn it is. */
+  readonly archival: ArchivalData | undefined
+  readonly facts: HostFactsData
+  readonly systems: readonly System[]
+}
+
+/** Lines of a holder's transcript besides those of the messages: the first, and the summary. */
+const furtherLines = 2
+/** Further fields of requests by which a model would get tools of its provider's own. */
+const toolFields = new Set([
+  'functions',
+  'function_call',
+  'mcp_servers',
+  'parallel_tool_calls',
+  'plugins',
+  'tool_choice',
+  'tools',
+  'web_search_options',
+])
+
+/** Makes the World of a holder. It does not tick before the first question. */
+export function holderWorld(parts: HolderParts): World {
+  const { above, archival, facts, llm, seed, sessionId, systems, task } = parts
+  const world = new World({ name: sessionId, seed: hashText(sessionId), systems })
+  const agent = world.spawn()
+  const put = (token: Component, value: unknown): void => world.core.put(agent, token, fresh(value))
+  put(Llm, withoutTools(llm))
+  put(Limits, { maxSteps: subagentDefaults.maxSteps })
+  put(Ancestry, { sessions: [...above, { kind: 'holder', sessionId }] })
+  // A turn of its own may be archived in turn; that is noticed only in an agent that has this.
+  put(Archival, archival ?? Archival({ enabled: false }).initial)
+  // What a user wrote is no template.
+  put(SystemPrompt, { ending: `The turn: ${task}`, template })
+  put(Seed, { count: seed.length })
+  // What it spends beside its answers is charged to those who ask it.
+  world.add(agent, Metered)
+  put(AgentTranscript, { lines: seed.length + furtherLines, seq: seed.length })
+  // Frozen messages are taken as they are; the list of them is the World's own.
+  world.core.put(agent, Conversation, Object.freeze([...seed]) as Json)
+  world.core.put(world.spawn(), HostFacts, facts)
+  return world
+}
+
+const template =
+  "You hold one finished turn of another agent's conversation. All that is known of it stands above. Answer questions from " +
+  'this history alone: quote names, paths, numbers and texts exactly, and say so plainly if the history does not hold the ' +
+  'answer. You have no tools.'
+
+/** A provider's own tools are declared in further fields of its requests. */
+function withoutTools({ extra, ...llm }: LlmData): LlmData {
+  if (extra === undefined) return llm
+  const kept = Object.fromEntries(Object.entries(extra).filter(([field]) => !toolFields.has(field)))
+  return Object.keys(kept).length === 0 ? llm : { ...llm, extra: kept }
 }

@@ -15,8 +15,7 @@ import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from '
 import { ChildWorlds, type MakeRunner } from './child-worlds.ts'
 import { recordsFor } from './session-records.ts'
 import { SessionReports } from './session-reports.ts'
-import { TranscriptPlace } from './transcript-place.ts'
-import { treeOf, type WorldTree } from './world-tree.ts'
+import { TranscriptPlace, treeOf, type WorldTree } from './world-tree.ts'
 
 /** What the children of a Runner's world are run with. */
 export interface ChildrenParts {

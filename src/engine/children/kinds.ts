@@ -10,10 +10,8 @@ import type { EffectKind } from '../effects/effect-kind.ts'
 import { recallEffect } from '../effects/recall-effect.ts'
 import type { Lineage } from './child-run.ts'
 import type { Children } from './children.ts'
-import { queryEffect } from './query.ts'
-import { enterUnknownSpending, sessionEffect } from './session.ts'
+import { enterUnknownSpending, queryEffect, sessionEffect, settlingEffect } from './session.ts'
 import { lostResult, summaryPathOf } from './session-records.ts'
-import { settlingEffect } from './settling.ts'
 import { subtaskEffect, tellUntoldSubtasks } from './subtask.ts'
 
 type MakeKind = (children: Children, lineage: Lineage | undefined) => EffectKind

@@ -5,22 +5,27 @@ import { DelegationLimits } from '../../../components/sessions/delegation-limits
 import type { OutcomeData } from '../../protocol/failure.ts'
 import { Running } from '../../../components/effects/effect.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
-import type { SessionOutcome } from '../../rules/delegation/session-outcome.ts'
+import type { QueryOutcome, SessionOutcome, SettlingOutcome } from '../../rules/delegation/session-outcome.ts'
 import { usageOf } from '../../rules/delegation/session-usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
-import { agentOf, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import { agentOf, type ChildRun, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
-import { keepPrompt, keepResult, wholePrompt } from './session-records.ts'
+import { keepPrompt, keepResult, maxAnswerChars, wholePrompt } from './session-records.ts'
 import { calledOff, type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
+import { SessionQuery } from '../../../components/sessions/session-call.ts'
+import { parseEnvelope } from '../../rules/delegation/envelope.ts'
+import { knownHolders } from '../../rules/delegation/record-holder.ts'
+import { cutText } from '../../rules/text/cut-text.ts'
+import { Settling } from '../../../components/context/holder.ts'
 
-/** The error of a session that was running when its world was saved, and whose own World is nowhere. */
+/** The error of a session that was running when its parent's world was saved and whose own World is lost. */
 const lostError = 'restored_without_live_task_handle'
 
 /**
- * Sessions: each waits for a slot, has its World made and written down, is admitted, and runs until its World has ended.
- * One that was running when the last process ended goes on from its own journal.
+ * Runs a session: waits for a slot, makes and saves its World, has it admitted, and drives it until it has ended. A session
+ * that was running when the last process ended goes on from its own journal.
  */
 export function sessionEffect(children: Children): EffectKind {
   return {
@@ -96,7 +101,7 @@ async function newWorld(
   const blueprint = world.get(session, MadeFrom)?.blueprint
   if (blueprint === undefined) return undefined
   const { resumedFrom } = record
-  // One that was stopped just now is still about to let go of its World.
+  // A session that was stopped just now may still have its World open.
   const unlock = resumedFrom === undefined ? undefined : await context.wait(children.lock(resumedFrom))
   try {
     return await children.worlds.begin({
@@ -117,7 +122,7 @@ interface Ended {
   readonly usage: SessionUsage
 }
 
-/** The outcome of a session, once what it has written is kept. */
+/** The outcome of a session, once its result and its prompt are kept. */
 async function kept(children: Children, session: Entity, { end, isArchiving, usage }: Ended): Promise<OutcomeData> {
   const { maxKeptBytes, records, world } = children
   const record = children.record(session)
@@ -130,4 +135,93 @@ async function kept(children: Children, session: Entity, { end, isArchiving, usa
 
 function failed(message: string): OutcomeData {
   return { ok: false, failure: { kind: message === lostError ? 'interrupted' : 'internal', message } }
+}
+
+/** Asks a session that has succeeded a further question: one more turn of its World, without a slot. */
+export function queryEffect(children: Children): EffectKind {
+  return {
+    isWaiting: true,
+    prepare: (_, query) => {
+      const policy = queryPolicy(children, query)
+      return (context) => supervise(children, policy, context)
+    },
+  }
+}
+
+function queryPolicy(children: Children, query: Entity): ChildPolicy {
+  const { agent, grant, id, prompt, session } = children.world.read(query, SessionQuery)
+  const { sessionId } = children.record(session)
+  let spent: SessionUsage | undefined
+  return {
+    worldId: sessionId,
+    // The turn of a cancelled question has to be ended, or the next question would go on with it.
+    startsAlways: true,
+    isKept: true,
+    async open() {
+      const made = await children.worlds.goOn(sessionId)
+      if (made !== undefined) return made
+      const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
+      return { ok: false, failure: { kind: 'interrupted', message } }
+    },
+    granted: () => grant && { limits: grant, question: id },
+    // A commit that fails is retried after a while: the clock may go on.
+    started: async (run, { signal, wait }) => (signal.aborted ? undefined : wait(run.ask(prompt, id))),
+    ended: (run) => run.ended(),
+    // If the Runner has failed, what was committed counts.
+    cutShort: (run) => run.abandon().catch(() => undefined),
+    read(run, end) {
+      const usage = (spent = run.usedOn(id) ?? run.usedInRun)
+      if (end === undefined) return calledOff
+      const more = run.isArchiving ? { isArchiving: true as const, usage } : { usage }
+      const outcome: QueryOutcome = end.ok
+        ? { ok: true, ...newHolders(run), text: cutText(parseEnvelope(end.text).result, maxAnswerChars), ...more }
+        : { ok: false, error: end.error, ...more }
+      return () => ({ ok: true, value: outcome as Json })
+    },
+    calledOff() {
+      if (spent !== undefined && spent.calls > 0) children.spent(session, spent, agent)
+    },
+  }
+}
+
+/** Turns that were archived in the session's World and that the asker does not know of yet. */
+function newHolders({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok: true }>, 'holders'> {
+  const holders = knownHolders(world, agent).filter(({ isTold }) => isTold !== true)
+  return holders.length === 0 ? {} : { holders }
+}
+
+/** Drives the World of an ended session until its turns that are being archived have reached their holders. */
+export function settlingEffect(children: Children): EffectKind {
+  return {
+    isWaiting: true,
+    prepare(world, effect) {
+      const { sessionId } = children.record(world.read(effect, Settling).session)
+      return (context) => supervise(children, settlingPolicy(children, sessionId), context)
+    },
+  }
+}
+
+function settlingPolicy(children: Children, sessionId: string): ChildPolicy {
+  return {
+    worldId: sessionId,
+    isKept: true,
+    async open({ signal }) {
+      const made = signal.aborted ? undefined : await children.worlds.goOn(sessionId)
+      return made ?? settled({ usage: { calls: 0, sessions: 0 } })
+    },
+    async started(run, { signal, wait }) {
+      // The turn of a cancelled question does not go on.
+      if (run.isAtWork && !signal.aborted) await wait(run.abandon())
+    },
+    ended: (run) => run.quiet(),
+    read(run) {
+      const usage = run.usedInRun
+      const outcome = settled(run.isArchiving ? { isArchiving: true, usage } : { usage })
+      return () => outcome
+    },
+  }
+}
+
+function settled(outcome: SettlingOutcome): OutcomeData {
+  return { ok: true, value: outcome as Json }
 }

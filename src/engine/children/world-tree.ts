@@ -1,13 +1,16 @@
 import { memoryStore } from '../../stores/memory.ts'
-import type { Store } from '../../stores/port.ts'
+import type { Store, TranscriptHit, TranscriptLine } from '../../stores/port.ts'
 import type { World } from '../../world/world.ts'
+import { Ancestry } from '../../../components/sessions/ancestry.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
 
-/** What a root world and all below it have in common while they are driven, and what of them no store keeps. */
+/** What a root world and all worlds below it share while they are driven: locks, and without a store what it would keep. */
 export class WorldTree {
   /** Without a store: holders' Worlds by name, as long as the tree lives. */
   readonly holders = new Map<string, World>()
   #transcripts: Store | undefined
-  /** Of each World that is locked: resolves once all who have locked it, or wait for that, have unlocked it. */
+  /** Resolves, for each locked World, once everyone who has locked it or waits for the lock has unlocked it. */
   readonly #locks = new Map<string, Promise<void>>()
 
   /** Without a store: where transcripts are. */
@@ -36,7 +39,7 @@ export class WorldTree {
 
 const trees = new WeakMap<World, WorldTree>()
 
-/** The tree that a world belongs to: its own, unless it has joined another one's. */
+/** The tree of a world: its own, unless it has joined its parent's. */
 export function treeOf(world: World): WorldTree {
   let tree = trees.get(world)
   if (tree === undefined) trees.set(world, (tree = new WorldTree()))
@@ -46,4 +49,77 @@ export function treeOf(world: World): WorldTree {
 /** Makes a session's world one of its parent's tree. */
 export function joinTree(world: World, parent: World): void {
   trees.set(world, treeOf(parent))
+}
+
+/** Lines to append. */
+interface LinesBehind {
+  readonly from: number
+  /** The first line of a new transcript. */
+  readonly head: TranscriptLine
+  readonly lines: readonly TranscriptLine[]
+}
+
+/** Where the transcripts of a tree of worlds are: in its store, or in memory. */
+export class TranscriptPlace {
+  readonly #store: Store
+  readonly #root: string
+  /** Keys that lines were appended under since the world was taken up, until they are removed. */
+  readonly #written = new Set<string>()
+
+  constructor(world: World, store: Store | undefined, root: string) {
+    this.#store = store ?? treeOf(world).transcripts
+    this.#root = root
+  }
+
+  /** Appends lines. Those that are there already are not written again. */
+  async append(key: string, lines: readonly TranscriptLine[], from: number): Promise<void> {
+    await this.#store.appendTranscript(this.#root, key, lines, { from })
+    this.#written.add(key)
+  }
+
+  /** Whether lines were appended under a key since the world was taken up. */
+  hasWritten(key: string): boolean {
+    return this.#written.has(key)
+  }
+
+  /**
+   * Appends lines where a transcript is thought to end, or, if it is another one than the world remembers, where it ends.
+   *
+   * @returns how many lines are in it then
+   */
+  async appendBehind(key: string, { from, head, lines }: LinesBehind): Promise<number> {
+    const appendAt = async (place: number): Promise<number> => {
+      const all = place === 0 ? [head, ...lines] : lines
+      await this.append(key, all, place)
+      return place + all.length
+    }
+    try {
+      return await appendAt(from)
+    } catch (error) {
+      if (!(error instanceof EntiaError) || error.code !== 'invalid-argument') throw error
+      return appendAt((await this.#store.transcript(this.#root, key))?.length ?? 0)
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#store.deleteTranscript(this.#root, key)
+    this.#written.delete(key)
+  }
+
+  async search(key: string, query: string, limit: number): Promise<readonly TranscriptHit[]> {
+    return this.#store.searchTranscript(this.#root, [key], query, { limit })
+  }
+}
+
+/** The key of an agent's transcript. */
+export async function transcriptKey(world: World, agent: Entity): Promise<string> {
+  const sessionId = world.get(agent, Ancestry)?.sessions.at(-1)?.sessionId
+  if (sessionId !== undefined) return sessionKey(sessionId)
+  const { fileStem } = await import('../../stores/file-name.ts')
+  return `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
+}
+
+/** The key of a session's transcript. */
+export function sessionKey(sessionId: string): string {
+  return `agents/subagent-${sessionId}/sessions/${sessionId}.jsonl`
 }

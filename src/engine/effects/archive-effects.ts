@@ -18,8 +18,7 @@ import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import type { Children } from '../children/children.ts'
-import { sessionKey, transcriptKey } from '../children/transcript-place.ts'
-import { treeOf } from '../children/world-tree.ts'
+import { sessionKey, transcriptKey, treeOf } from '../children/world-tree.ts'
 
 type WriteData = DeepReadonly<(typeof TranscriptWrite)['schema']['_output']>
 

@@ -15,7 +15,7 @@ import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { Children } from '../children/children.ts'
-import { transcriptKey } from '../children/transcript-place.ts'
+import { transcriptKey } from '../children/world-tree.ts'
 
 const maxMessages = 10
 const maxChars = 1_000
