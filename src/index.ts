@@ -63,8 +63,7 @@ export type {
 export type { Price } from './rules/money/price-overrides.ts'
 
 // Run it, listen to it, and replay what was recorded.
-export { run } from './engine/loop/run.ts'
-export { Runner } from './engine/loop/runner.ts'
+export { run, Runner } from './engine/loop/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/loop/runner-options.ts'
 export { Host } from './engine/effects/host.ts'
 export { hostDefaults, type HostOptions, type ToolChangePolicy } from './engine/effects/host-options.ts'

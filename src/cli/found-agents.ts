@@ -4,7 +4,7 @@ import { SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { SubagentWait } from '../../components/sessions/subagent-wait.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import { Usage } from '../../components/money/usage.ts'
-import { Keeper } from '../engine/loop/keeper.ts'
+import { JournalWriter } from '../engine/loop/journal-writer.ts'
 import {
   Conversation,
   EntiaError,
@@ -65,9 +65,9 @@ async function sessionsBelow(
 
 /** A session's world as it was last committed; `undefined` before it has begun, and if it cannot be read. */
 async function sessionWorld({ store, root }: Place, sessionId: string): Promise<SessionWorld | undefined> {
-  const keeper = await Keeper.open(sessionId, { store, root })
+  const journal = await JournalWriter.open(sessionId, { store, root })
   try {
-    const found = await keeper.restore({ ...restoring, components: Object.values(restoring.components) })
+    const found = await journal.restore({ ...restoring, components: Object.values(restoring.components) })
     const agent = found?.world.entitiesWith(Ancestry)[0]
     return found === undefined || agent === undefined ? undefined : { world: found.world, agent }
   } catch (error) {
@@ -75,7 +75,7 @@ async function sessionWorld({ store, root }: Place, sessionId: string): Promise<
     if (error instanceof EntiaError) return undefined
     throw error
   } finally {
-    await keeper.close()
+    await journal.close()
   }
 }
 

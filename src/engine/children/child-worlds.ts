@@ -11,7 +11,7 @@ import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { System, World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
-import { Keeper } from '../loop/keeper.ts'
+import { JournalWriter } from '../loop/journal-writer.ts'
 import type { HeldWorld } from '../loop/stored-world.ts'
 import { withStandard } from '../loop/with-standard.ts'
 import type { ChildRunner, ChildTies, MakeChildRunner } from './child-run.ts'
@@ -75,8 +75,8 @@ export class ChildWorlds {
     const continued = resumedFrom === undefined ? undefined : await this.#copy(resumedFrom, beginning)
     const made = continued ?? this.#make(beginning)
     if ('problem' in made) return made.problem
-    const keeper = await this.#openFresh(sessionId)
-    return (ties) => this.#runner(made.world, ties, { keeper })
+    const journal = await this.#openFresh(sessionId)
+    return (ties) => this.#runner(made.world, ties, { journal })
   }
 
   /** A Runner for a child whose World is there already; `undefined` if it is not. */
@@ -86,15 +86,16 @@ export class ChildWorlds {
       const world = this.#inMemory(sessionId)
       return world && ((ties) => this.#runner(world, ties, {}))
     }
-    const keeper = await Keeper.open(sessionId, { store, root, record })
+    const journal = await JournalWriter.open(sessionId, { store, root, record })
     try {
-      const found = await keeper.restore(this.#known)
-      if (found !== undefined) return (ties) => this.#runner(found.world, ties, { keeper, told: found.told })
+      const found = await journal.restore(this.#known)
+      if (found !== undefined)
+        return (ties) => this.#runner(found.world, ties, { journal, lastEvents: found.lastEvents })
     } catch (error) {
-      await keeper.close()
+      await journal.close()
       throw error
     }
-    await keeper.close()
+    await journal.close()
     return undefined
   }
 
@@ -125,20 +126,20 @@ export class ChildWorlds {
       seams.held?.(world)
       return undefined
     }
-    let keeper: Keeper
+    let journal: JournalWriter
     try {
-      keeper = await Keeper.open(world.name, { store, root, record })
+      journal = await JournalWriter.open(world.name, { store, root, record })
     } catch (error) {
       return { phase: 'spawn', failure: storeFailure(error) }
     }
     try {
-      if (!(await keeper.isTaken())) await keeper.begin(world)
+      if (!(await journal.isTaken())) await journal.begin(world)
       seams.held?.(world)
       return undefined
     } catch (error) {
       return { phase: 'seed', failure: storeFailure(error) }
     } finally {
-      await keeper.close()
+      await journal.close()
     }
   }
 
@@ -203,24 +204,24 @@ export class ChildWorlds {
   async #stored(sessionId: string, name?: string): Promise<World | undefined> {
     const { store, root } = this.#parts
     if (store === undefined) return undefined
-    const keeper = await Keeper.open(sessionId, { store, root })
+    const journal = await JournalWriter.open(sessionId, { store, root })
     try {
-      const found = await keeper.restore({ ...this.#known, name })
+      const found = await journal.restore({ ...this.#known, name })
       return found?.world
     } finally {
-      await keeper.close()
+      await journal.close()
     }
   }
 
   /** What is there of a session that has not begun is left of a process that ended before it could. */
-  async #openFresh(sessionId: string): Promise<Keeper | undefined> {
+  async #openFresh(sessionId: string): Promise<JournalWriter | undefined> {
     const { store, root, record } = this.#parts
     if (store === undefined) return undefined
-    const keeper = await Keeper.open(sessionId, { store, root, record })
-    if (!(await keeper.isTaken())) return keeper
-    await keeper.close()
+    const journal = await JournalWriter.open(sessionId, { store, root, record })
+    if (!(await journal.isTaken())) return journal
+    await journal.close()
     await store.delete(sessionId)
-    return Keeper.open(sessionId, { store, root, record })
+    return JournalWriter.open(sessionId, { store, root, record })
   }
 }
 

@@ -4,26 +4,14 @@ import type { DearestRates } from '../../rules/money/call-cost.ts'
 import type { ModelProvider } from '../../models/port.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { isMakersName, type PricedCall, Prices } from '../../models/prices.ts'
-import { joinProcessPool, type PoolMembership, SessionPool } from '../children/pool.ts'
+import { joinProcessPool, type PoolMembership, type SessionPool } from '../children/pool.ts'
 import type { SkillDefinition } from '../children/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { inspect } from '../../world/inspect.ts'
-import { refuseNoList, refuseNoTable, refuseUnknownOptions, shortly } from '../../world/known-options.ts'
-import {
-  filledText,
-  listOf,
-  objectWith,
-  refuseMisfits,
-  type ShapesOf,
-  table,
-  tableOf,
-  text,
-} from '../../world/option-shapes.ts'
 import { approvalEffect } from './approval-effect.ts'
 import { type Clock, realClock } from '../loop/clock.ts'
 import { factsOf } from './host-facts.ts'
-import { hostDefaults, type HostOptions, hostOptionNames, type ToolChangePolicy } from './host-options.ts'
+import { checkHostOptions, hostDefaults, type HostOptions, type ToolChangePolicy } from './host-options.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { HostSeams } from './host-seams.ts'
 import { modelEffect } from './model-effect.ts'
@@ -31,18 +19,18 @@ import { ratesEffect } from './rates-effect.ts'
 import { Slots } from './slots.ts'
 import { toolEffect } from './tool-effect.ts'
 
-/** Begins work in a slot. `free` gives the slot back; what is called again does nothing. */
+/** Begins work in a slot. `free` gives the slot back; idempotent. */
 export type Begin = (free: () => void) => void
 
-/** What is not data, by name: models, tools, people, time, and the queues in which work waits for its turn. */
+/** What is not data, by name: models, tools, users who approve, the clock, and the slots that work waits for. */
 export class Host {
   readonly clock: Clock
   readonly seams: HostSeams
   readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
   readonly onToolChange: ToolChangePolicy
-  /** Folder in which the results of sessions are kept, if there is one. */
+  /** Folder in which the results of sessions are kept. */
   readonly artifacts: string | undefined
-  /** Longest text of a session that a world keeps which nothing else keeps, in bytes. */
+  /** Longest text of a session that a world keeps itself, in bytes. */
   readonly maxRecordBytes: number
   readonly #providers: Readonly<Record<string, ModelProvider>>
   readonly #tools = new Map<string, Tool>()
@@ -59,37 +47,31 @@ export class Host {
   /** @param seams where a simulation takes part. The engine's own */
   constructor(options: HostOptions = {}, seams: HostSeams = {}) {
     this.seams = seams
-    refuseUnknownOptions('Host', options, hostOptionNames)
-    refuseMisshapen(options)
+    checkHostOptions(options)
     this.clock = options.clock ?? realClock
-    this.onToolChange = policyOf(options.onToolChange)
+    this.onToolChange = options.onToolChange ?? hostDefaults.onToolChange
     this.#providers = { ...builtInProviders(), ...options.models }
     for (const tool of options.tools ?? []) this.#addTool(tool)
     for (const skill of options.skills ?? []) this.#addSkill(skill)
     const facts = factsOf(this.#providers, options.tools ?? [], this.#skills)
     this.#facts = { plain: facts, keeping: Object.freeze({ keepsSessions: true, ...facts }) }
     this.artifacts = options.artifacts
-    this.maxRecordBytes = limit('maxRecordBytes', options.maxRecordBytes ?? hostDefaults.maxRecordBytes)
+    this.maxRecordBytes = options.maxRecordBytes ?? hostDefaults.maxRecordBytes
     this.#prices = new Prices(options.prices, 'Host', (name) => isMakersName(name) || !this.#isInProcess(name))
     this.#kinds = new Map([
       ['model', modelEffect(this)],
       ['tool', toolEffect((name) => this.tool(name))],
       ['approval', approvalEffect(options.approve)],
       ['rates', ratesEffect(this)],
-      // Ends by its deadline, or when nobody waits any more.
+      // Ends by its deadline, or when its owner ends.
       ['timer', { isWaiting: true, prepare: () => undefined }],
       ...Object.entries(options.effects ?? {}),
     ])
-    this.#slots = new Slots(limit('maxInFlight', options.maxInFlight ?? hostDefaults.maxInFlight))
+    this.#slots = new Slots(options.maxInFlight ?? hostDefaults.maxInFlight)
     this.#perProvider = options.maxInFlightPerProvider
-    const limits = typeof this.#perProvider === 'object' ? this.#perProvider : { each: this.#perProvider ?? Infinity }
-    for (const [name, value] of Object.entries(limits)) limit(`maxInFlightPerProvider (${name})`, value)
     this.#ownPool = options.sessionPool
     this.#maxSessions = options.maxSessions
-    if (this.#ownPool !== undefined && this.#maxSessions !== undefined) {
-      throw new EntiaError('invalid-argument', "Host: maxSessions beside 'sessionPool', which has a cap of its own.")
-    }
-    // At once, so that a cap that conflicts is refused here; last, so that a Host that is refused has not joined.
+    // Here, so that a conflicting cap is refused at once; last, so that a refused Host has not joined.
     if (this.#maxSessions !== undefined) this.#membership = joinProcessPool(this.#maxSessions)
   }
 
@@ -97,7 +79,7 @@ export class Host {
     return this.#tools
   }
 
-  /** What a World has to know of it, if it is kept in a store and if not. */
+  /** What its Worlds know of it. @param isKept the World is kept in a store */
   facts(isKept: boolean): HostFactsData {
     return isKept ? this.#facts.keeping : this.#facts.plain
   }
@@ -134,12 +116,11 @@ export class Host {
     )
   }
 
-  /** A skill of the catalogue. */
   skill(name: string): SkillDefinition | undefined {
     return this.#skills.get(name)
   }
 
-  /** What a call cost at that time, and the context window of its model, as far as that is known. */
+  /** What a call cost at that time, and the context window of its model, where known. */
   priced(model: string, usage: TokenUsage, dateMs: number): PricedCall | Promise<PricedCall> {
     return this.#prices.priced(model, usage, dateMs)
   }
@@ -214,76 +195,4 @@ export class Host {
     }
     return slots
   }
-}
-
-function limit(name: string, value: number): number {
-  if (value === Infinity || (Number.isInteger(value) && value >= 1)) return value
-  throw new EntiaError(
-    'invalid-argument',
-    `Host: ${name} is a whole number of 1 or more, or Infinity; came ${shortly(value)}.`,
-  )
-}
-
-function policyOf(policy: ToolChangePolicy = hostDefaults.onToolChange): ToolChangePolicy {
-  if (['keep', 'refresh', 'refuse'].includes(policy)) return policy
-  const message = `Host: onToolChange must be 'refresh', 'keep' or 'refuse', got ${inspect(policy)}.`
-  throw new EntiaError('invalid-argument', message)
-}
-
-function isTool(tool: unknown): tool is Tool {
-  const { call, declaration } = (tool ?? {}) as Partial<Tool>
-  return typeof call === 'function' && typeof declaration?.name === 'string'
-}
-
-/** @throws `invalid-argument` for parts of a Host in another form than they have to be given in */
-function refuseMisshapen(options: HostOptions): void {
-  const { effects, models, skills, tools } = options
-  refuseNoList('Host', 'tools', tools)
-  refuseNoList('Host', 'skills', skills)
-  refuseNoTable('Host', 'models', models, '{ script: scripted(…) }')
-  refuseNoTable('Host', 'effects', effects, '{ reminder: { prepare } }')
-  for (const [index, tool] of (tools ?? []).entries()) {
-    if (isTool(tool)) continue
-    const advice = Array.isArray(tool) ? 'spread the list: tools: [...more]' : 'make one with defineTool'
-    throw new EntiaError('invalid-argument', `Host: tools[${index}] is no tool, got ${shortly(tool)}: ${advice}.`)
-  }
-  if (isProvider(models)) {
-    const what = 'Host: models must be an object, by name, got a model provider'
-    throw new EntiaError('invalid-argument', `${what}. Write models: { script: scripted(…) }.`, { option: 'models' })
-  }
-  for (const [name, model] of Object.entries(models ?? {})) {
-    if (isProvider(model)) continue
-    const what = `Host: models.${name} must be a model provider, got ${shortly(model)}`
-    throw new EntiaError('invalid-argument', `${what}: make one with anthropic(), openai() or scripted(…).`)
-  }
-  refuseMisfits('Host', options, otherShapes)
-}
-
-const otherShapes: Partial<ShapesOf<HostOptions>> = {
-  skills: listOf({ wanted: 'a skill, { name, prompt, tools }', fits: isSkill }),
-  approve: {
-    wanted: "a function that asks a person, or 'by-input'",
-    fits: (value) => typeof value === 'function' || value === 'by-input',
-  },
-  effects: tableOf(objectWith('a kind of effects, { prepare }', 'prepare')),
-  clock: objectWith('a clock, { now, date, at }', 'now', 'date', 'at'),
-  maxInFlightPerProvider: {
-    wanted: 'an integer ≥ 1, or an object of these by provider',
-    fits: (value) => typeof value === 'number' || table.fits(value),
-  },
-  sessionPool: { wanted: 'a SessionPool', fits: (value) => value instanceof SessionPool },
-  artifacts: filledText,
-  prices: table,
-}
-
-function isSkill(value: unknown): boolean {
-  if (!table.fits(value)) return false
-  const { name, description, prompt, tools = [] } = value as Readonly<Record<string, unknown>>
-  const areTexts = [description, prompt].every((each) => each === undefined || text.fits(each))
-  return filledText.fits(name) && areTexts && Array.isArray(tools) && tools.every(isTool)
-}
-
-/** A function has a method `call` as well. */
-function isProvider(model: unknown): model is ModelProvider {
-  return typeof model === 'object' && model !== null && 'call' in model && typeof model.call === 'function'
 }

@@ -74,7 +74,7 @@ export class Entrance {
   open(loop: TickLoop, first: readonly (StandardInput | Input)[]): void {
     const world = this.#world
     this.#loop = loop
-    this.inbox.remember(world.query(SeenInputs).flatMap((keeper) => world.read(keeper, SeenInputs)))
+    this.inbox.remember(world.query(SeenInputs).flatMap((entity) => world.read(entity, SeenInputs)))
     for (const input of first) this.enter(input)
     for (const input of this.#early.splice(0)) this.#enterPosted(input)
   }

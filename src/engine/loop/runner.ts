@@ -32,7 +32,7 @@ import {
   type RunnerOptions,
   type RunnerStats,
 } from './runner-options.ts'
-import { beginKeeping, type HeldWorld, openStored } from './stored-world.ts'
+import { beginJournal, type HeldWorld, openStored } from './stored-world.ts'
 import { lookOver, runId, startedInput, emitAgain } from './taking-up.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
@@ -47,7 +47,7 @@ export class Runner {
   #held: HeldWorld
   readonly #listeners: Listeners
   readonly #texts = new TextsSoFar()
-  /** Tools that the program gives to agents with the start. */
+  /** From `addTool`; applied at the start. */
   readonly #additions: ToolAddition[] = []
   readonly #entrance: Entrance
   readonly #pump: Pump
@@ -57,9 +57,9 @@ export class Runner {
   #stopping: Promise<void> | undefined
 
   /**
-   * @param held what holds its world already. The engine's own
-   * @param lineage what ties it to a parent. The engine's own
-   * @throws `invalid-argument` for what is no World, or an option that there is not
+   * @param held the store's hold on the world, if it is opened already. Internal
+   * @param lineage ties to a parent's Runner. Internal
+   * @throws `invalid-argument`
    */
   constructor(world: World, options: RunnerOptions = {}, held: HeldWorld = {}, lineage?: Lineage) {
     refuseNoWorld(world)
@@ -87,17 +87,13 @@ export class Runner {
     this.#pump = new Pump(world, this.host, owner, kindOf)
   }
 
-  /**
-   * A Runner for the world of that name: as the store has it, or else made anew. It is not started.
-   *
-   * @throws `no-such-world`, `world-locked`, and what restoring throws
-   */
+  /** Restores or creates a world. @throws `no-such-world`, `world-locked`, and what restoring throws */
   static async open(options: OpenRunnerOptions): Promise<Runner> {
     const held = await openStored(options)
     try {
       return new Runner(held.world, options, held)
     } catch (error) {
-      await held.keeper.close()
+      await held.journal.close()
       throw error
     }
   }
@@ -107,10 +103,10 @@ export class Runner {
   }
 
   /**
-   * Calls a listener for every event of a type, or of all (`*`), sessions' events included: those have a `path`. Gives a
-   * function that ends it.
+   * Calls a listener for every event of a type, or of all (`*`). Events of sessions have a `path`. Returns a function that
+   * removes the listener.
    *
-   * @throws `invalid-argument` for a type that neither the standard systems nor `events` of one of the world's name
+   * @throws `invalid-argument` for a type that no system of the world declares
    */
   on<K extends keyof EventsByType>(
     type: K,
@@ -123,8 +119,8 @@ export class Runner {
   }
 
   /**
-   * Gives an agent a tool of the Host, with the first tick: a tool that is new since the agent was saved is not shown to it
-   * otherwise. Nothing changes if the agent has a tool of that name. To be called before `start()`.
+   * Gives an agent a tool of the Host in the first tick, unless it has one of that name. A saved agent gets no new tool
+   * otherwise. Call it before `start()`.
    *
    * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
    */
@@ -136,9 +132,9 @@ export class Runner {
   }
 
   /**
-   * Takes the world up. From here on it is driven: it ticks whenever something comes in.
+   * Starts to drive the world: it ticks whenever an input arrives.
    *
-   * @throws before anything has run: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-changed`, `tool-conflict`,
+   * @throws before anything runs: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-changed`, `tool-conflict`,
    * `world-driven`, `world-exists`, `world-locked`
    */
   async start(): Promise<void> {
@@ -172,7 +168,7 @@ export class Runner {
       inbox: this.#entrance.inbox,
       pump: this.#pump,
       listeners: this.#listeners,
-      keeper: this.#held.keeper,
+      journal: this.#held.journal,
       ticked: seams.ticked && ((step) => seams.ticked?.(this.#driven, step)),
       committed: this.#lineage?.committed,
       failed: this.#lineage?.failed,
@@ -190,7 +186,7 @@ export class Runner {
   async idle(): Promise<void> {
     const { loop } = this.#entrance
     await loop.idle()
-    // A session that was stopped tells what it had spent.
+    // A session that was stopped reports what it has spent.
     while (!this.#entrance.isClosed && this.#knownChildren?.isClosing === true) {
       await this.#knownChildren.stopped()
       await loop.idle()
@@ -198,101 +194,93 @@ export class Runner {
   }
 
   /**
-   * Puts an input in. Resolves once it is committed. One whose id was seen before is dropped, and resolves with the first.
+   * Posts an input. Resolves once it is committed. A repeated id is dropped, and resolves with the first.
    *
-   * @throws `invalid-input` (also for a kind that neither the standard systems nor `inputs` of one of the world's name),
-   * `not-json`; what the Runner fails with before that
+   * @throws `invalid-input` (also for a kind that no system of the world declares), `not-json`; what the Runner fails with
    */
   async post(input: StandardInput | OwnInput, options: { readonly id?: string } = {}): Promise<void> {
     checkOptions('runner.post', options, { id: text })
     const stored = postedInput(this.world, input, options.id)
-    // One that could not be passed on may come again under its id: it counts as seen by the world that has asked.
+    // Its id counts as seen only by the world that has asked, so an answer that was not passed on may be posted again.
     if (stored.kind === 'answer' && (await this.#isPassedOn(stored as AnswerInput))) return
     await this.#entrance.post(stored)
   }
 
-  /** A person's message to an agent. Resolves once it is committed. @throws `unknown-entity` if there is no such agent */
+  /** Sends a user's message to an agent. Resolves once it is committed. @throws `unknown-entity` */
   async message(agent: Entity, message: string | UserMessage, options: { readonly id?: string } = {}): Promise<void> {
     requests.assertAgent(this.world, agent)
     await this.post({ kind: 'message', agent, message: requests.userMessage(message) }, options)
   }
 
-  /**
-   * Stops what an agent has under way, its sessions included, and ends its turn. Resolves once that is committed; then the
-   * work is aborted.
-   *
-   * @throws `unknown-entity` if there is no such agent
-   */
+  /** Ends an agent's turn and aborts its work, sessions included, once that is committed. @throws `unknown-entity` */
   async cancel(agent: Entity, reason?: string): Promise<void> {
     requests.assertAgent(this.world, agent)
     await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
   }
 
   /**
-   * Changes the world at the next tick, as one recorded input. Resolves with what the function gives once that is committed.
-   * If it throws, nothing has changed, and this rejects with the same.
+   * Changes the world at the next tick, as one recorded input. Resolves with the function's result once that is committed.
+   * If the function throws, nothing changes, and this rejects with the same error.
    */
   async change<T>(change: (world: World) => T): Promise<T> {
     return this.#entrance.change(change)
   }
 
   /**
-   * Lets an agent go on that has reached a cost ceiling, and raises the ceiling of its life by `addSessionUsd`. What was spent stays
-   * spent; a new turn starts at zero. Resolves once that is committed.
+   * Lets an agent continue after a cost ceiling, and raises its session ceiling by `addSessionUsd`. What was spent stays spent;
+   * a new turn starts at zero. Resolves once that is committed.
    *
-   * @throws `limit-reached` while it has spent as much as its life's ceiling or more; `invalid-argument`
+   * @throws `limit-reached` while it has spent its session ceiling or more; `invalid-argument`
    */
   async resetCostCeiling(agent: Entity, options: requests.CostCeilingReset = {}): Promise<void> {
     await requests.resetCostCeiling(agent, options, this.#completions)
   }
 
-  /** Lets an agent go on that the watchdog has stopped. Runs of identical calls are counted anew. @throws `unknown-entity` */
+  /** Lets an agent continue after the watchdog has stopped it, with its counters at zero. @throws `unknown-entity` */
   async resetWatchdog(agent: Entity): Promise<void> {
     requests.assertAgent(this.world, agent)
     await this.post({ kind: 'watchdog-reset', agent })
   }
 
   /**
-   * Runs a subtask for an agent: in a World of its own, which knows its prompt, its message and the tools that it is given,
-   * and nothing of the agent's conversation. Resolves with what it has come to, a failure too.
+   * Runs a subtask for an agent in a World of its own, with the given prompt, message and tools, without the agent's
+   * conversation. Resolves with its result, also if it fails.
    *
-   * @throws before anything has run: `invalid-argument`, `unknown-provider`
+   * @throws before it runs: `invalid-argument`, `unknown-provider`
    */
   async runSubtask(agent: Entity, options: requests.SubtaskOptions): Promise<SubtaskResult> {
     return requests.runSubtask(agent, options, this.#completions, this.host)
   }
 
   /**
-   * Has a summary take the place of what an agent has said and heard: at the next quiet point, at once if it is idle. Requests
-   * that come before that join the first, and the newest focus counts. Resolves with what has come of it, a failure too.
+   * Replaces an agent's conversation so far by a summary, before its next step. Requests made before that join the first; the
+   * newest focus counts. Resolves with the result, also if it fails.
    *
-   * @throws `invalid-argument` (an agent without `Context` too)
+   * @throws `invalid-argument` (also for an agent without `Context`)
    */
   async compact(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
     return requests.compact(agent, options, this.#completions)
   }
 
-  /** Does the same, but only if the conversation is as full as is configured. @throws as `compact` */
+  /** Compacts if the conversation is as full as configured. @throws as `compact` */
   async compactIfNeeded(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
     return requests.compact(agent, options, this.#completions, true)
   }
 
   /**
-   * Says that an agent's task is done: a record takes its place, at the next quiet point. Resolves with what has come of it,
-   * a failure too.
+   * Marks an agent's task as done: a record replaces it, before the next step. Resolves with the result, also if it fails.
    *
-   * @throws `invalid-argument` (an agent whose `Context` has no checkpoints too)
+   * @throws `invalid-argument` (also for an agent whose `Context` has no checkpoints)
    */
   async checkpoint(agent: Entity, options: requests.CheckpointOptions = {}): Promise<SummaryResult> {
     return requests.checkpoint(agent, options, this.#completions)
   }
 
   /**
-   * What an agent's model has written so far in a call that is in flight; `undefined` if it has written nothing, or no call
-   * is. For a program that begins to listen in the midst of an answer: the `model-delta` events of this effect and attempt
-   * go on from `deltas`.
+   * The text that an agent's model has streamed so far in the call in flight, if any. For a program that starts to listen
+   * during an answer: the `model-delta` events of this effect and attempt continue from `deltas`.
    *
-   * @param path of a session's agent, as its events have it. @default the agent is of this world
+   * @param path of a session's agent, as in its events. @default an agent of this world
    */
   textSoFar(agent: Entity, path: readonly string[] = []): TextSoFar | undefined {
     refuseMisfit('runner.textSoFar', 'path', path, listOf(text))
@@ -301,20 +289,17 @@ export class Runner {
     return this.world.exists(agent) ? this.#texts.ofAny(this.world.referrers(OwnedBy, agent)) : undefined
   }
 
-  /** An agent's sessions, for programs. */
+  /** An agent's sessions. */
   subagents(agent: Entity): Subagents {
     return new Subagents(agent, { clock: this.host.clock, children: this.#children, completions: this.#completions })
   }
 
-  /**
-   * Aborts all work without settling it, waits for a commit under way, and lets go of world and store. Idempotent: each call
-   * resolves when that is done.
-   */
+  /** Aborts all work without settling it, waits for a commit under way, and releases world and store. Idempotent. */
   async stop(): Promise<void> {
     await (this.#stopping ??= this.#end())
   }
 
-  /** @param last an input for one more tick: nothing is to go on after it, sessions end as well */
+  /** @param last an input for one more tick, after which nothing continues: sessions end as well */
   async #end(last?: Input): Promise<void> {
     if (this.#entrance.isClosed) return
     this.#entrance.isClosed = true
@@ -325,18 +310,17 @@ export class Runner {
     this.#knownCompletions?.close(this.world.name)
     await this.#knownChildren?.closed()
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#entrance.late], isUnderWay)
-    await this.#held.keeper?.close()
+    await this.#held.journal?.close()
     this.host.seams.ended?.(this.#driven)
     for (const waiter of this.#entrance.inbox.drain()) {
       waiter.reject(this.#entrance.refusal('was stopped before this was committed'))
     }
-    // A world whose last tick could not be committed is not the world any more: it stays closed.
+    // A world whose last tick was not committed differs from the store: it stays closed.
     if (this.#loop === undefined || this.#loop.failure?.code === 'store-failed') return
     this.world.core.drive(undefined)
     this.world.core.watch()
   }
 
-  /** The world's sessions and subtasks as they are run. */
   get #children(): Children {
     return (this.#knownChildren ??= this.#makeChildren())
   }
@@ -373,25 +357,42 @@ export class Runner {
     return new Children({ world, host, store, root, record, makeRunner, enter: (input) => this.#entrance.learn(input) })
   }
 
-  /** Writes the world down before it is driven. */
+  /** Opens the store and writes the world to it. */
   async #openStore(): Promise<void> {
     const { store, record } = this.#options
-    const { keeper: held } = this.#held
-    const keeper = await beginKeeping(this.world, held, { store, record, root: this.#lineage?.root })
-    if (!this.#entrance.isClosed) return void (this.#held = { ...this.#held, keeper })
-    if (held === undefined) await keeper?.close()
+    const { journal: held } = this.#held
+    const journal = await beginJournal(this.world, held, { store, record, root: this.#lineage?.root })
+    if (!this.#entrance.isClosed) return void (this.#held = { ...this.#held, journal })
+    if (held === undefined) await journal?.close()
     throw this.#entrance.refusal('was stopped before it had started')
   }
 
-  /** Passes an answer on that this world has not asked for. False: no world below has asked for it either. */
+  /** Passes an answer on to the world below that has asked. False: none has. */
   async #isPassedOn(input: AnswerInput): Promise<boolean> {
     return this.#knownChildren !== undefined && !hasAsked(this.world, input) && this.#knownChildren.answer(input)
   }
 
-  /** Takes a user's answer, if this world or one below has asked. */
+  /** Takes a user's answer if this world or one below has asked. */
   async #answer(input: AnswerInput): Promise<boolean> {
     if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
     await this.post(input)
     return true
+  }
+}
+
+/**
+ * Drives a world until nothing is in flight and nothing is due, then stops. An approval that an input answers
+ * (`approve: 'by-input'`) is in flight until it is answered.
+ *
+ * @throws what `Runner.start` refuses, and what the Runner fails with. How agents fared is in the world (`LastTurn`).
+ */
+export async function run(world: World, options: RunnerOptions = {}): Promise<RunnerStats> {
+  const runner = new Runner(world, options)
+  try {
+    await runner.start()
+    await runner.idle()
+    return runner.stats
+  } finally {
+    await runner.stop()
   }
 }

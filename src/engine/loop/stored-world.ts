@@ -5,29 +5,25 @@ import { EntiaError } from '../../world/entia-error.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import { tokensOf } from '../../world/restore.ts'
 import type { World } from '../../world/world.ts'
-import { Keeper, type KeeperOptions } from './keeper.ts'
+import { JournalWriter, type JournalOptions } from './journal-writer.ts'
 import { checkOpenOptions, type OpenRunnerOptions } from './runner-options.ts'
 
-/** What holds a world already that is to be driven. */
+/** A world's open journal, if its store is open already. */
 export interface HeldWorld {
-  readonly keeper?: Keeper | undefined
-  /** What the newest tick told, which may not have been heard. */
-  readonly told?: readonly WorldEvent[]
+  readonly journal?: JournalWriter | undefined
+  /** Events of the newest tick, which may not have been emitted. */
+  readonly lastEvents?: readonly WorldEvent[]
 }
 
-/**
- * The world of a name as its store has it, or made anew, and held.
- *
- * @throws `no-such-world`, `world-locked`, and what restoring throws
- */
+/** Restores or creates a world, with its journal open. @throws `no-such-world`, `world-locked`, and what restoring throws */
 export async function openStored(
   options: OpenRunnerOptions,
-): Promise<HeldWorld & { readonly world: World; readonly keeper: Keeper }> {
+): Promise<HeldWorld & { readonly world: World; readonly journal: JournalWriter }> {
   checkOpenOptions(options)
   const { store, name, systems, components, create, record } = options
-  const keeper = await Keeper.open(name, { store, record })
+  const journal = await JournalWriter.open(name, { store, record })
   try {
-    const found = await keeper.restore({ systems, components: tokensOf(components) })
+    const found = await journal.restore({ systems, components: tokensOf(components) })
     const world = found?.world ?? create?.()
     if (world === undefined) {
       throw new EntiaError('no-such-world', `The store has no world '${name}'. Pass 'create', or check the name.`)
@@ -37,46 +33,45 @@ export async function openStored(
       throw new EntiaError('invalid-argument', `Runner.open: ${expected}, 'create' made one named '${world.name}'.`)
     }
     if (found !== undefined) world.core.watch()
-    return { world, keeper, told: found?.told ?? [] }
+    return { world, journal, lastEvents: found?.lastEvents ?? [] }
   } catch (error) {
-    await keeper.close()
+    await journal.close()
     throw error
   }
 }
 
 /**
- * Writes a world down that is new to its store, or taken from it, and gives what keeps it from then on. Without a store
- * nothing does.
+ * Opens a world's journal and writes its snapshot. Without a store there is none.
  *
- * @param held what keeps it already
+ * @param held the journal, if it is open already
  * @throws `world-exists`, `world-locked`, `store-failed`
  */
-export async function beginKeeping(
+export async function beginJournal(
   world: World,
-  held: Keeper | undefined,
-  { store, ...options }: Omit<KeeperOptions, 'store'> & { readonly store: Store | undefined },
-): Promise<Keeper | undefined> {
+  held: JournalWriter | undefined,
+  { store, ...options }: Omit<JournalOptions, 'store'> & { readonly store: Store | undefined },
+): Promise<JournalWriter | undefined> {
   if (store === undefined) {
-    await loadedTokenizer(world)
+    await prepareTokenizer(world)
     return undefined
   }
-  const keeper = held ?? (await Keeper.open(world.name, { store, ...options }))
+  const journal = held ?? (await JournalWriter.open(world.name, { store, ...options }))
   try {
-    if (held === undefined && (await keeper.isTaken())) {
+    if (held === undefined && (await journal.isTaken())) {
       const advice = `Resume it with Runner.open({ store, name: '${world.name}', … }), or delete it from the store.`
       throw new EntiaError('world-exists', `The store has a world '${world.name}' already. ${advice}`)
     }
-    await keeper.begin(world)
-    await loadedTokenizer(world)
-    return keeper
+    await journal.begin(world)
+    await prepareTokenizer(world)
+    return journal
   } catch (error) {
-    if (held === undefined) await keeper.close()
+    if (held === undefined) await journal.close()
     throw error
   }
 }
 
-/** A world whose turns are weighed by their tokens does not load the tokenizer in the midst of a tick. */
-async function loadedTokenizer(world: World): Promise<void> {
+/** Loads the tokenizer before the first tick, for a world that measures turns in tokens. */
+async function prepareTokenizer(world: World): Promise<void> {
   const { state } = world.core
   const weighs = (agent: number): boolean => world.read(agent, Archival).trigger.tokenThreshold !== null
   if (state.entitiesWith(Archival).some(weighs)) await loadTokenizer()

@@ -152,21 +152,21 @@ export function runId(
   world: World,
   { seams }: Host,
   store: Store | undefined,
-  { keeper }: HeldWorld,
+  { journal }: HeldWorld,
 ): string | undefined {
   const { isSeeded, run } = world.core
   const { newRun } = seams
   if (newRun !== undefined) return run ?? newRun()
   if (run === undefined) return isSeeded || store === undefined ? undefined : crypto.randomUUID()
   // Ids may have been given that the store knows nothing of any more: in transcripts beside a restored backup, for one.
-  return keeper?.lost === undefined ? run : crypto.randomUUID()
+  return journal?.lost === undefined ? run : crypto.randomUUID()
 }
 
 /** Emits what the last process may not have emitted: events of the newest committed tick, and that ticks are lost. */
-export function emitAgain(world: World, { keeper, told = [] }: HeldWorld, listeners: Listeners): void {
+export function emitAgain(world: World, { journal, lastEvents = [] }: HeldWorld, listeners: Listeners): void {
   const { dateMs, name, nowMs, tick } = world
-  told.forEach((event, index) => listeners.emit({ ...event, world: name, tick, index, nowMs, dateMs }))
-  emitLostTicks(name, keeper?.lost, listeners)
+  lastEvents.forEach((event, index) => listeners.emit({ ...event, world: name, tick, index, nowMs, dateMs }))
+  emitLostTicks(name, journal?.lost, listeners)
 }
 
 /** Says of a world that is taken up that its store has lost ticks: to listeners, or else as a process warning. */

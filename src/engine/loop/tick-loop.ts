@@ -7,13 +7,12 @@ import type { World } from '../../world/world.ts'
 import type { Clock } from './clock.ts'
 import type { DrivenStep } from '../effects/host-seams.ts'
 import type { Inbox, Intake, Waiter } from './inbox.ts'
-import type { Keeper } from './keeper.ts'
-import { atNextTurn, isTimeLeft, onceSettled } from './event-loop.ts'
+import type { JournalWriter } from './journal-writer.ts'
 import type { Listeners } from './listeners.ts'
 import type { Pump } from '../effects/pump.ts'
 import { withReports } from '../children/session-reports.ts'
 
-/** Waits between the tries of a commit; one more try than waits. */
+/** Waits between tries of a commit. */
 const commitWaitsMs = [50, 500]
 
 export interface TickLoopParts {
@@ -22,28 +21,37 @@ export interface TickLoopParts {
   readonly inbox: Inbox
   readonly pump: Pump
   readonly listeners: Listeners
-  readonly keeper: Keeper | undefined
-  /** Is told of each tick once it is committed, before anything of it begins. */
+  readonly journal: JournalWriter | undefined
+  /** Called after each commit, before effects begin. */
   readonly ticked?: ((step: DrivenStep) => void) | undefined
-  /** Called after each tick, once it is committed. */
+  /** Called after each tick, when all of it is done. */
   readonly committed?: (() => void) | undefined
-  /** Called when the loop fails. */
   readonly failed?: ((error: EntiaError) => void) | undefined
 }
 
-/**
- * Ticks whenever something has come in: tick → commit → start effects → emit events. Sleeps when nothing is there; a
- * failure ends it for good.
- */
+/** How long ticks of all worlds may follow one another before timers, sockets and files have their turn. */
+const sliceMs = 1
+let sliceEndMs = 0
+
+/** Returns a function that cancels it. */
+function atNextTurn(tick: () => void): () => void {
+  const turn = setImmediate(() => {
+    sliceEndMs = performance.now() + sliceMs
+    tick()
+  })
+  return () => clearImmediate(turn)
+}
+
+/** Ticks whenever an input arrives: tick → commit → start effects → emit events. A failure ends it for good. */
 export class TickLoop {
   readonly #parts: TickLoopParts
   readonly #startMs: number
   readonly #startNowMs: number
-  /** Calls the next tick off, if there is to be one. */
+  /** Cancels the next tick, if one is scheduled. */
   #cancelTick: (() => void) | undefined
   #isAwake = false
   #isTicking = false
-  /** What has come in is looked for in this turn of the event loop still. */
+  /** Looks for inputs once more in this turn of the event loop. */
   #isLooking = false
   #isStopped = false
   #wantsTick = false
@@ -60,12 +68,12 @@ export class TickLoop {
     this.#startNowMs = parts.world.nowMs
   }
 
-  /** World time is so much behind the clock. */
+  /** World time is this much behind the clock. */
   get offsetMs(): number {
     return this.#startMs - this.#startNowMs
   }
 
-  /** World time. Instants are made of sums that may fall short of a whole millisecond by a rounding error. */
+  /** World time. Sums of instants may fall short of a whole millisecond by a rounding error. */
   get nowMs(): number {
     return Math.floor(this.#parts.clock.now() - this.offsetMs + 1e-6)
   }
@@ -75,7 +83,7 @@ export class TickLoop {
     return !this.#isTicking && !this.#wantsTick && inbox.size === 0 && pump.isIdle
   }
 
-  /** Something has come in. */
+  /** An input has arrived. */
   wake(): void {
     if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking) return
     this.#rise()
@@ -87,7 +95,7 @@ export class TickLoop {
     this.#cancelTick = this.#parts.clock.soon?.(tick) ?? atNextTurn(tick)
   }
 
-  /** Resolves once nothing is in flight and nothing is due; rejects if the loop fails. */
+  /** Resolves once nothing is in flight and nothing is due. @throws if the loop fails */
   async idle(): Promise<void> {
     if (this.failure !== undefined) throw this.failure
     if (this.#isStopped || this.isIdle) return
@@ -95,15 +103,15 @@ export class TickLoop {
   }
 
   /**
-   * Ticks no more; resolves once a commit under way has ended.
+   * Stops ticking. Resolves once a commit under way has ended.
    *
-   * @param last inputs for one more tick, with which nothing begins
-   * @param isUnderWay something waits for a time: what has passed since the last tick is to count, so there is one more tick
+   * @param last inputs for one more tick, which starts no effects
+   * @param isUnderWay effects or timers were waiting: one more tick counts the time since the last
    */
   async halt(last: readonly Input[] = [], isUnderWay = false): Promise<void> {
     this.#isStopped = true
     this.#cancelTick?.()
-    // Who stops it may be whom the clock waits for: there is no time for a wait between two tries.
+    // The clock may be waiting for the caller: end the wait between two tries.
     this.#cutWait?.()
     if (this.#isTicking) await new Promise<void>((resolve) => (this.#haltWaiter = resolve))
     const isLate = isUnderWay && this.nowMs > this.#parts.world.nowMs
@@ -134,24 +142,26 @@ export class TickLoop {
     else if (isMore) this.wake()
   }
 
-  /** Work that waits for nothing outside is done by then: its outcomes go into a tick of this turn of the event loop. */
+  /** Outcomes of work that waits for nothing outside go into a tick of this turn of the event loop. */
   #lookOnceSettled(): void {
     this.#isLooking = true
-    onceSettled(() => {
+    const look = (): void => {
       this.#isLooking = false
       if (this.#isStopped || this.#isTicking || (this.#parts.inbox.size === 0 && !this.#wantsTick)) return
-      if (isTimeLeft()) this.#tick()
+      if (performance.now() < sliceEndMs) this.#tick()
       else this.wake()
-    })
+    }
+    // Node empties the queue of promises, however long it grows, before it continues with `nextTick`.
+    queueMicrotask(() => process.nextTick(look))
   }
 
-  /** Takes in what has come. A promise, if it has to be written down first: only a store is waited for. Never rejects. */
+  /** Ticks with an intake. A promise only if there is a store to wait for; it never rejects. */
   #take(intake: Intake): Promise<void> | undefined {
-    const { keeper, ticked, world } = this.#parts
+    const { journal, ticked, world } = this.#parts
     try {
       const result = this.#run(intake)
       if (result === undefined) return undefined
-      if (keeper !== undefined) return this.#keep(keeper, { ...result, delta: deltaOf(world) }, intake)
+      if (journal !== undefined) return this.#write(journal, { ...result, delta: deltaOf(world) }, intake)
       ticked?.({ ...result, delta: deltaOf(world) })
       this.#after(result, intake)
     } catch (error) {
@@ -160,9 +170,9 @@ export class TickLoop {
     return undefined
   }
 
-  async #keep(keeper: Keeper, step: Ticked & Step, intake: Intake): Promise<void> {
+  async #write(journal: JournalWriter, step: Ticked & Step, intake: Intake): Promise<void> {
     try {
-      await this.#commit(keeper, step)
+      await this.#commit(journal, step)
       this.#parts.ticked?.(step)
       this.#after(step, intake)
     } catch (error) {
@@ -170,7 +180,7 @@ export class TickLoop {
     }
   }
 
-  /** `undefined` if a change from outside threw: then the rest of the intake goes into the next tick. */
+  /** `undefined` if the program's change threw: the rest of the intake goes into the next tick. */
   #run({ change, entries }: Intake): Ticked | undefined {
     const { world, inbox } = this.#parts
     try {
@@ -187,11 +197,11 @@ export class TickLoop {
     }
   }
 
-  async #commit(keeper: Keeper, step: Step): Promise<void> {
+  async #commit(journal: JournalWriter, step: Step): Promise<void> {
     const { world, clock, listeners } = this.#parts
     for (let attempt = 1; ; attempt++) {
       try {
-        return await keeper.commit(world, step)
+        return await journal.commit(world, step)
       } catch (error) {
         const message = thrownMessage(error)
         listeners.emit({ type: 'commit-failed', world: world.name, tick: step.delta.tick, attempt, message })
@@ -219,7 +229,7 @@ export class TickLoop {
     const { listeners, pump, world } = this.#parts
     this.ticks++
     this.#wantsTick = again
-    // What begins may stream or end at once: it is heard of behind the events of the tick that has started it.
+    // Effects may stream or end at once: listeners hear that after the events of the tick that started them.
     const release = events.length > 0 ? listeners.hold() : undefined
     if (!this.#isStopped) pump.follow()
     world.core.state.forget()
@@ -252,13 +262,13 @@ export class TickLoop {
     this.#emitFailure(error, waiters)
   }
 
-  /** A failure that no listener hears and no promise of the program rejects with would pass in silence. */
+  /** Warns if no listener hears the failure and no promise of the program rejects with it. */
   #emitFailure(error: EntiaError, waiters: readonly Waiter[]): void {
     const { failed, listeners, world } = this.#parts
     const { code, message } = error
     const isHeard = listeners.has('runner-failed') || waiters.some(({ isProgram }) => isProgram === true)
     listeners.emit({ type: 'runner-failed', world: world.name, code, message, error })
-    // A session that fails is an outcome in the world of its parent.
+    // The failure of a session is an outcome in its parent's world.
     if (isHeard || failed !== undefined) return
     process.emitWarning(`The Runner of world '${world.name}' has failed: ${message}`, {
       type: 'EntiaWarning',

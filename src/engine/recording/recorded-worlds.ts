@@ -3,7 +3,7 @@ import type { Step } from '../../world/journal.ts'
 import type { SnapshotHead } from '../../world/snapshot.ts'
 import { World } from '../../world/world.ts'
 import type { System } from '../../world/world.ts'
-import { openSnapshot } from '../loop/keeper.ts'
+import { openSnapshot } from '../loop/journal-writer.ts'
 import { Labels } from './labels.ts'
 import type { Recording, SavedWorld } from './recording.ts'
 

@@ -231,12 +231,12 @@ describe('a limit', () => {
   })
 
   it.each([[0], [-1], [1.5], [Number.NaN]])('of %s is refused', async (limit) => {
-    expect(() => new Host({ maxInFlight: limit })).toThrow(/maxInFlight is a whole number of 1 or more/)
+    expect(() => new Host({ maxInFlight: limit })).toThrow(/maxInFlight must be an integer ≥ 1/)
     expect(() => new Host({ maxInFlightPerProvider: limit })).toThrow(
-      /maxInFlightPerProvider \(each\) is a whole number/,
+      /maxInFlightPerProvider \(each\) must be an integer ≥ 1/,
     )
     expect(() => new Host({ maxInFlightPerProvider: { a: limit } })).toThrow(
-      /maxInFlightPerProvider \(a\) is a whole number/,
+      /maxInFlightPerProvider \(a\) must be an integer ≥ 1/,
     )
   })
 })

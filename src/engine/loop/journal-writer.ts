@@ -9,34 +9,33 @@ import { readHead, savedVersions } from '../../world/restore.ts'
 import { canonicalRead, parsedLine, shaped } from '../../world/saved-shapes.ts'
 import type { SnapshotEnd, SnapshotHead } from '../../world/snapshot.ts'
 import { version as present } from '../../world/version.ts'
-import { World } from '../../world/world.ts'
-import type { System } from '../../world/world.ts'
+import { type System, World } from '../../world/world.ts'
 import { withContent, withoutContent } from './event-content.ts'
 
-/** The journal grows to so much more than the newest snapshot before a new one takes its place. */
+/** A journal this long, and this many times longer than the newest snapshot, is replaced by a new snapshot. */
 const minCompactionBytes = 1_000_000
 const compactionFactor = 2
 
-export interface KeeperOptions {
+export interface JournalOptions {
   readonly store: Store
-  /** Keep every tick, so that the run can be replayed. @default false */
+  /** Keep all ticks, so that the run can be replayed. @default false */
   readonly record?: boolean | undefined
-  /** The root world in whose database it lies. @default the world itself */
+  /** The root world whose database it is in. @default the world itself */
   readonly root?: string | undefined
 }
 
 /** A world as it was found in a store. */
 export interface Found {
   readonly world: World
-  /** What the newest tick told, which may not have been heard. */
-  readonly told: readonly WorldEvent[]
+  /** Events of the newest tick, which may not have been emitted. */
+  readonly lastEvents: readonly WorldEvent[]
 }
 
-/** Keeps a world in a store: restores it, writes each tick ahead, and replaces a long journal by a snapshot. */
-export class Keeper {
+/** Restores a world from its store, writes each tick to its journal, and replaces a long journal by a snapshot. */
+export class JournalWriter {
   readonly #journal: WorldJournal
   readonly #record: boolean
-  #codec: JournalCodec
+  #codec = new JournalCodec('')
   #journalBytes = 0
   #snapshotBytes = 0
   #hasBase = false
@@ -45,19 +44,18 @@ export class Keeper {
   private constructor(journal: WorldJournal, record: boolean) {
     this.#journal = journal
     this.#record = record
-    this.#codec = new JournalCodec('')
   }
 
   /** @throws `world-locked` */
-  static async open(name: string, { store, record = false, root }: KeeperOptions): Promise<Keeper> {
-    return new Keeper(await store.open(name, { record, holder: 'a Runner', root }), record)
+  static async open(name: string, { store, record = false, root }: JournalOptions): Promise<JournalWriter> {
+    return new JournalWriter(await store.open(name, { record, holder: 'a Runner', root }), record)
   }
 
-  /** The world as it was last committed; `undefined` if there is none. @throws `corrupt-journal`, and what restoring throws */
+  /** The world as last committed, if there is one. @throws `corrupt-journal`, and what restoring throws */
   async restore(options: {
     systems: readonly System[]
     components: Iterable<Component>
-    /** Of a copy that goes its own way. */
+    /** Of a copy. */
     name?: string | undefined
   }): Promise<Found | undefined> {
     const stored = await this.#journal.load()
@@ -70,26 +68,26 @@ export class Keeper {
     })
     const deltas = steps.map((step) => step.delta)
     const world = World.restore(lines, { ...options, deltas })
-    // A value of an older version was migrated just now: the journal goes on from a snapshot of the new one.
+    // If a value was migrated, the journal continues from a new snapshot.
     const saved = Object.entries(savedVersions(head, deltas))
     const isMigrated = saved.some(([name, version]) => world.core.token(name).version > version)
     this.#hasBase = !isMigrated
     this.#writtenTick = world.tick
     this.#snapshotBytes = lines.reduce((sum, line) => sum + line.length, 0)
-    return { world, told: withContent(world, steps.at(-1)?.events ?? events) }
+    return { world, lastEvents: withContent(world, steps.at(-1)?.events ?? events) }
   }
 
-  /** What was committed once and is not in the store any more. */
+  /** Commits that the store has lost. */
   get lost(): LostTicks | undefined {
     return this.#journal.lost
   }
 
-  /** Is there a world of this name already? */
+  /** The store has a world of this name. */
   async isTaken(): Promise<boolean> {
     return (await this.#journal.load()) !== undefined
   }
 
-  /** Writes the world down as it is, unless the store has it so. */
+  /** Writes a snapshot, unless the store has the world at this tick. */
   async begin(world: World): Promise<void> {
     if (this.#hasBase && this.#writtenTick === world.tick) return
     await this.#journal.commit({ ...this.#snapshot(world, []), isBusy: isBusy(world) })
@@ -117,12 +115,11 @@ export class Keeper {
     this.#writtenTick = step.delta.tick
   }
 
-  /** Lets go of the world. */
   async close(): Promise<void> {
     await this.#journal.close()
   }
 
-  /** The events of a tick whose row the snapshot takes the place of are kept with it: they may not have been heard. */
+  /** @param events of the tick whose row the snapshot replaces: they may not have been emitted */
   #snapshot(world: World, events: readonly WorldEvent[]): Batch {
     const lines = [...world.snapshot()]
     if (this.#codec.chain === '') {
@@ -136,22 +133,22 @@ export class Keeper {
   }
 }
 
-/** Does it go on when a Runner takes it up, without anything that comes from outside? */
+/** The world continues when a Runner starts it, without further input. */
 function isBusy({ core }: World): boolean {
   const { inbox, state, tick } = core
   const isNew = tick === 0 && state.count(Unread) > 0
   return isNew || inbox.length > 0 || state.count(Effect) > 0
 }
 
-/** First line of a stored snapshot: where the journal goes on behind it. */
+/** First line of a stored snapshot: where the journal continues. */
 interface Joint {
   readonly chain: string
   readonly events: readonly WorldEvent[]
-  /** Of entia; absent: one that did not note it. */
+  /** Of entia; absent in old snapshots. */
   readonly version?: string | undefined
 }
 
-/** A stored snapshot's lines, and the codec for the rows behind it. @throws `corrupt-snapshot`, `newer-version` */
+/** Reads a stored snapshot; the codec decodes the rows behind it. @throws `corrupt-snapshot`, `newer-version` */
 export function openSnapshot({ snapshot }: StoredWorld): {
   readonly codec: JournalCodec
   readonly head: SnapshotHead
