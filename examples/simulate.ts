@@ -79,7 +79,7 @@ A law was broken: nothing is ordered twice
   where  world shop, tick 8, at 71,693 ms of world time
   found  ordered: tea, milk, honey, honey
 
-What was said last in world shop
+Last messages in world shop
   agent 1, after 1 other messages
     assistant  calls order({"item":"tea"})
     tool       order: order 1

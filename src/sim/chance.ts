@@ -53,7 +53,6 @@ const maxApart = 3
 export class Arrivals {
   readonly #chance: Chance
   #atMs = -1
-  /** How often it was asked at this instant. */
   #asked = 0
 
   constructor(chance: Chance) {

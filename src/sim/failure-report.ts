@@ -20,7 +20,6 @@ interface ReportDetails {
   readonly options?: readonly string[]
 }
 
-/** So much of a run is shown. */
 const reportBounds = { maxAgents: 4, maxMessages: 6, maxFaults: 30, maxMessageChars: 4_000 } as const
 
 /** The report of a run that broke a law: what broke, where, what was said before, and a test that makes it again. */
@@ -67,11 +66,11 @@ function headOf(seed: number, { law, meaning, message, world, tick, atMs }: Viol
 
 function talksOf(label: string, world: World | undefined): readonly string[] {
   const agents = world?.entitiesWith(Conversation) ?? []
-  if (world === undefined || agents.length === 0) return [`Nobody has said anything in world ${label}.`]
+  if (world === undefined || agents.length === 0) return [`No messages in world ${label}.`]
   const shown = agents.slice(0, reportBounds.maxAgents)
   const rest = agents.length - shown.length
   return [
-    `What was said last in world ${label}`,
+    `Last messages in world ${label}`,
     ...shown.flatMap((agent) => talkOf(world, agent)),
     ...(rest > 0 ? [`  … and by ${rest} more agents`] : []),
   ]
@@ -112,7 +111,6 @@ function oneLine(text: string): string {
   return cutText(line, reportColumns, '…')
 }
 
-/** The last of them are nearest to what went wrong. */
 function faultLines(faults: readonly Fault[]): readonly string[] {
   if (faults.length === 0) return ['  none']
   const from = Math.max(0, faults.length - reportBounds.maxFaults)
@@ -153,12 +151,10 @@ function unsteadyLines(): readonly string[] {
   return wrapped(text, '')
 }
 
-/** A number with its thousands apart. */
 function grouped(number: number): string {
   return String(Math.round(number)).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ',')
 }
 
-/** Columns of a report. */
 const reportColumns = 96
 
 /** A text in lines of at most `reportColumns`, each indented, broken between words; what has no gap stays whole. */
@@ -189,9 +185,7 @@ interface PastedCase {
   readonly options: readonly string[] | undefined
 }
 
-/** Those that nearly everybody gives, for when nobody knows. */
 const usualOptions = ['world', 'models', 'tools', 'services', 'users', 'laws']
-/** Longest name of a law in the name of a test. */
 const maxLawChars = 60
 
 /** A test for vitest that makes a broken run again, complete but for the options that only a program has. */
@@ -227,7 +221,6 @@ function latencyText(latencyMs: NonNullable<SimulateOptions['latencyMs']>): stri
   return `{ ${ranges.join(', ')} }`
 }
 
-/** A text as a program has it, on one line. */
 function quoted(text: string): string {
   const escaped = JSON.stringify(text)
   return text.includes("'") ? escaped : `'${escaped.slice(1, -1).replaceAll('\\"', '"')}'`

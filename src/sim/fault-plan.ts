@@ -26,7 +26,6 @@ export class FaultPlan {
   readonly #chance: Chance
   readonly #rates: FaultRates | undefined
   readonly #listed = new Map<string, Fault[]>()
-  /** How many places there were, by owner and kind. */
   readonly #counts = new Map<string, Map<string, number>>()
   readonly #bySite = new Map<FaultSite, readonly (readonly [FaultName, number])[]>()
   readonly #struck: Fault[] = []
@@ -61,7 +60,7 @@ export class FaultPlan {
   reached(at: string): string {
     const [, owner = '', kind = ''] = /^(.*) (\S+) \d+$/.exec(at) ?? []
     const count = this.#counts.get(owner)?.get(kind) ?? 0
-    return count === 0 ? `and came to no place '${owner} ${kind}'` : `and came to '${owner} ${kind} ${count}' at most`
+    return count === 0 ? `and reached no place '${owner} ${kind}'` : `and came to '${owner} ${kind} ${count}' at most`
   }
 
   /** Can any fault of a site strike at all? */

@@ -151,7 +151,6 @@ export class FaultyStore implements Store {
     return new Promise((resolve, reject) => this.#waiting.push({ world, by, write, resolve, reject }))
   }
 
-  /** What a process waits for that writes nothing any more. */
   #forever(by?: 'tick'): Promise<never> {
     this.#owner.parked(by)
     return never()
@@ -189,7 +188,6 @@ export class FaultyStore implements Store {
     for (const one of waiting) one.resolve()
   }
 
-  /** Writes one world's part. What the inner store refuses is that world's own. */
   async #write(one: Waiting): Promise<void> {
     const { world } = one
     if (world !== undefined && this.#isBroken(world)) return one.reject(refused('the Runner of this session has died'))
@@ -200,7 +198,6 @@ export class FaultyStore implements Store {
     }
   }
 
-  /** Does the Runner of a session's world fail here, or has it already? */
   #isBroken(world: string): boolean {
     const { plan, label, struck } = this.#owner
     if (!plan.has('crash') || !label(world).includes('/')) return false

@@ -171,7 +171,6 @@ function found(verdict: Verdict): Finding {
   return rubbish(verdict)
 }
 
-/** Checks are often plain JavaScript. */
 function rubbish(verdict: unknown): string {
   if (verdict instanceof Promise) {
     verdict.catch(() => undefined)
@@ -196,23 +195,9 @@ interface Asked {
   readonly concern: number
 }
 
-/** Everything that a law can be asked about. */
-const questions = [
-  'began',
-  'ticked',
-  'ended',
-  'called',
-  'pool',
-  'held',
-  'removed',
-  'crashed',
-  'finished',
-] as const satisfies readonly (keyof LawWatch)[]
-
 /** The laws of one run, asked one after the other. */
 export class LawBook {
-  /** By what they care about. */
-  readonly #asked: Record<keyof LawWatch, Asked[]> = {
+  readonly #asked: Readonly<Record<keyof LawWatch, Asked[]>> = {
     began: [],
     ticked: [],
     ended: [],
@@ -231,7 +216,7 @@ export class LawBook {
     for (const each of laws) {
       const watch = each.watch(run)
       const concern = each.concern === undefined ? 0 : this.#changes.bitOf(each.concern)
-      for (const what of questions) {
+      for (const what of Object.keys(this.#asked) as (keyof LawWatch)[]) {
         const check = watch[what] as Check | undefined
         if (check !== undefined) this.#asked[what].push({ law: each, check, concern })
       }

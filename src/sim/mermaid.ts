@@ -29,7 +29,6 @@ function cutMark(all: readonly SequenceStep[]): SequenceStep {
   return { kind: 'note', over: undefined, text: `${all.length - maxSteps} lines are left out here` }
 }
 
-/** Users first, then agents, models and tools, each in the order in which they come. */
 function participantsOf(steps: readonly SequenceStep[]): Actor[] {
   const found = new Map<string, Actor>()
   for (const step of steps) {
@@ -59,7 +58,6 @@ function keyOf({ kind, name }: Actor): string {
   return `${kind} ${name}`
 }
 
-/** On one line, with what means something to Mermaid as character codes. */
 function escaped(text: string): string {
   const short = text.length > maxTextChars ? `${cutText(text, maxTextChars)}…` : text
   // oxlint-disable-next-line no-control-regex

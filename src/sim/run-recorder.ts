@@ -68,7 +68,7 @@ export class RunRecorder {
     const watched = this.#watched(driven)
     const { label } = watched
     const { events } = step
-    if (events.length > 0) this.trace.tell(this.#now(), label, step.delta.tick, events)
+    if (events.length > 0) this.trace.writeEvents(this.#now(), label, step.delta.tick, events)
     this.#judge(this.book.ticked(watched, step), label)
     const { maxTicks, maxVirtualMs } = this.#options.bounds
     if (this.ticks >= maxTicks) this.neverIdle(`bounds.maxTicks (${maxTicks})`)
@@ -147,7 +147,6 @@ export class RunRecorder {
     if (this.violation === undefined) this.trace.write({ atMs: this.#now(), ...entry })
   }
 
-  /** A world as it is now the last of its label. */
   #watched(driven: DrivenWorld): WatchedWorld {
     const { inSlot, path, world } = driven
     const label = this.labels.of(driven)
@@ -177,12 +176,11 @@ export class RunRecorder {
 /** So many are named; of the rest, how many there are. */
 const maxNamed = 20
 
-/** Who waits for what, in all worlds of a run, for a report. */
 function whoWaits(worlds: ReadonlyMap<string, WatchedWorld>): string {
   const found = [...worlds.values()].flatMap(({ world, label }) => waitsIn(world).map((what) => `${label}: ${what}`))
-  if (found.length === 0) return 'Nobody waits for anything that stands in a world.'
+  if (found.length === 0) return 'Nothing is waiting in any world.'
   const rest = found.length > maxNamed ? `\n  … and ${found.length - maxNamed} more` : ''
-  return `Who waits for what:\n  ${found.slice(0, maxNamed).join('\n  ')}${rest}`
+  return `Waiting:\n  ${found.slice(0, maxNamed).join('\n  ')}${rest}`
 }
 
 function waitsIn(world: World): string[] {

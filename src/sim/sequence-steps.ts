@@ -20,26 +20,24 @@ export type SequenceStep =
 /** Users outside of all worlds. */
 export const users: Actor = { kind: 'user', name: 'Users' }
 
-type Reading = (entry: TraceEntry, told: Told) => SequenceStep | undefined
+type Reading = (entry: TraceEntry, actors: Actors) => SequenceStep | undefined
 
 /** Who asks whom for what in a run, in order. */
 export function sequenceSteps(entries: readonly TraceEntry[]): SequenceStep[] {
-  const told = new Told(entries)
+  const actors = new Actors(entries)
   return entries.flatMap((entry) => {
-    const step = readings[entry.type]?.(entry, told)
+    const step = readings[entry.type]?.(entry, actors)
     return step === undefined ? [] : [step]
   })
 }
 
-/** What earlier entries have told, which later ones refer to. */
-class Told {
-  /** The agents of a world, by its label. */
+/** Agents, effects and sessions of earlier entries, which later ones refer to. */
+class Actors {
   readonly #agents = new Map<string, Set<number>>()
   /** Whom an effect belongs to, and what does it, by `<label> <effect>`. */
   readonly #effects = new Map<string, { agent?: Actor; worker?: Actor; step?: number; callId?: string }>()
   /** The effects of tool calls, by `<label> <call id>`. */
   readonly #calls = new Map<string, number>()
-  /** Labels of sessions by id. */
   readonly #sessions = new Map<string, string>()
   /** The label of the root world. */
   readonly root: string
@@ -69,7 +67,7 @@ class Told {
     return known
   }
 
-  /** The effect of a tool call that is told by its call id. */
+  /** The effect of a tool call that is actors by its call id. */
   called(entry: TraceEntry) {
     const key = `${entry.label} ${factText(entry.facts['callId'])}`
     if (typeof entry.facts['effect'] === 'number') this.#calls.set(key, entry.facts['effect'])
@@ -86,74 +84,74 @@ class Told {
 }
 
 const readings: Readonly<Record<string, Reading>> = {
-  'turn-started': (entry, told) =>
-    isRoot(entry) ? { kind: 'asks', from: users, to: told.agent(entry), text: 'begins a turn' } : undefined,
-  'turn-ended': (entry, told) => {
+  'turn-started': (entry, actors) =>
+    isRoot(entry) ? { kind: 'asks', from: users, to: actors.agent(entry), text: 'begins a turn' } : undefined,
+  'turn-ended': (entry, actors) => {
     const { facts } = entry
-    const from = told.agent(entry)
+    const from = actors.agent(entry)
     const text = facts['stop'] === 'failed' ? failureOf(facts) : factText(facts['stop'])
     if (isRoot(entry)) return { kind: facts['stop'] === 'done' ? 'answers' : 'fails', from, to: users, text }
     return facts['stop'] === 'done' ? undefined : { kind: 'note', over: from, text: `ends: ${text}` }
   },
-  'model-called': (entry, told) => {
-    Object.assign(told.effect(entry), { agent: told.agent(entry), step: entry.facts['step'] })
+  'model-called': (entry, actors) => {
+    Object.assign(actors.effect(entry), { agent: actors.agent(entry), step: entry.facts['step'] })
     return undefined
   },
-  'model-began': (entry, told) => began('model', entry, told),
-  'model-replied': (entry, told) => modelEnd('answers', entry, told, factText(entry.facts['stop'])),
-  'model-failed': (entry, told) => modelEnd('fails', entry, told, failureOf(entry.facts)),
-  'retry-scheduled': (entry, told) => {
+  'model-began': (entry, actors) => began('model', entry, actors),
+  'model-replied': (entry, actors) => modelEnd('answers', entry, actors, factText(entry.facts['stop'])),
+  'model-failed': (entry, actors) => modelEnd('fails', entry, actors, failureOf(entry.facts)),
+  'retry-scheduled': (entry, actors) => {
     const when = `${failureOf(entry.facts)}, try ${factText(entry.facts['attempt'])} comes later`
-    return modelEnd('fails', entry, told, when)
+    return modelEnd('fails', entry, actors, when)
   },
-  'tool-called': (entry, told) => {
-    Object.assign(told.called(entry), { agent: told.agent(entry) })
+  'tool-called': (entry, actors) => {
+    Object.assign(actors.called(entry), { agent: actors.agent(entry) })
     return undefined
   },
-  'tool-began': (entry, told) => began('tool', entry, told),
-  'tool-answered': (entry, told) => {
-    const to = told.agent(entry)
+  'tool-began': (entry, actors) => began('tool', entry, actors),
+  'tool-answered': (entry, actors) => {
+    const to = actors.agent(entry)
     const { tool, isError } = entry.facts
-    const { worker } = told.called(entry)
+    const { worker } = actors.called(entry)
     const kind = isError === true ? 'fails' : 'answers'
     if (worker !== undefined) return { kind, from: worker, to, text: isError === true ? 'error' : 'result' }
-    // A session that is launched is told by itself.
+    // A session that is launched is actors by itself.
     if (tool === 'subagent' && isError !== true) return undefined
     // What is answered in the tick itself, no tool was begun for.
     return { kind: isError === true ? 'fails' : 'asks', from: to, to, text: factText(tool) }
   },
-  'approval-requested': (entry, told) => {
-    return { kind: 'asks', from: told.agent(entry), to: users, text: `may I use ${factText(entry.facts['tool'])}?` }
+  'approval-requested': (entry, actors) => {
+    return { kind: 'asks', from: actors.agent(entry), to: users, text: `may I use ${factText(entry.facts['tool'])}?` }
   },
-  'approval-answered': (entry, told) => {
+  'approval-answered': (entry, actors) => {
     const { approved, tool } = entry.facts
     const text = `${approved === true ? 'yes' : 'no'}: ${factText(tool)}`
-    return { kind: 'answers', from: users, to: told.agent(entry), text }
+    return { kind: 'answers', from: users, to: actors.agent(entry), text }
   },
-  'session-queued': (entry, told) => {
-    return { kind: 'asks', from: told.agent(entry), to: told.session(entry), text: 'launches a session' }
+  'session-queued': (entry, actors) => {
+    return { kind: 'asks', from: actors.agent(entry), to: actors.session(entry), text: 'launches a session' }
   },
-  'delegation-started': (entry, told) => {
-    return { kind: 'note', over: told.session(entry), text: `begins: ${factText(entry.facts['task'])}` }
+  'delegation-started': (entry, actors) => {
+    return { kind: 'note', over: actors.session(entry), text: `begins: ${factText(entry.facts['task'])}` }
   },
-  'session-ended': (entry, told) => {
+  'session-ended': (entry, actors) => {
     const status = factText(entry.facts['lifecycleStatus'])
     const kind = status === 'succeeded' ? 'answers' : 'fails'
-    return { kind, from: told.session(entry), to: told.agent(entry), text: status }
+    return { kind, from: actors.session(entry), to: actors.agent(entry), text: status }
   },
-  'user-acted': ({ facts }, told) => {
+  'user-acted': ({ facts }, actors) => {
     const { user, kind, agent, text } = facts
-    // An answer is told once it is taken.
+    // An answer is actors once it is taken.
     if (kind === 'answer') return undefined
     const act = kind === 'message' ? `: ${factText(text)}` : ' cancels'
-    return { kind: 'asks', from: users, to: told.agentOf(told.root, agent), text: `${factText(user)}${act}` }
+    return { kind: 'asks', from: users, to: actors.agentOf(actors.root, agent), text: `${factText(user)}${act}` }
   },
-  fault: ({ facts }, told) => {
+  fault: ({ facts }, actors) => {
     const [what, at] = [factText(facts['what']), factText(facts['at'])]
-    // That the process dies is told next.
+    // That the process dies is actors next.
     if (what.startsWith('crash.') && what !== 'crash.child') return undefined
     const [, label = 'store'] = /^(.*) \S+ \d+$/.exec(at) ?? []
-    const over = label === 'store' ? undefined : told.agentOf(label, undefined)
+    const over = label === 'store' ? undefined : actors.agentOf(label, undefined)
     return { kind: 'note', over, text: `fault ${what} at ${at}` }
   },
   crashed: ({ facts }) => ({
@@ -168,29 +166,29 @@ const readings: Readonly<Record<string, Reading>> = {
       text: `LAW BROKEN: ${factText(facts['law'])}. ${factText(facts['message'])}`,
     }
   },
-  'work-cancelled': (entry, told) => ({ kind: 'note', over: told.agent(entry), text: 'is cancelled' }),
-  'output-rejected': (entry, told) => {
-    return { kind: 'note', over: told.agent(entry), text: `output rejected: ${factText(entry.facts['problem'])}` }
+  'work-cancelled': (entry, actors) => ({ kind: 'note', over: actors.agent(entry), text: 'is cancelled' }),
+  'output-rejected': (entry, actors) => {
+    return { kind: 'note', over: actors.agent(entry), text: `output rejected: ${factText(entry.facts['problem'])}` }
   },
 }
 
-function began(kind: 'model' | 'tool', entry: TraceEntry, told: Told): SequenceStep {
-  const effect = told.effect(entry)
+function began(kind: 'model' | 'tool', entry: TraceEntry, actors: Actors): SequenceStep {
+  const effect = actors.effect(entry)
   const { name, attempt } = entry.facts
   effect.worker = { kind, name: factText(name) }
   const again = typeof attempt === 'number' && attempt > 1 ? `, try ${attempt}` : ''
   const what = kind === 'tool' ? 'call' : effect.step === undefined ? 'asks' : `step ${effect.step}`
   return {
     kind: 'asks',
-    from: effect.agent ?? told.agentOf(entry.label, undefined),
+    from: effect.agent ?? actors.agentOf(entry.label, undefined),
     to: effect.worker,
     text: what + again,
   }
 }
 
-function modelEnd(kind: 'answers' | 'fails', entry: TraceEntry, told: Told, text: string): SequenceStep {
-  const { worker = { kind: 'model', name: 'model' } as const } = told.effect(entry)
-  return { kind, from: worker, to: told.agent(entry), text }
+function modelEnd(kind: 'answers' | 'fails', entry: TraceEntry, actors: Actors, text: string): SequenceStep {
+  const { worker = { kind: 'model', name: 'model' } as const } = actors.effect(entry)
+  return { kind, from: worker, to: actors.agent(entry), text }
 }
 
 function failureOf({ failure }: JsonObject): string {

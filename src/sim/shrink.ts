@@ -50,7 +50,6 @@ export async function shrink<S extends ServiceSet = ServiceSet>(
 /** What a run is made of, beside its seed and options. */
 type Case = Pick<ShrunkCase, 'faults' | 'latencyMs'>
 
-/** Latencies that are tried, shortest first. */
 const hurries: readonly NonNullable<SimulateOptions['latencyMs']>[] = [
   { model: [0, 0], tool: [0, 0] },
   { model: [0, 0] },
@@ -62,7 +61,6 @@ class Shrinking {
   readonly #broken: SimulationResult
   readonly #bounds: Required<ShrinkBounds>
   readonly #beganMs = performance.now()
-  /** What was tried, and whether it broke the law. */
   readonly #tried = new Map<string, boolean>()
   #runs = 0
   #best: SimulationResult
@@ -169,7 +167,6 @@ class Shrinking {
     return result.violation?.law === this.#broken.violation?.law
   }
 
-  /** One run is kept for the end. */
   #isOver(): boolean {
     const { maxRuns, maxRealMs } = this.#bounds
     if (this.#runs + 1 >= maxRuns) this.#endedBy ??= 'maxRuns'

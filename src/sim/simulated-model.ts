@@ -100,7 +100,6 @@ function struck({ what, ms }: Fault, request: ModelRequest, onDelta: ModelContex
   return { ok: false, failure: ms === undefined ? failure : { ...failure, retryAfterMs: ms } }
 }
 
-/** Can a fault do anything to this answer? */
 function spoils(what: FaultName, { message }: ModelReply): boolean {
   if (what === 'model.emptyReply') return true
   const calls = message.content.some(({ type }) => type === 'tool-call')

@@ -54,7 +54,6 @@ export class SimulatedProcess {
   #state: ProcessState = 'alive'
   #dyingOf: Fault | undefined
   #runner: Runner | undefined
-  /** How much is on its way into its worlds, and who waits for it. */
   #coming = 0
   readonly #expecting: (() => void)[] = []
 
@@ -262,7 +261,6 @@ function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: Standard
 class PoolWatch extends SessionPool {
   readonly #inner: SessionPool
   readonly #tell: (event: PoolEvent) => void
-  /** Those who are in line or have a slot, each with the visit that it is on. */
   readonly #present = new Map<string, object>()
 
   constructor(inner: SessionPool, tell: (event: PoolEvent) => void) {

@@ -7,7 +7,6 @@ import type { SimulatedWork } from './simulated-work.ts'
 /** How long tools take beyond what they sleep themselves. */
 export const defaultToolLatencyMs: Range = [1, 400]
 
-/** Characters of a result that is too large. */
 const oversizedChars = 1_000_000
 
 /**

@@ -62,7 +62,6 @@ export function simulatedUser(behaviour: UserBehaviour, options: SimulatedUserOp
   return { behaviour, reactionMs: checkedRange('simulatedUser(): reactionMs', reactionMs) }
 }
 
-/** What an act has, and of which type it is. */
 const actFields = {
   approve: 'boolean',
   say: 'string',

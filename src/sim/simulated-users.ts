@@ -41,7 +41,6 @@ export class SimulatedUsers {
   readonly #parts: SimulatedUsersParts
   /** What was decided and is not committed yet, by the id under which it goes in. */
   readonly #pending = new Map<string, Deed>()
-  /** Those of them whose time has come. */
   readonly #due = new Set<string>()
   #quiet: PromiseWithResolvers<void> | undefined
   #seen = new Set<string>()
@@ -118,7 +117,7 @@ export class SimulatedUsers {
     return said(agent, `By the way (${at}).`)
   }
 
-  /** What somebody does about something: nothing, if that is no act. Those who tell it hear nothing of what is thrown. */
+  /** What somebody does about something: nothing, if that is no act. Errors end the run, not the caller. */
   #asked(name: string, behaviour: UserBehaviour, event: RunnerEvent): ReturnType<UserBehaviour> {
     const { broke, textOf, usedReal } = this.#parts
     const who = `user '${name}'`

@@ -120,7 +120,6 @@ type Sleep = EffectContext['sleep']
 /** Calls of models and tools as one simulated process makes them: they die with it, and faults strike them. */
 export class SimulatedWork {
   readonly #owner: WorkOwner
-  /** Does what is the simulation's own in the middle of some work. */
   readonly #outer = presentWorker()
 
   constructor(owner: WorkOwner) {

@@ -40,7 +40,6 @@ export class Simulation {
   readonly #disk = { fullUntilMs: 0 }
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
-  /** How the run began that is replayed. */
   readonly #recorded: RecordedStart | undefined
   /** The root world as this life of the process made it: its systems are this life's own. */
   #made: World | undefined
@@ -166,7 +165,6 @@ export class Simulation {
     return false
   }
 
-  /** Time goes by while no process is there. */
   async #sleep(durationMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#clock.at(this.nowMs + durationMs, resolve)

@@ -45,10 +45,8 @@ const bits = 32
 /** What the newest tick of a run has changed, by component: each tick is looked through once, for all laws of the run. */
 export class TickChanges {
   readonly #byName = new Map<string, ComponentChanges>()
-  /** Bits by type of event. */
   readonly #byEvent = new Map<string, number>()
   readonly #byConcern = new Map<Concern, number>()
-  /** What the newest tick has changed. */
   readonly #fresh: ComponentChanges[] = []
   #ofDespawned = 0
   #newest: DrivenStep | undefined

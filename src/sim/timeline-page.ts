@@ -122,7 +122,6 @@ function eventOf({ atMs, label, tick, type, facts }: TraceEntry): readonly (stri
   return [atMs, label, tick ?? null, type, cutText(text, maxFactsChars, '…')]
 }
 
-/** As much as a browser draws with ease. */
 function cut({ rows, spans, marks, endMs }: Timeline): Timeline {
   const isIn = ({ row }: { readonly row: number | undefined }): boolean => row === undefined || row < maxRows
   return {

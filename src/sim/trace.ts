@@ -7,7 +7,6 @@ import type { Json } from '../world/json.ts'
 import { mermaidChart } from './mermaid.ts'
 import type { TraceEntry } from './trace-entry.ts'
 
-/** Longest text that a line shows. */
 const maxTextChars = 80
 
 /**
@@ -17,20 +16,20 @@ const maxTextChars = 80
  */
 export class Trace {
   /** What is kept: of most runs nobody reads it, so that events wait as they are until somebody does. */
-  readonly #kept: (TraceEntry | Told)[] = []
+  readonly #kept: (TraceEntry | KeptEvent)[] = []
   #entries: readonly TraceEntry[] = []
   #hash: Hash | undefined
-  readonly #tell: ((line: string, entry: TraceEntry) => void) | undefined
+  readonly #onLine: ((line: string, entry: TraceEntry) => void) | undefined
   readonly #isKept: boolean
   #digest: string | undefined
   #length = 0
   /** Lines that are not in the hash yet. */
   #text = ''
 
-  /** @param tell is given each line as it is written; then none is kept, so that a long run costs no memory */
-  constructor(tell?: (line: string, entry: TraceEntry) => void) {
-    this.#tell = tell
-    this.#isKept = tell === undefined
+  /** @param onLine gets each line as it is written; then none is kept, so that a long run costs no memory */
+  constructor(onLine?: (line: string, entry: TraceEntry) => void) {
+    this.#onLine = onLine
+    this.#isKept = onLine === undefined
   }
 
   /** How many lines there are. */
@@ -60,17 +59,17 @@ export class Trace {
     if (this.#digest !== undefined) return
     this.#length++
     if (this.#isKept) return void this.#kept.push(entry)
-    this.#tellLine(entry)
+    this.#emitLine(entry)
   }
 
-  /** Writes what a tick has told. */
-  tell(atMs: number, label: string, tick: number, events: readonly WorldEvent[]): void {
+  /** Writes the events of a tick. */
+  writeEvents(atMs: number, label: string, tick: number, events: readonly WorldEvent[]): void {
     if (this.#digest !== undefined) return
     this.#length += events.length
     for (const event of events) {
-      const told: Told = { atMs, label, tick, event }
-      if (this.#isKept) this.#kept.push(told)
-      else this.#tellLine(entryOf(told))
+      const kept: KeptEvent = { atMs, label, tick, event }
+      if (this.#isKept) this.#kept.push(kept)
+      else this.#emitLine(entryOf(kept))
     }
   }
 
@@ -78,10 +77,10 @@ export class Trace {
     return (this.#hash ??= createHash('sha256'))
   }
 
-  #tellLine(entry: TraceEntry): void {
+  #emitLine(entry: TraceEntry): void {
     const line = lineOf(entry)
     this.#add(line)
-    this.#tell?.(line, entry)
+    this.#onLine?.(line, entry)
   }
 
   #add(line: string): void {
@@ -108,14 +107,14 @@ export class Trace {
 }
 
 /** An event of a tick, to be written as an entry. */
-interface Told {
+interface KeptEvent {
   readonly atMs: number
   readonly label: string
   readonly tick: number
   readonly event: WorldEvent
 }
 
-function entryOf(kept: TraceEntry | Told): TraceEntry {
+function entryOf(kept: TraceEntry | KeptEvent): TraceEntry {
   if (!('event' in kept)) return kept
   const { atMs, label, tick, event } = kept
   const { type, ...facts } = withoutContentOf(event)
@@ -125,7 +124,6 @@ function entryOf(kept: TraceEntry | Told): TraceEntry {
 /** So many characters go into the hash at once. */
 const maxTextHeld = 65_536
 
-/** An entry as one line. */
 function lineOf({ atMs, label, tick, type, facts }: TraceEntry): string {
   const whole = JSON.stringify(facts)
   // A short line has no long text in it.

@@ -76,7 +76,7 @@ describe('a story that is simulated', () => {
     expect(code).toBe(1)
     expect(stdout).toMatch(/^seed 8: law broken: seeds are below 7\. /)
     expect(stdout).toContain('\n\nA law was broken: seeds are below 7\n  seed   8\n')
-    expect(stdout).toContain('What was said last in world lookout')
+    expect(stdout).toContain('Last messages in world lookout')
     expect(stdout).toMatch(/Faults that struck, in order[^]+A test to paste[^]+ {4}seed: 8,/)
   })
 

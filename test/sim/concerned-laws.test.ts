@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { Busy, Conversation, Paused } from '../../components/index.ts'
 import { type Law, LawBook } from '../../src/sim/law.ts'
 import type { Message } from '../../src/protocol/message.ts'
-import { EntitySet } from '../../src/sim/laws/entity-set.ts'
 import { type Concern, TickChanges } from '../../src/sim/tick-changes.ts'
 import { tick } from '../../src/world/tick.ts'
 import type { World } from '../../src/world/world.ts'
@@ -96,21 +95,5 @@ describe('what a tick has changed', () => {
     expect(changes.concern({ set: [Busy] })).toBe(true)
     expect(others.concern({ set: [Busy] })).toBe(false)
     expect(others.of(Busy).set).toEqual([])
-  })
-})
-
-describe('a set of entities', () => {
-  it('has what was added to it, near and far, and nothing else', () => {
-    const entities = new EntitySet()
-    const added = [1, 31, 32, 33, 63, 64, 1_000, 1_000_000]
-    for (const entity of added) entities.add(entity)
-    for (const entity of added) {
-      expect([entity - 1, entity, entity + 1].map((each) => entities.has(each))).toEqual([
-        added.includes(entity - 1),
-        true,
-        added.includes(entity + 1),
-      ])
-    }
-    expect(entities.has(2_000_000)).toBe(false)
   })
 })

@@ -74,7 +74,7 @@ describe('the report of a broken law', () => {
     const run = await simulate({ ...optionsOf('once'), laws: [tooLong] })
     const shown = reportOf(run).split('\n\n')[1]?.split('\n')
     expect(shown).toEqual([
-      'What was said last in world shop',
+      'Last messages in world shop',
       '  agent 1, after 3 other messages',
       '    assistant  calls order({"item":"milk"})',
       '    tool       order: order 2',

@@ -200,7 +200,7 @@ describe('calls-answered-once', () => {
   it('is broken by a call that is told to be answered twice', () => {
     const tells = (world: World): void => world.emit({ type: 'tool-answered', agent: 1, callId: 'a', tool: 'look' })
     expect(lastOf(callsAnsweredOnce, calls, all(answers(2, 'a'), tells, tells))).toBe(
-      "call 'a' of agent 1 was told to be answered twice",
+      "call 'a' of agent 1 was reported as answered twice",
     )
   })
 })

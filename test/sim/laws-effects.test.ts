@@ -57,7 +57,7 @@ describe('effects-settle-once', () => {
     law.begin()
     law.tick()
     expect(law.tick(outcome(1), outcome(1))).toBe(
-      'effect 1 has come to more than one end, and what came for it was not dropped',
+      'effect 1 has come to more than one end, and the extra input was not dropped',
     )
   })
 
@@ -131,7 +131,7 @@ describe('effects-settle-once', () => {
     )
     never.begin()
     never.tick()
-    expect(never.tick()).toBe('model call 2 is gone, and its outcome never came')
+    expect(never.tick()).toBe('model call 2 is gone, and it has no outcome')
   })
 
   it('is broken by an approval that is decided twice', () => {
@@ -228,7 +228,7 @@ describe('reruns-known', () => {
   }
 
   it('is broken by a handler that is called again without a word', () => {
-    expect(crashedOnce().again(1)).toBe(`'store' runs again for effect 2 of team, and is told try 1`)
+    expect(crashedOnce().again(1)).toBe(`'store' runs again for effect 2 of team, and gets attempt 1`)
   })
 
   it('is broken by a failure that says nothing of the run before it', () => {

@@ -93,7 +93,7 @@ describe('restored-equals-saved', () => {
     const before = restored(world)
     law.tick()
     expect(law.begin(restored(world))).toBeUndefined()
-    expect(law.begin(before)).toMatch(/^what came back is not what was committed: entity 1, Conversation/)
+    expect(law.begin(before)).toMatch(/^the restored world is not what was committed: entity 1, Conversation/)
   })
 
   it('is broken by a value that comes back as another one', () => {
@@ -104,7 +104,7 @@ describe('restored-equals-saved', () => {
     const other = restored(world)
     unseen(Limits, { maxSteps: 9 })(other)
     expect(law.begin(other)).toBe(
-      'what came back is not what was committed: entity 1, Limits: expected {"maxSteps":3}, got {"maxSteps":9}',
+      'the restored world is not what was committed: entity 1, Limits: expected {"maxSteps":3}, got {"maxSteps":9}',
     )
   })
 

@@ -139,7 +139,7 @@ describe('session-transitions-legal', () => {
     for (let tick = 0; tick < 3; tick++) under.tick()
     const again = team()
     again.spawn(SubagentSession(record({ status: 'running' })))
-    expect(under.begin(again)).toContain(`when its world came back, session ${sessionId} was succeeded`)
+    expect(under.begin(again)).toContain(`when its world was restored, session ${sessionId} was succeeded`)
   })
 })
 
@@ -265,7 +265,7 @@ describe('notified-once', () => {
   it('is broken by news that is told again, or unread again', () => {
     const told = [launch, runs, all(succeeds, notify('unread')), all(notify('read'), tells(news))]
     expect(lastOf(notifiedOnce, ...told, tells(news))).toBe(
-      `agent 1 is told a second time that session ${sessionId} has ended`,
+      `agent 1 is notified a second time that session ${sessionId} has ended`,
     )
     expect(lastOf(notifiedOnce, ...told, notify('unread'))).toBe(
       `the notification '${sessionId}:succeeded' was read, and is unread again`,
@@ -274,12 +274,14 @@ describe('notified-once', () => {
 
   it('is broken by a notification that is read in silence', () => {
     const said = lastOf(notifiedOnce, launch, runs, all(succeeds, notify('unread')), notify('read'))
-    expect(said).toBe(`the notification '${sessionId}:succeeded' was marked as read, and agent 1 was not told of it`)
+    expect(said).toBe(
+      `the notification '${sessionId}:succeeded' was marked as read, and agent 1 was not notified of it`,
+    )
   })
 
   it('is broken by news of a session that still runs', () => {
     expect(lastOf(notifiedOnce, launch, runs, tells(news))).toBe(
-      `agent 1 is told that session ${sessionId} has ended, and it has not`,
+      `agent 1 is notified that session ${sessionId} has ended, and it has not`,
     )
   })
 })
@@ -437,7 +439,7 @@ describe('nothing-waits-in-vain', () => {
       world.remove(2, Pending)
       world.set(2, Outcome, { ok: true, value: null })
     }
-    expect(lastOf(nothingWaitsInVain, begins, settles)).toBe('nobody takes the outcome of the query effect 2')
+    expect(lastOf(nothingWaitsInVain, begins, settles)).toBe('no system takes the outcome of the query effect 2')
   })
 
   it('is broken by a busy agent of whose step nothing is open', () => {

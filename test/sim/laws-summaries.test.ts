@@ -104,7 +104,9 @@ describe('nothing-waits-in-vain, for a summary', () => {
 
   it('is broken if nobody does, or the agent takes a step', () => {
     const forgets = (world: World): void => world.despawn(2)
-    expect(lastOf(nothingWaitsInVain, all(begins, forgets))).toBe('agent 1 waits for a summary, and nobody writes it')
+    expect(lastOf(nothingWaitsInVain, all(begins, forgets))).toBe(
+      'agent 1 waits for a summary that is not being written',
+    )
     const steps = (world: World): void => {
       world.add(1, Busy)
       world.spawn(OwnedBy({ agent: 1 }), ModelCall({ messages: 1 }))

@@ -106,7 +106,7 @@ describe('tries-counted', () => {
     law.begin()
     law.tick()
     law.tick(overloaded(2, 1))
-    expect(law.tick({ ...overloaded(2, 1), kind })).toBe('what came for an earlier try of effect 2 was not dropped')
+    expect(law.tick({ ...overloaded(2, 1), kind })).toBe('the input for an earlier try of effect 2 was not dropped')
   })
 
   it('is kept if that is told to be dropped', () => {
@@ -160,7 +160,7 @@ describe('tries-counted', () => {
     law.tick(overloaded(2, 1))
     law.tick()
     law.begin()
-    expect(law.tick(overloaded(2, 1))).toBe('what came for an earlier try of effect 2 was not dropped')
+    expect(law.tick(overloaded(2, 1))).toBe('the input for an earlier try of effect 2 was not dropped')
   })
 })
 

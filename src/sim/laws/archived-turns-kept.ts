@@ -23,7 +23,6 @@ interface OpenTurn extends Pick<ArchiveJobData, 'agent' | 'fromSeq' | 'toSeq'> {
 
 const concern = { set: [Archive, ArchiveJob, Conversation], appended: [Archive], spliced: [Conversation] }
 
-/** A turn is whole with its agent until it is whole with its holder, and what stays of it says whom to ask. */
 export const archivedTurnsKept: Law = {
   concern,
   name: 'archived-turns-kept',
@@ -67,7 +66,6 @@ function turnOf(world: World, { agent, fromSeq, toSeq }: Omit<OpenTurn, 'message
   return messages.slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
 }
 
-/** Turns that a tick has archived, or given up. */
 function collapses(
   { changes, world }: WatchedTick,
   turns: Turns,
@@ -119,7 +117,6 @@ function textIn({ content }: Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
 
-/** A turn that is on its way stays whole. */
 function edits({ changes, world }: WatchedTick, turns: Turns): Finding {
   for (const [, job] of changes.of(ArchiveJob).set) note(world, turns, job)
   const { set, spliced } = changes.ofLog(Conversation)

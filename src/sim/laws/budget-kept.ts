@@ -46,11 +46,7 @@ const concern = {
   ],
 }
 
-/**
- * Nobody gives away more than there is: an agent launches and grants within its limits, its count of what is reserved and
- * spent is that of its sessions, a session is told what it was granted and asks no model once that is used up, and no turn
- * has more steps and tool calls than it may. What is spent beyond comes from calls that were in flight.
- */
+/** What is spent beyond a budget comes from calls that were in flight. */
 export const budgetKept: Law = {
   concern,
   name: 'budget-kept',
@@ -104,7 +100,8 @@ export const budgetKept: Law = {
           finding ??= delegating(tick, books, launched)
         }
         if (changes.of(ModelCall).set.length > 0) finding ??= asking(tick, books, granted)
-        if (changes.of(DelegationLimits).set.length > 0) finding ??= told(tick, granted) ?? toldOfQuestion(tick, asked)
+        if (changes.of(DelegationLimits).set.length > 0)
+          finding ??= wrongLimits(tick, granted) ?? wrongQuestionLimits(tick, asked)
         return finding ?? books.turns.enter(tick)
       },
     }
@@ -138,14 +135,13 @@ function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Gr
     const agent = world.get(effect, OwnedBy)?.agent
     if (agent === undefined || !world.has(agent, Ancestry)) continue
     if (granted.has(path.at(-1) ?? '') && !world.has(agent, DelegationLimits))
-      return `agent ${agent} calls its model, and was not told what it may spend`
+      return `agent ${agent} calls its model, and was not given its limits`
     const finding = accountOf(books, agent).callsModel(world)
     if (finding !== undefined) return finding
   }
   return undefined
 }
 
-/** The agents whose books have changed. */
 function touchedIn({ changes }: WatchedTick, records: Records): Iterable<Entity> {
   const touched = new Set<Entity>()
   for (const [, { parent }] of records) touched.add(parent)
@@ -174,7 +170,6 @@ function spentOnQuestion(input: Input): SessionUsage | undefined {
   return asker === undefined ? undefined : usage
 }
 
-/** Is a question one that something was just set aside for? */
 function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQueryData): boolean {
   if (grant === undefined || asked.has(id)) return false
   asked.set(id, grant)
@@ -182,13 +177,13 @@ function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQue
 }
 
 /** On a question a session is told what was set aside for it, and may spend that beyond what it has used. */
-function toldOfQuestion({ changes, step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
+function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
   const [row] = changes.of(DelegationLimits).set
   const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
   if (row === undefined || input?.question === undefined) return undefined
   const [agent, limitsNow] = row
   const grant = asked.get(input.question)
-  if (grant === undefined) return `agent ${agent} is told of a grant for a question, and nothing was set aside for it`
+  if (grant === undefined) return `agent ${agent} gets a grant for a question, and nothing was reserved for it`
   // Tokens are not set aside for questions: what it reads again is its own.
   const used = usedOf(delegatedBy(world, agent), { ...ownUse(world, agent), tokens: 0 })
   const { costUsd, sessions = defaultDelegation.sessions, tokens } = limitsNow
@@ -202,7 +197,7 @@ function toldOfQuestion({ changes, step, world }: WatchedTick, asked: ReadonlyMa
 }
 
 /** A session is told what its parent has set aside for it, and one level less than that has. */
-function told(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding {
+function wrongLimits(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding {
   const [row] = tick.changes.of(DelegationLimits).set
   const sessionId = tick.path.at(-1)
   const input = tick.step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
@@ -211,7 +206,7 @@ function told(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding
   const expected = granted.get(sessionId)
   const [agent, { costUsd, depth, sessions, tokens }] = row
   const { grant = {} } = expected ?? {}
-  if (expected === undefined) return `agent ${agent} is told of a grant, and its session was granted nothing`
+  if (expected === undefined) return `agent ${agent} gets a grant, and its session was granted nothing`
   if (depth === expected.depth && sessions === grant.sessions && tokens === grant.tokens && costUsd === grant.costUsd)
     return undefined
   const is = JSON.stringify({ costUsd, depth, sessions, tokens })

@@ -7,10 +7,6 @@ import { Conversations, conversationsConcern, type Reading } from './conversatio
 
 const concern = { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] }
 
-/**
- * Every call that a model makes gets one result. A call is either answered, or something is left that will answer it; and
- * when a turn is over, all of its calls are answered.
- */
 export const callsAnsweredOnce: Law = {
   concern,
   name: 'calls-answered-once',
@@ -44,7 +40,6 @@ class Calls {
   readonly #conversations: Conversations
   #world: World
   readonly #agents = new Map<Entity, Entity>()
-  /** How many there are, by agent. */
   readonly #counts = new Map<Entity, number>()
 
   constructor(world: World, conversations: Conversations) {
@@ -60,7 +55,7 @@ class Calls {
     for (const [call] of tick.changes.of(ToolCall).set) this.#add(call, changed)
     if (despawned !== undefined) for (const entity of despawned) this.#remove(entity, changed)
     if (changed.length === 0 && touched.length === 0) return undefined
-    return this.#told(tick) ?? this.unlike(touched) ?? this.unlike(changed)
+    return this.#inEvents(tick) ?? this.unlike(touched) ?? this.unlike(changed)
   }
 
   /** A call that has no result, and nothing that could bring it; or the other way round. */
@@ -77,8 +72,8 @@ class Calls {
   }
 
   /** When a turn has ended, all is answered; and no two events of a tick say that one call was. */
-  #told({ step }: WatchedTick): Finding {
-    let told: Set<string> | undefined
+  #inEvents({ step }: WatchedTick): Finding {
+    let answered: Set<string> | undefined
     for (const event of step.events) {
       const { type } = event
       if (type !== 'turn-ended' && type !== 'tool-answered') continue
@@ -87,11 +82,11 @@ class Calls {
         const [open] = this.#conversations.open(this.#world, agent)
         if (open !== undefined) return `the turn of agent ${agent} has ended, and call '${open}' was never answered`
       } else {
-        told ??= new Set()
+        answered ??= new Set()
         const id = event['callId'] as string
         const call = `${agent} ${id}`
-        if (told.has(call)) return `call '${id}' of agent ${agent} was told to be answered twice`
-        told.add(call)
+        if (answered.has(call)) return `call '${id}' of agent ${agent} was reported as answered twice`
+        answered.add(call)
       }
     }
     return undefined

@@ -4,10 +4,7 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 
-/**
- * The cap holds in the pool and in what is done: a session's world works while it is driven and has not said that it only
- * waits, and whatever works has a slot.
- */
+/** Checked in the pool, and in what is done: whatever works has a slot. */
 export const capKept: Law = {
   concern: { set: [SlotReleased], removed: [SlotReleased] },
   name: 'cap-kept',
@@ -55,7 +52,6 @@ export const capKept: Law = {
   },
 }
 
-/** Who gives a slot back has nothing in flight. */
 function stillAtWork(world: World, { agent, sessionId }: { agent: Entity; sessionId: string }): Finding {
   for (const effect of world.referrers(OwnedBy, agent)) {
     const kind = world.get(effect, Effect)?.kind

@@ -13,10 +13,7 @@ import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { costOf } from './amounts.ts'
 
-/**
- * Whoever has spent as much as it may is stopped in the same tick, and from then on none of its calls begins: what is spent
- * beyond was in flight. What own calls, sessions and questions have cost stands in the ledger, and once.
- */
+/** An agent that reaches its ceiling stops in the same tick; calls already in flight may exceed it. */
 export const ceilingsKept: Law = {
   name: 'ceilings-kept',
   meaning: 'No ceiling is passed by more than the calls in flight, and what they cost is in the ledger once.',
@@ -61,7 +58,6 @@ function beginning(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
   return undefined
 }
 
-/** Whose money an effect spends, if it does. */
 function payerOf(world: World, effect: Entity): Entity | undefined {
   if (world.has(effect, ModelCall)) return world.get(effect, OwnedBy)?.agent
   const session = world.get(effect, SubagentSession)

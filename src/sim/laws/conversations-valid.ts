@@ -16,14 +16,6 @@ const sendsAll: Sends = (message) => acceptedMessage(message, () => true)
 
 export const conversationsValid: Law = conversationsValidAs(sendsAll)
 
-/**
- * Every provider accepts a conversation as it is sent: results right behind the message that called, in the order of its
- * calls, each of a call. While calls are open, messages that came meanwhile stand behind them; no model is asked then, nor
- * where its own words are the last. No message is sent that is empty, or ends in thinking with nothing behind it: a reply may
- * be cut while its model thinks.
- *
- * @param sends what a provider is sent of a message
- */
 export function conversationsValidAs(sends: Sends): Law {
   return {
     concern: { ...conversationsConcern, events: ['model-called'] },

@@ -109,11 +109,8 @@ interface Fault {
  * edit in the middle is read from the last assistant message before it to the first one behind it.
  */
 class ConversationReader {
-  /** Ids of the calls of the newest assistant message. */
   #calls: readonly string[] = []
-  /** Those of them that have no result. */
   #open: readonly string[] = []
-  /** Something else stands behind that message and its results. */
   #isBehind = true
   #length = 0
 

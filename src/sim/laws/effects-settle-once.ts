@@ -3,12 +3,9 @@ import { ModelCall } from '../../../components/effects/model-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
-import { EntitySet } from './entity-set.ts'
 
-/** What says whether an effect is under way. */
 const marks = [Due, Pending, Running]
 
-/** Each effect ends once: by one outcome a try, and one last outcome that nothing writes over. */
 export const effectsSettleOnce: Law = {
   name: 'effects-settle-once',
   meaning: 'Each effect is settled exactly once, and only while it is under way.',
@@ -38,15 +35,12 @@ interface Known {
 /** The effects of one world. */
 class Effects {
   readonly #known = new Map<Entity, Known>()
-  /** Those that have an outcome, effects or calls. */
   readonly #settled = new Set<Entity>()
-  /** Model calls that were answered, over all crashes. */
-  readonly #answered: EntitySet
-  /** Approvals that were decided, over all crashes. */
+  readonly #answered: Set<Entity>
   readonly #decided: Set<string>
 
   constructor(world: World, before: Effects | undefined) {
-    this.#answered = before === undefined ? new EntitySet() : before.#answered
+    this.#answered = before === undefined ? new Set() : before.#answered
     this.#decided = before === undefined ? new Set() : before.#decided
     for (const effect of world.entitiesWith(Effect)) this.#learn(world, effect)
     for (const effect of world.entitiesWith(Outcome)) this.#settled.add(effect)
@@ -82,7 +76,7 @@ class Effects {
     for (const [effect, count] of counts) {
       if (count <= 0) continue
       const why = this.#known.get(effect)?.isOpen === true ? 'has come to more than one end' : 'is not under way'
-      return `effect ${effect} ${why}, and what came for it was not dropped`
+      return `effect ${effect} ${why}, and the extra input was not dropped`
     }
     return undefined
   }
@@ -124,7 +118,6 @@ class Effects {
     return undefined
   }
 
-  /** What the effects are now. */
   #follow(tick: WatchedTick): Finding {
     const { changes, world } = tick
     const { despawned } = tick.step.delta
@@ -155,10 +148,11 @@ class Effects {
     this.#known.delete(effect)
     this.#settled.delete(effect)
     const agent = known?.agent
-    if (agent === undefined || this.#answered.has(effect)) return undefined
+    const wasAnswered = this.#answered.delete(effect)
+    if (agent === undefined || wasAnswered) return undefined
     const hasEnded = step.events.some((event) => event.type === 'turn-ended' && event['agent'] === agent)
     if (hasEnded || step.delta.despawned?.includes(agent) === true) return undefined
-    return `model call ${effect} is gone, and its outcome never came`
+    return `model call ${effect} is gone, and it has no outcome`
   }
 
   #learn(world: World, effect: Entity): void {

@@ -1,9 +1,6 @@
 import type { Finding, Law } from '../law.ts'
 
-/**
- * The line before the pool is one: who comes first is served first, and who comes back goes ahead of all who never had a
- * slot. When a process dies its line is gone.
- */
+/** A crash empties the queue. */
 export const fifoKept: Law = {
   name: 'fifo-kept',
   meaning: 'Slots are given in the order of asking, to those who had one before ahead of those who never had.',

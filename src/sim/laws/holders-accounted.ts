@@ -5,7 +5,6 @@ import type { Law } from '../law.ts'
 import { ModelCall } from '../../../components/effects/model-call.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 
-/** Nothing is left behind of a turn that could not be archived. */
 export const holdersAccounted: Law = {
   name: 'holders-accounted',
   meaning: 'Every holder in the store holds a turn that was archived, or is on its way.',
@@ -34,7 +33,6 @@ function accounted(world: World): readonly string[] {
   ]
 }
 
-/** A holder knows, and does nothing. */
 export const holdersWithoutTools: Law = {
   name: 'holders-without-tools',
   meaning: "No holder's request declares a tool, or has a call in it.",

@@ -1,7 +1,7 @@
 import { minSeenInputs } from '../../../components/agent/host-facts.ts'
 import type { Law } from '../law.ts'
 
-/** What somebody posts again because nobody has told them that it was committed is taken once, over all crashes. */
+/** Also over crashes: an input is posted again if its commit was not confirmed. */
 export const inputsTakenOnce: Law = {
   name: 'inputs-taken-once',
   meaning: 'What is posted under an id comes into its world once, however often it is posted.',

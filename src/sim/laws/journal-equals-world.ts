@@ -2,13 +2,10 @@ import type { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 import { Shadows } from './shadow-world.ts'
 
-/**
- * What the ticks tell is what happens: their deltas make a shadow of each world, which is compared with it. What a tick
- * has touched is compared at once, all the rest when the world is let go of, at crashes, and at the end.
- */
+/** Compares what a tick touched at once, and the whole world when it is released, at crashes and at the end. */
 export const journalEqualsWorld: Law = {
   name: 'journal-equals-world',
-  meaning: 'The deltas of all ticks, one after the other, make the very world that they were told by.',
+  meaning: 'The deltas of all ticks, applied in order, make the world itself.',
   watch(run) {
     const shadows = run.shared(Shadows)
     const worlds = new Map<string, World>()
@@ -21,7 +18,7 @@ export const journalEqualsWorld: Law = {
       began({ world }) {
         const difference = shadows.began(world)
         worlds.set(world.name, world)
-        return difference && `what came back differs from the world as of its last tick: ${difference}`
+        return difference && `the restored world differs from its last tick: ${difference}`
       },
       ticked(tick) {
         const difference = shadows.ticked(tick)

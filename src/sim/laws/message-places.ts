@@ -4,10 +4,7 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/**
- * How many messages of a conversation have a `seq` up to this one. The first message has `seq` 1, and none is used twice. An
- * archived turn leaves its first message and a placeholder, which has the `seq` of its last.
- */
+/** The number of messages up to a `seq`, from 1. An archived turn leaves its first message, and a placeholder with the `seq` of its last. */
 export function countUpTo(world: World, agent: Entity, seq: number): number {
   let count = seq
   for (const { fromSeq, status, toSeq } of world.get(agent, Archive) ?? []) {

@@ -51,7 +51,6 @@ const ofAgents: Concern = {
   despawned: true,
 }
 
-/** Whatever waits has somebody or something that it waits for; and at the end of a run nothing waits at all. */
 export const nothingWaitsInVain: Law = {
   name: 'nothing-waits-in-vain',
   meaning: 'Nothing waits for what cannot come.',
@@ -141,7 +140,6 @@ function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Fin
   return undefined
 }
 
-/** Notes the agents whose step, sleep, news or slot this tick has to do with. */
 function touch({ changes, step }: WatchedTick, { owners, touched }: Waits): void {
   for (const [entity, { agent }] of changes.of(OwnedBy).set) owners.set(entity, agent)
   for (const given of setOnAgents) for (const [agent] of changes.of(given).set) touched.add(agent)
@@ -158,7 +156,6 @@ function touch({ changes, step }: WatchedTick, { owners, touched }: Waits): void
   }
 }
 
-/** Questions that were put, answered or taken back. */
 function inLine(tick: WatchedTick, { questions }: Waits): Finding {
   const asked = tick.changes.of(SessionQuery).set
   if (questions.size === 0 && asked.length === 0) return undefined

@@ -12,15 +12,15 @@ import type { Finding, Law, WatchedTick } from '../law.ts'
 type Mark = 'unread' | 'read'
 
 /** What a law remembers of the sessions of one world. */
-interface Told {
+interface Notices {
   /** Those that have ended, by id. */
   readonly ended: Map<string, Entity>
   readonly marks: Map<Entity, Mark>
-  /** Those of which the agent's model was told in a message. */
+  /** Those of which the agent's model was notices in a message. */
   readonly lines: Set<string>
 }
 
-/** A line by which a model is told that a session has ended. */
+/** A line by which a model is notices that a session has ended. */
 const endedLine = /^- (session-[0-9a-f]{16}) (?:succeeded|failed|cancelled)[.:]/gm
 
 const concern = {
@@ -30,44 +30,40 @@ const concern = {
   removed: [SubagentNotification, UnreadBy],
 }
 
-/**
- * Whoever is to hear of a session's end hears of it once: it leaves one notification, which is read once, by a message to
- * the agent or by an answer about the session.
- */
+/** One notification, read once: by a message to the agent, or by an answer about the session. */
 export const notifiedOnce: Law = {
   concern,
   name: 'notified-once',
   meaning:
-    'A background session that succeeds, fails or times out is told of exactly once, and no other leaves a notification.',
+    'A background session that succeeds, fails or times out is reported exactly once, and no other leaves a notification.',
   watch() {
-    const worlds = new Map<string, Told>()
+    const worlds = new Map<string, Notices>()
     return {
       began({ label, world }) {
         const before = worlds.get(label)
-        const told: Told = { ended: new Map(), marks: new Map(), lines: before?.lines ?? new Set() }
-        worlds.set(label, told)
+        const notices: Notices = { ended: new Map(), marks: new Map(), lines: before?.lines ?? new Set() }
+        worlds.set(label, notices)
         for (const session of world.entitiesWith(SubagentSession)) {
           const { sessionId, status } = world.read(session, SubagentSession)
-          if (status !== 'queued' && status !== 'running') told.ended.set(sessionId, session)
+          if (status !== 'queued' && status !== 'running') notices.ended.set(sessionId, session)
           const mark = world.get(session, SubagentNotification)?.state
-          if (mark !== undefined) told.marks.set(session, mark)
+          if (mark !== undefined) notices.marks.set(session, mark)
           if (mark === 'unread' && before?.marks.get(session) === 'read') {
-            return `the notification of session ${sessionId} was read, and is unread again when its world came back`
+            return `the notification of session ${sessionId} was read, and is unread again when its world was restored`
           }
         }
         return undefined
       },
       ticked(tick) {
-        const told = worlds.get(tick.label)
-        if (told === undefined) return undefined
-        return endings(tick, told) ?? messages(tick, told) ?? reading(tick, told)
+        const notices = worlds.get(tick.label)
+        if (notices === undefined) return undefined
+        return endings(tick, notices) ?? messages(tick, notices) ?? reading(tick, notices)
       },
     }
   },
 }
 
-/** What has ended in this tick is notified of, if it is worth it. */
-function endings(tick: WatchedTick, { ended }: Told): Finding {
+function endings(tick: WatchedTick, { ended }: Notices): Finding {
   for (const [session, record] of tick.changes.of(SubagentSession).set) {
     const { sessionId, status } = record
     if (status === 'queued' || status === 'running' || ended.has(sessionId)) continue
@@ -85,15 +81,14 @@ function isWorthTelling({ mode, notify, status }: SubagentSessionData): boolean 
   return mode === 'background' && notify !== false && status !== 'cancelled'
 }
 
-/** Lines that have come into conversations in this tick. */
-function messages(tick: WatchedTick, told: Told): Finding {
+function messages(tick: WatchedTick, notices: Notices): Finding {
   const { appended, spliced } = tick.changes.ofLog(Conversation)
   for (const [agent, items] of appended) {
-    const finding = lines(tick, told, agent, items)
+    const finding = lines(tick, notices, agent, items)
     if (finding !== undefined) return finding
   }
   for (const [agent, changes] of spliced) {
-    const finding = lines(tick, told, agent, changes.flatMap(insertedBy))
+    const finding = lines(tick, notices, agent, changes.flatMap(insertedBy))
     if (finding !== undefined) return finding
   }
   return undefined
@@ -103,32 +98,32 @@ function insertedBy([, , items]: LogEdit): readonly Json[] {
   return items
 }
 
-function lines({ world }: WatchedTick, told: Told, agent: Entity, items: readonly unknown[]): Finding {
+function lines({ world }: WatchedTick, notices: Notices, agent: Entity, items: readonly unknown[]): Finding {
   let news = 0
   for (const item of items) {
     const message = item as Message
     if (message.role !== 'system') continue
     const named = message.content.flatMap(({ text }) => Array.from(text.matchAll(endedLine), ([, id = '']) => id))
     if (named.length > 0 && ++news > 1)
-      return `agent ${agent} is told of ended sessions in more than one message of a tick`
+      return `agent ${agent} is notified of ended sessions in more than one message of a tick`
     for (const sessionId of named) {
-      const session = told.ended.get(sessionId)
-      if (session === undefined) return `agent ${agent} is told that session ${sessionId} has ended, and it has not`
+      const session = notices.ended.get(sessionId)
+      if (session === undefined) return `agent ${agent} is notified that session ${sessionId} has ended, and it has not`
       if (world.get(session, SubagentSession)?.parent !== agent)
-        return `agent ${agent} is told of session ${sessionId}, which is not its own`
-      if (told.lines.has(sessionId)) return `agent ${agent} is told a second time that session ${sessionId} has ended`
-      if (told.marks.get(session) === 'read')
-        return `agent ${agent} is told of session ${sessionId}, whose notification it has read before`
+        return `agent ${agent} is notified of session ${sessionId}, which is not its own`
+      if (notices.lines.has(sessionId))
+        return `agent ${agent} is notified a second time that session ${sessionId} has ended`
+      if (notices.marks.get(session) === 'read')
+        return `agent ${agent} is notified of session ${sessionId}, whose notification it has read before`
       if (world.get(session, SubagentNotification)?.state === 'unread')
-        return `agent ${agent} is told of session ${sessionId}, whose notification stays unread`
-      told.lines.add(sessionId)
+        return `agent ${agent} is notified of session ${sessionId}, whose notification stays unread`
+      notices.lines.add(sessionId)
     }
   }
   return undefined
 }
 
-/** Notifications that were made or read in this tick. */
-function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
+function reading(tick: WatchedTick, { lines: notified, marks }: Notices): Finding {
   const { changes, world } = tick
   const notifications = changes.of(SubagentNotification)
   for (const [session, { id, state }] of notifications.set) {
@@ -141,18 +136,18 @@ function reading(tick: WatchedTick, { lines: toldOf, marks }: Told): Finding {
       if (reader !== parent)
         return `the notification '${id}' is unread, and does not stand among those of agent ${parent}`
       if (!world.has(parent, Notified))
-        return `the notification '${id}' is unread, and agent ${parent} is not to be told of it`
+        return `the notification '${id}' is unread, and agent ${parent} is not marked to be notified`
     } else {
       if (reader !== undefined) return `the notification '${id}' is read, and still stands among the unread ones`
       const isNew = before !== 'read'
-      if (isNew && !toldOf.has(sessionId) && !isAnswered(tick, sessionId)) {
-        return `the notification '${id}' was marked as read, and agent ${parent} was not told of it`
+      if (isNew && !notified.has(sessionId) && !isAnswered(tick, sessionId)) {
+        return `the notification '${id}' was marked as read, and agent ${parent} was not notified of it`
       }
     }
   }
   for (const session of changes.of(UnreadBy).removed) {
     if (marks.get(session) === 'unread')
-      return `the notification of session entity ${session} is unread, and was taken from those that are told`
+      return `the notification of session entity ${session} is unread, and was taken off the unread ones`
   }
   const [lost] = notifications.removed
   return lost === undefined ? undefined : `the notification of session entity ${lost} was taken away`

@@ -1,6 +1,5 @@
 import type { Law } from '../law.ts'
 
-/** What cannot be taken back is not done a second time, whatever crashes. */
 export const onceRanOnce: Law = {
   name: 'once-ran-once',
   meaning: "The handler of a 'once' tool is called at most once for a call, over all crashes.",

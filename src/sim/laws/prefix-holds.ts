@@ -15,10 +15,7 @@ import { sameJson } from './same-json.ts'
 
 const concern = { set: [Conversation], spliced: [Conversation], events: ['model-called'] }
 
-/**
- * A request begins with the one before it, so that what a provider has cached of that is of use: unless a `prefix-broken`
- * event says in the same tick that it does not. Looks at what was edited, not at what the engine remembers of it.
- */
+/** So that providers can cache it. Looks at the edits themselves, not at what the engine remembers of them. */
 export const prefixHolds: Law = {
   concern,
   name: 'prefix-holds',
@@ -111,7 +108,6 @@ function askedNow(world: World, agent: Entity, count: number): Asked | undefined
   return { boundary, count, editedFrom: count, from, llm, messages, system, tools }
 }
 
-/** What has changed, by the component that it is of. */
 function changeOf(last: Asked, next: Asked): string | undefined {
   if (!sameModel(last.llm, next.llm)) return `its ${Llm.name} is another one`
   if (last.system !== next.system) return `its ${SystemPrompt.name} reads otherwise`
@@ -128,7 +124,6 @@ function changeOf(last: Asked, next: Asked): string | undefined {
   return undefined
 }
 
-/** Of boundaries a request has nothing but their texts. */
 function sameBoundary({ boundary: last }: Asked, { boundary: next }: Asked): boolean {
   return last === next || (last?.kind === next?.kind && last?.text === next?.text)
 }

@@ -7,10 +7,7 @@ import type { Law } from '../law.ts'
 /** What the model has to read of a call that may have done its work before it failed. */
 const saysSo = /may have (happened|taken effect)/
 
-/**
- * A `keyed` call that runs again after a crash may have done its work the first time: its handler can tell, and if it fails
- * then, so can the model.
- */
+/** The first run may have done its work: the handler can tell by the attempt, the model by the error text. */
 export const rerunsKnown: Law = {
   concern: { events: ['tool-answered'] },
   name: 'reruns-known',
@@ -29,7 +26,7 @@ export const rerunsKnown: Law = {
         begun.set(key, attempt)
         if (before === undefined) return undefined
         if (attempt <= before)
-          return `'${name}' runs again for effect ${effect} of ${label}, and is told try ${attempt}`
+          return `'${name}' runs again for effect ${effect} of ${label}, and gets attempt ${attempt}`
         const asked = callOf(world, effect)
         if (asked !== undefined) again.set(asked, name)
         return undefined

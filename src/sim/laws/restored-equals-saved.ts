@@ -6,10 +6,7 @@ import { Shadows, ShadowWorld } from './shadow-world.ts'
 /** At the end of a run one world in so many is saved and restored. The seed says which: the root under 1, 33, 65 … */
 const restoredOf = 32
 
-/**
- * What is saved comes back: after a crash each world is the one that was committed last, and at the end of a run some are
- * made again of their own snapshots.
- */
+/** Checked after each crash, and at the end of a run by restoring some snapshots. */
 export const restoredEqualsSaved: Law = {
   name: 'restored-equals-saved',
   meaning: 'A world that is restored, from its store or from a snapshot, is the world that was saved.',
@@ -18,7 +15,7 @@ export const restoredEqualsSaved: Law = {
     return {
       began({ world }) {
         const difference = shadows.began(world)
-        return difference && `what came back is not what was committed: ${difference}`
+        return difference && `the restored world is not what was committed: ${difference}`
       },
       ticked(tick) {
         shadows.ticked(tick)

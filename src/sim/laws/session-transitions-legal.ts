@@ -21,7 +21,6 @@ const final = ['artifactId', 'error', 'finishedAtMs', 'finishedSequence', 'recor
 /** What no record changes. */
 const fixed = ['correlationId', 'kind', 'mode', 'parent', 'sequence', 'sessionId'] as const
 
-/** Sessions go from state to state as they may, and stay what they have ended as, over restarts too. */
 export const sessionTransitionsLegal: Law = {
   concern: { set: [SubagentSession], removed: [SubagentSession] },
   name: 'session-transitions-legal',
@@ -40,7 +39,7 @@ export const sessionTransitionsLegal: Law = {
           now.set(session, record)
         }
         worlds.set(label, now)
-        return finding && `when its world came back, ${finding}`
+        return finding && `when its world was restored, ${finding}`
       },
       ticked({ changes, label }) {
         const { removed, set } = changes.of(SubagentSession)

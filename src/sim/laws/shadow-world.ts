@@ -214,7 +214,6 @@ const headerFields = ['tick', 'nowMs', 'dateOffsetMs', 'next', 'ids', 'run'] as 
 
 type Rows<T> = readonly (readonly [Entity, T])[]
 
-/** Longest value that is told whole. */
 const maxShownChars = 200
 
 /** What is to be said if two values do not say the same. */
@@ -231,7 +230,6 @@ function shown(value: Json | undefined): string {
 /** What the worlds of a run were when they were last committed, by name. The laws of a run share them: whoever comes first leads on. */
 export class Shadows {
   readonly #byName = new Map<string, ShadowWorld>()
-  /** The newest tick, or the world that was just taken up, and what was found of it. */
   #about: DrivenStep | World | undefined
   #difference: string | undefined
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../world/json.ts'
 import type { Finding, Law } from '../law.ts'
 
-/** No provider takes half a character, and a text that has one is sent with every later request. */
+/** Providers refuse such text, and it would be sent with every later request. */
 export const textsWellFormed: Law = {
   name: 'texts-well-formed',
   meaning: 'No text in a world has half a surrogate pair in it.',

@@ -24,10 +24,6 @@ interface WorldTries {
   readonly begun: Map<Entity, number>
 }
 
-/**
- * Whatever is tried again is counted: the next try has the next number, begins once, and what comes for one before it settles
- * nothing. A model call is tried again only for what its policy names, and only as often.
- */
 export const triesCounted: Law = {
   name: 'tries-counted',
   meaning: 'Each try has the next number and begins once, only the newest is settled, and none is beyond the policy.',
@@ -66,7 +62,6 @@ function isAsked(world: World, effect: Entity): boolean {
   return world.has(effect, Pending) || world.has(effect, Running)
 }
 
-/** What comes for an earlier try is dropped. */
 function stale({ step: { events, inputs } }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
   let counts: Map<Entity, number> | undefined
   for (const input of inputs) {
@@ -78,7 +73,7 @@ function stale({ step: { events, inputs } }: WatchedTick, tries: ReadonlyMap<Ent
   }
   for (const [effect, count] of counts ?? []) {
     const dropped = events.filter(({ effect: of, type }) => type === 'input-dropped' && of === effect).length
-    if (dropped < count) return `what came for an earlier try of effect ${effect} was not dropped`
+    if (dropped < count) return `the input for an earlier try of effect ${effect} was not dropped`
   }
   return undefined
 }

@@ -24,7 +24,6 @@ interface Count {
 /** The steps and tool calls of each agent of a world, counted from what is begun and not from what its turn says. */
 export class TurnCounts {
   readonly #counts = new Map<Entity, Count>()
-  /** The newest model call that was counted. */
   #last: Entity = 0
 
   /** @param before as it was counted until the world was let go of, if it was */

@@ -50,7 +50,7 @@ export function stuckEffect(world: World, entity: Entity): Finding {
   const effect = world.get(entity, Effect)
   if (effect === undefined || isUnderWay(world, entity)) return undefined
   if (!world.has(entity, Outcome)) return `the ${effect.kind} effect ${entity} is neither under way nor settled`
-  return takenAtOnce.has(effect.kind) ? `nobody takes the outcome of the ${effect.kind} effect ${entity}` : undefined
+  return takenAtOnce.has(effect.kind) ? `no system takes the outcome of the ${effect.kind} effect ${entity}` : undefined
 }
 
 function stuckCall(world: World, call: Entity): Finding {
@@ -61,7 +61,7 @@ function stuckCall(world: World, call: Entity): Finding {
     return `call ${call} of '${name}' waits for session entity ${awaited}, which has ended`
   }
   if (world.has(call, AwaitingReply)) {
-    return isAsking(world, call) ? undefined : `call ${call} of '${name}' waits for a reply, and nobody is asked`
+    return isAsking(world, call) ? undefined : `call ${call} of '${name}' waits for a reply, and no question is open`
   }
   if (world.has(call, Answering) && !isUnderWay(world, call)) {
     return `the answer of call ${call} of '${name}' is not whole, and nothing is under way for it`
@@ -71,7 +71,7 @@ function stuckCall(world: World, call: Entity): Finding {
     return `nothing is under way for call ${call} of '${name}', and it has no result`
   const agent = world.get(call, OwnedBy)?.agent
   const isAsked = agent !== undefined && world.referrers(OwnedBy, agent).some((owned) => world.has(owned, Approval))
-  return isAsked ? undefined : `call ${call} of '${name}' waits for a person, and nobody is asked`
+  return isAsked ? undefined : `call ${call} of '${name}' waits for an approval, and none is asked for`
 }
 
 function isAsking(world: World, call: Entity): boolean {
@@ -114,7 +114,7 @@ export function stuckQuestions(world: World, session: Entity): Finding {
     .referrers(SessionQuery, session)
     .find((asked) => world.get(asked, SessionQuery)?.reply === undefined)
   if (open === undefined || world.has(open, Effect)) return undefined
-  return `question ${open} to session entity ${session} is the first in line, and nobody puts it`
+  return `question ${open} to session entity ${session} is first in the queue, and is not asked`
 }
 
 /** An agent's step that does not go on: nothing of it is open, or what is first in line is not taken. */
@@ -128,7 +128,7 @@ export function stuckStep(world: World, agent: Entity): Finding {
   }
   const isForOthers = world.has(first, AwaitingSession) || world.has(first, Answering)
   if (!world.has(first, Outcome) || isForOthers) return undefined
-  return `agent ${agent} is busy, and nobody takes the result of call ${first}, the first that is open`
+  return `agent ${agent} is busy, and no system takes the result of call ${first}, the first that is open`
 }
 
 /** An agent that waits for a summary that nobody writes, or that does not wait for it. */
@@ -136,13 +136,13 @@ export function stuckSummary(world: World, agent: Entity): Finding {
   if (!world.has(agent, Summarizing)) return undefined
   if (world.has(agent, Busy)) return `agent ${agent} takes a step while a summary of it is being written`
   const isWritten = world.referrers(SideCall, agent).some((call) => world.has(call, SummaryTask))
-  return isWritten ? undefined : `agent ${agent} waits for a summary, and nobody writes it`
+  return isWritten ? undefined : `agent ${agent} waits for a summary that is not being written`
 }
 
 /** An agent that sleeps although it is to wake, or that has news of which nobody tells it. */
 export function stuckAgent(world: World, agent: Entity): Finding {
   if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
-  if (isWithoutAllowance(world, agent)) return `agent ${agent} waits for leave to call its model, and nobody is asked`
+  if (isWithoutAllowance(world, agent)) return `agent ${agent} waits for its parent's budget, and no request is open`
   const wait = world.get(agent, SubagentWait)
   if (wait !== undefined) {
     if (isSatisfied(world, agent, wait)) return `agent ${agent} sleeps, and what it waits for is there`
@@ -151,7 +151,8 @@ export function stuckAgent(world: World, agent: Entity): Finding {
       ? undefined
       : `agent ${agent} sleeps until ${wait.deadlineMs} ms, and no timer is set`
   }
-  if (world.has(agent, Notified) && canBeTold(world, agent)) return `agent ${agent} has news, and nobody tells it`
+  if (world.has(agent, Notified) && canBeNotified(world, agent))
+    return `agent ${agent} has unread notifications, and is not notified`
   return world.has(agent, SlotReleased) ? stuckWithoutSlot(world, agent) : undefined
 }
 
@@ -199,7 +200,7 @@ function waitOf(world: World, agent: Entity) {
 }
 
 /** Before a step; or when the turn is over, unless the agent is to be left alone. */
-function canBeTold(world: World, agent: Entity): boolean {
+function canBeNotified(world: World, agent: Entity): boolean {
   // Who is stopped is told when it goes on.
   if (world.has(agent, CostCeiling) || world.has(agent, WatchdogLatch)) return false
   if (world.has(agent, Unread)) return true

@@ -72,7 +72,6 @@ function modelAsked(world: World, effect: Entity): Asked {
   return { kind: 'model', name, data: null, request, fingerprint: requestFingerprint(name, projected, messages) }
 }
 
-/** Equal for requests with which a model is asked the same. */
 function requestFingerprint(
   name: string,
   { options, outputSchema, system, tail, tools }: ModelRequest,
@@ -105,7 +104,6 @@ function chainOver(log: readonly Message[], count: number): number {
 
 const digests = new WeakMap<object, number>()
 
-/** Of a part of a request. Such parts are frozen, and come again with every step. */
 function digestOf(part: object): number {
   let known = digests.get(part)
   if (known === undefined) digests.set(part, (known = fingerprint(JSON.stringify(part))))

@@ -48,8 +48,8 @@ function why(nearest: RecordedCall | undefined, place: CallPlace, difference: Re
       ? `The recording ends while it is under way${compared}.`
       : `It was recorded, but not so often${compared}.`
   }
-  const { component, where, recorded, came } = difference
-  return `What differs first is ${component}, in ${where}: recorded ${quoted(recorded)}, got ${quoted(came)}${compared}.`
+  const { component, where, recorded, replayed } = difference
+  return `What differs first is ${component}, in ${where}: recorded ${quoted(recorded)}, got ${quoted(replayed)}${compared}.`
 }
 
 function quoted(excerpt: string | undefined): string {
@@ -65,60 +65,70 @@ export interface RequestDifference {
   /** An excerpt; absent: there was nothing of the kind. */
   readonly recorded?: string
   /** An excerpt; absent: there is nothing of the kind. */
+  readonly replayed?: string
+  /** @deprecated Use `replayed`. */
   readonly came?: string
 }
 
-/** What makes a call another one than the recorded one. */
-function requestDifference(recorded: Asked, came: Asked): RequestDifference {
-  if (recorded.request !== undefined && came.request !== undefined) {
-    return modelDifference(recorded.name, recorded.request, came.name, came.request)
+function requestDifference(recorded: Asked, replayed: Asked): RequestDifference {
+  if (recorded.request !== undefined && replayed.request !== undefined) {
+    return modelDifference(recorded.name, recorded.request, replayed.name, replayed.request)
   }
-  const component = { tool: 'ToolCall', approval: 'Approval' }[came.kind] ?? came.kind
+  const component = { tool: 'ToolCall', approval: 'Approval' }[replayed.kind] ?? replayed.kind
   const where =
-    came.kind === 'tool' || came.kind === 'approval' ? 'name and arguments' : 'what stands beside the effect'
-  return differing(component, where, `${recorded.name} ${text(recorded.data)}`, `${came.name} ${text(came.data)}`)
+    replayed.kind === 'tool' || replayed.kind === 'approval' ? 'name and arguments' : 'what stands beside the effect'
+  return differing(
+    component,
+    where,
+    `${recorded.name} ${text(recorded.data)}`,
+    `${replayed.name} ${text(replayed.data)}`,
+  )
 }
 
-function modelDifference(before: string, recorded: AskedModel, after: string, came: AskedModel): RequestDifference {
+function modelDifference(before: string, recorded: AskedModel, after: string, replayed: AskedModel): RequestDifference {
   return (
-    systemDifference(recorded, came) ??
-    toolsDifference(recorded, came) ??
-    llmDifference(before, recorded, after, came) ??
-    (text(recorded.outputSchema) === text(came.outputSchema)
-      ? messagesDifference(recorded, came)
-      : differing('OutputSchema', 'schema', text(recorded.outputSchema), text(came.outputSchema)))
+    systemDifference(recorded, replayed) ??
+    toolsDifference(recorded, replayed) ??
+    llmDifference(before, recorded, after, replayed) ??
+    (text(recorded.outputSchema) === text(replayed.outputSchema)
+      ? messagesDifference(recorded, replayed)
+      : differing('OutputSchema', 'schema', text(recorded.outputSchema), text(replayed.outputSchema)))
   )
 }
 
 /** A prompt is put together of several components: the one that was changed is meant. */
-function systemDifference(recorded: AskedModel, came: AskedModel): RequestDifference | undefined {
-  if (recorded.system === came.system) return undefined
-  if (text(recorded.prompt) === text(came.prompt)) {
-    const tools = toolsDifference(recorded, came)
+function systemDifference(recorded: AskedModel, replayed: AskedModel): RequestDifference | undefined {
+  if (recorded.system === replayed.system) return undefined
+  if (text(recorded.prompt) === text(replayed.prompt)) {
+    const tools = toolsDifference(recorded, replayed)
     if (tools !== undefined) return tools
-    if (text(recorded.skills) !== text(came.skills)) {
-      return differing('Skills', 'system prompt', recorded.system, came.system)
+    if (text(recorded.skills) !== text(replayed.skills)) {
+      return differing('Skills', 'system prompt', recorded.system, replayed.system)
     }
   }
-  return differing('SystemPrompt', 'text', recorded.system, came.system)
+  return differing('SystemPrompt', 'text', recorded.system, replayed.system)
 }
 
 function toolsDifference(
   { tools: recorded }: ModelRequest,
-  { tools: came }: ModelRequest,
+  { tools: replayed }: ModelRequest,
 ): RequestDifference | undefined {
-  for (const tool of came) {
+  for (const tool of replayed) {
     const before = recorded.find(({ name }) => name === tool.name)
-    if (before === undefined) return { component: 'ToolRegistry', where: `tool '${tool.name}'`, came: cut(text(tool)) }
+    if (before === undefined)
+      return { component: 'ToolRegistry', where: `tool '${tool.name}'`, ...bothNames(cut(text(tool))) }
     const fields = new Set([...Object.keys(before), ...Object.keys(tool)]) as Set<keyof typeof tool>
     for (const field of fields) {
       const [was, is] = [text(before[field]), text(tool[field])]
       if (was !== is) return differing('ToolRegistry', `${field} of tool '${tool.name}'`, was, is)
     }
   }
-  const gone = recorded.find(({ name }) => came.every((tool) => tool.name !== name))
+  const gone = recorded.find(({ name }) => replayed.every((tool) => tool.name !== name))
   if (gone !== undefined) return { component: 'ToolRegistry', where: `tool '${gone.name}'`, recorded: cut(text(gone)) }
-  const [before, after] = [recorded, came].map((tools) => tools.map(({ name }) => name).join(', ')) as [string, string]
+  const [before, after] = [recorded, replayed].map((tools) => tools.map(({ name }) => name).join(', ')) as [
+    string,
+    string,
+  ]
   return before === after ? undefined : differing('ToolRegistry', 'order', before, after)
 }
 
@@ -126,19 +136,19 @@ function llmDifference(
   before: string,
   recorded: ModelRequest,
   after: string,
-  came: ModelRequest,
+  replayed: ModelRequest,
 ): RequestDifference | undefined {
   if (before !== after) return differing('Llm', 'model', before, after)
   for (const key of ['maxOutputTokens', 'temperature', 'thinking', 'extra'] as const) {
-    const [was, is] = [text(recorded.options[key]), text(came.options[key])]
+    const [was, is] = [text(recorded.options[key]), text(replayed.options[key])]
     if (was !== is) return differing('Llm', key, was, is)
   }
   return undefined
 }
 
-function messagesDifference(recorded: ModelRequest, came: ModelRequest): RequestDifference {
-  const index = sharedMessages(recorded, came)
-  const [was, is] = [recorded.messages.at(index), came.messages.at(index)]
+function messagesDifference(recorded: ModelRequest, replayed: ModelRequest): RequestDifference {
+  const index = sharedMessages(recorded, replayed)
+  const [was, is] = [recorded.messages.at(index), replayed.messages.at(index)]
   const role = (is ?? was)?.role
   const where = role === undefined ? 'messages behind it' : `message ${index + 1} (${role})`
   return differing('Conversation', where, shown(was), shown(is))
@@ -158,19 +168,25 @@ function text(value: unknown): string {
 const maxShownChars = 80
 const charsBefore = 24
 
-function differing(component: string, where: string, recorded: string, came: string): RequestDifference {
+function differing(component: string, where: string, recorded: string, replayed: string): RequestDifference {
   let same = 0
-  while (same < recorded.length && recorded[same] === came[same]) same++
+  while (same < recorded.length && recorded[same] === replayed[same]) same++
   const from = Math.max(0, same - charsBefore)
   return {
     component,
     where,
     ...(recorded !== '' && { recorded: cut(recorded, from) }),
-    ...(came !== '' && { came: cut(came, from) }),
+    ...(replayed !== '' && bothNames(cut(replayed, from))),
   }
 }
 
 function cut(whole: string, from = 0): string {
   const to = from + maxShownChars
   return `${from > 0 ? '…' : ''}${whole.slice(from, to).toWellFormed()}${to < whole.length ? '…' : ''}`
+}
+
+/** `came` is the old name of `replayed`. */
+function bothNames(replayed: string): Pick<RequestDifference, 'replayed' | 'came'> {
+  // oxlint-disable-next-line typescript/no-deprecated -- filled for one more version
+  return { replayed, came: replayed }
 }

@@ -14,14 +14,14 @@ import { type CallPlace, type RecordedCall, StepCounter } from './answer-book.ts
 import { RecordedWorld, recordedWorlds } from '../../engine/recording/recorded-worlds.ts'
 import type { Recording } from '../../engine/recording/recording.ts'
 
-/** A tick of a recorded run: what came in, and when. */
+/** A tick of a recorded run: what taken in, and when. */
 export interface RecordedTick {
   readonly tick: number
   readonly nowMs: number
   readonly inputs: readonly Input[]
 }
 
-/** All that came from outside into a recorded run. */
+/** All that taken from outside into a recorded run. */
 export interface RecordedAnswers {
   /** In order of their beginning, world by world. */
   readonly calls: readonly RecordedCall[]
@@ -81,8 +81,8 @@ class WorldReader {
 
   read({ inputs, delta }: Step): RecordedTick {
     const { tick, nowMs } = delta
-    const came = inputs.flatMap((input): readonly Input[] => (input.kind === 'started' ? this.#interrupt() : [input]))
-    for (const input of came) this.#take(input as StandardInput, nowMs)
+    const taken = inputs.flatMap((input): readonly Input[] => (input.kind === 'started' ? this.#interrupt() : [input]))
+    for (const input of taken) this.#take(input as StandardInput, nowMs)
     redo(this.#world, delta, delta)
     for (const effect of this.#open.keys()) this.#look(effect)
     const { [Effect.name]: written = [], [Pending.name]: pending = [] } = delta.set ?? {}
@@ -90,7 +90,7 @@ class WorldReader {
     for (const effect of [...begun].toSorted((a, b) => a - b)) {
       if (this.#world.has(effect, Pending)) this.#begin(effect)
     }
-    return { tick, nowMs, inputs: came }
+    return { tick, nowMs, inputs: taken }
   }
 
   /** All calls. */

@@ -63,15 +63,15 @@ export function recordedHost(options: HostOptions, seams: HostSeams, parts: Reco
 
 /** A Host of which Worlds are told something else. */
 class RecordedHost extends Host {
-  readonly #told: HostFactsData
+  readonly #facts: HostFactsData
 
-  constructor(options: HostOptions, seams: HostSeams, told: (own: HostFactsData) => HostFactsData) {
+  constructor(options: HostOptions, seams: HostSeams, facts: (own: HostFactsData) => HostFactsData) {
     super(options, seams)
-    this.#told = told(super.facts(true))
+    this.#facts = facts(super.facts(true))
   }
 
   override facts(): HostFactsData {
-    return this.#told
+    return this.#facts
   }
 }
 
@@ -86,7 +86,7 @@ function merged(own: HostFactsData, recorded: HostFactsData | undefined, options
   const filled = Object.entries({ settings, skills, tools }).filter(([, values]) => Object.keys(values).length > 0)
   const { keepsSessions } = recorded
   const facts = { ...(keepsSessions && { keepsSessions }), retry, ...Object.fromEntries(filled) }
-  return canonical(facts, () => 'what a World is told of its Host') as HostFactsData
+  return canonical(facts, () => 'the facts of a Host') as HostFactsData
 }
 
 function mixed<T>(
@@ -125,7 +125,7 @@ function standInTools(
 }
 
 async function callNobody(): Promise<never> {
-  throw new Error('While a recording answers, nobody is called.')
+  throw new Error('A replay calls no model and no tool.')
 }
 
 /** Of a kind that only the recording knows. */
@@ -162,7 +162,6 @@ function answerOf(call: RecordedCall | 'broken'): { readonly latencyMs: number; 
   return { latencyMs: Infinity, outcome: { ok: false, failure } }
 }
 
-/** Of the tool, or of the model's provider. */
 function nameOf(kind: 'model' | 'tool', world: World, effect: Entity): string {
   if (kind === 'tool') return world.read(effect, ToolCall).name
   return parseModel(world.read(world.read(effect, OwnedBy).agent, Llm).model).provider

@@ -33,7 +33,6 @@ interface PacedWorld {
   isTimed: boolean
 }
 
-/** All that was recorded has come into it. */
 function isPast({ groups, next, awaited }: PacedWorld): boolean {
   return next === groups.length && awaited.size === 0
 }

@@ -30,10 +30,8 @@ const WorldHead = lazily(() =>
   z.strictObject({ world: z.string(), tick: natural(), snapshot: natural().min(1), rows: natural() }),
 )
 
-/** A line of a snapshot, as its store had it. */
 const SnapshotLine = lazily(() => z.strictObject({ line: z.string() }))
 
-/** A committed tick, as its store had it. */
 const RowLine = lazily(() => z.strictObject({ tick: natural(), line: z.string() }))
 
 /** Last line: how many lines stand before it, and their SHA-256. */
@@ -135,8 +133,8 @@ class FileLines {
     const number = this.count + 1
     const to = this.#bytes.indexOf('\n', this.#from)
     if (to < 0) {
-      const came = this.#from === this.#bytes.length ? 'the file ends there' : 'half a line'
-      throw this.corrupt(number, `expected ${what}, got ${came}: it was cut off`)
+      const got = this.#from === this.#bytes.length ? 'the file ends there' : 'half a line'
+      throw this.corrupt(number, `expected ${what}, got ${got}: it was cut off`)
     }
     const text = this.#bytes.toString('utf8', this.#from, to)
     this.#from = to + 1

@@ -49,7 +49,6 @@ export class ReplayedRun {
   readonly #book: AnswerBook
   readonly #steps = new StepCounter()
   readonly #pace: RecordedPace
-  /** The first call that goes on when the recording ends. */
   #cutOff: Missed | undefined
   #isBroken = false
 
