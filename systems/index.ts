@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Checkpointer, standardCheckpointer } from '../src/rules/context/checkpointer.ts'
 import { type Compactor, standardCompactor } from '../src/rules/context/compactor.ts'
-import { isPlain } from '../src/rules/config/setting-kind.ts'
+import { isPlain } from '../src/rules/config/check-settings.ts'
 import { isSignal, type WatchdogSignal } from '../src/rules/context/watchdog-signal.ts'
 import { schemaIssues } from '../src/rules/text/schema-issues.ts'
 import { EntiaError } from '../src/world/entia-error.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ConfigInput } from '../rules/config/checked-layer.ts'
+import type { ConfigInput } from '../rules/config/config.ts'
 import { contextFlags, contextFlagsHelp, flagLayer, givenFlags } from './config/context-flags.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 import type { Question } from '../../examples/reader/reader.ts'

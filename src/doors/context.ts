@@ -4,9 +4,7 @@
 export { Archival } from '../../components/context/archival.ts'
 export { Ceilings } from '../../components/money/ceilings.ts'
 export { Context } from '../../components/context/context.ts'
-export type { ConfigInput } from '../rules/config/checked-layer.ts'
-export { type Config, configured, readConfig } from '../rules/config/config.ts'
-export { mergeConfig } from '../rules/config/merge-config.ts'
+export { type Config, type ConfigInput, configured, mergeConfig, readConfig } from '../rules/config/config.ts'
 
 // Compaction and checkpoints: thresholds, and judgements of your own for `standardSystems`.
 export { type CheckpointView, type Checkpointer, hasCheckpointer } from '../rules/context/checkpointer.ts'
@@ -31,14 +29,14 @@ export {
 
 // Model tiers and task classes: what a setting is where nothing sets it.
 export { type ModelsByTier, type TaskClass, taskClasses, type Tier, tiers, type TierTable } from '../protocol/tier.ts'
-export { modelTier } from '../rules/config/model-tiers.ts'
-export { modelOfTier } from '../rules/config/models-by-tier.ts'
 export {
+  modelOfTier,
+  modelTier,
   smallTierNotice,
   type SmallTierNoticeOptions,
   smallTierParentCheck,
   type SmallTierParentOptions,
-} from '../rules/config/small-tier-parent.ts'
+} from '../rules/config/model-tiers.ts'
 export {
   type TaskBundle,
   taskDefaults,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../world/json.ts'
 import { failed } from './failed.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
-import { readArguments } from '../rules/projection/tool-arguments.ts'
+import { readArguments } from '../rules/projection/tool-calls.ts'
 
 /** One tool call that a scripted model makes. */
 export interface ScriptedCall {

@@ -1,6 +1,6 @@
 import { VirtualClock } from '../engine/loop/virtual-clock.ts'
 import { withStandard } from '../engine/loop/with-standard.ts'
-import { lastWords } from '../rules/context/last-words.ts'
+import { lastWords } from '../rules/projection/text-of.ts'
 import type { RunnerEvent } from '../engine/loop/events.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
 import type { StandardInput } from '../protocol/input.ts'

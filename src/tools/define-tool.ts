@@ -5,11 +5,10 @@ import { EntiaError } from '../world/entia-error.ts'
 import type { Json, JsonObject } from '../world/json.ts'
 import { isThenable } from '../world/is-thenable.ts'
 import { lazily } from '../world/lazily.ts'
-import { checkJson } from '../rules/text/check-json.ts'
+import { checkJson, schemaIssues } from '../rules/text/schema-issues.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import { isZod, jsonSchemaOf, schemaProblem } from './json-schema-of.ts'
 import type { Tool, ToolContext, ToolOutput } from './port.ts'
-import { schemaIssues } from '../rules/text/schema-issues.ts'
 import { errorOutput, toolOutput } from './tool-output.ts'
 
 /** What `defineTool` makes a tool of. */

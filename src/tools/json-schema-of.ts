@@ -3,7 +3,7 @@ import { canonical } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { JsonObject } from '../world/json.ts'
 import { shortly } from '../world/known-options.ts'
-import { schemaFault } from '../rules/text/check-json.ts'
+import { schemaFault } from '../rules/text/schema-issues.ts'
 
 /**
  * The JSON Schema (draft 2020-12) of what a zod schema takes in, canonical. One that is JSON Schema already stands for

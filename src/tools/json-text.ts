@@ -1,5 +1,5 @@
 import { maxDepth } from '../world/canonical.ts'
-import { valuePath } from '../rules/text/value-path.ts'
+import { valuePath } from '../rules/text/schema-issues.ts'
 
 /** The beginning of a value's compact JSON text, and how long the whole of it is. */
 export interface JsonText {

@@ -1,6 +1,6 @@
 import { Unread } from '../../components/agent/conversation.ts'
 import { RenderedPrompt } from '../../components/agent/system-prompt.ts'
-import { fullPrompt } from '../../src/rules/projection/full-prompt.ts'
+import { fullPrompt } from '../../src/rules/projection/system-prompt.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { readyAgents } from '../kit/ready.ts'

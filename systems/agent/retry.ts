@@ -1,7 +1,7 @@
 import { Due, Effect, Outcome, Pending } from '../../components/effects/effect.ts'
 import type { Failure } from '../../src/protocol/failure.ts'
 import { ModelCall, SideCall } from '../../components/effects/model-call.ts'
-import { callerOf, modelCalledBy } from '../../src/rules/projection/model-request.ts'
+import { callerOf, modelCalledBy, transcriptOf } from '../../src/rules/projection/project.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
@@ -9,8 +9,7 @@ import { latchOf } from '../kit/latched.ts'
 import { settled } from '../kit/effects.ts'
 import { emit } from '../kit/emit.ts'
 import { SummaryOf } from '../../components/context/archive.ts'
-import { transcriptOf } from '../../src/rules/projection/side-request.ts'
-import { maxRetryAfterMsOf, retryPolicyOf } from '../../src/rules/projection/retry-policy-of.ts'
+import { maxRetryAfterMsOf, retryPolicyOf } from '../../src/rules/projection/host-facts.ts'
 import { spentGrant } from '../sessions/delegation.ts'
 
 /**

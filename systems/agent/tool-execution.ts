@@ -4,8 +4,8 @@ import { Busy } from '../../components/agent/agent-tags.ts'
 import { defaultLimits, Limits, Turn } from '../../components/agent/turn.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 import { contextToolNames } from '../../src/rules/context/context-tools.ts'
-import { argumentsProblem } from '../../src/rules/projection/tool-arguments.ts'
-import { checkJson } from '../../src/rules/text/check-json.ts'
+import { argumentsProblem } from '../../src/rules/projection/tool-calls.ts'
+import { checkJson } from '../../src/rules/text/schema-issues.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { made, patchMade } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
@@ -21,7 +21,7 @@ import { Permissions, ToolRegistry } from '../../components/agent/tool-registry.
 import { sha256 } from '../../src/world/sha256.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { Ancestry, ToolCeiling } from '../../components/sessions/ancestry.ts'
-import { isPermitted } from '../../src/rules/delegation/is-permitted.ts'
+import { isPermitted } from '../../src/rules/delegation/permissions.ts'
 
 /** Longest run of a tool whose declaration says nothing. */
 const defaultTimeoutMs = 600_000

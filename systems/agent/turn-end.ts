@@ -7,7 +7,7 @@ import type { Json } from '../../src/world/json.ts'
 import { textOf } from '../../src/rules/projection/text-of.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
-import { checkJson } from '../../src/rules/text/check-json.ts'
+import { checkJson } from '../../src/rules/text/schema-issues.ts'
 import { emit } from '../kit/emit.ts'
 
 /** Repair rounds that a final answer gets when it does not follow its schema. */

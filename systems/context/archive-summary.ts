@@ -14,8 +14,8 @@ import {
   summaryPrompt,
   unparsed,
 } from '../../src/rules/context/archival-summary.ts'
-import { transcriptOf } from '../../src/rules/projection/side-request.ts'
-import { added, withAdded } from '../../src/rules/tokens/with-added.ts'
+import { transcriptOf } from '../../src/rules/projection/project.ts'
+import { added, withAdded } from '../../src/rules/tokens/token-counts.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'

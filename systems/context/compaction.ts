@@ -20,9 +20,9 @@ import {
   compactionView,
   type Compactor,
   hasCompactor,
+  lastCallOf,
   losesMore,
 } from '../../src/rules/context/compactor.ts'
-import { lastCallOf } from '../../src/rules/tokens/last-call-of.ts'
 import type { Failure } from '../../src/protocol/failure.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

@@ -7,7 +7,7 @@ import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, settled, tryWriteAgain } from '../kit/effects.ts'
 import { emit } from '../kit/emit.ts'
-import { placedMessages } from '../../src/rules/projection/turn-places.ts'
+import { placedMessages } from '../../src/rules/projection/places.ts'
 import { TranscriptOutcome } from '../../src/rules/delegation/session-outcome.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 

@@ -6,8 +6,15 @@ import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import { Cautioned, WatchdogLatch, WatchdogState } from '../../components/agent/watchdog-state.ts'
-import { type CallRun, noRun, repeatedAlert, repeatedToolCall } from '../../src/rules/context/call-run.ts'
-import type { ObservedCall, WatchdogAlert, WatchdogSignal } from '../../src/rules/context/watchdog-signal.ts'
+import {
+  type CallRun,
+  noRun,
+  type ObservedCall,
+  repeatedAlert,
+  repeatedToolCall,
+  type WatchdogAlert,
+  type WatchdogSignal,
+} from '../../src/rules/context/watchdog-signal.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { z } from 'zod'

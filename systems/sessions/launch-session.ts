@@ -8,7 +8,7 @@ import {
   type SubagentRegistryData,
 } from '../../components/sessions/subagent-registry.ts'
 import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../components/sessions/subagent-session.ts'
-import { allNames } from '../../src/rules/delegation/denied-tools.ts'
+import { allNames } from '../../src/rules/delegation/permissions.ts'
 import { emptyShare, exhausted } from '../../src/rules/delegation/grants.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -17,10 +17,10 @@ import { blueprintFor, planFork } from './blueprints.ts'
 import { delegatedBy, depthLeft, isBelowFork, leftToDelegate, type Refusal, tellIfNeared } from './delegation.ts'
 import { indexSession } from '../../src/rules/delegation/find-session.ts'
 import { Llm } from '../../components/agent/llm.ts'
-import { freeFormConfig } from '../../src/rules/delegation/free-form.ts'
+import { freeFormConfig } from '../../src/rules/delegation/plan-child.ts'
 import { byCodePoint } from '../../src/world/by-code-point.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
-import { knownHost } from '../../src/rules/projection/known-host.ts'
+import { knownHost } from '../../src/rules/projection/host-facts.ts'
 
 /** What is asked of a subagent. */
 export interface LaunchRequest {

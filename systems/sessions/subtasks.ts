@@ -9,14 +9,14 @@ import {
 } from '../../components/sessions/subtask.ts'
 import type { SubtaskOutcome } from '../../src/protocol/delegation.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
-import { promptTokensOf } from '../../src/rules/tokens/prompt-tokens.ts'
+import { added, promptTokensOf } from '../../src/rules/tokens/token-counts.ts'
 import {
   failedSubtask,
+  nothingSpent,
   subtaskAnswer,
   subtaskOutcome,
   subtaskResult,
 } from '../../src/rules/delegation/subtask-result.ts'
-import { added } from '../../src/rules/tokens/with-added.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
@@ -27,10 +27,9 @@ import { textOutcome } from '../agent/tool-results.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
-import { nothingSpent } from '../../src/rules/money/subtask-spending.ts'
 import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'
 import { Context } from '../../components/context/context.ts'
-import { modelOfTier } from '../../src/rules/config/models-by-tier.ts'
+import { modelOfTier } from '../../src/rules/config/model-tiers.ts'
 import { parseModel } from '../../src/rules/projection/model-name.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
-import { checkSettings } from '../../rules/config/check-settings.ts'
+import { checkSettings, snakeCase } from '../../rules/config/check-settings.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
-import { snakeCase } from '../../rules/config/key-spelling.ts'
-import type { ConfigInput } from '../../rules/config/checked-layer.ts'
+import type { ConfigInput } from '../../rules/config/config.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { readConfigText, type TextPlace, type TextProblem } from './config-text.ts'
 

@@ -1,5 +1,5 @@
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { valuePath } from '../../rules/text/value-path.ts'
+import { valuePath } from '../../rules/text/schema-issues.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 
 /** A place in a text, counted from 1. */

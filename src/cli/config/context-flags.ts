@@ -1,7 +1,7 @@
 import type { ParseArgsOptionDescriptor } from 'node:util'
 import { checkSettings } from '../../rules/config/check-settings.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
-import type { ConfigInput } from '../../rules/config/checked-layer.ts'
+import type { ConfigInput } from '../../rules/config/config.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 
 /** An option of a command line that stands for a key of the configuration. */

@@ -1,6 +1,6 @@
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
-import { isPlain } from '../../rules/config/setting-kind.ts'
-import type { ConfigInput } from '../../rules/config/checked-layer.ts'
+import { isPlain } from '../../rules/config/check-settings.ts'
+import type { ConfigInput } from '../../rules/config/config.ts'
 
 /** Is what a project's file says less strict than what holds without it? */
 type IsLooser = (given: unknown, held: unknown) => boolean

@@ -22,7 +22,7 @@ import { Usage, UsageBeside } from '../../../components/money/usage.ts'
 import { textOf } from '../../rules/projection/text-of.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { deniedBesides } from '../../rules/delegation/denied-tools.ts'
+import { deniedBesides } from '../../rules/delegation/permissions.ts'
 import { nothingDelegated, reserved, type Wanted } from '../../rules/delegation/grants.ts'
 
 type Named = { readonly kind: WorldKind; readonly sessionId: string }

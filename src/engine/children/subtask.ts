@@ -8,10 +8,14 @@ import { Permissions, ToolRegistry } from '../../../components/agent/tool-regist
 import { Running } from '../../../components/effects/effect.ts'
 import { Subtask, SubtaskAccount, type SubtaskData } from '../../../components/sessions/subtask.ts'
 import type { SubtaskSpending } from '../../protocol/usage.ts'
-import { ceilingMessage } from '../../rules/money/ceiling-message.ts'
-import { endedSubtask, hasEnded } from '../../rules/delegation/ended-subtask.ts'
-import { failedSubtask } from '../../rules/delegation/subtask-result.ts'
-import { nothingSpent, subtaskSpending } from '../../rules/money/subtask-spending.ts'
+import { ceilingMessage } from '../../rules/money/ceiling-decision.ts'
+import {
+  endedSubtask,
+  failedSubtask,
+  hasEnded,
+  nothingSpent,
+  subtaskSpending,
+} from '../../rules/delegation/subtask-result.ts'
 import { type BudgetOwner, budgetOwnerOf } from './child-world.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'

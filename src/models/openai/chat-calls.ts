@@ -1,6 +1,6 @@
 import type { ToolCallBlock } from '../../protocol/message.ts'
 import type { ModelDelta } from '../port.ts'
-import { isWholeObject, readArguments } from '../../rules/projection/tool-arguments.ts'
+import { isWholeObject, readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, textIn, writeJson } from '../wire-values.ts'
 
 /** A call while it arrives. */

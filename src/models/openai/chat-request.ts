@@ -1,7 +1,7 @@
 import type { AssistantMessage, FileBlock, Message, TextBlock } from '../../protocol/message.ts'
 import { acceptedMessage } from '../accepted-message.ts'
 import type { ModelRequest } from '../port.ts'
-import { writeArguments } from '../../rules/projection/tool-arguments.ts'
+import { writeArguments } from '../../rules/projection/tool-calls.ts'
 import { acceptedName, cachedByMessage, resultsFirst, unsupportedFile, urlOf } from '../wire-messages.ts'
 import type {
   ChatCompletionAssistantMessageParam,

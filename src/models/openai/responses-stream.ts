@@ -6,7 +6,7 @@ import { failureOf } from '../provider-failure.ts'
 import { sizeOfTexts } from '../../rules/projection/reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readInclusiveCounts, type TokenCounts } from '../../rules/tokens/token-counts.ts'
-import { readArguments } from '../../rules/projection/tool-arguments.ts'
+import { readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, isObject, objectsIn, textIn, writeJson } from '../wire-values.ts'
 import type { ResponseStreamEvent } from './client.ts'
 

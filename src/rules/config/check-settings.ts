@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { valuePath } from '../text/value-path.ts'
-import { nameOfKey, snakeCase } from './key-spelling.ts'
-import { expectedBy, isPlain, settingKind } from './setting-kind.ts'
+import { valuePath } from '../text/schema-issues.ts'
 import { cutText } from '../text/cut-text.ts'
 
 /** What is wrong with one key. */
@@ -105,4 +103,53 @@ function inWords(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return isPlain(value) ? 'an object' : 'no plain object'
   return typeof value === 'function' ? 'a function' : String(value)
+}
+
+/** What a schema is for: a section has keys of its own, a table has keys that are data. */
+export type SettingKind =
+  | { readonly kind: 'section'; readonly settings: Readonly<Record<string, z.core.$ZodType>> }
+  | { readonly kind: 'table'; readonly keys: z.core.$ZodType; readonly values: z.core.$ZodType }
+  | { readonly kind: 'value'; readonly expected: string }
+
+/** Looks through what makes a schema optional, gives it a default or lets it be `null`. */
+export function settingKind(schema: z.core.$ZodType): SettingKind {
+  const { def } = (schema as z.core.$ZodTypes)['_zod']
+  switch (def.type) {
+    case 'default':
+    case 'prefault':
+    case 'optional':
+      return settingKind(def.innerType)
+    case 'nullable': {
+      const inner = settingKind(def.innerType)
+      return inner.kind === 'value' ? { kind: 'value', expected: `${inner.expected}, or null` } : inner
+    }
+    case 'object':
+      return { kind: 'section', settings: def.shape }
+    case 'record':
+      return { kind: 'table', keys: def.keyType, values: def.valueType }
+    default:
+      return { kind: 'value', expected: expectedBy(schema) }
+  }
+}
+
+/** What a schema that was described expects, in words. */
+function expectedBy(schema: z.core.$ZodType): string {
+  return z.globalRegistry.get(schema)?.description ?? 'another value'
+}
+
+/** Is it an object of plain data, as JSON has them? */
+export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** A name in camelCase, spelt as in a configuration file: `cacheWrite1h` is `cache_write_1h`. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`)
+}
+
+/** The name that a key is a spelling of, as it is or in snake_case; `undefined` if it is of none of these. */
+function nameOfKey(key: string, names: readonly string[]): string | undefined {
+  return names.find((name) => key === name || key === snakeCase(name))
 }

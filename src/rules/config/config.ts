@@ -3,9 +3,10 @@ import { Ceilings } from '../../../components/money/ceilings.ts'
 import { Context } from '../../../components/context/context.ts'
 import type { DataOf, Initial } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { checkedLayer } from './checked-layer.ts'
 import { ConfigSchema } from './config-schema.ts'
-import { mergedModels } from './models-by-tier.ts'
+import { mergedModels } from './model-tiers.ts'
+import type { z } from 'zod'
+import { checkSettings, isPlain, type SettingProblem } from './check-settings.ts'
 
 /** A configuration that was checked, nothing left out that has a default. It is a configuration itself. */
 export type Config = DataOf<typeof ConfigSchema>
@@ -69,4 +70,50 @@ function toMs(seconds: number): number {
 function frozen<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) frozen(part as object)
   return Object.freeze(value)
+}
+
+/** A configuration as programs write it: what is left out has its default. */
+export type ConfigInput = z.input<ReturnType<typeof ConfigSchema>>
+
+/**
+ * Checks what one place says of a configuration, and gives its keys in camelCase. Nothing is filled in.
+ *
+ * @throws `config-invalid` naming each key that is wrong as it was spelt, what was expected and what came
+ */
+function checkedLayer(given: unknown): ConfigInput {
+  const { value, problems } = checkSettings(ConfigSchema(), given)
+  if (problems.length === 0) return value ?? {}
+  const path = problems[0]?.path
+  throw new EntiaError('config-invalid', `The configuration cannot be used.${inLines(problems)}`, { path, problems })
+}
+
+/** So many problems are told; the rest is counted. */
+const maxTold = 20
+
+function inLines(problems: readonly SettingProblem[]): string {
+  const told = problems.slice(0, maxTold).map(({ path, expected, came }) => {
+    return `${path === '' ? 'It' : path}: expected ${expected}, came ${came}.`
+  })
+  if (problems.length > maxTold) told.push(`And ${problems.length - maxTold} more.`)
+  return told.length === 1 ? ` ${told.join('')}` : `\n${told.join('\n')}`
+}
+
+/**
+ * One configuration out of several, later ones before earlier ones: objects merge, all else is replaced. A key is the same
+ * in either spelling; it comes out in camelCase. A layer that is `undefined` says nothing. Nothing is filled in, and what
+ * keys ask of each other is left to `readConfig`.
+ *
+ * @throws `config-invalid` for what is wrong in any layer, though a later one may replace it
+ */
+export function mergeConfig(...layers: readonly unknown[]): ConfigInput {
+  return layers.map(checkedLayer).reduce<ConfigInput>((below, above) => merged(below, above), {})
+}
+
+function merged<T extends object>(below: T, above: T): T {
+  const both = new Map<string, unknown>(Object.entries(below))
+  for (const [key, value] of Object.entries(above)) {
+    const before = both.get(key)
+    both.set(key, isPlain(before) && isPlain(value) ? merged(before, value) : value)
+  }
+  return Object.fromEntries(both) as T
 }

@@ -1,4 +1,4 @@
-import type { Tier, TierTable } from '../../protocol/tier.ts'
+import type { ModelsByTier, Tier, TierTable } from '../../protocol/tier.ts'
 import { parseModel } from '../projection/model-name.ts'
 import { byCodePoint } from '../../world/by-code-point.ts'
 
@@ -76,4 +76,68 @@ function stands(part: string, model: string): boolean {
 
 function bare(part: string): string {
   return part.startsWith('^') ? part.slice(1) : part
+}
+
+const gemini = { frontier: 'gemini-3.5-pro', mid: 'gemini-2.5-pro', small: 'gemini-2.5-flash' }
+
+/** Each tier's model, of the providers that have one, as of 2026-11-22. */
+const builtInModels: ModelsByTier = {
+  anthropic: { frontier: 'claude-opus-4-7', mid: 'claude-sonnet-4-6', small: 'claude-haiku-4-5' },
+  gemini,
+  openai: { small: 'gpt-6-luna' },
+  vertex: gemini,
+}
+
+/** The built-in table with these entries in place of its own, each tier by itself. */
+export function mergedModels(models: ModelsByTier = {}): ModelsByTier {
+  const providers = [...new Set([...Object.keys(builtInModels), ...Object.keys(models)])]
+  return Object.fromEntries(
+    providers.map((provider) => [provider, { ...builtInModels[provider], ...models[provider] }]),
+  )
+}
+
+/** A provider's model of a tier, by its name without the provider; `undefined`: there is none to suggest. */
+export function modelOfTier(provider: string, tier: Tier, models: ModelsByTier = {}): string | undefined {
+  return models[provider]?.[tier] ?? builtInModels[provider]?.[tier]
+}
+
+export interface SmallTierParentOptions {
+  /** Of the session itself, with or without its provider. */
+  readonly model: string
+  readonly mode: 'warn' | 'refuse' | 'allow'
+  /** One prompt, one answer. */
+  readonly oneShot: boolean
+  /** Nothing is asked about. */
+  readonly yolo: boolean
+  /** A person is there. */
+  readonly interactive: boolean
+  /** Looked at before the built-in table. */
+  readonly tiers?: TierTable | undefined
+}
+
+/** What a session says to a small model of its own: small models do subtasks well, but loop and stall in long sessions. */
+export function smallTierParentCheck(options: SmallTierParentOptions): 'warn' | 'refuse' | 'none' {
+  const { model, mode, oneShot, yolo, interactive, tiers } = options
+  if (mode === 'allow' || oneShot || yolo || !interactive) return 'none'
+  return modelTier(model, tiers) === 'small' ? mode : 'none'
+}
+
+export interface SmallTierNoticeOptions {
+  /** @default the part of the model's name before the slash */
+  readonly provider?: string | undefined
+  /** Looked at before the built-in table. */
+  readonly modelsByTier?: ModelsByTier | undefined
+}
+
+/** The notice that goes with `warn` and `refuse`. */
+export function smallTierNotice(model: string, options: SmallTierNoticeOptions = {}): string {
+  const { provider = parseModel(model).provider, modelsByTier } = options
+  const better = modelOfTier(provider, 'frontier', modelsByTier)
+  const instead = better === undefined ? 'choose a larger model for the session' : `use ${better} for the session`
+  return [
+    `entia: small-tier parent: ${model}`,
+    'Small models do subtasks well, but loop and stall as the parent of a long session.',
+    `Keep it for subtasks with --agentic-small-model=${model}, and ${instead}.`,
+    '--small-tier-parent=allow silences this notice.',
+  ].join('\n')
 }

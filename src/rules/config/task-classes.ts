@@ -1,6 +1,6 @@
 import { type ModelsByTier, type TaskClass, taskClasses, type Tier } from '../../protocol/tier.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { modelOfTier } from './models-by-tier.ts'
+import { modelOfTier } from './model-tiers.ts'
 
 /** What a class of tasks stands for. */
 export interface TaskBundle {

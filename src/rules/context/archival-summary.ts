@@ -3,6 +3,9 @@ import type { ArchivalData } from '../../../components/context/archival.ts'
 import { lazily } from '../../world/lazily.ts'
 import { parseModel } from '../projection/model-name.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
+import type { Message } from '../../protocol/message.ts'
+import { textOf } from '../projection/text-of.ts'
+import { cutText } from '../text/cut-text.ts'
 
 export type SummaryStyle = ArchivalData['summary']['style']
 
@@ -96,4 +99,18 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
     // What the parser says differs between versions of Node; a world has to be the same in a replay.
     return undefined
   }
+}
+
+const maxChars = 80
+
+/** What a holder is for: the first line of the message that opened its turn. */
+export function holderTask(opening: Message | undefined): string {
+  const line = taskLine(textOf(opening))
+  return `Archive: ${line === '' ? '(no prompt)' : line}`
+}
+
+/** The first line of a prompt, cut so that it stands in a list. */
+export function taskLine(prompt: string): string {
+  const [line = ''] = prompt.trim().split(/\r\n|\r|\n/, 1)
+  return cutText(line.trimEnd(), maxChars, '...')
 }

@@ -1,13 +1,13 @@
 import { Context, type ContextData } from '../../../components/context/context.ts'
-import type { CachePrice } from '../../../components/context/last-call.ts'
+import { type CachePrice, LastCall, type LastCallData } from '../../../components/context/last-call.ts'
 import { type TaskClass, taskClasses, type Tier, tiers as allTiers } from '../../protocol/tier.ts'
-import { lastCallOf } from '../tokens/last-call-of.ts'
 import { modelTier } from '../config/model-tiers.ts'
 import { headingsOf, type Section, sectionsText, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
 import { taskBundles } from '../config/task-classes.ts'
 import type { Entity } from '../../world/component.ts'
 import { checkOptions, oneOf, type ShapesOf, table } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
+import { UncountedCalls } from '../../../components/money/token-factors.ts'
 
 /** How full an agent's context window is, as of its newest own call. */
 export interface CompactionView {
@@ -203,4 +203,12 @@ export function compactionPrompt({ focus }: SummaryView): SummaryPrompt {
 /** Can an agent's conversation be compacted, at least on request? */
 export function hasCompactor(world: World, agent: Entity): boolean {
   return world.has(agent, Context)
+}
+
+/** An agent's newest own call since its projection was last rewritten, with what it has read. */
+export function lastCallOf(world: World, agent: Entity): Omit<LastCallData, 'isBehind'> | undefined {
+  const last = world.get(agent, LastCall)
+  if (last?.isBehind !== true) return last
+  const { cachePrice, contextWindow, model } = last
+  return { cachePrice, contextWindow, model, promptTokens: world.get(agent, UncountedCalls)?.at(-1)?.promptTokens }
 }

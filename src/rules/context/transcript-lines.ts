@@ -3,7 +3,7 @@ import type { SummaryStatus } from '../../protocol/context.ts'
 import type { TokenUsage } from '../../protocol/usage.ts'
 import type { TranscriptLine } from '../../stores/port.ts'
 import { messageText } from './render-transcript.ts'
-import type { PlacedMessage } from '../projection/turn-places.ts'
+import type { PlacedMessage } from '../projection/places.ts'
 
 const version = 1
 

@@ -1,4 +1,6 @@
 import type { TokenUsage } from '../../protocol/usage.ts'
+import type { CachePrice } from '../../../components/context/last-call.ts'
+import type { ModelReply } from '../../models/port.ts'
 
 /** US dollars per million tokens. Of the tiers, the one with the highest `start` below the tokens of the prompt counts. */
 export type Rate =
@@ -118,3 +120,11 @@ function scaled(usdPerMillion: number): bigint {
 /** Scaled rates of single tokens in a billionth of a dollar. */
 const PER_NANO_USD = 10n ** 9n
 const MOST_NANO_USD = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** A model's reply as it enters a World: with what it cost, and what its model's window holds, as far as that is known. */
+export type PricedReply = ModelReply & {
+  readonly cachePrice?: CachePrice
+  /** In tokens. */
+  readonly contextWindow?: number
+  readonly costNanoUsd?: number
+}

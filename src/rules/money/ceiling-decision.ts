@@ -1,5 +1,5 @@
 import type { CeilingsData } from '../../../components/money/ceilings.ts'
-import { toNanoUsd, toUsd } from './usd.ts'
+import { formatUsd, toNanoUsd, toUsd } from './usd.ts'
 
 export type Bound = 'turn' | 'session'
 
@@ -62,4 +62,21 @@ function turnBound({ maxTurnCostUsd = 0 }: CeilingsData, { turnNanoUsd = 0 }: Sp
 
 function sessionBound({ maxSessionCostUsd = 0 }: CeilingsData, { sessionNanoUsd }: Spending): Reached {
   return { bound: 'session', limitUsd: maxSessionCostUsd, spentUsd: toUsd(sessionNanoUsd) }
+}
+
+/** What is said of a ceiling that was reached, with four decimals. */
+export function ceilingMessage({
+  bound,
+  limitUsd,
+  spentUsd,
+}: {
+  readonly bound: 'turn' | 'session'
+  readonly limitUsd: number
+  readonly spentUsd: number
+}): string {
+  return `cost ceiling: this ${bound} has spent ${usd(spentUsd)} of ${usd(limitUsd)}.`
+}
+
+function usd(amount: number): string {
+  return formatUsd(toNanoUsd(amount))
 }

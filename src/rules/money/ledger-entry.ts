@@ -2,7 +2,7 @@ import type { LedgerData, LedgerRow } from '../../../components/money/ledger.ts'
 import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
 import { assign } from '../../world/canonical.ts'
 import type { Json } from '../../world/json.ts'
-import { withAdded } from '../tokens/with-added.ts'
+import { withAdded } from '../tokens/token-counts.ts'
 
 /** What settled calls of one model have used. */
 export interface Spent {

@@ -5,12 +5,12 @@ import { ModelRates, type Rates } from '../../../components/money/model-rates.ts
 import { Outcome, OwnedBy } from '../../../components/effects/effect.ts'
 import {
   estimated,
+  greatestFactor,
   mostTokensOfCall,
   mostTokensOfStep,
   rawTokensOfCall,
   rawTokensOfStep,
 } from '../tokens/request-tokens.ts'
-import { greatestFactor } from '../tokens/token-factor.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 

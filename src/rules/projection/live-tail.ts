@@ -1,12 +1,21 @@
 import { Boundary } from '../../../components/context/boundary.ts'
-import { HolderOf, SharedBlock } from '../../../components/context/holder.ts'
+import { HolderOf, Seed, SharedBlock } from '../../../components/context/holder.ts'
 import type { Message } from '../../protocol/message.ts'
-import { ActiveFor } from '../../../components/sessions/subagent-session.ts'
+import { ActiveFor, SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import { hasAny } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
-import { liveSubagentsIn } from './live-subagents.ts'
-import { liveState } from './live-state.ts'
+import { Archival, type ArchivalData } from '../../../components/context/archival.ts'
+import { Archive } from '../../../components/context/archive.ts'
+import { field, oneLine } from '../text/frames.ts'
+import { taskLine } from '../context/archival-summary.ts'
+import { Approval } from '../../../components/agent/tool-call.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { Outcome, OwnedBy } from '../../../components/effects/effect.ts'
+import { Turn } from '../../../components/agent/turn.ts'
+import { textOf } from './text-of.ts'
+import { cutText } from '../text/cut-text.ts'
+import { countUpTo } from './places.ts'
 
 const nothing: readonly Message[] = []
 
@@ -26,4 +35,109 @@ export function liveTail(world: World, agent: Entity): readonly Message[] {
   if (subagents === undefined && state === undefined) return nothing
   const blocks = [subagents?.text, state].filter((block) => block !== undefined)
   return [{ role: 'user', content: [{ type: 'text', text: blocks.join('\n\n') }] }]
+}
+
+const head = '# Live Subagents'
+const explanation =
+  'These subagents hold archived prior turns of this conversation. Use the `query_subagent(id, prompt)` tool to retrieve ' +
+  'detail; spawn a new one with `spawn_subagent(task)` to fan out. Do not query unless you actually need the detail.'
+
+/** A text that lists sessions, and the sessions. */
+export interface LiveSubagents {
+  readonly sessions: ReadonlySet<Entity>
+  readonly text: string
+}
+
+/**
+ * The block that lists an agent's holders and the sessions that it has under way, if it goes there and there is something
+ * to list.
+ */
+export function liveSubagentsIn(
+  world: World,
+  agent: Entity,
+  placement: ArchivalData['placement'],
+): LiveSubagents | undefined {
+  const config = world.get(agent, Archival)
+  if (config?.placement !== placement || world.has(agent, Seed)) return undefined
+  const holders = world.referrers(HolderOf, agent)
+  const active = world.referrers(ActiveFor, agent)
+  const count = holders.length + active.length
+  const shared = world.get(agent, SharedBlock)?.text
+  // What was known at the beginning came with it.
+  if (shared !== undefined && count === sharedCount(world, agent)) {
+    return shared === '' ? undefined : { sessions: new Set(), text: shared }
+  }
+  if (count === 0) return undefined
+  const left = Math.max(0, count - config.maxListed)
+  // Entities ascend as sessions were launched. The newest of each are enough, however many holders there are.
+  const newest = [...holders.slice(-config.maxListed), ...active.slice(-config.maxListed)].toSorted((a, b) => a - b)
+  const sessions = newest.slice(-config.maxListed)
+  const lines = sessions.map((session) => lineOf(world.read(session, SubagentSession)))
+  const first = left === 0 ? [] : [`- (${left} older subagents not listed)`]
+  return { sessions: new Set(sessions), text: [`${head}\n\n${explanation}\n`, ...first, ...lines].join('\n') }
+}
+
+/** The list of live subagents in a rendered system prompt; empty if there is none. */
+export function blockIn(rendered: string | undefined): string {
+  const from = rendered?.lastIndexOf(`${head}\n\n${explanation}\n`) ?? -1
+  return from === -1 ? '' : (rendered?.slice(from) ?? '')
+}
+
+/** How many of an agent's holders are those of its parent. */
+function sharedCount(world: World, agent: Entity): number {
+  return (world.get(agent, Archive) ?? []).some(({ status }) => status === 'archived')
+    ? -1
+    : world.referrers(HolderOf, agent).length
+}
+
+function lineOf({ kind, prompt, sessionId, status }: SubagentSessionData): string {
+  const line = `- id: ${sessionId} | task: ${field(taskLine(prompt))}`
+  return kind === 'holder' ? line : `${line} | status: ${status}`
+}
+
+/** So many characters of a request are repeated. */
+const maxRequestChars = 2_000
+const nobody: ReadonlySet<Entity> = new Set()
+
+/**
+ * What is still true of what a boundary covers, as it is now, so that no text has to remember it. `undefined` if no boundary
+ * is in force, or there is nothing to say.
+ *
+ * @param listed sessions of which the tail tells elsewhere
+ */
+export function liveState(world: World, agent: Entity, listed: ReadonlySet<Entity> = nobody): string | undefined {
+  const seq = world.get(agent, Boundary)?.at(-1)?.seq
+  if (seq === undefined) return undefined
+  const rows = [...requestRow(world, agent, seq), ...sessionRows(world, agent, listed), ...approvalRows(world, agent)]
+  return rows.length === 0 ? undefined : ['# Live state', '', ...rows.map((row) => `- ${row}`)].join('\n')
+}
+
+/** The message that opened the turn, if a boundary up to that `seq` covers it. */
+function requestRow(world: World, agent: Entity, seq: number): readonly string[] {
+  const fromSeq = world.get(agent, Turn)?.fromSeq
+  if (fromSeq === undefined || fromSeq > seq) return []
+  const opening = world.get(agent, Conversation)?.[countUpTo(world, agent, fromSeq) - 1]
+  const text = oneLine(cutText(textOf(opening), maxRequestChars))
+  return text.trim() === '' ? [] : [`request: ${text}`]
+}
+
+function sessionRows(world: World, agent: Entity, listed: ReadonlySet<Entity>): readonly string[] {
+  const active = world.referrers(ActiveFor, agent).filter((session) => !listed.has(session))
+  return active.flatMap((session) => {
+    if (world.has(session, Outcome)) return []
+    const { category, prompt, sessionId, status } = world.read(session, SubagentSession)
+    return [`session ${sessionId} (${oneLine(category)}): ${status}, ${firstLine(prompt)}`]
+  })
+}
+
+function firstLine(text: string): string {
+  return oneLine(text.trim().split(/\r\n|[\n\r]/, 1)[0] ?? '')
+}
+
+function approvalRows(world: World, agent: Entity): readonly string[] {
+  return world.referrers(OwnedBy, agent).flatMap((owned) => {
+    const approval = world.get(owned, Approval)
+    if (approval === undefined || world.has(owned, Outcome)) return []
+    return [`approval ${approval.id}: ${oneLine(approval.tool)}, waiting for a person`]
+  })
 }

@@ -2,6 +2,9 @@ import { Archive } from '../../../components/context/archive.ts'
 import type { DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { z } from 'zod'
+import { AgentTranscript } from '../../../components/context/agent-transcript.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import type { Message } from '../../protocol/message.ts'
 
 /** `seq`s of messages that stand in no conversation any more: of the first, and behind the last. */
 interface Gap {
@@ -12,7 +15,10 @@ interface Gap {
 }
 
 /** Worked out once for a log as it is. A tick that is undone takes entries back, and others may come in their places. */
-const known = new WeakMap<object, { readonly last: unknown; readonly length: number; readonly gaps: readonly Gap[] }>()
+const gapsKnown = new WeakMap<
+  object,
+  { readonly last: unknown; readonly length: number; readonly gaps: readonly Gap[] }
+>()
 const none: readonly Gap[] = []
 
 /**
@@ -49,14 +55,14 @@ function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefin
 function gapsOf(world: World, agent: Entity): readonly Gap[] {
   const entries = world.get(agent, Archive)
   if (entries === undefined || entries.length === 0) return none
-  const last = known.get(entries)
+  const last = gapsKnown.get(entries)
   const isKnown = last !== undefined && entries[last.length - 1] === last.last
   if (isKnown && last.length === entries.length) return last.gaps
   const before = isKnown ? last.gaps : none
   const added = rangesOf(entries.slice(isKnown ? last.length : 0))
   const isBehind = (added[0]?.from ?? Infinity) > (before.at(-1)?.from ?? 0)
   const gaps = isBehind ? withRanges([...before], added) : withRanges([], rangesOf(entries))
-  known.set(entries, { last: entries.at(-1), length: entries.length, gaps })
+  gapsKnown.set(entries, { last: entries.at(-1), length: entries.length, gaps })
   return gaps
 }
 
@@ -74,4 +80,75 @@ function withRanges(gaps: Gap[], ranges: readonly Range[]): readonly Gap[] {
   let missing = gaps.at(-1)?.missing ?? 0
   for (const { from, to } of ranges) gaps.push({ from, to, missing: (missing += to - from) })
   return gaps
+}
+
+/** Where a message stands among the turns of its agent. */
+export interface TurnPlace {
+  /** From 1. */
+  readonly turn: number
+  /** How many messages the model had written in that turn, this one included. */
+  readonly step: number
+}
+
+/** A message and its place. */
+interface MessageInTurn extends TurnPlace {
+  readonly message: Message
+}
+
+/** The same, with its place in the conversation. */
+export interface PlacedMessage extends MessageInTurn {
+  readonly seq: number
+}
+
+const nowhere: TurnPlace = { turn: 0, step: 0 }
+
+/**
+ * Messages that stand one behind the other, with their places. They say it themselves: a turn is over with a message of the assistant
+ * that calls nothing, and what is said to it behind that opens the next.
+ *
+ * @param before the message in front of them, and its place
+ */
+export function inTurns(
+  messages: readonly Message[],
+  before?: { readonly message: Message | undefined; readonly place: TurnPlace },
+): readonly MessageInTurn[] {
+  let last = before?.message
+  let place = before?.place ?? nowhere
+  return messages.map((message) => {
+    place = nextPlace(place, message, last)
+    last = message
+    return { ...place, message }
+  })
+}
+
+/** The messages of an agent behind one `seq` and up to another, for its transcript. */
+export function placedMessages(world: World, agent: Entity, afterSeq: number, toSeq: number): readonly PlacedMessage[] {
+  const messages = world.get(agent, Conversation) ?? []
+  const from = countUpTo(world, agent, afterSeq)
+  const part = messages.slice(from, countUpTo(world, agent, toSeq))
+  const before = { message: messages[from - 1], place: placeAt(world, agent, afterSeq) }
+  return inTurns(part, before).map((placed, index) => ({ ...placed, seq: seqAt(world, agent, from + index) }))
+}
+
+/** Where a transcript was left is remembered with it. */
+function placeAt(world: World, agent: Entity, seq: number): TurnPlace {
+  const known = world.get(agent, AgentTranscript)
+  if (known?.place !== undefined && known.seq === seq) return known.place
+  const messages = world.get(agent, Conversation) ?? []
+  return inTurns(messages.slice(0, countUpTo(world, agent, seq))).at(-1) ?? nowhere
+}
+
+function nextPlace({ turn, step }: TurnPlace, message: Message, before: Message | undefined): TurnPlace {
+  const isSaid = message.role === 'user' || message.role === 'system'
+  if (turn === 0 || (isSaid && endsTurn(before))) return { turn: turn + 1, step: stepsOf(message) }
+  return { turn, step: step + stepsOf(message) }
+}
+
+/** What the framework or a program wrote is no step. */
+function stepsOf(message: Message): number {
+  return message.role === 'assistant' && message.model !== undefined ? 1 : 0
+}
+
+function endsTurn(message: Message | undefined): boolean {
+  return message?.role === 'assistant' && message.content.every(({ type }) => type !== 'tool-call')
 }

@@ -6,14 +6,19 @@ import { Skills } from '../../../components/agent/skills.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { projectionStart } from './boundaries.ts'
 import { liveTail } from './live-tail.ts'
-import { seededMessages } from './seeded-messages.ts'
-import type { Message } from '../../protocol/message.ts'
+import type { Message, TextBlock } from '../../protocol/message.ts'
 import type { Entity } from '../../world/component.ts'
 import { LogView } from '../../world/log-view.ts'
 import type { World } from '../../world/world.ts'
-import { fullPrompt } from './full-prompt.ts'
+import { fullPrompt } from './system-prompt.ts'
 import { parseModel } from './model-name.ts'
 import type { ModelRequest } from '../../models/port.ts'
+import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
+import { countUpTo } from './places.ts'
+import { callText, providerText, renderTranscript, resultText } from '../context/render-transcript.ts'
+import { cutMiddle } from '../text/cut-text.ts'
+import { OwnedBy } from '../../../components/effects/effect.ts'
+import { Seed } from '../../../components/context/holder.ts'
 
 /**
  * What an agent's model is asked: a pure projection of its components, at the same cost for a short and a long
@@ -56,4 +61,89 @@ export function systemText(world: World, agent: Entity): string {
   if (prompt === undefined && !world.has(agent, Skills) && !isListRendered(world, agent)) return ''
   const rendered = world.get(agent, RenderedPrompt) ?? fullPrompt(world, agent)
   return rendered?.text ?? prompt?.template ?? ''
+}
+
+/** What a side call asks its model: a pure projection of the part of the conversation that it is about. */
+export function sideRequest(world: World, effect: Entity): ModelRequest {
+  const { ask, carried, close, maxChars = Infinity, repair, ...call } = world.read(effect, SideCall)
+  const transcript = cutMiddle(transcriptOf(world, effect), maxChars)
+  const sections = [ask, carried, transcript, close].filter((text) => text !== undefined && text !== '')
+  const asked: Message[] = [said('user', sections.join('\n\n'))]
+  if (repair !== undefined) asked.push(said('assistant', repair.reply), said('user', repair.problem))
+  return {
+    model: parseModel(call.model).model,
+    system: call.system,
+    tools: [],
+    messages: LogView.of(asked),
+    tail: [],
+    options: { maxOutputTokens: call.maxOutputTokens },
+    isOneShot: true,
+  }
+}
+
+/** The part of the conversation that a side call is about, as a text, however long it is. */
+export function transcriptOf(world: World, effect: Entity): string {
+  const { agent, fromSeq, toSeq } = world.read(effect, SideCall)
+  const messages = world.get(agent, Conversation) ?? []
+  return renderTranscript(messages.slice(countUpTo(world, agent, fromSeq), countUpTo(world, agent, toSeq)))
+}
+
+function said(role: 'user' | 'assistant', text: string): Message {
+  return { role, content: [{ type: 'text', text }] }
+}
+
+/** Whose call of a model an effect is. */
+export function callerOf(world: World, effect: Entity): Entity {
+  return world.get(effect, SideCall)?.agent ?? world.read(effect, OwnedBy).agent
+}
+
+/** The model that an effect calls, `provider/model`. */
+export function modelCalledBy(world: World, effect: Entity): string {
+  return world.get(effect, SideCall)?.model ?? world.read(callerOf(world, effect), Llm).model
+}
+
+/** What an effect asks its model, as its world is now: a step of its agent, or a call beside it. */
+export function requestOf(world: World, effect: Entity): ModelRequest {
+  if (world.has(effect, SideCall)) return sideRequest(world, effect)
+  return project(world, callerOf(world, effect), world.read(effect, ModelCall).messages)
+}
+
+/** The same message is always the same text, so that wire forms of it are made once. */
+const rendered = new WeakMap<Message, Message | null>()
+const renderedLater = new WeakMap<Message, Message | null>()
+
+/**
+ * The messages of a holder as its model reads them: calls and results are text, since providers refuse them from a request
+ * that declares no tools; thinking in the turn that it holds is left out. `undefined` for all other agents.
+ *
+ * @param count how many messages of the conversation to take. @default all
+ */
+function seededMessages(world: World, agent: Entity, count?: number): readonly Message[] | undefined {
+  const seed = world.get(agent, Seed)
+  if (seed === undefined) return undefined
+  const messages = (world.get(agent, Conversation) ?? []).slice(0, count)
+  return messages.flatMap((message, index) => known(message, index < seed.count) ?? [])
+}
+
+function known(message: Message, isSeeded: boolean): Message | null {
+  const memory = isSeeded ? rendered : renderedLater
+  let text = memory.get(message)
+  if (text === undefined) memory.set(message, (text = asText(message, isSeeded)))
+  return text
+}
+
+/** `null`: nothing of it is left. */
+function asText(message: Message, isSeeded: boolean): Message | null {
+  if (message.role === 'tool') return { role: 'user', content: [textBlock(resultText(message))] }
+  if (message.role !== 'assistant') return message
+  const content = message.content.flatMap((block) => {
+    if (block.type === 'tool-call') return [textBlock(callText(block))]
+    if (block.type === 'provider') return [textBlock(providerText(block))]
+    return block.type === 'thinking' && isSeeded ? [] : [block]
+  })
+  return content.length === 0 ? null : { ...message, content }
+}
+
+function textBlock(text: string): TextBlock {
+  return { type: 'text', text }
 }

@@ -1,5 +1,5 @@
-import type { z } from 'zod'
-import { valuePath } from './value-path.ts'
+import { z } from 'zod'
+import type { Json } from '../../world/json.ts'
 
 /** How many issues are told; a model that got more wrong than this starts over anyway. */
 const maxIssues = 10
@@ -25,4 +25,44 @@ function reason(issue: Issue): string {
   const branches = issue.code === 'invalid_union' ? issue.errors.filter((branch) => branch.length > 0) : []
   if (branches.length > 0) return branches.map((branch) => branch.flatMap(describe).join(', ')).join(', or ')
   return issue.message.replace(/^Invalid input: /, '')
+}
+
+/** Where a value stands inside another, as a program would write it: `rows[0].size`. Empty for the outermost value. */
+export function valuePath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`
+    else if (typeof key === 'string' && !/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)) text += `[${JSON.stringify(key)}]`
+    else text += text === '' ? String(key) : `.${String(key)}`
+  }
+  return text
+}
+
+/** What checks, or why nothing can. */
+const compiled = new WeakMap<object, z.ZodType | string>()
+
+/**
+ * What is wrong with a value under a JSON Schema, in one line; `undefined` when nothing is. Under a schema that cannot be
+ * read, everything is wrong.
+ */
+export function checkJson(schema: object, value: Json): string | undefined {
+  let type = compiled.get(schema)
+  if (type === undefined) compiled.set(schema, (type = compile(schema)))
+  if (typeof type === 'string') return type
+  const result = type.safeParse(value)
+  return result.success ? undefined : schemaIssues(result.error)
+}
+
+/** Why nothing can be checked by a JSON Schema, if nothing can. */
+export function schemaFault(schema: object): string | undefined {
+  const type = compile(schema)
+  return typeof type === 'string' ? type : undefined
+}
+
+function compile(schema: object): z.ZodType | string {
+  try {
+    return z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema)
+  } catch (error) {
+    return `its JSON Schema cannot be read (${(error as Error).message})`
+  }
 }

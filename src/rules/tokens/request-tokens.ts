@@ -4,15 +4,14 @@ import { OwnedBy } from '../../../components/effects/effect.ts'
 import { type CountedCalls, TokenFactors, UncountedCalls } from '../../../components/money/token-factors.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import { systemText } from '../projection/project.ts'
+import { sideRequest, systemText } from '../projection/project.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { projectionStart } from '../projection/boundaries.ts'
 import { maxTokensOf, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 import { liveTail } from '../projection/live-tail.ts'
 import { type CountedRequest, mostTokensOfRequest, rawTokensOfRequest } from './running-count.ts'
-import { sideRequest } from '../projection/side-request.ts'
-import { factorOf, noteCall } from './token-factor.ts'
+import { parseModel } from '../projection/model-name.ts'
 
 /** The tokens of what a model call asks, before any factor. A step costs what is new in its conversation. */
 export function rawTokensOfCall(world: World, effect: Entity): number {
@@ -73,3 +72,51 @@ function countedRequest(world: World, agent: Entity, messages: number): CountedR
 }
 
 const noTools: readonly ToolDeclaration[] = []
+
+/** The factor is taken over this many of a model's newest calls. */
+export const maxCountedCalls = 20
+/** Shorter requests are not counted: what a provider adds to a request weighs too much in them. */
+const minRawTokens = 500
+const leastFactor = 0.5
+export const greatestFactor = 3
+/** Of a model with the same vocabulary as o200k, or a close one. */
+const factorOfKin = 1
+const factorOfOthers = 1.25
+
+/**
+ * Provider tokens per token counted here, over a model's newest calls together: from 0.5 to 3. Before the first call it is 1
+ * for OpenAI's models and 1.25 for others.
+ *
+ * @param model `provider/model`, or the model alone
+ */
+export function factorOf(model: string, data: CountedCalls | undefined): number {
+  let provided = 0
+  let counted = 0
+  for (const [promptTokens = 0, raw = 0] of data?.calls ?? []) {
+    provided += promptTokens
+    counted += raw
+  }
+  if (counted === 0) return isKin(model) ? factorOfKin : factorOfOthers
+  return Math.min(greatestFactor, Math.max(leastFactor, provided / counted))
+}
+
+/**
+ * A model's counted calls with one more.
+ *
+ * @param promptTokens as reported by the provider
+ * @param raw the raw count of the same request, system prompt and tools included
+ * @returns `undefined` if the call cannot be counted: keep what was known
+ */
+export function noteCall(
+  data: CountedCalls | undefined,
+  promptTokens: number | undefined,
+  raw: number,
+): CountedCalls | undefined {
+  if (promptTokens === undefined || raw < minRawTokens) return undefined
+  return { calls: [...(data?.calls ?? []), [promptTokens, raw]].slice(-maxCountedCalls) }
+}
+
+function isKin(name: string): boolean {
+  const model = parseModel(name).model.toLowerCase()
+  return model.includes('gpt') || /^o[134]/.test(model)
+}

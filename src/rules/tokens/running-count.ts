@@ -1,7 +1,6 @@
 import type { Message } from '../../protocol/message.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { rawTokens, rawTokensOfText } from './estimate-tokens.ts'
-import { mostTokensOf, mostTokensOfText } from './most-tokens.ts'
+import { mostTokensOf, mostTokensOfText, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 
 /** What an agent sends its model, as far as it is counted. */
 export interface CountedRequest extends Stretch {

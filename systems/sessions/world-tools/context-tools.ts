@@ -5,7 +5,7 @@ import { lazily } from '../../../src/world/lazily.ts'
 import { filledText, worldTool, type WorldTool } from './world-tool.ts'
 import { Effect, Pending } from '../../../components/effects/effect.ts'
 import { Context } from '../../../components/context/context.ts'
-import { type AgenticWrapper, agenticWrappers } from '../../../src/rules/context/agentic-wrapper.ts'
+import { type AgenticWrapper, agenticWrappers } from '../../../src/rules/context/context-tools.ts'
 import { launchSubtask, smallModelOf } from '../subtasks.ts'
 
 const doneInput = lazily(() => z.object({ detail: filledText() }))

@@ -7,7 +7,7 @@ import { lazily } from '../../../src/world/lazily.ts'
 import { filledText, positiveSeconds, sessionName, worldTool, type WorldTool } from './world-tool.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { toolPresets } from '../../../src/rules/delegation/declarations.ts'
-import { freeFormConfig } from '../../../src/rules/delegation/free-form.ts'
+import { freeFormConfig } from '../../../src/rules/delegation/plan-child.ts'
 import { findSession } from '../../../src/rules/delegation/find-session.ts'
 
 const launchName = 'subagent'

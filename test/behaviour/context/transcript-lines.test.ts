@@ -1,7 +1,7 @@
 import { assistant, memoryStore, type Message, Runner, user, VirtualClock } from 'entia'
 import { AgentTranscript } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { inTurns } from '../../../src/rules/projection/turn-places.ts'
+import { inTurns } from '../../../src/rules/projection/places.ts'
 import { archiving, callsInTurn, lastUser, looking } from './archiving.ts'
 import { reopened } from '../turns/driving.ts'
 

@@ -1,13 +1,12 @@
 import * as entia from 'entia'
-import * as context from 'entia/context'
 import { EntiaError, Runner } from 'entia'
+import * as context from 'entia/context'
 import { readConfig } from 'entia/context'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigSchema } from '../../../src/rules/config/config-schema.ts'
-import { snakeCase } from '../../../src/rules/config/key-spelling.ts'
-import { settingKind } from '../../../src/rules/config/setting-kind.ts'
+import { settingKind, snakeCase } from '../../../src/rules/config/check-settings.ts'
 import { contextFlagsHelp } from '../../../src/cli/config/context-flags.ts'
 
 const page = await readFile(join(import.meta.dirname, '../../../docs/context.md'), 'utf8')

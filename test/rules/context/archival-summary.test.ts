@@ -1,7 +1,12 @@
 import { user } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { parseSummary, styleFor, summaryModel } from '../../../src/rules/context/archival-summary.ts'
-import { holderTask, taskLine } from '../../../src/rules/context/holder-task.ts'
+import {
+  holderTask,
+  parseSummary,
+  styleFor,
+  summaryModel,
+  taskLine,
+} from '../../../src/rules/context/archival-summary.ts'
 
 const keys = { outcome: 'Done.', key_findings: ['a'], files_touched: [], tools_used: ['look'], open_questions: [] }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { canonical } from '../../../src/world/canonical.ts'
-import { blueprintHash } from '../../../src/rules/delegation/blueprint-hash.ts'
-import { declarationHash } from '../../../src/rules/delegation/declaration-hash.ts'
+import { blueprintHash, declarationHash } from '../../../src/rules/delegation/hashes.ts'
 import { blueprintOf, tool } from './blueprints.ts'
 
 const plain = blueprintOf({ tools: [tool('a'), tool('b')] }, { inheritancePolicy: { inheritTools: ['a', 'b'] } })

@@ -3,7 +3,7 @@ import type { HostFactsData } from '../../../src/protocol/host.ts'
 import type { SubagentConfig } from '../../../components/sessions/subagent-registry.ts'
 import type { ToolDeclaration } from '../../../src/protocol/tool-declaration.ts'
 import { type ChildPlan, type ParentView, planChild } from '../../../src/rules/delegation/plan-child.ts'
-import { declarationHash } from '../../../src/rules/delegation/declaration-hash.ts'
+import { declarationHash } from '../../../src/rules/delegation/hashes.ts'
 
 /** A tool; another description makes it another one. */
 export function tool(name: string, description = `Does ${name}.`, changes: Partial<ToolDeclaration> = {}) {

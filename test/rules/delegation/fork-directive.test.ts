@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { UserMessage } from '../../../src/protocol/message.ts'
 import { parseEnvelope } from '../../../src/rules/delegation/envelope.ts'
-import { builtInForkPrompt, forkDirective } from '../../../src/rules/delegation/fork-directive.ts'
+import { builtInForkPrompt, forkDirective } from '../../../src/rules/delegation/fork-history.ts'
 
 function textOf(prompt: string): string {
   const { role, content } = forkDirective(prompt)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SubagentConfig } from '../../../components/sessions/subagent-registry.ts'
-import { freeFormConfig } from '../../../src/rules/delegation/free-form.ts'
+import { freeFormConfig } from '../../../src/rules/delegation/plan-child.ts'
 
 describe('a subagent that stands in no registry', () => {
   it('has the name that was asked for in the built-in template, and is a whole config', () => {

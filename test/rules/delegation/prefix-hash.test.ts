@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/protocol/message.ts'
-import { prefixHash, type SharedRequest } from '../../../src/rules/delegation/prefix-hash.ts'
+import { prefixHash, type SharedRequest } from '../../../src/rules/delegation/hashes.ts'
 import { canonical } from '../../../src/world/canonical.ts'
 import { refusal } from '../../world/family.ts'
 import { tool } from './blueprints.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundsPassed, ceilingReached, leftUnder } from '../../../src/rules/money/ceiling-decision.ts'
-import { ceilingMessage } from '../../../src/rules/money/ceiling-message.ts'
+import { boundsPassed, ceilingMessage, ceilingReached, leftUnder } from '../../../src/rules/money/ceiling-decision.ts'
 import { assumedOutputTokens, dearestCost } from '../../../src/rules/money/reservation.ts'
 import { formatUsd, toNanoUsd, toUsd } from '../../../src/rules/money/usd.ts'
 

@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message } from 'entia'
 import { describe, expect, it } from 'vitest'
-import { callBefore, newestCall } from '../../../src/rules/projection/call-before.ts'
-import { isSameCall, keyOfCall } from '../../../src/rules/context/call-run.ts'
+import { callBefore, newestCall } from '../../../src/rules/projection/tool-calls.ts'
+import { isSameCall, keyOfCall } from '../../../src/rules/context/watchdog-signal.ts'
 import { saying } from '../../systems/one-tick.ts'
 
 const result = (callId: string): Message => ({

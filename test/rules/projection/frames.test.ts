@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { boundaryMessage } from '../../../src/rules/projection/boundaries.ts'
 import { field, framed, oneLine, recordFoot, recordHeads } from '../../../src/rules/text/frames.ts'
 import { messageText, renderTranscript } from '../../../src/rules/context/render-transcript.ts'
-import { freeFormConfig } from '../../../src/rules/delegation/free-form.ts'
-import { renderPrompt } from '../../../src/rules/projection/render-prompt.ts'
+import { freeFormConfig } from '../../../src/rules/delegation/plan-child.ts'
+import { renderPrompt } from '../../../src/rules/projection/system-prompt.ts'
 
 function result(text: string): Message {
   return { role: 'tool', callId: 'a', content: [{ type: 'text', text }], name: 'x' }

@@ -2,8 +2,7 @@ import { type Entity, Conversation, Llm, type Message, user, World, assistant, t
 import { project } from 'entia/models'
 import { Approval, Boundary, Context, Effect, Outcome, OwnedBy, Pending, Turn } from 'entia/components'
 import { describe, expect, it } from 'vitest'
-import { liveState } from '../../../src/rules/projection/live-state.ts'
-import { liveTail } from '../../../src/rules/projection/live-tail.ts'
+import { liveState, liveTail } from '../../../src/rules/projection/live-tail.ts'
 import { sessionOf } from '../../systems/sessions/session-records.ts'
 
 /** An agent with a boundary up to the message of that `seq`, whose turn was opened by the second. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasPlaceholder, type Installed, renderPrompt } from '../../../src/rules/projection/render-prompt.ts'
+import { hasPlaceholder, type Installed, renderPrompt } from '../../../src/rules/projection/system-prompt.ts'
 
 const names = fc.array(fc.string({ minLength: 1, unit: 'binary' }).map((name) => name.replaceAll('\n', ' ')))
 const installed: fc.Arbitrary<Installed> = fc.record({

@@ -5,10 +5,10 @@ import {
   estimateTokens,
   isAtLeast,
   maxTokensOf,
+  mostTokensOf,
   rawTokens,
   rawTokensOfText,
 } from '../../../src/rules/tokens/estimate-tokens.ts'
-import { mostTokensOf } from '../../../src/rules/tokens/most-tokens.ts'
 import { rawTokensOfRequest, runningCount } from '../../../src/rules/tokens/running-count.ts'
 import { canonical } from '../../../src/world/canonical.ts'
 import type { Json } from '../../../src/world/json.ts'

@@ -2,7 +2,7 @@ import { World } from 'entia'
 import { TokenFactors } from 'entia/components'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { factorOf, noteCall } from '../../../src/rules/tokens/token-factor.ts'
+import { factorOf, noteCall } from '../../../src/rules/tokens/request-tokens.ts'
 
 type Known = Parameters<typeof factorOf>[1]
 

@@ -1,9 +1,74 @@
 import type { HostFactsData } from '../../protocol/host.ts'
 import type { Skill } from '../../../components/agent/skills.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { declarationHash } from './declaration-hash.ts'
-import type { FoundSkills } from './child-skills.ts'
+import { declarationHash } from './hashes.ts'
 import { subagentToolNames } from './declarations.ts'
+import type { InheritancePolicy } from '../../protocol/delegation.ts'
+
+/** Where the skills that were asked for are to be had, each once, in the order of asking. */
+export interface FoundSkills {
+  readonly ofParent: readonly Skill[]
+  /** Names in the Host's catalogue. */
+  readonly ofHost: readonly string[]
+  /** Names of those that are nowhere to be had. */
+  readonly missing: readonly string[]
+  /** Names of those of whose tools only the ones come that the parent may run. */
+  readonly limited: ReadonlySet<string>
+}
+
+/** The skills that are asked for, by name. */
+export interface AskedSkills {
+  /** Of the config. */
+  readonly own: readonly string[]
+  /** Of the launch. */
+  readonly loaded: readonly string[]
+  /** A program launches, or the names of those that a model may load with their tools. */
+  readonly loadable: 'all' | readonly string[]
+}
+
+/** Looks skills up: with the parent first, then in the Host's catalogue. */
+export function findSkills(
+  { own, loaded, loadable }: AskedSkills,
+  parentSkills: readonly Skill[],
+  facts: HostFactsData | undefined,
+): FoundSkills {
+  const catalogue = facts?.skills ?? {}
+  const ofParent: Skill[] = []
+  const ofHost: string[] = []
+  const missing: string[] = []
+  const limited = loadable === 'all' ? [] : loaded.filter((name) => !own.includes(name) && !loadable.includes(name))
+  for (const name of new Set([...own, ...loaded])) {
+    const skill = parentSkills.find((each) => each.name === name)
+    if (skill !== undefined) ofParent.push(skill)
+    else if (Object.hasOwn(catalogue, name)) ofHost.push(name)
+    else missing.push(name)
+  }
+  return { ofParent, ofHost, missing, limited: new Set(limited) }
+}
+
+/**
+ * The skills of the parent's that a subagent gets: those asked for, then those that inherited tools belong to. Of a skill's
+ * tools it names the inherited ones alone.
+ *
+ * @param inherited names of the tools that the subagent has of its parent
+ * @param listed names of those that were asked for by name
+ */
+export function inheritedSkills(
+  asked: readonly Skill[],
+  parentSkills: readonly Skill[],
+  inherited: ReadonlySet<string>,
+  listed: readonly string[],
+): readonly Skill[] {
+  const names = listed.filter((name) => inherited.has(name))
+  const brought = parentSkills.filter(
+    (skill) => !asked.includes(skill) && names.some((name) => skill.tools?.includes(name) === true),
+  )
+  return [...asked, ...brought].map((skill) => {
+    // The same object, where it can be: it need not be read again to know that it is the same.
+    if (skill.tools?.every((name) => inherited.has(name)) !== false) return skill
+    return { ...skill, tools: skill.tools.filter((name) => inherited.has(name)) }
+  })
+}
 
 /** What a subagent's tools are taken from. */
 export interface ToolSource {
@@ -120,6 +185,63 @@ function isProvided(ofSkill: number | undefined, hash: number | undefined): bool
 }
 
 /** A tool may be called `constructor`. */
-export function ownValue(hashes: Readonly<Record<string, number>> | undefined, name: string): number | undefined {
+function ownValue(hashes: Readonly<Record<string, number>> | undefined, name: string): number | undefined {
   return hashes !== undefined && Object.hasOwn(hashes, name) ? hashes[name] : undefined
+}
+
+/** A subagent's tools, one of a name. */
+export interface SettledTools {
+  /** Names of those that the Host declares. */
+  readonly hostTools: readonly string[]
+  /** Copies of the parent's. */
+  readonly tools: readonly ToolDeclaration[]
+  /** Names of the parent's tools that the subagent has, copied or as its own. */
+  readonly inherited: ReadonlySet<string>
+  /** Names of tools that are different ones on both sides. */
+  readonly conflicts: readonly string[]
+}
+
+/** What a subagent has of the Host. */
+export interface HostPart {
+  /** Names of tools. */
+  readonly tools: readonly string[]
+  /** Names of skills, which bring tools along. */
+  readonly skills: readonly string[]
+}
+
+/**
+ * Puts a subagent's own tools and those of its parent together. The same tool on both sides stays the subagent's own. Of
+ * two different ones, `override` takes the parent's; against a tool of one of the Host's skills it stands in `tools`, which
+ * go before those of skills.
+ */
+export function settleTools(
+  own: HostPart,
+  found: readonly ToolDeclaration[],
+  policy: NonNullable<InheritancePolicy['toolConflictPolicy']>,
+  facts: HostFactsData | undefined,
+): SettledTools {
+  const hostTools = new Set(own.tools)
+  const tools: ToolDeclaration[] = []
+  const inherited = new Set<string>()
+  const conflicts: string[] = []
+  for (const declaration of found) {
+    const { name } = declaration
+    const others = hashesOf(name, own, facts)
+    const isSame = others.every((hash) => hash === declarationHash(declaration))
+    if (!isSame) conflicts.push(name)
+    if (!isSame && policy !== 'override') continue
+    inherited.add(name)
+    if (isSame && others.length > 0) continue
+    // A Host that has no such tool does not keep a subagent from having the parent's.
+    hostTools.delete(name)
+    tools.push(declaration)
+  }
+  return { hostTools: [...hostTools], tools, inherited, conflicts }
+}
+
+/** Of the tools that the Host gives the subagent under a name: its own, and those of its skills. */
+function hashesOf(name: string, own: HostPart, facts: HostFactsData | undefined): readonly number[] {
+  const ofTools = own.tools.includes(name) ? [ownValue(facts?.tools, name)] : []
+  const ofSkills = own.skills.map((skill) => ownValue(facts?.skills?.[skill], name))
+  return [...ofTools, ...ofSkills].filter((hash) => hash !== undefined)
 }

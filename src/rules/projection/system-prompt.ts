@@ -3,10 +3,10 @@ import { Skills } from '../../../components/agent/skills.ts'
 import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import { liveSubagentsIn } from './live-subagents.ts'
+import { liveSubagentsIn } from './live-tail.ts'
 import type { DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { hasPlaceholder, type Rendered, renderPrompt } from './render-prompt.ts'
+import { byCodePoint } from '../../world/by-code-point.ts'
 
 type Data<Component extends { readonly schema: z.ZodType }> = DeepReadonly<z.infer<Component['schema']>> | undefined
 
@@ -19,7 +19,7 @@ interface Parts {
 }
 
 /** By its first part. Values of a World are frozen: the same objects make the same text, at every step. */
-const known = new WeakMap<object, { readonly parts: Parts; readonly full: Rendered }>()
+const promptsKnown = new WeakMap<object, { readonly parts: Parts; readonly full: Rendered }>()
 
 /**
  * An agent's whole system prompt: its template filled in, the texts of its skills in the order in which they were
@@ -42,11 +42,11 @@ function promptAlone(world: World, agent: Entity): Rendered | undefined {
   if (key === undefined || isWhole(prompt, skills)) return undefined
   const tools = world.get(agent, ToolRegistry)
   const registry = world.get(agent, SubagentRegistry)
-  const last = known.get(key)
+  const last = promptsKnown.get(key)
   const parts = { prompt, skills, tools, registry }
   if (last !== undefined && isSame(last.parts, parts)) return last.full
   const full = made(parts)
-  known.set(key, { parts, full })
+  promptsKnown.set(key, { parts, full })
   return full
 }
 
@@ -77,4 +77,66 @@ function made({ prompt, skills, tools, registry }: Parts): Rendered {
   const texts = installed.map((skill) => (skill.prompt ? `## Skill: ${skill.name}\n${skill.prompt}` : ''))
   const sections = [text, ...texts, prompt?.ending ?? ''].filter((section) => section !== '')
   return { text: sections.join('\n\n'), unknown }
+}
+
+/** A system prompt with its placeholders filled in, and the placeholders that stand for nothing known. */
+export interface Rendered {
+  readonly text: string
+  readonly unknown: readonly string[]
+}
+
+/** What an agent has, for the placeholders of its system prompt. */
+export interface Installed {
+  readonly tools: readonly { readonly name: string }[]
+  readonly skills: readonly { readonly name: string }[]
+  readonly subagents: readonly { readonly name: string; readonly description?: string | undefined }[]
+  /** It may ask for subagents under names of its own. */
+  readonly isFreeForm: boolean
+  /** Names of MCP servers. */
+  readonly mcps: readonly string[]
+}
+
+/** May there be something to fill in? */
+export function hasPlaceholder(template: string): boolean {
+  return template.includes('${_installed_')
+}
+
+/**
+ * Fills `${_installed_tools}`, `${_installed_skills}`, `${_installed_subagents}` and `${_installed_mcps}` in, in one pass:
+ * what was filled in is not read again, and all other text (`$5`, `$&`, `${HOME}`, an unknown `${_installed_…}`) stays as
+ * it is.
+ */
+export function renderPrompt(template: string, has: Installed): Rendered {
+  const unknown = new Set<string>()
+  const text = template.replaceAll(/\$\{_installed_[^\s{}]*\}/g, (placeholder) => {
+    const lines = linesFor(placeholder, has)
+    if (lines === undefined) unknown.add(placeholder)
+    return lines === undefined ? placeholder : lines.map((line) => `- ${line}`).join('\n') || '- none'
+  })
+  return { text, unknown: [...unknown] }
+}
+
+function linesFor(placeholder: string, has: Installed): readonly string[] | undefined {
+  switch (placeholder) {
+    case '${_installed_tools}':
+      return namesOf(has.tools)
+    case '${_installed_skills}':
+      return namesOf(has.skills)
+    case '${_installed_subagents}': {
+      const known = has.subagents.toSorted((a, b) => byCodePoint(a.name, b.name)).map(described)
+      return has.isFreeForm ? [...known, 'any other name (free-form)'] : known
+    }
+    case '${_installed_mcps}':
+      return has.mcps.toSorted(byCodePoint)
+    default:
+      return undefined
+  }
+}
+
+function namesOf(named: readonly { readonly name: string }[]): readonly string[] {
+  return named.map(({ name }) => name).toSorted(byCodePoint)
+}
+
+function described({ name, description = '' }: Installed['subagents'][number]): string {
+  return description === '' ? name : `${name}: ${description}`
 }
