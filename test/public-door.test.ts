@@ -354,7 +354,7 @@ describe('a name that moved', () => {
     )
     const marked: Record<string, string[]> = {}
     for (const entry of entries) {
-      const mark = /^ {2}\/\*\* @deprecated Import it from '(.+)'\. \*\/\n {2}(type )?(\w+),$/.exec(entry)
+      const mark = /^ {2}\/\*\* @deprecated Import it from '(.+)'\. \*\/ (type )?(\w+),$/.exec(entry)
       expect(mark, entry).not.toBeNull()
       const [, door = '', isType, name = ''] = mark ?? []
       if (isType === undefined) (marked[door] ??= []).push(name)

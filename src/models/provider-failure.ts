@@ -1,5 +1,6 @@
 import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { cutText } from '../rules/text/cut-text.ts'
+import type { ModelOutcome } from './port.ts'
 
 /** What a provider said, or did not say, when a call failed; the adapters gather it from their SDK's errors. */
 export interface ProviderError {
@@ -51,6 +52,11 @@ const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
 /** Providers that have no name of their own for a prompt that is too long say it in one of these ways. */
 const overflowText =
   /prompt is too long|exceeds? (the )?context|context (window|length|size)|exceeded model token limit/i
+
+/** A failure as an outcome. */
+export function failed(failure: Failure): ModelOutcome {
+  return { ok: false, failure }
+}
 
 /** The one place where the failure kind of a provider's error is decided. */
 export function failureOf(provider: string, error: ProviderError): Failure {

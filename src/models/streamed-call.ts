@@ -2,11 +2,9 @@ import { canonicalOrNone } from '../world/canonical.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Failure } from '../protocol/failure.ts'
 import { inspect } from '../world/inspect.ts'
-import { failed } from './failed.ts'
+import { failed, failureOf, type ProviderError } from './provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from './port.ts'
-import { failureOf, type ProviderError } from './provider-failure.ts'
 import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from '../rules/projection/reply-bound.ts'
-import { WholeCharacters } from './whole-characters.ts'
 import { isObject, wellFormedJson } from './wire-values.ts'
 
 /** Turns the events of one wire protocol into an answer. Made anew for each call. */
@@ -72,7 +70,7 @@ function asItIs(text: string): string {
 }
 
 /** Asks a provider for what is no reply. @throws an error that says what the provider says, without the keys in use */
-export async function askedOf<C extends Connection, T>(
+async function askedOf<C extends Connection, T>(
   provider: string,
   connect: () => Promise<C>,
   ask: (connection: C) => Promise<T>,
@@ -90,6 +88,22 @@ export async function askedOf<C extends Connection, T>(
         : new Error(connection.clean(failureOf(provider, facts).message))
   }
   throw problem
+}
+
+/** The ids of the models that an SDK lists. */
+export function listModels(
+  provider: string,
+  connect: () => Promise<Connection & { readonly sdk: ListsModels }>,
+): Promise<readonly string[]> {
+  return askedOf(provider, connect, async ({ sdk }) => {
+    const ids: string[] = []
+    for await (const { id } of sdk.models.list()) ids.push(id)
+    return ids
+  })
+}
+
+interface ListsModels {
+  readonly models: { list(): AsyncIterable<{ readonly id: string }> }
 }
 
 /** An error as it is, or one that says the same if it holds a key. */
@@ -209,4 +223,46 @@ export function reasonOf(error: Error): string {
 
 function misuse(error: EntiaError): Failure {
   return { kind: error.code === 'missing-api-key' ? 'unauthorized' : 'invalid-request', message: error.message }
+}
+
+/**
+ * Hands deltas on in whole characters: half a surrogate pair at the end of a text waits for its other half. One that stays
+ * alone becomes U+FFFD.
+ */
+class WholeCharacters {
+  readonly #onDelta: (delta: ModelDelta) => void
+  /** A delta of the first half of a pair. */
+  #held: Exclude<ModelDelta, { type: 'tool-call' }> | undefined
+
+  constructor(onDelta: (delta: ModelDelta) => void) {
+    this.#onDelta = onDelta
+  }
+
+  take(delta: ModelDelta): void {
+    if (this.#held !== undefined && !isSame(this.#held, delta)) this.flush()
+    if (delta.type === 'tool-call') {
+      this.#onDelta({ ...delta, id: delta.id.toWellFormed(), name: delta.name.toWellFormed() })
+      return
+    }
+    const text = (this.#held?.text ?? '') + delta.text
+    this.#held = undefined
+    // Mostly there is nothing to do.
+    if (text === delta.text && text.isWellFormed()) return this.#onDelta(delta)
+    const isOpen = /[\ud800-\udbff]$/.test(text)
+    if (isOpen) this.#held = { ...delta, text: text.slice(-1) }
+    const whole = isOpen ? text.slice(0, -1) : text
+    if (whole !== '') this.#onDelta({ ...delta, text: whole.toWellFormed() })
+  }
+
+  /** Nothing more comes of the text that is open. */
+  flush(): void {
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined) this.#onDelta({ ...held, text: held.text.toWellFormed() })
+  }
+}
+
+function isSame(one: ModelDelta, other: ModelDelta): boolean {
+  if (one.type === 'tool-arguments') return other.type === one.type && other.id === one.id
+  return other.type === one.type
 }

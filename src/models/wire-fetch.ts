@@ -43,20 +43,11 @@ export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): t
   return async (input, init) => {
     const body = init?.body
     const response = await bounded(input, typeof body === 'string' ? { ...init, body: wellFormedJson(body) } : init)
-    if (!response.ok) throw new NoStream(await errorOf(response))
+    const { ok, status, headers } = response
+    // The body of an error is read already, and bounded.
+    if (!ok) throw new NoStream({ ...readErrorBody(await response.text()), status, headers })
     return response
   }
-}
-
-async function errorOf({ status, headers, body }: Response): Promise<ProviderError> {
-  const head = new Head()
-  try {
-    // Leaving the loop ends the response.
-    for await (const chunk of body ?? []) if (!head.add(chunk)) break
-  } catch {
-    // What has come until the connection broke says enough.
-  }
-  return { ...readErrorBody(head.text), status, headers }
 }
 
 /** The beginning of a body. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { EntiaError } from '../world/entia-error.ts'
-import { grepFilesTool } from './files/grep-files.ts'
-import { listFilesTool } from './files/list-files.ts'
-import { readFileTool } from './files/read-file.ts'
+import { defineTool } from './define-tool.ts'
+import { maxLineChars } from './files/limits.ts'
 import type { Tool } from './port.ts'
 import { schemaIssues } from '../rules/text/schema-issues.ts'
 
@@ -51,4 +50,98 @@ export function fileTools(options: FileToolsOptions): FileTools {
 function absolute(folder: string | URL): string {
   if (typeof folder === 'string') return process.getBuiltinModule('node:path').resolve(folder)
   return process.getBuiltinModule('node:url').fileURLToPath(folder)
+}
+
+/** Longest pattern for paths that a model may give, in characters. */
+const maxGlobChars = 1_000
+
+const maxLines = 2_000
+
+const readSchema = () =>
+  z.strictObject({
+    path: z.string().min(1).describe('Path of the file, from the folder of the tools.'),
+    from: z.int().min(1).default(1).describe('First line, counted from 1.'),
+    lines: z.int().min(1).max(maxLines).default(maxLines).describe('How many lines.'),
+    lineNumbers: z.boolean().default(true).describe('Puts the number and a tab before each line.'),
+  })
+
+/** The tool `read_file`: lines of a text file in a folder. */
+function readFileTool(folder: string): Tool {
+  return defineTool({
+    name: 'read_file',
+    description:
+      `Reads a text file: up to ${maxLines} lines at a time, each cut at ${maxLineChars} characters. ` +
+      'A note at the end says where to read on.',
+    input: readSchema(),
+    restart: 'pure',
+    run: async (input, context) => (await import('./files/read-lines.ts')).readLines(folder, input, context),
+  })
+}
+
+const maxEntriesListed = 5_000
+
+const listSchema = () =>
+  z.strictObject({
+    path: z.string().min(1).default('.').describe('Path of the folder to list, from the folder of the tools.'),
+    pattern: z
+      .string()
+      .min(1)
+      .max(maxGlobChars)
+      .optional()
+      .describe('Lists only what fits, counted from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`, `*/` for folders.'),
+    recursive: z.boolean().default(false).describe('Goes into the folders below, too.'),
+    hidden: z.boolean().default(false).describe('Lists names that begin with a dot, too.'),
+    limit: z.int().min(1).max(maxEntriesListed).default(200),
+  })
+
+/** The tool `list_files`: what is in a folder. */
+function listFilesTool(folder: string): Tool {
+  return defineTool({
+    name: 'list_files',
+    description: 'Lists files and folders, sorted; folders end in /. What .gitignore files name is left out.',
+    input: listSchema(),
+    restart: 'pure',
+    run: async (input, context) => (await import('./files/list-entries.ts')).listEntries(folder, input, context),
+  })
+}
+
+const maxMatches = 1_000
+const maxContext = 20
+
+const grepSchema = () =>
+  z.strictObject({
+    pattern: z
+      .string()
+      .min(1)
+      .max(10_000)
+      .describe('Regular expression of JavaScript, matched against each line on its own.'),
+    path: z
+      .string()
+      .min(1)
+      .default('.')
+      .describe('Path of the file or folder to search, from the folder of the tools.'),
+    glob: z
+      .string()
+      .min(1)
+      .max(maxGlobChars)
+      .optional()
+      .describe('Searches only files that fit, counted from path: `*.ts` at any depth, `src/**/*.{ts,tsx}`.'),
+    ignoreCase: z.boolean().default(false),
+    literal: z.boolean().default(false).describe('Takes the pattern as plain text.'),
+    context: z.int().min(0).max(maxContext).default(0).describe('Lines shown before and behind each match.'),
+    limit: z.int().min(1).max(maxMatches).default(200).describe('Most matching lines.'),
+  })
+
+/** The tool `grep_files`: lines that match a pattern, in a file or in all files of a folder. */
+function grepFilesTool(folder: string): Tool {
+  return defineTool({
+    name: 'grep_files',
+    description:
+      'Searches text files and gives lines as `path:line: text`, lines of context as `path-line- text`. ' +
+      'Hidden files are searched; what .gitignore files name, .git, binary files and files with credentials are not.',
+    input: grepSchema(),
+    restart: 'pure',
+    timeoutMs: 20_000,
+    run: async (input, context) => (await import('./files/grep-lines.ts')).grepLines(folder, input, context),
+  })
 }

@@ -2,11 +2,10 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { JsonObject } from '../../world/json.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
-import { readError } from '../error-body.ts'
-import type { ProviderError } from '../provider-failure.ts'
+import { explainedBy } from '../explained-by.ts'
 import type { ReplyBound } from '../../rules/projection/reply-bound.ts'
-import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
-import { saidIn, wireFetch } from '../wire-fetch.ts'
+import { type Connection, NO_TIMEOUT_MS } from '../streamed-call.ts'
+import { wireFetch } from '../wire-fetch.ts'
 import { withoutKeys } from '../without-keys.ts'
 
 export type {
@@ -61,19 +60,9 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
   const ofEnvironment = baseURL === undefined ? environmentHeaders('ANTHROPIC_CUSTOM_HEADERS') : {}
   const headers = { ...ofEnvironment, ...options.headers }
   checkHeaders('anthropic', apiKey, headers)
-  const { Anthropic, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('@anthropic-ai/sdk')
+  const { Anthropic, ...errors } = await import('@anthropic-ai/sdk')
   const { transformJSONSchema } = await import('@anthropic-ai/sdk/lib/transform-json-schema')
 
-  const explain = (error: unknown): ProviderError | undefined => {
-    const said = saidIn(error)
-    if (said !== undefined) return said
-    if (!(error instanceof APIError)) return undefined
-    if (error instanceof APIConnectionError) {
-      const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
-      return { message: reasonOf(error), silent }
-    }
-    return { ...readError(error.error), headers: error.headers }
-  }
   const settings = {
     apiKey,
     authToken: null,
@@ -86,7 +75,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Anthropi
   } as const
   const sdk = withoutEnvironment(['ANTHROPIC_CUSTOM_HEADERS'], () => new Anthropic(settings))
   const clean = withoutKeys({ apiKey, baseURL: sdk.baseURL, headers })
-  return { sdk, explain, clean, outputSchema: (schema) => readable(schema, transformJSONSchema) }
+  return { sdk, explain: explainedBy(errors), clean, outputSchema: (schema) => readable(schema, transformJSONSchema) }
 }
 
 function readable(schema: JsonObject, transform: (schema: JsonObject) => Record<string, unknown>) {

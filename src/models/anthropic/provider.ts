@@ -1,5 +1,5 @@
 import type { ModelProvider, ModelRequest } from '../port.ts'
-import { askedOf, connectOnce, streamedCall } from '../streamed-call.ts'
+import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
 import { type AnthropicClient, type AnthropicOptions, openAnthropic, type RawMessageStreamEvent } from './client.ts'
 import { ANTHROPIC, messagesBody } from './request.ts'
 import { MessageReader } from './stream.ts'
@@ -24,12 +24,7 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
         connect,
         send: (client) => send(client, request, context.signal),
       }),
-    models: () =>
-      askedOf(ANTHROPIC, connect, async ({ sdk }) => {
-        const ids: string[] = []
-        for await (const { id } of sdk.models.list()) ids.push(id)
-        return ids
-      }),
+    models: () => listModels(ANTHROPIC, connect),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AssistantMessage, ProviderBlock } from '../../protocol/message.ts'
-import { failed } from '../failed.ts'
+import { failed } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../../rules/projection/reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'

@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../protocol/failure.ts'
 import type { AssistantMessage } from '../../protocol/message.ts'
 import { readError, type SaidError } from '../error-body.ts'
-import { failed } from '../failed.ts'
+import { failed } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../../rules/projection/reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'

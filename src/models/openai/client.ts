@@ -1,11 +1,10 @@
 import type { OpenAI } from 'openai'
 import { EntiaError } from '../../world/entia-error.ts'
 import { checkHeaders, environmentHeaders, withoutEnvironment } from '../environment-headers.ts'
-import { readError } from '../error-body.ts'
-import type { ProviderError } from '../provider-failure.ts'
+import { explainedBy } from '../explained-by.ts'
 import type { ReplyBound } from '../../rules/projection/reply-bound.ts'
-import { type Connection, NO_TIMEOUT_MS, reasonOf } from '../streamed-call.ts'
-import { saidIn, wireFetch } from '../wire-fetch.ts'
+import { type Connection, NO_TIMEOUT_MS } from '../streamed-call.ts'
+import { wireFetch } from '../wire-fetch.ts'
 import { withoutKeys } from '../without-keys.ts'
 
 export type {
@@ -60,18 +59,8 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
   const isOpenAI = baseURL === undefined
   const headers = { ...(isOpenAI && environmentHeaders('OPENAI_CUSTOM_HEADERS')), ...options.headers }
   checkHeaders(options.name, apiKey, headers)
-  const { OpenAI, APIError, APIConnectionError, APIConnectionTimeoutError } = await import('openai')
+  const { OpenAI, ...errors } = await import('openai')
 
-  const explain = (error: unknown): ProviderError | undefined => {
-    const said = saidIn(error)
-    if (said !== undefined) return said
-    if (!(error instanceof APIError)) return undefined
-    if (error instanceof APIConnectionError) {
-      const silent = error instanceof APIConnectionTimeoutError ? 'timed-out' : 'unreachable'
-      return { message: reasonOf(error), silent }
-    }
-    return { ...readError(error.error), headers: error.headers }
-  }
   const settings = {
     // The SDK wants a key even for servers that want none; the header is taken out again below.
     apiKey: apiKey ?? 'none',
@@ -87,7 +76,7 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
   } as const
   const sdk = withoutEnvironment(['OPENAI_CUSTOM_HEADERS'], () => new OpenAI(settings))
   const clean = withoutKeys({ apiKey, baseURL: sdk.baseURL, headers })
-  return { sdk, explain, clean }
+  return { sdk, explain: explainedBy(errors), clean }
 }
 
 function keyOf({ name, apiKey, apiKeyEnv }: ServerOptions): string | undefined {

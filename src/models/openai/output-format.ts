@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../world/json.ts'
+import type { Json, JsonObject } from '../../world/json.ts'
 import type { ModelOptions } from '../port.ts'
-import { strictSchema } from './strict-schema.ts'
 
 /** The name that OpenAI's protocols want for an output schema; models hardly see it. */
 const NAME = 'output'
@@ -30,4 +29,114 @@ export function effortOf({ thinking }: ModelOptions): 'low' | 'medium' | 'high' 
   if (typeof thinking !== 'number') return thinking
   if (thinking <= MAX_LOW_BUDGET) return 'low'
   return thinking <= MAX_MEDIUM_BUDGET ? 'medium' : 'high'
+}
+
+/** Levels of schemas within schemas that strict mode takes. */
+const MAX_DEPTH = 10
+
+/** What a schema may say in strict mode, besides what is within it. A default or a length, for example, is refused. */
+const strictWords: ReadonlySet<string> = new Set([
+  '$schema',
+  '$defs',
+  '$ref',
+  'title',
+  'description',
+  'type',
+  'enum',
+  'const',
+  'anyOf',
+  'oneOf',
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'minItems',
+  'maxItems',
+  'pattern',
+  'format',
+  'multipleOf',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+])
+
+const strictFormats: ReadonlySet<Json | undefined> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+  undefined,
+])
+
+/** An output schema as OpenAI's strict mode takes it; `undefined` if it says anything that strict mode refuses. */
+function strictSchema(schema: JsonObject): JsonObject | undefined {
+  return schema['type'] === 'object' ? strictForm(schema, MAX_DEPTH) : undefined
+}
+
+/**
+ * A schema as strict mode takes it: its objects closed, and with `anyOf` for `oneOf`, which it does not know. `undefined` if it
+ * says anything that strict mode refuses.
+ *
+ * @param depth how many levels there may be
+ */
+function strictForm(schema: Json | undefined, depth: number): JsonObject | undefined {
+  if (!isObject(schema) || depth === 0 || Object.keys(schema).some((word) => !strictWords.has(word))) return undefined
+  // Beside a reference nothing else may stand.
+  if (schema['$ref'] !== undefined) return Object.keys(schema).length === 1 ? schema : undefined
+  const { oneOf, ...rest } = schema
+  const { anyOf = oneOf, format, items, pattern, properties, type, $defs } = rest
+  if (anyOf !== oneOf && oneOf !== undefined) return undefined
+  if (type === undefined && anyOf === undefined) return undefined
+  // Patterns may not look around.
+  if (!strictFormats.has(format) || (typeof pattern === 'string' && /\(\?[=!<]/.test(pattern))) return undefined
+  const within: Record<string, Json | undefined> = {}
+  if ($defs !== undefined) within['$defs'] = allStrict($defs, depth)
+  if (anyOf !== undefined) within['anyOf'] = eachStrict(anyOf, depth)
+  if (items !== undefined || includes(type, 'array')) within['items'] = strictForm(items, depth - 1)
+  if (properties !== undefined || includes(type, 'object')) {
+    if (!isClosable(schema)) return undefined
+    within['properties'] = allStrict(properties, depth - 1)
+    within['additionalProperties'] = false
+  }
+  return Object.values(within).includes(undefined) ? undefined : { ...rest, ...within }
+}
+
+/** Strict mode takes only objects without further properties, and with all of their own required. */
+function isClosable({ additionalProperties = false, properties, required }: JsonObject): boolean {
+  const names = Array.isArray(required) ? required : []
+  return (
+    additionalProperties === false &&
+    isObject(properties) &&
+    Object.keys(properties).every((name) => names.includes(name))
+  )
+}
+
+function allStrict(schemas: Json | undefined, depth: number): JsonObject | undefined {
+  if (!isObject(schemas)) return undefined
+  const strict = Object.entries(schemas).map(([name, schema]) => [name, strictForm(schema, depth)] as const)
+  return strict.some(([, schema]) => schema === undefined) ? undefined : Object.fromEntries(strict)
+}
+
+function eachStrict(schemas: Json, depth: number): Json[] | undefined {
+  if (!Array.isArray(schemas)) return undefined
+  const strict: JsonObject[] = []
+  for (const schema of schemas as readonly Json[]) {
+    const form = strictForm(schema, depth)
+    if (form !== undefined) strict.push(form)
+  }
+  return strict.length === schemas.length ? strict : undefined
+}
+
+function includes(type: Json | undefined, name: string): boolean {
+  return Array.isArray(type) ? type.includes(name) : type === name
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,8 @@
 import type { ModelProvider } from '../port.ts'
-import { askedOf, connectOnce, streamedCall } from '../streamed-call.ts'
+import { connectOnce, listModels, streamedCall } from '../streamed-call.ts'
 import { chatBody, type ThinkingField } from './chat-request.ts'
 import { ChatReader } from './chat-stream.ts'
-import { openOpenAI, type OpenAIClient, type ServerOptions } from './client.ts'
+import { openOpenAI, type ServerOptions } from './client.ts'
 import { responsesBody } from './responses-request.ts'
 import { ResponseReader } from './responses-stream.ts'
 
@@ -43,12 +43,4 @@ export function chatProvider(server: ServerOptions, thinkingField: ThinkingField
       }),
     models: () => listModels(server.name, connect),
   }
-}
-
-function listModels(name: string, connect: () => Promise<OpenAIClient>): Promise<readonly string[]> {
-  return askedOf(name, connect, async ({ sdk }) => {
-    const ids: string[] = []
-    for await (const { id } of sdk.models.list()) ids.push(id)
-    return ids
-  })
 }

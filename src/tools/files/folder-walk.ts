@@ -1,9 +1,8 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ConfinedFolder, Place } from './confined-folder.ts'
+import { type ConfinedFolder, openInside, type Place } from './confined-folder.ts'
 import { IgnoreRules } from './ignore-rules.ts'
-import { openInside } from './open-inside.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
 /** Something that a walk came by. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
-import { openInside } from './open-inside.ts'
+import { openInside } from './confined-folder.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
 /** A bigger ignore file is no ignore file. */

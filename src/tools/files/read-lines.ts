@@ -1,7 +1,6 @@
 import type { ToolContext, ToolOutput } from '../port.ts'
-import { ConfinedFolder } from './confined-folder.ts'
+import { ConfinedFolder, openInside } from './confined-folder.ts'
 import { maxLineChars } from './limits.ts'
-import { openInside } from './open-inside.ts'
 import { refusable, Refusal } from './refusal.ts'
 import { ResultLines, shownLine } from './result-lines.ts'
 import { BinaryFile, textChunks } from './text-chunks.ts'
