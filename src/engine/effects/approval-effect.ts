@@ -6,9 +6,9 @@ import type { JsonObject } from '../../world/json.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { EffectKind } from './effect-kind.ts'
 
-/** A question to a person. */
+/** A question to a user. */
 export interface ApprovalQuestion {
-  /** The same when it is asked again after a restart. */
+  /** The same after a restart. */
   readonly id: string
   readonly world: string
   readonly agent: Entity
@@ -17,17 +17,12 @@ export interface ApprovalQuestion {
   readonly signal: AbortSignal
 }
 
-/** Asks a person. Anything but a clear yes is a no, and so is a throw. */
+/** Asks a user. Anything but `true` or `approved: true` denies, and so does a throw. */
 export type Approve = (question: ApprovalQuestion) => Promise<Answer | boolean> | Answer | boolean
 
-/**
- * Questions to a person.
- *
- * @param approve asks; `by-input` leaves the question open until an `answer` input comes; absent: nobody is there, which means no
- */
+/** @param approve asks; `by-input`: the question is open until an `answer` input arrives; absent: denied */
 export function approvalEffect(approve: Approve | 'by-input' | undefined): EffectKind {
   return {
-    // A question to a person takes nobody's slot.
     isWaiting: true,
     prepare(world, effect) {
       if (approve === 'by-input') return undefined

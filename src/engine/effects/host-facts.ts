@@ -11,7 +11,7 @@ import { issueText } from '../../world/issue-text.ts'
 import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
 
-/** What a World is told of a Host at a start, since its systems decide by it. */
+/** The facts of a Host that systems decide by; a World gets them at a start. */
 export function factsOf(
   providers: Readonly<Record<string, ModelProvider>>,
   tools: readonly Tool[],
@@ -42,7 +42,7 @@ function checkedRetry(name: string, retry: RetryPolicy | false): RetryPolicy | f
 
 const noFacts: HostFactsData = { retry: {} }
 
-/** What a World does not know yet of the Host that takes it up; `undefined`: nothing. */
+/** The facts, unless the World knows them already. */
 export function newFacts(world: World, facts: HostFactsData): HostFactsData | undefined {
   const [known] = world.entitiesWith(HostFacts)
   const before = known === undefined ? noFacts : world.read(known, HostFacts)
@@ -57,7 +57,6 @@ function settingsHash({ settings }: ModelProvider): number {
   return fingerprint(JSON.stringify(canonical(settings, () => "a provider's settings"))) % 2 ** 31
 }
 
-/** What there is none of is left out. */
 function filled(name: string, values: object): object {
   return Object.keys(values).length === 0 ? {} : { [name]: values }
 }

@@ -6,10 +6,9 @@ import type { Prices } from '../../models/prices.ts'
 import type { Json } from '../../world/json.ts'
 import type { EffectKind } from './effect-kind.ts'
 
-/** Where it is found out what models cost. */
 export type RatesHost = Pick<Prices, 'priced' | 'rates'>
 
-/** What models cost, for worlds that look ahead: asked once a model, and part of the world from then on. */
+/** Looks up what a model costs; the world keeps the answer. */
 export function ratesEffect(host: RatesHost): EffectKind {
   return {
     isWaiting: true,
@@ -20,16 +19,16 @@ export function ratesEffect(host: RatesHost): EffectKind {
         const [{ contextWindow }, rates] = await Promise.all([
           host.priced(model, {}, dateMs),
           host.rates(model, dateMs),
-          // Whoever asks is about to count tokens in the midst of a tick.
+          // The world is about to count tokens in a tick, which cannot wait.
           loadTokenizer(),
         ])
-        return { ok: true, value: { ...told(rates), ...(contextWindow !== undefined && { contextWindow }) } as Json }
+        return { ok: true, value: { ...ratesOf(rates), ...(contextWindow !== undefined && { contextWindow }) } as Json }
       }
     },
   }
 }
 
-function told(rates: DearestRates | undefined): Rates {
+function ratesOf(rates: DearestRates | undefined): Rates {
   if (rates === undefined) return { isPriced: false }
   const { inputUsdPerMillion, outputUsdPerMillion } = rates
   return {

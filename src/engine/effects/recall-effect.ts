@@ -19,12 +19,12 @@ import { transcriptKey } from '../children/world-tree.ts'
 
 const maxMessages = 10
 const maxChars = 1_000
-/** Of so many lines that are found those are taken that the agent no longer sees. */
+/** Most lines found, before those that the agent still sees are dropped. */
 const maxHits = 500
-/** Where lines are searched that are in no transcript. */
+/** A scratch place to search messages that are in no transcript yet. */
 const place = { root: 'unwritten', key: 'unwritten.jsonl' } as const
 
-/** Searches an agent's own transcript for what it no longer sees of its conversation. */
+/** Searches an agent's transcript for messages that it no longer sees. */
 export function recallEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
@@ -41,20 +41,21 @@ export function recallEffect(children: Children): EffectKind {
         const messages = unlike.slice(0, maxMessages).map(({ seq, message }) => {
           return { seq, role: message.role, text: cutText(messageText(message), maxChars) }
         })
-        return said(messages.length === 0 ? 'No earlier message has a word of the query.' : JSON.stringify(messages))
+        return textResult(
+          messages.length === 0 ? 'No earlier message has a word of the query.' : JSON.stringify(messages),
+        )
       }
     },
   }
 }
 
-/** Messages behind a boundary that are not in the transcript: they are on their way there, or the disk had no room for them. */
+/** Messages behind a boundary that are not in the transcript yet, or that the disk had no room for. */
 function unwrittenOf(world: World, agent: Entity): readonly PlacedMessage[] {
   const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
   const written = world.get(agent, AgentTranscript)?.seq ?? 0
   return covered > written ? placedMessages(world, agent, written, covered) : []
 }
 
-/** Searches messages as if they were in a transcript. */
 async function searched(messages: readonly PlacedMessage[], words: string): Promise<readonly TranscriptHit[]> {
   if (messages.length === 0) return []
   const store = memoryStore()
@@ -63,13 +64,13 @@ async function searched(messages: readonly PlacedMessage[], words: string): Prom
   return store.searchTranscript(place.root, [place.key], words, { limit: maxHits })
 }
 
-/** Is a message with this `seq` one that the agent no longer sees? */
+/** Tells by `seq` whether the agent no longer sees a message. */
 function foldedOf(world: World, agent: Entity): (seq: number) => boolean {
   const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
   const archived = (world.get(agent, Archive) ?? []).filter(({ status }) => status === 'archived')
   return (seq) => seq <= covered || archived.some(({ fromSeq, toSeq }) => fromSeq < seq && seq <= toSeq)
 }
 
-function said(text: string): OutcomeData {
+function textResult(text: string): OutcomeData {
   return { ok: true, value: { content: [{ type: 'text', text }] } as Json }
 }

@@ -6,7 +6,6 @@ import { isThenable } from '../../world/is-thenable.ts'
 import type { EffectKind } from './effect-kind.ts'
 import type { Tool, ToolContext, ToolOutput } from '../../tools/port.ts'
 
-/** Tool calls: the handler is found on the Host by name. */
 export function toolEffect(find: (name: string) => Tool | undefined): EffectKind {
   return {
     prepare(world, effect) {

@@ -1,7 +1,7 @@
-/** What a promise gives, or `undefined` as soon as a signal aborts. */
+/** The promise's result, or `undefined` once the signal aborts. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) {
-    // What fails after that fails because it was stopped, and concerns nobody.
+    // A failure after the abort is a consequence of it.
     promise.catch(() => undefined)
     return undefined
   }

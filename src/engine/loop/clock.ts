@@ -1,30 +1,26 @@
-/** Where a Runner has its time from. */
+/** The source of time of a Runner. */
 export interface Clock {
   /** Milliseconds since some fixed instant; never goes back. */
   now(): number
   /** Unix time in milliseconds. */
   date(): number
-  /** Calls `fire` once `now()` has reached an instant, never at once. Gives a function that calls it off. */
+  /** Calls `fire` once `now()` has reached an instant, never synchronously. Returns a function that cancels it. */
   at(instantMs: number, fire: () => void): () => void
   /**
-   * Has a world tick once all is there that comes without waiting. Gives a function that calls it off.
+   * Schedules a tick, behind all work that does not wait. Returns a function that cancels it.
    *
    * @default at the next turn of the event loop
    */
   soon?(tick: () => void): () => void
-  /**
-   * Work begins that this clock must not run ahead of; `tick`: a world is about to take in what has arrived. A clock that
-   * keeps real time needs neither of the two.
-   */
+  /** Work begins that this clock must not run ahead of; `tick`: a world is about to tick. Real time needs neither of the two. */
   begin?(what?: 'tick'): void
-  /** Such work has ended, or waits for this clock. */
+  /** Such work has ended, or waits for the clock. */
   end?(what?: 'tick'): void
 }
 
-/** setTimeout takes no longer wait than this. */
+/** The longest delay that setTimeout takes. */
 const maxTimeoutMs = 2 ** 31 - 1
 
-/** Real time. */
 export const realClock: Clock = {
   now: () => performance.now(),
   date: () => Date.now(),
@@ -34,24 +30,23 @@ export const realClock: Clock = {
       const leftMs = Math.max(instantMs - performance.now(), 0)
       timer = setTimeout(check, Math.min(Math.ceil(leftMs), maxTimeoutMs))
     }
-    // A timer may fire a little early, and one that was too long for setTimeout is not over yet.
+    // A timer may fire early, and a long wait takes several.
     const check = (): void => (performance.now() < instantMs ? wait() : fire())
     wait()
     return () => clearTimeout(timer)
   },
 }
 
-/** Work that may wait for a clock, in several places at once. */
+/** Work that may sleep in several places at once. */
 export interface Sleeper {
   /** Why it was called off, if it was. */
   readonly abortReason: DOMException | undefined
-  /** From here on it sleeps as well: if it is called off, the sleep is to end. */
+  /** Begins a sleep, which ends if the work is called off. */
   asleep(sleep: Sleep): void
-  /** That sleep is over. */
   awake(sleep: Sleep): void
 }
 
-/** Waits so long on a clock. Rejects with the reason when the work is called off. */
+/** Sleeps on a clock. Rejects with the reason if the work is called off. */
 export function sleep(clock: Clock, durationMs: number, sleeper: Sleeper): Promise<void> {
   return new Promise((resolve, reject) => {
     if (sleeper.abortReason !== undefined) return reject(sleeper.abortReason)
@@ -60,7 +55,7 @@ export function sleep(clock: Clock, durationMs: number, sleeper: Sleeper): Promi
   })
 }
 
-/** One wait of some work for a clock. Ten thousand may wait at once, so that little is kept of each. */
+/** One sleep. Ten thousand may sleep at once, so it is small. */
 export class Sleep {
   cancel: (() => void) | undefined
   readonly #sleeper: Sleeper
@@ -74,13 +69,11 @@ export class Sleep {
     sleeper.asleep(this)
   }
 
-  /** Its time has come. */
   end(): void {
     this.#sleeper.awake(this)
     this.#resolve()
   }
 
-  /** The work was called off. */
   breakOff(): void {
     this.cancel?.()
     this.#sleeper.awake(this)

@@ -12,19 +12,17 @@ import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
-/** A line that a person types to a program, instead of a message to its agent. */
+/** A command that a user types instead of a message to the agent. */
 export interface ContextCommand {
-  /** With its slash. */
+  /** With the slash, as its aliases. */
   readonly name: string
-  /** Other names for it, each with its slash. */
   readonly aliases: readonly string[]
-  /** What may stand behind the name, such as `[focus]`; empty: nothing. */
+  /** What may follow the name, such as `[focus]`; empty: nothing. */
   readonly argument: string
-  /** What it does, in a line. */
   readonly help: string
 }
 
-/** What came of a line: it was none of these commands, or here is what to show. */
+/** Not handled: the line was no command. */
 export type ContextCommandResult =
   | { readonly handled: false; readonly text?: undefined }
   | { readonly handled: true; readonly text: string }
@@ -57,7 +55,7 @@ const commands: readonly KnownCommand[] = [
     argument: '',
     help: 'Shows what keeps the context small, and how full it is.',
     isThere: () => true,
-    // Asked for in a tick: between ticks the world does not know what time it is.
+    // In a tick: between ticks the world's time is not current.
     run: (runner, agent) => runner.change((world) => contextReport(contextStats(world, agent), world.nowMs)),
   },
   {
@@ -89,7 +87,7 @@ const commands: readonly KnownCommand[] = [
   },
 ]
 
-/** The commands that there are for an agent as it is configured now. */
+/** The commands that an agent has as configured. */
 export function contextCommands(world: World, agent: Entity): readonly ContextCommand[] {
   return commands
     .filter(({ isThere }) => isThere(world, agent))
@@ -97,7 +95,7 @@ export function contextCommands(world: World, agent: Entity): readonly ContextCo
 }
 
 /**
- * Carries out a line that a person typed, if it is one of `contextCommands`. What went wrong is part of the text.
+ * Runs a line that a user typed, if it is one of `contextCommands`. Failures are part of the text.
  *
  * @throws `world-driven` if the Runner is not running; what the Runner fails with
  */
@@ -155,13 +153,13 @@ async function resumeAfterCeiling(runner: Runner, agent: Entity, argument: strin
   return wasReached ? `The cost ceiling is reset.${room} Say what is to be done next.` : room.trim()
 }
 
-/** What is no amount is `NaN`. */
+/** `NaN` unless the text is an amount above 0. */
 function dollars(text: string): number {
   const amount = /^\$?(\d+\.?\d*|\.\d+)$/.exec(text)?.[1]
   return amount !== undefined && Number(amount) > 0 ? Number(amount) : NaN
 }
 
-/** A reset that was refused is no defect: the person is told what to do. */
+/** Tells the user what to do after a refused reset. */
 function refusalText(error: unknown): string {
   if (!(error instanceof EntiaError)) throw error
   if (error.code === 'limit-reached') {

@@ -1,3 +1,6 @@
+import { didYouMean } from '../../world/near-names.ts'
+import { shortly } from '../../world/known-options.ts'
+import { standardEventTypes } from '../../protocol/event.ts'
 import { inputKinds, inputSchema, type StandardInput } from '../../protocol/input.ts'
 import { SeenInputs } from '../../../components/agent/host-facts.ts'
 import { canonical } from '../../world/canonical.ts'
@@ -7,11 +10,11 @@ import { inspect } from '../../world/inspect.ts'
 import { issueText } from '../../world/issue-text.ts'
 import { callback, refuseMisfit } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
-import { undeclaredInput } from './declared-names.ts'
+import { runnerEventTypes } from './events.ts'
 import { Inbox, type Waiter } from './inbox.ts'
 import type { TickLoop } from './tick-loop.ts'
 
-/** What only a Runner knows to be true. */
+/** Kinds that only a Runner posts. */
 const ownKinds: ReadonlySet<unknown> = new Set([
   'admitted',
   'change',
@@ -23,20 +26,20 @@ const ownKinds: ReadonlySet<unknown> = new Set([
   'subtask-spent',
 ])
 
-/** The way into a world that is driven: for programs, for what effects come to, and for what is learned of other worlds. */
+/** Takes the inputs of a world that is driven: from programs, from effects, and from other worlds. */
 export class Entrance {
   readonly inbox: Inbox
   /** Inputs that came under an id for a second time. */
   dropped = 0
-  /** Nothing comes in any more but what is learned of other worlds, for the last tick. */
+  /** Takes only what other worlds report, for the last tick. */
   isClosed = false
-  /** What was learned of other worlds too late for all but the last tick. */
+  /** Reports of other worlds that only the last tick can take. */
   readonly late: Input[] = []
   readonly #world: World
   /** Posts under an id that are not committed yet. */
   readonly #uncommitted = new Map<string, Promise<void>>()
   #loop: TickLoop | undefined
-  /** Posted to the world before its first tick. Kept out of the store's snapshot, which would bring them in again after a crash. */
+  /** Posted to the World before its first tick. The store's snapshot has none of them, or a crash would repeat them. */
   #early: Input[] = []
 
   constructor(world: World, maxInputsPerTick: number) {
@@ -44,7 +47,7 @@ export class Entrance {
     this.inbox = new Inbox(maxInputsPerTick)
   }
 
-  /** Takes over what is posted to the World itself. @throws `invalid-input` for what was posted before and is none */
+  /** Takes over what is posted to the World itself. @throws `invalid-input` for what was posted before */
   attach(): void {
     const { core } = this.#world
     for (const [index, input] of core.inbox.entries()) {
@@ -64,13 +67,13 @@ export class Entrance {
     core.drive({ name: 'a Runner', post })
   }
 
-  /** Leaves what was posted with the World: it is not driven after all. */
+  /** Returns what was posted to the World, which is not driven after all. */
   detach(): void {
     this.#world.core.drive(undefined)
     this.#world.core.inbox.push(...this.#early.splice(0))
   }
 
-  /** From here on a loop takes what comes in: first these. */
+  /** Inputs go to this loop from now on: first these. */
   open(loop: TickLoop, first: readonly (StandardInput | Input)[]): void {
     const world = this.#world
     this.#loop = loop
@@ -79,7 +82,7 @@ export class Entrance {
     for (const input of this.#early.splice(0)) this.#enterPosted(input)
   }
 
-  /** The loop that takes what comes in. @throws `world-driven` unless it goes on, and what it has failed with */
+  /** @throws `world-driven` unless the loop is running, and what it has failed with */
   get loop(): TickLoop {
     if (this.#loop?.failure !== undefined) throw this.#loop.failure
     if (this.#loop !== undefined && !this.isClosed) return this.#loop
@@ -105,7 +108,6 @@ export class Entrance {
     }
   }
 
-  /** Changes the world at the next tick. Resolves with what the function gives once that is committed. */
   async change<T>(change: (world: World) => T): Promise<T> {
     refuseMisfit('runner.change', 'change', change, callback)
     const results: T[] = []
@@ -114,14 +116,14 @@ export class Entrance {
     return results.at(-1) as T
   }
 
-  /** Puts in what was learned of another world; `undefined`: it waits for the last tick of a Runner that stops. */
+  /** Takes a report of another world; `undefined`: it waits for the last tick of a Runner that stops. */
   learn(input: Input): Promise<void> | undefined {
     if (!this.isClosed) return this.#committed((waiter) => this.inbox.push(input, waiter), false)
     this.late.push(input)
     return undefined
   }
 
-  /** Puts in what is not waited for. */
+  /** Takes an input whose commit is not awaited. */
   enter(input: StandardInput | Input): void {
     if (this.isClosed || this.#loop === undefined || this.#loop.failure !== undefined) return
     this.inbox.push(canonical(input, () => 'an input') as Input)
@@ -136,7 +138,7 @@ export class Entrance {
     })
   }
 
-  /** If the Runner is stopped before it is taken, it is in the world's inbox again. */
+  /** If the Runner stops before a tick takes it, it returns to the world's inbox. */
   #enterPosted(input: Input): void {
     const { loop } = this
     if (this.#isRepeated(input)) return
@@ -147,7 +149,7 @@ export class Entrance {
     loop.wake()
   }
 
-  /** Drops and counts what comes under an id for a second time. */
+  /** Drops and counts repeated ids. */
   #isRepeated({ id }: Input): boolean {
     if (typeof id !== 'string' || this.inbox.isNew(id)) return false
     this.dropped++
@@ -155,12 +157,7 @@ export class Entrance {
   }
 }
 
-/**
- * An input from outside, canonical, as it may enter a world.
- *
- * @param id to take it under, once
- * @throws `invalid-input`, `not-json`
- */
+/** A program's input, checked and canonical. @throws `invalid-input`, `not-json` */
 export function postedInput(world: World, input: unknown, id?: string): Input {
   const stored = canonical(isObject(input) && id !== undefined ? { ...input, id } : input, () => 'an input')
   const problem = problemOf(world, stored)
@@ -186,10 +183,35 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What a change has given, if it is no promise. @throws `invalid-argument` */
+/** @throws `invalid-argument` for a promise */
 function synchronous<T>(result: T): T {
   if (!(result instanceof Promise)) return result
   result.catch(() => undefined)
   const what = 'runner.change: the function has to be synchronous, it gave a promise.'
   throw new EntiaError('invalid-argument', what)
+}
+
+/** @throws `invalid-argument` for a listener that is no function, or of events that no system emits */
+export function checkListening({ systems }: World, type: string, listener: unknown): void {
+  const known = new Set(['*', ...standardEventTypes, ...runnerEventTypes])
+  for (const { events = [] } of systems) for (const own of events) known.add(own)
+  if (known.has(type)) return refuseNoFunction(type, listener)
+  const hint = typeof type === 'string' ? didYouMean(type, known) : ''
+  const advice = `An event of your own is declared by the system that emits it: { name, events: [${inspect(type)}], run }.`
+  throw new EntiaError('invalid-argument', `runner.on: there is no event ${inspect(type)}.${hint} ${advice}`, { type })
+}
+
+function refuseNoFunction(type: string, listener: unknown): void {
+  if (typeof listener === 'function') return
+  const what = `runner.on: the listener of '${type}' must be a function, got ${shortly(listener)}`
+  throw new EntiaError('invalid-argument', `${what}. Write runner.on('${type}', (event) => { … }).`)
+}
+
+/** Refuses a kind that neither the standard systems nor the world's own take. */
+function undeclaredInput({ systems }: World, kind: string, standard: readonly string[]): string | undefined {
+  const own = systems.flatMap(({ inputs = [] }): readonly string[] => inputs)
+  if (own.includes(kind)) return undefined
+  const hint = didYouMean(kind, [...standard, ...own])
+  const advice = `An input of your own is declared by the system that takes it: { name, inputs: [${inspect(kind)}], run }.`
+  return `No system takes inputs of kind '${kind}'.${hint} ${advice}`
 }

@@ -6,15 +6,14 @@ import type { WorldEvent } from '../../world/input.ts'
 import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 
-/** The field in which an event has content that its agent's conversation holds as well, by the event's type. */
+/** The field, by event type, whose content is in the agent's conversation as well. */
 const contentFields: Readonly<Record<string, string>> = { 'tool-answered': 'result', 'tool-called': 'arguments' }
 
-/** Events as they are written down: content is found again in the world by the id of the call, so it is not there twice. */
+/** Events as stored: content that the world has already is left out, and found again by the id of the call. */
 export function withoutContent(events: readonly WorldEvent[]): readonly WorldEvent[] {
   return events.some(({ type }) => Object.hasOwn(contentFields, type)) ? events.map(withoutContentOf) : events
 }
 
-/** An event as it is written down. */
 export function withoutContentOf(event: WorldEvent): WorldEvent {
   const field = Object.hasOwn(contentFields, event.type) ? contentFields[event.type] : undefined
   if (field === undefined || !Object.hasOwn(event, field)) return event
@@ -22,7 +21,7 @@ export function withoutContentOf(event: WorldEvent): WorldEvent {
   return brief as WorldEvent
 }
 
-/** Events of a world's newest tick, as they were told when it was committed. */
+/** Stored events of a world's newest tick, with their content. */
 export function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
   return events.map((event) => {
     if (event.type === 'tool-called') return { ...event, arguments: argumentsOf(world, event) }
@@ -47,7 +46,7 @@ function resultOf(world: World, { agent, callId }: WorldEvent): Json {
   return []
 }
 
-/** Ids of calls may come again in later turns. */
+/** Newest first, since ids of calls may repeat in later turns. */
 function* newestFirst(world: World, agent: Entity): Generator<Message> {
   const messages = (world.exists(agent) ? world.get(agent, Conversation) : undefined) ?? []
   for (let index = messages.length - 1; index >= 0; index--) yield messages[index] as Message

@@ -4,7 +4,7 @@ import type { Entity } from '../../world/component.ts'
 import type { EntiaError, EntiaErrorCode } from '../../world/entia-error.ts'
 import type { OwnEvents, WorldEvent } from '../../world/input.ts'
 
-/** When something happened. Of an event of a tick, that is when it ticked. */
+/** When an event happened. For an event of a tick: the time of the tick. */
 export interface EventTime {
   /** World time, in milliseconds. */
   readonly nowMs: number
@@ -12,18 +12,21 @@ export interface EventTime {
   readonly dateMs: number
 }
 
-/** Where and when an event stands in a world's history. What a restart tells again has the same place and time. */
+/**
+ * The place of an event in a world's history. An event that is repeated after a restart has the same. Listeners get a tick's
+ * events after its effects have begun: a synchronous tool may run before they hear its `tool-called`.
+ */
 export interface EventPlace extends EventTime {
   readonly world: string
   readonly tick: number
   readonly index: number
-  /** Of an event in a session's world: the sessions above and its own, outermost first. */
+  /** For an event of a session's world: ids of the sessions above and its own, outermost first. */
   readonly path?: readonly string[]
 }
 
-/** What a Runner tells besides the world's own events: as it happens, before any commit. */
+/** Events of a Runner, besides the world's own: emitted as they happen, before any commit. */
 export interface RunnerEvents {
-  /** A piece of an answer. `index` counts the pieces of this try. */
+  /** A piece of a reply. `index` counts the pieces of this try. */
   'model-delta': {
     readonly world: string
     readonly agent: Entity
@@ -32,7 +35,7 @@ export interface RunnerEvents {
     readonly index: number
     readonly delta: ModelDelta
   }
-  /** The pieces of this try count no more: it failed or was stopped. */
+  /** This try failed or was stopped: discard its pieces. */
   'model-discarded': {
     readonly world: string
     readonly agent: Entity
@@ -44,14 +47,14 @@ export interface RunnerEvents {
     readonly agent: Entity
     readonly effect: Entity
     readonly message: string
-    /** From 0 to 1, where the tool can tell. */
+    /** From 0 to 1, if the tool knows. */
     readonly fraction?: number | undefined
   }
-  /** The provider asked to be left alone; its calls wait. */
+  /** The provider asked for a pause; its calls wait. */
   'provider-held': { readonly world: string; readonly provider: string; readonly untilMs: number }
   /**
-   * A provider sent token counts that can be none (negative, a fraction, a text): they are unknown, and the reply stays.
-   * `counts`: what was sent, by the name that the count has in `TokenUsage`.
+   * A provider sent invalid token counts (negative, a fraction, a text): they count as unknown, and the reply stays.
+   * `counts`: what was sent, by name in `TokenUsage`.
    */
   'usage-dropped': {
     readonly world: string
@@ -64,9 +67,9 @@ export interface RunnerEvents {
   /** The journal of a session that was running cannot be read: the session fails. */
   'session-lost': { readonly world: string; readonly sessionId: string; readonly message: string }
   /**
-   * The Runner has failed: it ticks no more, and nothing of what it was at is settled. The store has what was committed.
-   * Without a listener for this, and if no `idle()`, `post()` or `change()` was awaited that rejects with it, the process
-   * emits a warning with the code `ENTIA_RUNNER_FAILED`. With a `path`: that of a session, which fails with it.
+   * The Runner has failed: it stops, and its work is not settled. The store has what was committed. Without a listener for
+   * this, and without a pending `idle()`, `post()` or `change()` that rejects with it, the process emits a warning with the
+   * code `ENTIA_RUNNER_FAILED`. With a `path`: the Runner of a session, which fails with it.
    */
   'runner-failed': {
     readonly world: string
@@ -75,9 +78,9 @@ export interface RunnerEvents {
     readonly error: EntiaError
   }
   /**
-   * The store once had newer ticks of this world: its log or its newest rows were deleted, a backup was put in its place,
-   * or a power cut took commits that were not synced. The world goes on from what is there. `foundTick`: the
-   * newest tick that is there, absent if there is none. If no listener hears it, it is a process warning.
+   * The store has lost newer ticks of this world: its log or newest rows were deleted, a backup replaced it, or a power cut
+   * took commits that were not synced. The world continues from `foundTick`, the newest tick that is there (absent: none).
+   * Without a listener, it is a process warning.
    */
   'ticks-lost': {
     readonly world: string
@@ -89,7 +92,6 @@ export interface RunnerEvents {
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
 }
 
-/** The types of these events. */
 export const runnerEventTypes = Object.keys({
   'model-delta': true,
   'model-discarded': true,
@@ -103,19 +105,18 @@ export const runnerEventTypes = Object.keys({
   'ticks-lost': true,
 } satisfies Record<keyof RunnerEvents, true>)
 
-/** One of them, before its time is noted. */
+/** One of them, without its time. */
 export type StreamEvent = { [K in keyof RunnerEvents]: { readonly type: K } & RunnerEvents[K] }[keyof RunnerEvents]
 
 type CommittedEvents = { readonly [K in keyof StandardEvents]: StandardEvents[K] & EventPlace }
 type StreamedEvents = { readonly [K in keyof RunnerEvents]: RunnerEvents[K] & EventTime }
-/** Of a program's own. */
 type DeclaredEvents = { readonly [K in keyof OwnEvents]: OwnEvents[K] & EventPlace }
 export type EventsByType = CommittedEvents & DeclaredEvents & StreamedEvents
 
-/** Any event that a listener can be told. */
+/** Any event that a listener can get. */
 export type RunnerEvent =
   | { [K in keyof EventsByType]: { readonly type: K } & EventsByType[K] }[keyof EventsByType]
   | TickEvent
 
-/** An event of a committed tick, of whatever type. */
+/** An event of a committed tick, of any type. */
 export type TickEvent = WorldEvent & EventPlace

@@ -2,7 +2,7 @@ import { minSeenInputs } from '../../../components/agent/host-facts.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 
-/** Who is told when its input is committed. */
+/** Waits for the commit of an input. */
 export interface Waiter {
   resolve(): void
   reject(error: unknown): void
@@ -10,10 +10,7 @@ export interface Waiter {
   readonly isProgram?: boolean
 }
 
-/**
- * Puts in what a Runner has learned of other worlds. Resolves once it is committed; nothing: it waits for the last tick of a
- * Runner that stops.
- */
+/** Takes a report of another world. Resolves once it is committed; `undefined`: it waits for the last tick of a Runner that stops. */
 export type Enter = (input: Input) => Promise<void> | undefined
 
 type Change = (world: World) => void
@@ -24,13 +21,13 @@ interface Entry {
   readonly waiter?: Waiter | undefined
 }
 
-/** What one tick takes in. A change, if there is one, comes before the inputs. */
+/** What one tick takes: a change, if there is one, before the inputs. */
 export interface Intake {
   readonly change: { readonly make: Change; readonly waiter: Waiter | undefined } | undefined
   readonly entries: readonly (Entry & { readonly input: Input })[]
 }
 
-/** What waits to enter the world, in order of arrival. */
+/** Inputs and changes that wait for a tick, in order of arrival. */
 export class Inbox {
   readonly #maxInputs: number
   readonly #seen = new Set<string>()
@@ -45,7 +42,7 @@ export class Inbox {
     return this.#entries.length - this.#next
   }
 
-  /** Ids that the world has seen already. */
+  /** Adds ids that the world has seen. */
   remember(ids: Iterable<string>): void {
     for (const id of ids) this.isNew(id)
   }
@@ -66,7 +63,7 @@ export class Inbox {
     this.#entries.push({ change, waiter })
   }
 
-  /** Takes what goes into one tick: at most so many inputs, and at most one change, before them. */
+  /** Takes what goes into one tick. */
   take(): Intake {
     const first = this.#entries[this.#next]
     const change = first?.change === undefined ? undefined : { make: first.change, waiter: first.waiter }
@@ -82,13 +79,12 @@ export class Inbox {
     return { change, entries }
   }
 
-  /** Puts inputs back that were taken too early. */
   putBack(entries: readonly Entry[]): void {
     this.#entries = [...entries, ...this.#entries.slice(this.#next)]
     this.#next = 0
   }
 
-  /** Empties it; gives those who wait. */
+  /** Empties it; returns the waiters. */
   drain(): Waiter[] {
     const waiters = this.#entries.slice(this.#next).flatMap(({ waiter }) => waiter ?? [])
     this.#entries = []
@@ -97,7 +93,7 @@ export class Inbox {
   }
 }
 
-/** A change that came as an input (from before the start) can only be a tick's first. */
+/** A change from before the start is an input, and must be the first of its tick. */
 function isPlain(entry: Entry | undefined, isFirst: boolean): boolean {
   return entry?.input !== undefined && (isFirst || entry.input.kind !== 'change')
 }

@@ -17,11 +17,11 @@ import { Host } from '../effects/host.ts'
 import { type HostOptions, hostOptionNames } from '../effects/host-options.ts'
 
 export interface RunnerOptions extends HostOptions {
-  /** A Host that several Runners share; instead of the options of one. */
+  /** A Host that several Runners share, instead of its options. */
   readonly host?: Host
-  /** Where the world is kept. Absent: it lives as long as the process. */
+  /** Where the world is stored. Absent: it lives as long as the process. */
   readonly store?: Store
-  /** Keep all ticks in the store, so that the run can be replayed. @default false */
+  /** Keep all ticks in the store, to replay the run. @default false */
   readonly record?: boolean
   /** Most inputs that one tick takes. @default 256 */
   readonly maxInputsPerTick?: number
@@ -29,18 +29,17 @@ export interface RunnerOptions extends HostOptions {
 
 export interface OpenRunnerOptions extends RunnerOptions {
   readonly store: Store
-  /** Of the world in the store. */
   readonly name: string
   readonly systems: readonly System[]
   readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
-  /** Makes the world if the store has none of that name. Absent: that is an error. */
+  /** Creates the world if the store has none of that name. Absent: that is an error. */
   readonly create?: () => World
 }
 
 /** Counts since the Runner started. */
 export interface RunnerStats {
   readonly ticks: number
-  /** Outcomes that came too late, and inputs that came twice. */
+  /** Late outcomes and repeated inputs. */
   readonly dropped: number
   readonly inFlight: number
 }
@@ -77,7 +76,7 @@ export function checkOpenOptions(options: OpenRunnerOptions): void {
   refuseMisfit('Runner.open', 'name', options.name, filledText)
 }
 
-/** The Host that a Runner's options name or describe. @throws `invalid-argument` */
+/** The given Host, or one made of the options. @throws `invalid-argument` */
 export function hostOf(options: RunnerOptions): Host {
   checkRunnerOptions(options)
   const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
@@ -88,7 +87,7 @@ export function hostOf(options: RunnerOptions): Host {
   throw new EntiaError('invalid-argument', `Runner: ${names.join(', ')} beside 'host'. Give them to the Host.`)
 }
 
-/** Refuses what a program without types may pass. @throws `invalid-argument` */
+/** @throws `invalid-argument` */
 export function refuseNoWorld(world: unknown): void {
   if (world instanceof World) return
   const what = `Runner: the first argument must be a World, got ${shortly(world)}`

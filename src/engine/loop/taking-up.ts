@@ -13,31 +13,25 @@ import { subagentToolNames } from '../../rules/delegation/declarations.ts'
 import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
-import type { StreamEvent } from './events.ts'
 import type { Host } from '../effects/host.ts'
 import { newFacts } from '../effects/host-facts.ts'
 import type { Listeners } from './listeners.ts'
 import type { HeldWorld } from './stored-world.ts'
 import { callsOf, goneTools, type ToolAddition, toolChanges } from './tool-changes.ts'
 
-/** What a Runner finds in a world that it takes up on a Host. */
+/** What a start finds in a world. */
 export interface Found {
-  /** What the world does not know yet of the Host. */
+  /** Facts of the Host that the world does not know yet. */
   readonly facts: HostFactsData | undefined
   /** How the tools of its agents change. */
   readonly tools: ToolChanges | undefined
-  /** Effects that run again, and have to be given another try before. */
+  /** Effects that run again, after the first tick has counted another try. */
   readonly reruns: readonly Entity[]
-  /** Effects that do not begin before the first tick has looked at them. */
+  /** Effects that begin after the first tick. */
   readonly heldBack: readonly Entity[]
 }
 
-/**
- * Looks a world over before it is taken up.
- *
- * @param isKept it has a store
- * @throws what `Runner.start` throws before anything has run
- */
+/** Checks a world before the start. @param isKept it has a store. @throws what `Runner.start` throws before anything runs */
 export function lookOver(world: World, host: Host, isKept: boolean, additions: readonly ToolAddition[]): Found {
   const gone = goneTools(world, host)
   checkParts(world, host, gone)
@@ -47,20 +41,19 @@ export function lookOver(world: World, host: Host, isKept: boolean, additions: r
   return { facts, tools, reruns, heldBack: [...reruns, ...callsOf(world, gone)] }
 }
 
-/** A key of the configuration, as files have it. */
 const smallModelPath = 'context.agentic.small_model'
 
 /**
- * Refuses a world that needs what the Host lacks, before it ticks.
+ * Refuses a world that needs what the Host lacks.
  *
- * @param gone tools that an earlier Host had: what becomes of those is another question
+ * @param gone tools that only an earlier Host had, which `onToolChange` decides about
  * @throws `unknown-provider`, `config-invalid` for a small model whose provider is unknown, `missing-handler`, `tool-conflict`
  */
 function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
-  // Straight from the columns: bitECS is not to follow these components for one look at the start.
+  // From the columns: a query would have bitECS follow these components from here on.
   const { state } = world.core
   if (world.systems.length === 0) {
-    const what = `World '${world.name}' has no systems, so nothing would ever happen in it`
+    const what = `World '${world.name}' has no systems, so nothing would happen in it`
     throw new EntiaError('invalid-argument', `${what}. Write new World({ systems: standardSystems() }).`)
   }
   for (const agent of state.entitiesWith(Llm)) {
@@ -70,7 +63,7 @@ function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
   }
   for (const agent of state.entitiesWith(Context)) {
     const { smallModel, tools } = world.read(agent, Context).agentic
-    // By its bare name, it is one of the agent's own provider.
+    // A name without a provider means the agent's own.
     if (!tools || smallModel?.includes('/') !== true) continue
     const problem = providerProblem(host, agent, smallModelPath, smallModel)
     if (problem === undefined) continue
@@ -94,7 +87,6 @@ function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
   }
 }
 
-/** What is wrong with a model of an agent, if the host has no provider for it. */
 function providerProblem(host: Host, agent: Entity, what: string, model: string): string | undefined {
   const { provider } = parseModel(model)
   if (host.hasProvider(provider)) return undefined
@@ -104,7 +96,7 @@ function providerProblem(host: Host, agent: Entity, what: string, model: string)
   )
 }
 
-/** An agent that may delegate has the `subagent` tools: none of its own goes by one of their names. */
+/** An agent that may delegate gets the `subagent` tools, and must have no tool of the same name. */
 function assertNoConflict(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {
   if (!world.has(agent, SubagentRegistry)) return
   const names: readonly string[] = subagentToolNames
@@ -117,10 +109,7 @@ function assertNoConflict(world: World, agent: Entity, tools: readonly ToolDecla
   )
 }
 
-/**
- * The `keyed` tool calls that a world was left with, ascending: each may have begun, and is about to run again. Nothing in
- * the world says which have: to mark that would take a commit before each.
- */
+/** Pending `keyed` tool calls, ascending: each may have begun, and runs again. To know would take a commit before each call. */
 function begunBefore(world: World): readonly Entity[] {
   const { state } = world.core
   return state.entitiesWith(Pending).filter((call) => {
@@ -144,10 +133,7 @@ export function startedInput(
   }
 }
 
-/**
- * What `newId` of a root world is to mix in from here on. In the store before the first tick, so that a start that was cut
- * off goes on under the same.
- */
+/** The run id that `newId` of a root world mixes in. Stored before the first tick, so that an interrupted start keeps it. */
 export function runId(
   world: World,
   { seams }: Host,
@@ -158,18 +144,17 @@ export function runId(
   const { newRun } = seams
   if (newRun !== undefined) return run ?? newRun()
   if (run === undefined) return isSeeded || store === undefined ? undefined : crypto.randomUUID()
-  // Ids may have been given that the store knows nothing of any more: in transcripts beside a restored backup, for one.
+  // The store may have lost ids that are in use elsewhere, such as in transcripts beside a restored backup.
   return journal?.lost === undefined ? run : crypto.randomUUID()
 }
 
-/** Emits what the last process may not have emitted: events of the newest committed tick, and that ticks are lost. */
+/** Emits what the last process may not have emitted: events of the newest tick, and that ticks are lost. */
 export function emitAgain(world: World, { journal, lastEvents = [] }: HeldWorld, listeners: Listeners): void {
   const { dateMs, name, nowMs, tick } = world
   lastEvents.forEach((event, index) => listeners.emit({ ...event, world: name, tick, index, nowMs, dateMs }))
   emitLostTicks(name, journal?.lost, listeners)
 }
 
-/** Says of a world that is taken up that its store has lost ticks: to listeners, or else as a process warning. */
 function emitLostTicks(world: string, lost: LostTicks | undefined, listeners: Listeners): void {
   if (lost === undefined) return
   const { tick, newestTick } = lost
@@ -178,13 +163,7 @@ function emitLostTicks(world: string, lost: LostTicks | undefined, listeners: Li
     `The store of world '${world}' has lost commits: ${there}, and tick ${newestTick} was committed. Its log or its newest ` +
     'rows were deleted, a backup was put in its place, or a power cut took what was not synced. The world goes on from ' +
     'what is there; what it did after that may be done again.'
-  const event = {
-    type: 'ticks-lost',
-    world,
-    ...(tick !== undefined && { foundTick: tick }),
-    newestTick,
-    message,
-  } as const
-  if (listeners.has(event.type)) listeners.emit(event satisfies StreamEvent)
+  const found = tick === undefined ? {} : { foundTick: tick }
+  if (listeners.has('ticks-lost')) listeners.emit({ type: 'ticks-lost', world, ...found, newestTick, message })
   else process.emitWarning(message, 'EntiaWarning')
 }

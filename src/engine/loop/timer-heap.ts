@@ -1,22 +1,18 @@
-/** Something that is to happen at an instant. */
 export interface Timer {
   readonly instantMs: number
   readonly fire: () => void
-  /** Nothing is to happen after all. */
+  /** Asked at that instant: skip it. */
   readonly isOff: (() => boolean) | undefined
 }
 
 interface Placed extends Timer {
-  /** Tells timers of one instant apart: the lower was added before. */
+  /** Orders timers of one instant. */
   readonly sequence: number
-  /** Its index in the heap; -1 if it is not there any more. */
+  /** Its index in the heap; -1 once it was removed. */
   place: number
 }
 
-/**
- * Timers, of which the next one is always at hand: a binary heap. To add or to remove one costs the logarithm of how many
- * there are.
- */
+/** A binary heap of timers. */
 export class TimerHeap {
   readonly #heap: Placed[] = []
   #sequence = 0
@@ -25,12 +21,12 @@ export class TimerHeap {
     return this.#heap.length
   }
 
-  /** The earliest; of one instant, the one that was added first. */
+  /** The earliest; of one instant, the one added first. */
   get next(): Timer | undefined {
     return this.#heap[0]
   }
 
-  /** Gives a function that removes it. Nothing happens if it is not there any more. */
+  /** Returns a function that removes it; idempotent. */
   add(instantMs: number, fire: () => void, isOff?: () => boolean): () => void {
     const timer = { instantMs, fire, isOff, sequence: this.#sequence++, place: this.#heap.length }
     this.#heap.push(timer)
@@ -38,7 +34,6 @@ export class TimerHeap {
     return () => this.#remove(timer)
   }
 
-  /** Removes the next one, and gives it. */
   take(): Timer | undefined {
     const [first] = this.#heap
     if (first !== undefined) this.#remove(first)

@@ -12,7 +12,6 @@ import { count, refuseMisfit, text } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 
-/** A tool that a program gives to an agent. */
 export interface ToolAddition {
   readonly agent: Entity
   readonly tool: string
@@ -25,17 +24,15 @@ export function checkedAddition(agent: Entity, tool: string): ToolAddition {
   return { agent, tool }
 }
 
-/** One tool of an agent that is not what it was. */
 interface Difference extends ToolAddition {
   readonly change: 'changed' | 'removed'
-  /** As it is now. */
   readonly now: ToolDeclaration | undefined
 }
 
 /**
- * What is different about a Host's tools, for the world that it takes up to apply in its first tick.
+ * How the tools of a world change with its Host, for its first tick to apply.
  *
- * @param facts what is new about the Host. Absent: nothing, and then no tool has changed
+ * @param facts new facts of the Host. Absent: no tool has changed
  * @throws `tool-changed` where changes are refused
  */
 export function toolChanges(
@@ -58,12 +55,12 @@ export function toolChanges(
   }
 }
 
-/** Tools that an earlier Host of a world had, and this one has not. */
+/** Tools that an earlier Host of a world had and this one lacks. */
 export function goneTools(world: World, host: Host): ReadonlySet<string> {
   return new Set([...knownDeclarations(knownHost(world)).keys()].filter((name) => host.tool(name) === undefined))
 }
 
-/** Calls of tools that are gone, which are not to begin before the first tick has looked at them. */
+/** Pending calls of these tools. */
 export function callsOf(world: World, tools: ReadonlySet<string>): readonly Entity[] {
   if (tools.size === 0) return []
   const { state } = world.core
@@ -74,7 +71,7 @@ function differencesOf(world: World, host: Host): readonly Difference[] {
   const known = knownDeclarations(knownHost(world))
   if (known.size === 0) return []
   return world.entitiesWith(ToolRegistry).flatMap((agent): readonly Difference[] => {
-    // A fork begins its requests as its parent's begin, or did.
+    // A fork keeps its parent's request prefix.
     if (world.get(agent, Ancestry)?.sessions.at(-1)?.kind === 'fork') return []
     return world.read(agent, ToolRegistry).tools.flatMap((tool): readonly Difference[] => {
       const { name } = tool
@@ -83,7 +80,7 @@ function differencesOf(world: World, host: Host): readonly Difference[] {
       const now = host.tool(name)?.declaration
       if (now === undefined) return [{ agent, tool: name, change: 'removed', now }]
       const hash = declarationHash(tool)
-      // What was never a Host's is the program's own, such as a stricter declaration for one agent.
+      // A declaration that no Host had is the program's own, such as a stricter one for one agent.
       const hasChanged = hash !== declarationHash(now) && hashes.has(hash)
       return hasChanged ? [{ agent, tool: name, change: 'changed', now }] : []
     })

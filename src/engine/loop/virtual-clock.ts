@@ -14,18 +14,17 @@ import { type Timer, TimerHeap } from './timer-heap.ts'
 export interface VirtualClockOptions {
   /** Unix time at the start. @default 0 */
   readonly dateMs?: number
-  /** Jump to the next timer by itself whenever nothing is under way. @default true */
+  /** Jump to the next timer whenever all work waits. @default true */
   readonly auto?: boolean
-  /** Called when nothing is under way and there is no timer to jump to: of itself nothing will happen any more. */
+  /** Called when all work waits and there is no timer to jump to. */
   readonly whenQuiet?: () => void
   /**
-   * Whether the timers of an instant go off together, as far as nothing that takes longer begins with one of them: a world
-   * then takes in one tick what comes of them. @default each with all that follows from it, before the next one
+   * Fire the timers of one instant together, until one of them starts work that takes longer: a world then handles them in
+   * one tick. @default each with all that follows from it, before the next
    */
   readonly together?: () => boolean
   /**
-   * So many jumps and ticks may follow on one another before the event loop turns for others. A turn takes as long as a
-   * small tick. @default 0
+   * Most jumps and ticks in a row before the event loop turns. A turn takes as long as a small tick. @default 0
    */
   readonly stepsWithoutTurn?: number
 }
@@ -43,10 +42,7 @@ const duration: Shape = {
   fits: (value) => Number.isFinite(value) && (value as number) >= 0,
 }
 
-/**
- * Time that passes only by jumps: from timer to timer as soon as all work waits for the clock, or by `advance`. Hours of
- * an agent's life take no longer than its work.
- */
+/** Time that jumps from timer to timer as soon as all work waits for the clock, or by `advance`. */
 export class VirtualClock implements Clock {
   readonly #dateMs: number
   readonly #auto: boolean
@@ -56,14 +52,13 @@ export class VirtualClock implements Clock {
   readonly #timers = new TimerHeap()
   #nowMs = 0
   #working = 0
-  /** Worlds among those at work that are only about to tick. */
+  /** Those of them that are worlds about to tick. */
   #ticking = 0
   #considering = false
-  /** Timers go off: until those of their instant have, nobody ticks, and there is no other jump. */
+  /** Timers are firing: until those of this instant have, no world ticks and there is no other jump. */
   #isFiring = false
-  /** What is to be called one after the other, if the event loop does not see to that. */
+  /** Callbacks in order, if the event loop does not order them. */
   readonly #line: (() => void)[] = []
-  /** The first of the line is about to be called. */
   #isServing = false
   #stepsOfTurn = 0
 
@@ -86,7 +81,7 @@ export class VirtualClock implements Clock {
     return this.#dateMs + this.#nowMs
   }
 
-  /** @param isOff asked at that instant: nothing is to happen after all */
+  /** @param isOff asked at that instant: skip it */
   at(instantMs: number, fire: () => void, isOff?: () => boolean): () => void {
     if (typeof instantMs !== 'number' || Number.isNaN(instantMs))
       refuseMisfit('VirtualClock.at', 'instantMs', instantMs, finite)
@@ -116,7 +111,7 @@ export class VirtualClock implements Clock {
     this.#consider()
   }
 
-  /** Lets so much time pass, firing what comes due on the way, in order. @throws `invalid-argument` */
+  /** Lets time pass, firing what comes due in order. @throws `invalid-argument` */
   advance(durationMs: number): void {
     refuseMisfit('VirtualClock.advance', 'durationMs', durationMs, duration)
     const endMs = this.#nowMs + durationMs
@@ -125,7 +120,7 @@ export class VirtualClock implements Clock {
     this.#nowMs = endMs
   }
 
-  /** Jumps once everything that can go on without time passing has gone on. */
+  /** Jumps once all work waits for the clock. */
   #consider(): void {
     const isOver = this.#timers.size === 0 && this.#whenQuiet === undefined
     if (!this.#auto || this.#considering || this.#isFiring || this.#working > 0 || isOver) return
@@ -141,7 +136,7 @@ export class VirtualClock implements Clock {
     })
   }
 
-  /** Fires the other timers of this instant, each when all that a timer has set off without waiting is over. */
+  /** Fires the other timers of this instant, each once the work that one started without waiting is over. */
   #fireOthers(): void {
     const next = (): void => {
       if (!this.#isNow || this.#working !== this.#ticking) return this.#goOn()
@@ -157,14 +152,13 @@ export class VirtualClock implements Clock {
     this.#serve()
   }
 
-  /** Calls this when all that goes on without waiting has gone on: what was to be called before it, too. */
+  /** Calls this once work that does not wait is done, in order. */
   #afterwards(call: () => void): void {
     if (this.#stepsWithoutTurn === 0) return void setImmediate(call)
     this.#line.push(call)
     this.#serve()
   }
 
-  /** Has the first of the line called, and so on to its end. */
   #serve(): void {
     if (this.#isServing || this.#isFiring || this.#line.length === 0) return
     this.#isServing = true
@@ -178,7 +172,6 @@ export class VirtualClock implements Clock {
     setImmediate(next)
   }
 
-  /** Is there a timer left of this instant? */
   get #isNow(): boolean {
     return this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= this.#nowMs
   }
@@ -193,7 +186,7 @@ export class VirtualClock implements Clock {
 
 const past = Promise.resolve()
 
-/** From a microtask, nextTick comes once no microtask is left. */
+/** From a microtask, nextTick runs once no microtask is left. */
 function afterMicrotasks(call: () => void): void {
   void past.then(() => process.nextTick(call))
 }

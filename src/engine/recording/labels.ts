@@ -3,25 +3,21 @@ import { Subtask, type SubtaskData } from '../../../components/sessions/subtask.
 import type { DrivenWorld } from '../effects/host-seams.ts'
 import type { Step } from '../../world/journal.ts'
 
-/**
- * Names for worlds that people can read: the root's own, and for the world of a session that of its parent's world, the
- * agent and the number of the session, such as `team/1.2`: agent 1's second. Of a subtask: `team/1.sub2`.
- */
+/** Readable names of worlds: `team`, `team/1.2` for the second session of its agent 1, `team/1.sub2` for a subtask. */
 export class Labels {
   readonly #byWorld = new Map<string, string>()
 
-  /** A world's label. */
   of({ world, path }: DrivenWorld): string {
     if (path.length === 0) this.#byWorld.set(world.name, world.name)
     return this.named(world.name)
   }
 
-  /** The label of a world by its name; the name itself for one that nobody has told of. */
+  /** The label of a world by its name; the name itself if unknown. */
   named(world: string): string {
     return this.#byWorld.get(world) ?? world
   }
 
-  /** Learns the sessions and subtasks of a world that is taken up. */
+  /** Learns the sessions and subtasks of a world that starts. */
   learnAll(driven: DrivenWorld): void {
     const { world } = driven
     for (const session of world.entitiesWith(SubagentSession)) {

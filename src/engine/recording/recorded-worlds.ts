@@ -1,16 +1,14 @@
 import type { Component } from '../../world/component.ts'
 import type { Step } from '../../world/journal.ts'
 import type { SnapshotHead } from '../../world/snapshot.ts'
-import { World } from '../../world/world.ts'
-import type { System } from '../../world/world.ts'
+import { type System, World } from '../../world/world.ts'
 import { openSnapshot } from '../loop/journal-writer.ts'
 import { Labels } from './labels.ts'
 import type { Recording, SavedWorld } from './recording.ts'
 
-/** Reads one world of a recording. */
 export class RecordedWorld {
   readonly name: string
-  /** Version of entia that began its recording; `undefined`: one that did not note it. */
+  /** Version of entia that began the recording; `undefined` in old ones. */
   readonly version: string | undefined
   readonly head: SnapshotHead
   /** The lines of its first snapshot. */
@@ -30,7 +28,7 @@ export class RecordedWorld {
   /** The world as it was when the recording began. @throws what restoring throws */
   restore(options: { readonly components: Iterable<Component>; readonly systems?: readonly System[] }): World {
     const world = World.restore(this.lines, options)
-    // What had arrived comes in with the first recorded tick.
+    // The first recorded tick has these inputs.
     world.core.inbox.length = 0
     return world
   }
@@ -44,20 +42,15 @@ export class RecordedWorld {
   }
 }
 
-/** A world of a recording with its name for people. */
 export interface LabelledWorld {
   readonly recorded: RecordedWorld
-  /** As a simulation's trace names it: `team`, or `team/1.2` for the second session of agent 1. */
+  /** A readable name: `team`, or `team/1.2` for the second session of agent 1. */
   readonly label: string
   /** As it was when the recording began. */
   readonly world: World
 }
 
-/**
- * The worlds of a recording, each behind that of its parent.
- *
- * @throws `corrupt-journal`, and what restoring throws
- */
+/** The worlds of a recording, parents first. @throws `corrupt-journal`, and what restoring throws */
 export function* recordedWorlds(
   { root, worlds }: Recording,
   components: Iterable<Component>,
@@ -65,7 +58,7 @@ export function* recordedWorlds(
   const labels = new Labels()
   const left = new Map(worlds.map((world) => [world.name, world]))
   while (left.size > 0) {
-    // A world that no other one mentions goes under its own name.
+    // A world that no other mentions keeps its name.
     const isKnown = (name: string): boolean => name === root || labels.named(name) !== name
     const [first] = left.values()
     const next = [...left.values()].find(({ name }) => isKnown(name)) ?? first

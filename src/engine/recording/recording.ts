@@ -3,29 +3,24 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { version as present } from '../../world/version.ts'
 import { openSnapshot } from '../loop/journal-writer.ts'
 
-/** One world of a recording: its first snapshot, and every tick since. */
+/** One world of a recording: its first snapshot, and all ticks since. */
 export interface SavedWorld extends StoredWorld {
   readonly name: string
 }
 
-/** A run that can be replayed: a world and the worlds of all its sessions. */
+/** A run that can be replayed: a world and the worlds of its sessions. */
 export interface Recording {
   /** Name of the root world. */
   readonly root: string
-  /** Of the root world: ids of its sessions are made of the name and this. */
+  /** Of the root world. */
   readonly seed: number
-  /** Version of entia that began the recording; absent: one that did not note it. */
+  /** Version of entia that began the recording; absent in old ones. */
   readonly version?: string
   /** The root first. */
   readonly worlds: readonly SavedWorld[]
 }
 
-/**
- * The recording of a world that was run with `record: true`, with those of all its sessions. A session's world has one of
- * its own as well.
- *
- * @throws `no-such-world`, `world-locked`
- */
+/** The recording of a world that ran with `record: true`, with its sessions. @throws `no-such-world`, `world-locked` */
 export async function recordingOf(store: Store, name: string): Promise<Recording> {
   const infos = await store.list()
   const root = infos.find((info) => info.name === name)?.root
@@ -46,13 +41,13 @@ async function savedWorld(store: Store, name: string, root: string | undefined):
   throw new EntiaError('no-such-world', `The store has no recording of a world '${name}'. Run it with record: true.`)
 }
 
-/** Worlds as one recording, whose seed and version are those of the first, the root. */
+/** @param worlds the root first, whose seed and version count */
 export function recordingWith(root: string, worlds: readonly SavedWorld[]): Recording {
   const { head, version } = openSnapshot(worlds[0] as SavedWorld)
   return { root, seed: head.seed, ...(version !== undefined && { version }), worlds }
 }
 
-/** Names the version that began a recording, in a sentence, if it is not this one. */
+/** A sentence that names the version of the recording, if it is not this one. */
 export function otherVersion({ version }: Pick<Recording, 'version'>): string | undefined {
   if (version === present) return undefined
   const made = version === undefined ? 'an earlier version of entia' : `entia ${version}`

@@ -14,47 +14,46 @@ export interface ReplayOptions {
   readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
 }
 
-/** Where a replay went another way than the recorded run. */
+/** Where a replay differs from the recorded run. */
 export interface Difference {
   readonly tick: number
-  /** The system that wrote the component: in the replay, or else in the recorded run. */
+  /** The system that wrote the component, in the replay or else in the recording. */
   readonly system: string | undefined
-  /** `World` stands for time, dice and counters. */
+  /** `World`: time, random numbers and counters. */
   readonly component: string
   readonly recorded: Json | undefined
   readonly replayed: Json | undefined
 }
 
-/** What became of one world of a recording. Plain data. */
+/** The replay of one world. Plain data. */
 export interface ReplayedWorld {
   readonly name: string
-  /** As a simulation's trace names it: `team`, or `team/1.2` for the second session of agent 1. */
+  /** A readable name: `team`, or `team/1.2` for the second session of agent 1. */
   readonly label: string
-  /** How many ticks went the same way. */
+  /** How many ticks were the same. */
   readonly ticks: number
-  /** SHA-256 of the world as it is after those. */
+  /** SHA-256 of the world after those. */
   readonly hash: string
-  /** Version of entia that began the recording; absent: one that did not note it. */
+  /** Version of entia that began the recording; absent in old ones. */
   readonly version?: string
-  /** The first difference; absent: the whole run went the same way. */
+  /** The first difference; absent: none. */
   readonly difference?: Difference
 }
 
 export interface ReplayResult {
-  /** The root world as it is after the last tick that went the same way. */
+  /** The root world after the last tick that was the same. */
   readonly world: World
-  /** How many of its ticks did. */
+  /** How many of its ticks were the same. */
   readonly ticks: number
   readonly hash: string
-  /** The first difference, in the first world that has one: the root, or else a session's. */
+  /** The difference of the first world that has one. */
   readonly difference: Difference | undefined
   /** Every world of the recording, the root first. */
   readonly worlds: readonly ReplayedWorld[]
 }
 
 /**
- * Runs the recorded inputs of every world through the systems again: no model is called, no tool run. Each world stops at
- * its first difference.
+ * Runs the recorded inputs through the systems again, without models and tools. Each world stops at its first difference.
  *
  * @throws `corrupt-snapshot`, `corrupt-journal`, and what restoring throws
  */
@@ -100,7 +99,7 @@ function replayStep(world: World, step: Step): Difference | undefined {
   }
 }
 
-/** The one that was written first: others may follow from it. What no component accounts for is the world's own. */
+/** The component that was written first, since others may follow from it; `World` if no component differs. */
 function firstDifference(recorded: Step, replayed: Step): string {
   // The names of writers stand in the order in which the systems first wrote.
   const names = new Set([replayed, recorded].flatMap(({ writers = {} }) => Object.keys(writers)))
