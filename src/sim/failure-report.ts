@@ -181,7 +181,7 @@ interface PastedCase {
   readonly law: string
   readonly faults: readonly Fault[]
   readonly latencyMs: SimulateOptions['latencyMs']
-  /** Names of the options that were given. `undefined`: nobody knows. */
+  /** Names of the options that were given; `undefined`: unknown. */
   readonly options: readonly string[] | undefined
 }
 

@@ -12,7 +12,7 @@ export const faultNames = {
     'truncated', //          the stream breaks off
     'hang', //               no answer ever comes
     'malformedToolCall', //  the arguments are no JSON
-    'unknownTool', //        a tool is called that nobody has
+    'unknownTool', //        a tool that no agent has is called
     'emptyReply',
     'refused',
     'contextOverflow',
@@ -36,11 +36,11 @@ export const faultNames = {
   ],
   /** The process dies at a transaction; `child`: the Runner of a session alone, for good. */
   crash: ['beforeCommit', 'afterCommit', 'afterEffects', 'child'],
-  /** Somebody outside does something at a tick. */
+  /** A user does something at a tick. */
   users: [
     'message', //   speaks to an agent that may be at work
     'cancel', //    stops an agent
-    'approval', //  answers a question that nobody has asked, or that is open
+    'approval', //  answers an open approval
   ],
 } as const
 

@@ -24,7 +24,7 @@ interface StoreOwner {
   readonly struck: (fault: Fault) => void
   /** The process dies at a transaction; `afterCommit`: once its ticks have been seen. */
   readonly crash: (fault: Fault) => void
-  /** Somebody waits for a write that is never made: a world that ticks, or work. */
+  /** A tick, or work, waits for a write that is never made. */
   readonly parked: (what?: 'tick') => void
   /** A world's label. */
   readonly label: (world: string) => string
@@ -172,7 +172,7 @@ export class FaultyStore implements Store {
     if (death?.what === 'crash.beforeCommit') return crash(death)
     const fault = now() < disk.fullUntilMs ? undefined : plan.strike('store', at)
     if (fault?.what === 'store.torn') {
-      // It is under way before anything of the next process is, and nobody waits for it.
+      // It begins before anything of the next process does, and is not awaited.
       tear?.().catch(() => undefined)
       return crash(fault)
     }

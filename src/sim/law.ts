@@ -71,7 +71,7 @@ export interface LawWatch {
   readonly finished?: (worlds: ReadonlyMap<string, WatchedWorld>) => Finding
 }
 
-/** What a law is told of the run that it is to watch. */
+/** Facts of the run that a law watches. */
 export interface RunFacts {
   readonly seed: number
   /** Most sessions that hold a slot at once. */
@@ -110,7 +110,7 @@ export interface Law {
 /** What a check says: `false` or a sentence means that the law is broken. */
 export type Verdict = boolean | string | void
 
-/** What a law of one's own is told of the run; `States` are those of its services. */
+/** Facts for a law of your own; `States` are those of its services. */
 type OwnFacts<States> = Omit<RunFacts, 'services' | 'shared'> & { readonly services: States }
 
 /** What a law of one's own checks. A function alone is short for `{ ticked }`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../engine/loop/clock.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 
-/** The simulation's clock as one process has it: when the process dies, its timers fire no more, and nobody waits for it. */
+/** The simulation's clock as one process has it: a dead process's timers do not fire, and its work is not waited for. */
 export class ProcessClock implements Clock {
   readonly #shared: VirtualClock
   #working = 0
@@ -51,7 +51,7 @@ export class ProcessClock implements Clock {
   die(): void {
     if (this.#isDead) return
     this.#isDead = true
-    // Of a tick whose commit never comes nobody waits any more: it has been taken from the work.
+    // A tick whose commit never comes has been taken from the work already.
     for (; this.#working < 0; this.#working++) this.#shared.begin()
     for (; this.#working > 0; this.#working--) this.#shared.end()
     for (; this.#ticking > 0; this.#ticking--) this.#shared.end('tick')
@@ -61,7 +61,7 @@ export class ProcessClock implements Clock {
 /** Whether a simulated process lives. `dying`: it writes nothing any more, and what it began goes on to its end. */
 export type ProcessState = 'alive' | 'dying' | 'dead'
 
-/** A promise that nobody settles: what a dead process would have gone on with. */
+/** A promise that is never settled, for what a dead process would have gone on with. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined)
 }

@@ -28,12 +28,12 @@ const workers = new AsyncLocalStorage<Worker | undefined>()
 let watchers = 0
 let unwatch: (() => void) | undefined
 
-/** Does work so that what it uses of real time and real chance is told to a worker, if there is one. */
+/** Does work; what it uses of the real clock or real dice is reported to the worker, if there is one. */
 export function inSimulation<A, T>(worker: Worker | undefined, work: (about: A) => T, about: A): T {
   return workers.run(worker, work, about)
 }
 
-/** Who is told of what is used here and now: of a simulation within a simulation, the outer one's worker. */
+/** The worker to whom real use is reported now; in a simulation within a simulation, the outer one's. */
 export function presentWorker(): Worker | undefined {
   return workers.getStore()
 }
@@ -135,7 +135,6 @@ function note(used: string): void {
   if (worker !== undefined) worker.tell({ name: worker.name, used })
 }
 
-/** What tells whether a run goes on. */
 interface Standstill {
   /** Another number whenever something has gone on. */
   readonly progress: () => number

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../world/json.ts'
 import { factText, type TraceEntry } from './trace-entry.ts'
 
-/** Whoever asks or is asked in a run. */
+/** A participant of the chart. */
 export interface Actor {
   readonly kind: 'user' | 'agent' | 'model' | 'tool'
   readonly name: string
 }
 
-/** One line of a sequence chart: somebody turns to somebody, or something befalls somebody, or, with nobody named, everybody. */
+/** One line of a sequence chart. A note without an actor is over all of them. */
 export type SequenceStep =
   | {
       readonly kind: 'asks' | 'answers' | 'fails'

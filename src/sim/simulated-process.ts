@@ -69,7 +69,7 @@ export class SimulatedProcess {
       state: () => this.#state,
       now: () => clock.now(),
       crash: (fault: Fault) => this.#crash(fault),
-      // Who waits for a commit that never comes holds nobody up.
+      // What waits for a commit that never comes holds nothing up.
       parked: (what?: 'tick') => this.#clock.end(what),
     }
     this.#store = store && new FaultyStore(store, owner)
@@ -120,7 +120,7 @@ export class SimulatedProcess {
       const hear = (event: RunnerEvent): void => {
         if (this.#state !== 'dead') heard(event)
       }
-      // What nobody hears is not even made.
+      // Without a listener, events are not even made.
       if (Object.keys(options.users).length > 0) this.#runner.on('*', hear)
       await this.#runner.start()
     } finally {
@@ -209,7 +209,7 @@ export class SimulatedProcess {
     if (this.#state !== 'alive') return
     this.#dyingOf = fault
     if (fault.what === 'crash.afterCommit') {
-      // A transaction without ticks is seen by nobody.
+      // A transaction without ticks calls no `ticked`.
       setImmediate(() => this.#die(fault))
     } else if (fault.what === 'crash.afterEffects') {
       this.#state = 'dying'
@@ -257,7 +257,7 @@ function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: Standard
   })
 }
 
-/** A session pool that tells who enters, who is given a slot, and who leaves. */
+/** A session pool that reports sessions entering, getting a slot and leaving. */
 class PoolWatch extends SessionPool {
   readonly #inner: SessionPool
   readonly #tell: (event: PoolEvent) => void

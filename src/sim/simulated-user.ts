@@ -22,7 +22,7 @@ export type UserAct =
   | { readonly resetCostCeiling: Entity; readonly addSessionUsd?: number }
   /**
    * Changes the root world, as a program does with `runner.change`. What it throws changes nothing, and is not tried again.
-   * It may be made twice: if the process dies before anybody could be told that it was committed.
+   * It may be made twice, if the process dies before its commit is confirmed.
    */
   | { readonly change: (world: World) => void }
 
@@ -34,7 +34,7 @@ interface Heard {
 
 /**
  * What a simulated user does: acts as a function of what is seen, which is every event of every world. Keep it free of
- * counters and other state: after a crash, events of the newest tick are told again.
+ * counters and other state: after a crash, events of the newest tick are emitted again.
  */
 export type UserBehaviour = (seen: RunnerEvent, heard: Heard) => UserAct | readonly UserAct[] | undefined
 
@@ -43,7 +43,7 @@ export interface SimulatedUserOptions {
   readonly reactionMs?: Range
 }
 
-/** Somebody outside the worlds, who sees events and answers, speaks or stops. */
+/** Sees events of all worlds, and answers, speaks or cancels. */
 export interface SimulatedUser {
   readonly behaviour: UserBehaviour
   readonly reactionMs: Range

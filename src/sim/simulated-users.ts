@@ -25,15 +25,14 @@ interface SimulatedUsersParts {
   readonly struck: (fault: Fault) => void
   /** What the agent of an event has said last. */
   readonly textOf: (event: RunnerEvent) => string | undefined
-  /** Somebody used the real clock or real dice. */
+  /** A user used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
   /** A behaviour cannot be gone on with: it threw, or gave what is no act. */
   readonly broke: (message: string) => void
-  /** Somebody does something, once. */
   readonly acted: (user: string, deed: Deed) => void
 }
 
-/** What somebody does to the root world. */
+/** What a user does to the root world. */
 export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
 /** Simulated users, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
@@ -57,7 +56,7 @@ export class SimulatedUsers {
     return this.#pending.size > 0
   }
 
-  /** Resolves once nobody is, or the Runner has refused something: it may have failed. */
+  /** Resolves once no user is, or the Runner has refused something: it may have failed. */
   async quiet(): Promise<void> {
     if (!this.isBusy) return
     await (this.#quiet ??= Promise.withResolvers<void>()).promise
@@ -92,7 +91,7 @@ export class SimulatedUsers {
     }
   }
 
-  /** A tick of the root world is committed: somebody may do something at this very moment. */
+  /** A tick of the root world is committed: a fault may strike now. */
   ticked(world: World): void {
     const { plan } = this.#parts
     if (!plan.has('users')) return
@@ -117,7 +116,7 @@ export class SimulatedUsers {
     return said(agent, `By the way (${at}).`)
   }
 
-  /** What somebody does about something: nothing, if that is no act. Errors end the run, not the caller. */
+  /** The acts of a behaviour. One that throws or returns something else breaks the run. */
   #asked(name: string, behaviour: UserBehaviour, event: RunnerEvent): ReturnType<UserBehaviour> {
     const { broke, textOf, usedReal } = this.#parts
     const who = `user '${name}'`

@@ -150,7 +150,7 @@ export class SimulatedWork {
     this.#owner.modelBroke(`${name} ${what}${thrown} (at '${at}')`)
   }
 
-  /** The fault that strikes at a place, if one does and fits; the trace is told of it. */
+  /** The fault that strikes at a place and fits, if any; it is written to the trace. */
   strike(site: FaultSite, at: string, fits: (what: FaultName) => boolean): Fault | undefined {
     const fault = this.#owner.plan.strike(site, at, fits)
     if (fault !== undefined) this.#owner.struck(fault)
@@ -167,12 +167,11 @@ export class Underway {
     return [...this.#awake].map(({ name }) => name)
   }
 
-  /** Somebody begins, or wakes. */
   begin(worker: Worker): void {
     this.#awake.add(worker)
   }
 
-  /** Somebody has ended, or sleeps on the simulation's clock, which does not count as work. */
+  /** It has ended, or sleeps on the simulation's clock, which is no work. */
   end(worker: Worker): void {
     this.#awake.delete(worker)
   }

@@ -284,7 +284,7 @@ export class Simulation {
     this.recorder.break('real-time-in-simulation', meaning, message)
   }
 
-  /** Of itself nothing will happen any more. Unless the run is over by that, somebody waits for what cannot come. */
+  /** Nothing is due or at work. Unless the run is idle, something waits for what cannot come. */
   #whenQuiet(): void {
     const { recorder } = this
     const runner = this.#process?.runner

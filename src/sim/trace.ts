@@ -15,7 +15,7 @@ const maxTextChars = 80
  * A line is `<ms> <world> <tick> <event> <facts as JSON>`.
  */
 export class Trace {
-  /** What is kept: of most runs nobody reads it, so that events wait as they are until somebody does. */
+  /** Most traces are never read: events become entries on the first read. */
   readonly #kept: (TraceEntry | KeptEvent)[] = []
   #entries: readonly TraceEntry[] = []
   #hash: Hash | undefined

@@ -128,7 +128,7 @@ function delegating(tick: WatchedTick, books: Books, records: Records): Finding 
   return undefined
 }
 
-/** Sessions that ask their models were told what they may spend, and have something left. */
+/** A session that calls its model has its limits, and something left of them. */
 function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Granted>): Finding {
   const { path, world } = tick
   for (const [effect] of tick.changes.of(ModelCall).set) {
@@ -176,7 +176,7 @@ function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQue
   return true
 }
 
-/** On a question a session is told what was set aside for it, and may spend that beyond what it has used. */
+/** For a question, a session may spend what was reserved for it beyond what it has used. */
 function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
   const [row] = changes.of(DelegationLimits).set
   const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
@@ -196,7 +196,7 @@ function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: Reado
   return may === set ? undefined : `agent ${agent} may spend ${may} on a question, and ${set} was set aside for it`
 }
 
-/** A session is told what its parent has set aside for it, and one level less than that has. */
+/** A session gets what its parent reserved for it, and one level of depth less than its parent has. */
 function wrongLimits(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding {
   const [row] = tick.changes.of(DelegationLimits).set
   const sessionId = tick.path.at(-1)

@@ -81,7 +81,7 @@ function booked(tick: WatchedTick, inexact: Inexact): Finding {
   return undefined
 }
 
-/** The ceiling that an agent has reached: whoever has spent nothing has reached none. A turn counts as long as it is open. */
+/** The ceiling that an agent has reached; none if it has spent nothing. A turn counts while it is open. */
 function reachedBy(
   { maxSessionCostUsd, maxTurnCostUsd }: CeilingsData,
   { sessionNanoUsd, turnNanoUsd }: LedgerData,

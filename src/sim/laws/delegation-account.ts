@@ -75,7 +75,7 @@ export class DelegationAccount {
     let launched = 0
     let hasReturned = false
     for (const [session, { grant, kind, sequence, sessionId, usage }] of records) {
-      // Nobody has launched a holder.
+      // A holder was not launched.
       if (kind !== 'holder' && sequence > before.launched + (before.holders ?? 0)) launched++
       const known = this.#grants.get(session)
       if (known === undefined && grant !== undefined) {
@@ -94,7 +94,7 @@ export class DelegationAccount {
     }
     this.#delegated = now
     this.#own = stepsUse(world, this.#agent)
-    // Of several in a tick, or beside something else, nobody knows what was left for which.
+    // Of several in a tick, it is not known what was left for which.
     const [alone, ...others] = admitted
     const isAlone = others.length === 0 && !hasAsked && !hasReturned && !unlike(spentOf(before), spentOf(now))
     return (

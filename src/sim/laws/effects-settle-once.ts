@@ -47,7 +47,7 @@ class Effects {
   }
 
   ticked(tick: WatchedTick): Finding {
-    // In the order in which a tick goes: what came in, what was told, what has become of it.
+    // In the order of a tick: inputs, events, outcomes.
     const { inputs, events } = tick.step
     const finding =
       (inputs.length > 0 ? this.#inputs(tick) : undefined) ?? (events.length > 0 ? this.#events(tick) : undefined)

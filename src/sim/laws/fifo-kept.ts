@@ -7,10 +7,10 @@ export const fifoKept: Law = {
   watch({ maxSessions }) {
     const holding = new Set<string>()
     const first = new Set<string>()
-    /** Each with how many that come for the first time may still be told of before it. */
+    /** Each with the number of first-time sessions that may still be granted a slot before it. */
     const returning = new Map<string, number>()
 
-    /** Slots that were free when somebody came back may have been given to others just before. */
+    /** Slots that were free when a session returned may have been given to others just before. */
     const overtaken = (key: string): Finding => {
       for (const [waiting, free] of returning) {
         if (free <= 0) return `${key} was given a slot, and ${waiting}, which had one before and came back, still waits`

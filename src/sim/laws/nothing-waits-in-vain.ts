@@ -23,7 +23,7 @@ import {
   stuckUnread,
 } from './waiting.ts'
 
-/** What a law remembers of one world: what goes away tells no more whose it was. */
+/** The owners of one world's entities: an entity that is despawned no longer says whose it was. */
 interface Waits {
   readonly owners: Map<Entity, Entity>
   /** Open questions: the sessions that they are put to, and the calls that wait for the replies. */
@@ -39,7 +39,7 @@ interface Question {
   readonly call?: Entity | undefined
 }
 
-/** With these taken away, something else has to be there for whoever waited. */
+/** Where one of these is removed, something else must bring what is waited for. */
 const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answering, Due, Pending, Requested, Running]
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
 const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]

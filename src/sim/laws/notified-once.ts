@@ -153,7 +153,7 @@ function reading(tick: WatchedTick, { lines: notified, marks }: Notices): Findin
   return lost === undefined ? undefined : `the notification of session entity ${lost} was taken away`
 }
 
-/** Somebody has been given the session itself in this tick: a call, now or as soon as its text is there, or a program. */
+/** A call or a program got the session's result in this tick, or a call gets it once its text is loaded. */
 function isAnswered({ step: { delta, inputs } }: WatchedTick, sessionId: string): boolean {
   const isIn = (value: Json | undefined): boolean => value !== undefined && JSON.stringify(value).includes(sessionId)
   const { appended, set, spliced } = delta

@@ -53,7 +53,7 @@ export class ShadowWorld {
     for (const [entity, name, value] of allValues(world)) this.#put(entity, name, value)
   }
 
-  /** Number of the last tick that was told. */
+  /** Number of the last tick applied. */
   get tick(): number {
     return this.#header.tick
   }
@@ -227,7 +227,7 @@ function shown(value: Json | undefined): string {
   return text.length <= maxShownChars ? text : `${text.slice(0, maxShownChars).toWellFormed()}…`
 }
 
-/** What the worlds of a run were when they were last committed, by name. The laws of a run share them: whoever comes first leads on. */
+/** The worlds of a run as they were last committed, by name. The run's laws share them: the first to ask applies the tick. */
 export class Shadows {
   readonly #byName = new Map<string, ShadowWorld>()
   #about: DrivenStep | World | undefined

@@ -131,7 +131,7 @@ export function stuckStep(world: World, agent: Entity): Finding {
   return `agent ${agent} is busy, and no system takes the result of call ${first}, the first that is open`
 }
 
-/** An agent that waits for a summary that nobody writes, or that does not wait for it. */
+/** An agent that waits for a summary that is not being written, or that does not wait for one that is. */
 export function stuckSummary(world: World, agent: Entity): Finding {
   if (!world.has(agent, Summarizing)) return undefined
   if (world.has(agent, Busy)) return `agent ${agent} takes a step while a summary of it is being written`
@@ -139,7 +139,7 @@ export function stuckSummary(world: World, agent: Entity): Finding {
   return isWritten ? undefined : `agent ${agent} waits for a summary that is not being written`
 }
 
-/** An agent that sleeps although it is to wake, or that has news of which nobody tells it. */
+/** An agent that sleeps although it should wake, or that has notifications it does not get. */
 export function stuckAgent(world: World, agent: Entity): Finding {
   if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
   if (isWithoutAllowance(world, agent)) return `agent ${agent} waits for its parent's budget, and no request is open`
@@ -166,7 +166,7 @@ export function stuckUnread(world: World, agent: Entity): Finding {
   return `agent ${agent} has something to answer, and takes no step`
 }
 
-/** An agent whose conversation ends in what nobody has answered, at rest: whatever marks there are, or are not. */
+/** An idle agent whose conversation ends in something unanswered, whatever its marks say. */
 export function stuckConversation(world: World, agent: Entity): Finding {
   if ([Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
   const role = world.get(agent, Conversation)?.at(-1)?.role
@@ -201,7 +201,7 @@ function waitOf(world: World, agent: Entity) {
 
 /** Before a step; or when the turn is over, unless the agent is to be left alone. */
 function canBeNotified(world: World, agent: Entity): boolean {
-  // Who is stopped is told when it goes on.
+  // An agent that is stopped is notified when it resumes.
   if (world.has(agent, CostCeiling) || world.has(agent, WatchdogLatch)) return false
   if (world.has(agent, Unread)) return true
   if (world.has(agent, Turn)) return false

@@ -28,7 +28,7 @@ export class OutsideInputs {
   #quiet: PromiseWithResolvers<void> | undefined
 
   /**
-   * @param isThere false: somebody else stands outside
+   * @param isThere false: simulated users act instead
    * @param runner of the root world, while there is one
    */
   constructor(isThere: boolean, runner: () => Runner | undefined) {
@@ -36,7 +36,7 @@ export class OutsideInputs {
     this.#runner = runner
   }
 
-  /** Is it one of these? Sessions are told by their parents; a user's answer finds its world from the root. */
+  /** Does such an input come from outside? Sessions get theirs from their parents; a user's answer finds its world from the root. */
   has({ kind }: Input, isRoot: boolean): boolean {
     return this.#isThere && (kind === 'answer' || (isRoot && !ownKinds.has(kind)))
   }

@@ -61,7 +61,7 @@ export function recordedHost(options: HostOptions, seams: HostSeams, parts: Reco
   return host
 }
 
-/** A Host of which Worlds are told something else. */
+/** A Host that gives Worlds other facts. */
 class RecordedHost extends Host {
   readonly #facts: HostFactsData
 
@@ -108,7 +108,7 @@ function standInProviders({ answers, world }: RecordedHostParts): Record<string,
   return Object.fromEntries(Array.from(names, (name) => [name, { call: callNobody }]))
 }
 
-/** Tools that were recorded or are declared, and are not given: nobody calls their handlers. */
+/** Tools that were recorded or are declared, and are not given: their handlers are never called. */
 function standInTools(
   { tools = [], skills = [] }: HostOptions,
   { answers, world }: RecordedHostParts,

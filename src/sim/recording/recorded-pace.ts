@@ -174,7 +174,7 @@ interface PacedGroup {
   readonly expected: readonly ExpectedInput[]
 }
 
-/** What is to come into a world, tick by tick; without what comes of parents and Runners, which nobody has to wait for. */
+/** What is to come into a world, tick by tick; without what parents and Runners send, which need not be waited for. */
 function pacedGroups(
   label: string,
   ticks: readonly RecordedTick[],

@@ -16,7 +16,7 @@ async function delegated(
   return { ...made, result: made.results()['a'] ?? '' }
 }
 
-/** What is notified of sessions, and of what sessions lack. */
+/** What is told of sessions, and of what sessions lack. */
 function newsOf({ events }: Team): string[] {
   return events.map(({ type }) => type).filter((type) => /^(session-|delegation-|warning)/.test(type))
 }
