@@ -4,13 +4,13 @@ import type { Json } from './json.ts'
 /** Deepest nesting that a stored value may have. */
 export const maxDepth = 256
 
-/** How much deeper a value may lie in what was read: within inputs, lines of snapshots and journals. */
+/** How much deeper a value may lie within inputs and lines of snapshots and journals. */
 const wrapping = 16
 
-/** Here cycles are looked for: round one until the greatest depth, all that hangs on it would be copied at each turn. */
+/** The depth at which cycles are looked for: going round one to the greatest depth would copy all of it each time. */
 const cycleDepth = 8
 
-/** Stands for a value that is no JSON. Which one, and where, is looked for only then. */
+/** Marks a value that is not JSON; `explain` then finds which part of it, and where. */
 const unfit = Symbol('unfit')
 type Visited = Json | typeof unfit
 
@@ -20,7 +20,7 @@ type Visited = Json | typeof unfit
  * surrogate pair in a text or a key becomes U+FFFD.
  *
  * @param where says whose value it is, for the error message
- * @param adoptedLevels how many levels, from the top, are frozen in place instead of copied: for objects that nobody
+ * @param adoptedLevels how many levels, from the top, are frozen in place instead of copied: for objects that no one
  * else holds. @default none
  * @throws `not-json` naming the path and what stands there
  */
@@ -28,14 +28,14 @@ export function canonical(value: unknown, where: () => string, adoptedLevels = 0
   const result = visit(value, 0, adoptedLevels)
   if (result !== unfit) return result
   const path: string[] = []
-  const came = explain(value, path)
+  const got = explain(value, path)
   const at = path.length === 0 ? '' : ` at ${path.join('.')}`
-  const advice = adviceFor[came.split(' ', 2).join(' ')] ?? 'Store plain data only.'
-  throw new EntiaError('not-json', `${where()}${at}: expected JSON, came ${came}. ${advice}`, { path })
+  const advice = adviceFor[got.split(' ', 2).join(' ')] ?? 'Store plain data only.'
+  throw new EntiaError('not-json', `${where()}${at}: expected JSON, got ${got}. ${advice}`, { path })
 }
 
 const adviceFor: Readonly<Record<string, string>> = {
-  'a cycle': 'It holds itself: store plain data only, and the number of an entity or an id where it is to refer to it.',
+  'a cycle': 'Store plain data only, and refer to an object by an id or an entity number.',
   'more than': 'Store plain data only: flatten it, or store it as a text.',
 }
 
@@ -71,7 +71,7 @@ function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
-/** What is adopted whole comes from a text or is canonical: it has no cycle, and stands in what holds it. */
+/** Values that are adopted whole were parsed or are canonical: they have no cycle. */
 function isTooDeep(node: object, depth: number, adopted: number): boolean {
   if (adopted === Infinity) return depth >= maxDepth + wrapping
   return depth >= maxDepth || (depth === cycleDepth && hasCycle(node, new Set()))
@@ -87,7 +87,7 @@ function visitArray(items: readonly unknown[], depth: number, adopted: number): 
     copy?.push(item)
   }
   if (copy === undefined && isFrozen) return items as readonly Json[]
-  // What has grown by its items has room for sixteen more: of that it keeps none, since it may live long.
+  // `slice` drops the spare room of an array that was pushed to.
   return Object.freeze(copy?.slice() ?? (items as Json[]))
 }
 
@@ -102,7 +102,7 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string
     const item = source[key]
-    // What was visited goes along: to visit it anew would double the work with every level.
+    // Goes on from the partial copy: starting over would double the work with every level.
     if (item === undefined) return rebuilt(copy ?? source, keys, depth, adopted)
     const value = typeof item === 'string' ? wellFormed(item) : visit(item, depth, adopted)
     if (value === unfit) return unfit
@@ -111,7 +111,7 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
   return Object.freeze((copy ?? source) as Json)
 }
 
-/** Mostly it is canonical already, and comes by often: it is read through, and no list of its keys is made. */
+/** Mostly canonical already: checked without listing its keys. */
 function visitFrozen(source: Readonly<Record<string, unknown>>, depth: number, adopted: number): Visited {
   let copy: Record<string, Json> | undefined
   let before = ''
@@ -128,7 +128,7 @@ function visitFrozen(source: Readonly<Record<string, unknown>>, depth: number, a
   return copy === undefined ? (source as Json) : Object.freeze(copy)
 }
 
-/** A copy key by key: for objects whose keys have to be put in order, changed, or left out. */
+/** A copy key by key, for objects whose keys must be sorted, changed or left out. */
 function rebuilt(
   source: Readonly<Record<string, unknown>>,
   keys: readonly string[],
@@ -189,7 +189,7 @@ function hasCycle(node: object, above: Set<object>): boolean {
   return found
 }
 
-/** Does a value hold itself, or others within others past the greatest depth? Who walks through one never comes back. */
+/** Whether a value contains itself, or nests past the greatest depth. */
 export function isEndless(node: unknown, above = new Set<object>()): boolean {
   if (typeof node !== 'object' || node === null || !isPlain(node)) return false
   if (above.has(node) || above.size > maxDepth) return true
@@ -199,7 +199,7 @@ export function isEndless(node: unknown, above = new Set<object>()): boolean {
   return found
 }
 
-/** An array, or an object that is no instance of a class. */
+/** An array, or an object without a class. */
 function isPlain(node: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(node)
   return prototype === Object.prototype || prototype === null || Array.isArray(node)

@@ -228,7 +228,7 @@ function isSame(value: unknown, parsed: unknown): boolean {
 
 let nextIndex = 0
 
-/** All that `defineComponent` and `defineLog` may be told. */
+/** All options of `defineComponent` and `defineLog`. */
 type Options = ComponentOptions & {
   readonly ref?: string
   readonly cascade?: boolean

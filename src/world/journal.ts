@@ -6,7 +6,7 @@ import type { Input, WorldEvent } from './input.ts'
 import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
 import { sha256 } from './sha256.ts'
 
-/** All that one tick was: what came in, what it changed, what it told, and who wrote what. */
+/** One tick: its inputs, changes and events, and which system wrote what. */
 export interface Step {
   readonly inputs: readonly Input[]
   readonly delta: Delta
@@ -15,28 +15,27 @@ export interface Step {
   readonly writers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Length of the check that each line carries: the chain of all lines up to it. */
+/** Hex digits of the hash that each line starts with. */
 const checkLength = 16
 
 /**
- * Turns steps into lines of a journal and back. A delta's values that came in with an input are written as a place in
- * that input, never a second time. Each line proves the ones before it, so that a line that was lost, edited or put
- * elsewhere is found.
+ * Encodes steps as journal lines, and decodes them. Values of a delta that are part of an input are written as a path into
+ * it. Each line carries a hash over all lines before it, so that lost, edited or moved lines are found.
  */
 export class JournalCodec {
   #chain: string
   #header: Header | undefined
 
   /**
-   * @param anchor what the first line hangs on: the check of the snapshot before it
-   * @param header the world's header as of that snapshot: a line says only what has changed in it
+   * @param anchor the hash of the snapshot before the first line
+   * @param header the world's header as of that snapshot: a line holds only what has changed in it
    */
   constructor(anchor: string, header?: Header) {
     this.#chain = anchor
     this.#header = header
   }
 
-  /** The check of the newest line: what the next one hangs on. */
+  /** The hash of the newest line. */
   get chain(): string {
     return this.#chain
   }
@@ -59,7 +58,7 @@ export class JournalCodec {
     return `${this.#chain} ${text}`
   }
 
-  /** A delta without what stands in the header as it was. */
+  /** A delta without the parts of the header that have not changed. */
   #brief(delta: Delta): JsonObject {
     const brief: Record<string, Json | undefined> = { ...delta }
     const before = this.#header
@@ -113,13 +112,13 @@ function link(chain: string, text: string): string {
   return sha256(chain + text).slice(0, checkLength)
 }
 
-/** Where something stands in a step's inputs. Its path is put together only if it is needed. */
+/** A place in a step's inputs, as a linked path. */
 interface Place {
   readonly above: Place | undefined
   readonly key: string | number
 }
 
-/** Notes the places of all that stands in something, which itself stands in a place. */
+/** Notes the places of all objects in a holder. */
 function collect(holder: object, above: Place | undefined, places: Map<object, Place>): void {
   if (Array.isArray(holder)) {
     for (let index = 0; index < holder.length; index++) collectOne(holder[index], above, index, places)
@@ -139,7 +138,7 @@ function pathTo(place: Place): Json[] {
   return path.toReversed()
 }
 
-/** Copies only what has something of the inputs in it, which is seldom most of it. */
+/** Replaces parts of the inputs by their places. Copies only what contains one. */
 function pack(node: Json, places: ReadonlyMap<object, Place>): Json {
   if (typeof node !== 'object' || node === null) return node
   const place = places.get(node)
@@ -168,11 +167,11 @@ function packObject(node: JsonObject, places: ReadonlyMap<object, Place>): JsonO
     if (packed !== item) assign((copy ??= { ...node } as Record<string, Json>), key, packed)
   }
   const packed = copy ?? node
-  // A value that has a key of this name itself is wrapped, so that it is not taken for a place.
+  // Escapes a value that has a key of this name itself.
   return isLikePlace ? { $in: { is: packed } } : packed
 }
 
-/** Puts what stands in the inputs back into its places. What has none of it is not copied. */
+/** The inverse of `pack`. */
 function unpack(node: Json, inputs: readonly Input[], corrupt: Corrupt): Json {
   if (typeof node !== 'object' || node === null) return node
   if (Array.isArray(node)) return unpackItems(node as readonly Json[], inputs, corrupt)
@@ -185,7 +184,6 @@ function unpack(node: Json, inputs: readonly Input[], corrupt: Corrupt): Json {
   return unpackFields(wrapped as JsonObject, inputs, corrupt)
 }
 
-/** What stands at a place in the inputs. */
 function inputAt(path: readonly Json[], inputs: readonly Input[], corrupt: Corrupt): Json {
   let found: Json = inputs
   for (const key of path) {

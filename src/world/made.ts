@@ -12,7 +12,7 @@ import type { World } from './world.ts'
  */
 let checksMade = false
 
-/** From here on each value that is said to be canonical and to fit is checked. */
+/** Checks every such value from now on. For tests. */
 export function checkMade(): void {
   checksMade = true
 }

@@ -1,16 +1,16 @@
 import type { Entity, Value } from './component.ts'
 
-/** Several that point at an entity. */
+/** Several referrers of one entity. */
 interface Group {
   readonly members: Set<Entity>
-  /** In order, as long as nobody comes or goes: a list that is asked for again and again costs nothing then. */
+  /** Cached until the members change. */
   ascending: readonly Entity[] | undefined
 }
 
-/** Whoever points at an entity. Mostly it is one alone, and stands for itself. */
+/** The referrers of one entity; mostly a single one. */
 type Referrers = Entity | Group
 
-/** The reverse index of components with `ref`: who points at whom. */
+/** The reverse index of components with `ref`. */
 export class References {
   readonly #referrers = new Map<Value, Map<Entity, Referrers>>()
 
@@ -35,7 +35,7 @@ export class References {
     if (known === from || (typeof known === 'object' && known.members.size === 0)) byTarget?.delete(to)
   }
 
-  /** Who points at an entity by this component, ascending. */
+  /** Entities whose component names this one, ascending. */
   to(token: Value, entity: Entity): readonly Entity[] {
     const known = this.#referrers.get(token)?.get(entity)
     if (known === undefined) return []
@@ -43,12 +43,11 @@ export class References {
     return (known.ascending ??= Object.freeze([...known.members].sort((a, b) => a - b)))
   }
 
-  /** Does anybody point at an entity by this component? */
   any(token: Value, entity: Entity): boolean {
     return this.#referrers.get(token)?.has(entity) === true
   }
 
-  /** Who points at an entity by any component, ascending. */
+  /** Components and entities that name this one, ascending by entity. */
   all(entity: Entity): readonly (readonly [Value, Entity])[] {
     const found: [Value, Entity][] = []
     for (const [token, byTarget] of this.#referrers) {

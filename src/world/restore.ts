@@ -51,13 +51,12 @@ export function readSnapshot(lines: Iterable<string>): Saved {
   if (count === 0) throw corrupt('snapshot', 'it is empty')
   if (end === undefined) throw corrupt('snapshot', `its last line is missing after ${count} lines: it was cut off`)
   if (end.lines !== count)
-    throw corrupt('snapshot', `it has ${count} lines before its last, which tells of ${inspect(end.lines)}`)
+    throw corrupt('snapshot', `it has ${count} lines before its last, which says ${inspect(end.lines)}`)
   const sha256 = hash.end()
   if (end.sha256 !== sha256) throw corrupt('snapshot', 'its content does not match its checksum: it was edited')
   return { ...contentOf(read), sha256 }
 }
 
-/** What the lines say: a right checksum does not mean that they say what a snapshot can. */
 function contentOf([first, ...others]: readonly unknown[]): Omit<Saved, 'sha256'> {
   const head = headIn(first, placeOf(0))
   const content: EntityLine[] = []
@@ -123,7 +122,7 @@ export function fill(core: Core, { head, content }: Saved, deltas: readonly Delt
   checkVersions(core, head.name, versions)
   content.forEach((line, index) => place(core, line, placeOf(index + 1), head.components))
   core.header = head.header
-  // What had arrived before the snapshot came in with the first tick after it.
+  // Inputs that had arrived before the snapshot are part of the first tick after it.
   if (deltas.length === 0) for (const input of head.inbox) core.inbox.push(input)
   for (const delta of deltas) {
     if (delta.tick !== core.tick + 1) {

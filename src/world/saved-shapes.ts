@@ -7,7 +7,7 @@ import type { Input, WorldEvent } from './input.ts'
 import type { Json } from './json.ts'
 import { lazily } from './lazily.ts'
 
-/** Bytes may have a right checksum and still be no snapshot or journal: what is read passes these shapes first. */
+/** Saved data may have a valid checksum and still be no snapshot or journal: it is checked against these shapes first. */
 const shapes = lazily(() => {
   const entity = z.number().int().min(1)
   const count = z.number().int().min(0)
@@ -69,7 +69,7 @@ function hasText(value: unknown, key: string): boolean {
 
 type Shapes = ReturnType<typeof shapes>
 
-/** What is wrong with something saved, as the error that says so. */
+/** Makes the error for a problem in saved data. */
 export type Corrupt = (problem: string) => EntiaError
 
 /**
@@ -85,18 +85,17 @@ export function shaped<K extends keyof Shapes>(shape: K, value: Json, corrupt: C
   throw corrupt(`${at}${issue.message}`)
 }
 
-/** The object, or list, that a line says. */
+/** A line's JSON object or list. */
 export function parsedLine(line: string, corrupt: Corrupt): Readonly<Record<string, unknown>> {
   try {
     const parsed: unknown = JSON.parse(line)
     if (typeof parsed === 'object' && parsed !== null) return parsed as Readonly<Record<string, unknown>>
   } catch (error) {
-    throw corrupt(`it is no JSON (${(error as Error).message})`)
+    throw corrupt(`it is not JSON (${(error as Error).message})`)
   }
-  throw corrupt('it is no JSON object')
+  throw corrupt('it is not a JSON object')
 }
 
-/** The canonical form of what was read, which may lie somewhat deeper in it than in a world. */
 export function canonicalRead(read: unknown, corrupt: Corrupt): Json {
   try {
     return canonical(read, () => 'it', Infinity)
@@ -107,10 +106,10 @@ export function canonicalRead(read: unknown, corrupt: Corrupt): Json {
 
 const checked = new WeakSet<object>()
 
-/** The changes of a tick as they are told, of the right shape. */
-export function checkedDelta(told: unknown, corrupt: Corrupt): Delta {
-  if (typeof told === 'object' && told !== null && checked.has(told)) return told as Delta
-  const delta = shaped('delta', canonicalRead(told, corrupt), corrupt) as Delta
+/** A tick's delta, checked against its shape. */
+export function checkedDelta(given: unknown, corrupt: Corrupt): Delta {
+  if (typeof given === 'object' && given !== null && checked.has(given)) return given as Delta
+  const delta = shaped('delta', canonicalRead(given, corrupt), corrupt) as Delta
   checked.add(delta)
   return delta
 }

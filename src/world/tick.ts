@@ -17,13 +17,13 @@ export interface TickOptions {
   readonly nowMs?: number
   /** Runs before the systems; what it changes becomes the tick's first input. */
   readonly change?: ((world: World) => void) | undefined
-  /** Who ticks, if something drives the world. */
+  /** The world's driver, if it has one. */
   readonly driver?: Driver | undefined
 }
 
-/** What a tick was, without its changes: those stand in the world's state until they are forgotten. */
+/** A tick without its changes: those stay in the world's state until they are forgotten. */
 export interface Ticked extends Omit<Step, 'delta' | 'writers'> {
-  /** Work was left over: the world wants another tick at once. */
+  /** Work is left over: the world needs another tick at once. */
   readonly again: boolean
 }
 
@@ -44,14 +44,14 @@ export function tick(world: World, inputs: readonly Input[] = [], options: TickO
   return result
 }
 
-/** What the tick that has just run has changed. To be asked for before it is forgotten, and only if somebody needs it. */
+/** The changes of the tick that has just run. Call before they are forgotten. */
 export function deltaOf({ core }: World): Delta {
   const delta = core.state.changes(core.header)
   const versions = versionsOf(core, delta)
   return versions === undefined ? delta : { ...delta, versions }
 }
 
-/** A tick whose changes stay in the world's state, to be told by `deltaOf` or not, until they are forgotten. */
+/** A tick whose changes stay in the world's state, for `deltaOf`, until they are forgotten. */
 export function runTick(world: World, inputs: readonly Input[], options: TickOptions): Ticked {
   const { core } = world
   const { nowMs, change, driver } = options
@@ -59,7 +59,7 @@ export function runTick(world: World, inputs: readonly Input[], options: TickOpt
     throw new EntiaError('in-tick', `A tick of world '${world.name}' is under way: a system cannot tick its own world.`)
   }
   if (core.driver !== driver) {
-    const what = `World '${world.name}' is driven by ${core.driver?.name ?? 'nobody'}`
+    const what = `World '${world.name}' is driven by ${core.driver?.name ?? 'nothing'}`
     throw new EntiaError('world-driven', `${what}: only what drives a world ticks it. Post an input instead.`)
   }
   const before = core.header
@@ -125,7 +125,7 @@ function kindsOf(inputs: readonly Input[]): readonly string[] {
   return kinds
 }
 
-/** Is anything there of what wakes the system, after what earlier systems of the tick have written? */
+/** Whether anything wakes the system by now, earlier writes of the tick included. */
 function isAwake({ state }: Core, { wakes }: System, { kinds }: Underway): boolean {
   if (wakes === undefined) return true
   for (const wake of wakes) {
@@ -145,7 +145,7 @@ function hasAll(state: Core['state'], tokens: readonly Component[]): boolean {
   return true
 }
 
-/** Runs a system that nothing has woken. @throws `system-failed` if it does anything */
+/** Runs a system that nothing woke. @throws `system-failed` if it does anything */
 function checkAsleep(world: World, system: System, underway: Underway): void {
   const { core } = world
   const { ids, next, random, state } = core
@@ -156,8 +156,8 @@ function checkAsleep(world: World, system: System, underway: Underway): void {
   if (after.every((mark, index) => mark === before[index])) return
   throw new EntiaError(
     'system-failed',
-    `System '${system.name}' has work in tick ${world.tick} of world '${world.name}' that nothing of its wakes tells of: ` +
-      'add the input or the component that it goes by.',
+    `System '${system.name}' has work in tick ${world.tick} of world '${world.name}' that none of its 'wakes' covers: ` +
+      'add the input or the component that it depends on.',
     { system: system.name, tick: world.tick, inputs: underway.inputs },
   )
 }
@@ -167,7 +167,7 @@ function runSystem(world: World, system: System, underway: Underway): void {
   try {
     const result: unknown = system.run(world)
     if (isThenable(result)) {
-      // Whatever becomes of it is nobody's concern any more, least of all an unhandled rejection's.
+      // Its rejection must not become an unhandled one.
       result.then(undefined, () => undefined)
       throw new TypeError('it returned a promise; a system is synchronous, what takes time is an effect')
     }

@@ -16,54 +16,54 @@ import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 
 export interface WorldOptions {
-  /** Names the world in stores, locks and events. @default 'world' */
+  /** Its name in stores, locks and events. @default 'world' */
   readonly name?: string
   /**
-   * Decides `random` and `newId`. A non-negative integer.
+   * Seeds `random` and `newId`. An integer ≥ 0.
    *
    * @default 1; the first Runner that stores the world then makes `newId` differ from that of other runs
    */
   readonly seed?: number
-  /** What it does each tick, in any order. @default none */
+  /** In any order: their priorities order them. @default none */
   readonly systems?: readonly System[]
-  /** Components that may come up by name before they are first used. @default none */
+  /** Components that are read by name before their first use. @default none */
   readonly components?: Iterable<Component>
 }
 
 export interface RestoreOptions {
   readonly systems?: readonly System[]
-  /** Every component that the snapshot may hold: a list, or a module of them. @default none */
+  /** Every component that the snapshot holds: a list, or a module of them. @default none */
   readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
-  /** Ticks that came after the snapshot, oldest first. */
+  /** The ticks after the snapshot, oldest first. */
   readonly deltas?: Iterable<Delta>
-  /** Of the world that is made, where it is a copy that goes its own way. @default the saved one's */
+  /** A new name, for a copy. @default the saved name */
   readonly name?: string | undefined
 }
 
 /**
- * What a world does each tick. `run` is synchronous and has nothing but the world: no clock, dice, disk, network or
- * environment. Lower priority runs first; equal priority, in order of registration.
+ * Runs each tick, synchronously, on the world alone: no clock, randomness, I/O or environment of its own. Lower priority
+ * runs first; equal priority, in order of registration.
  */
 export interface System {
   readonly name: string
   readonly priority: number
   readonly run: (world: World) => void
   /**
-   * What there must be for `run` to have anything to do, any one of these: an input of this kind; an entity with this
-   * component; of a list, an entity with each component, be it one entity or several. A tick in which nothing of it is there
-   * skips the system; what earlier systems of the tick have written counts. @default it runs in every tick
+   * Conditions, any of which wakes the system: an input of a kind; an entity with a component; for a list, an entity with
+   * each of its components (the same one or several). Checked when its turn comes; if none holds, the tick skips it.
+   * @default it runs in every tick
    */
   readonly wakes?: readonly Wake[]
-  /** Types of events of its own that it emits; those of the standard systems are known. @default none */
+  /** Types of its own events that it emits. @default none */
   readonly events?: readonly (keyof OwnEvents)[]
-  /** Kinds of inputs of its own that it takes. @default none */
+  /** Kinds of its own inputs that it takes. @default none */
   readonly inputs?: readonly (keyof OwnInputs)[]
 }
 
-/** The kind of an input, a component, or components that are to be there together. */
+/** An input kind, a component, or components that must all be present. */
 export type Wake = string | Component | readonly Component[]
 
-/** Entities, components, time, dice and id counters: data that ticks. */
+/** Entities with components, time, random numbers and id counters: data that ticks. */
 export class World {
   readonly name: string
   readonly seed: number
@@ -78,9 +78,7 @@ export class World {
     const { name = 'world', seed, systems = [], components = [] } = options
     refuseMisfit('new World', 'name', name, text)
     for (const [index, system] of systems.entries()) refuseNoSystem(system, index)
-    const isSeed = seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)
-    if (!isSeed)
-      throw new EntiaError('invalid-argument', `new World: seed is a non-negative integer; came ${shortly(seed)}.`)
+    if (seed !== undefined) refuseMisfit('new World', 'seed', seed, countFromZero)
     this.name = name
     this.systems = systems.toSorted((a, b) => a.priority - b.priority)
     this.core = new Core(name, seed, tokensOf(components))
@@ -88,7 +86,7 @@ export class World {
   }
 
   /**
-   * Makes the world that a snapshot tells of. Nothing is half-restored: it is whole, or this throws.
+   * Restores a world from a snapshot: whole, or this throws.
    *
    * @throws `corrupt-snapshot`, `corrupt-journal`, `newer-version`, `unknown-component`, `unknown-entity`, `invalid-value`
    */
@@ -107,7 +105,7 @@ export class World {
     return this.core.tick
   }
 
-  /** Driven time in milliseconds: stands still while nothing drives the world. It alone decides deadlines. */
+  /** Milliseconds for which the world was driven; stops while nothing drives it. All deadlines use it. */
   get nowMs(): number {
     return this.core.nowMs
   }
@@ -117,23 +115,23 @@ export class World {
     return this.core.nowMs + this.core.dateOffsetMs
   }
 
-  /** The number that the next entity gets: all that is spawned from here on has this or a higher one. */
+  /** The number of the next entity. */
   get nextEntity(): Entity {
     return this.core.next
   }
 
-  /** What this tick brings in, in order of arrival; empty between ticks. */
+  /** The inputs of this tick, in order of arrival; empty between ticks. */
   get inputs(): readonly Input[] {
     return this.core.underway?.inputs ?? []
   }
 
-  /** A random number of at least 0, below 1, from the world's own dice. */
+  /** A random number in [0, 1), from the world's own generator. */
   random(): number {
     this.core.guard()
     return this.core.random.next()
   }
 
-  /** An id such as `session-0f3c…`: the prefix and 16 hex digits that no other call in this world gives. */
+  /** An id such as `session-0f3c…`: the prefix and 16 hex digits, unique in this world. */
   newId(prefix: string): string {
     if (typeof prefix !== 'string') refuseMisfit('world.newId', 'prefix', prefix, text)
     this.core.guard()
@@ -146,7 +144,7 @@ export class World {
     return `${prefix}-${hex(mix(key ^ mix(count)))}${hex(mix((other + count) >>> 0))}`
   }
 
-  /** Makes an entity of these components. If one of them is refused, there is none. */
+  /** Adds an entity with these components; none if one of them is refused. */
   spawn(...parts: readonly (Initial | Tag)[]): Entity {
     this.core.guard()
     for (const part of parts) refuseNoPart(part)
@@ -161,7 +159,7 @@ export class World {
     return entity
   }
 
-  /** Removes an entity, and those whose cascading reference names it. Nothing happens if it does not exist. */
+  /** Removes an entity, and those whose cascading reference names it; no-op if it does not exist. */
   despawn(entity: Entity): void {
     this.core.guard()
     if (this.exists(entity)) this.core.state.despawn(entity)
@@ -213,7 +211,7 @@ export class World {
     )
   }
 
-  /** Adds a component, or replaces it. One a call. */
+  /** Adds or replaces one component. */
   add(entity: Entity, part: Initial | Tag, ...others: readonly never[]): void {
     refuseNoPart(part)
     if (others.length > 0) {
@@ -228,7 +226,7 @@ export class World {
     }
   }
 
-  /** Removes a component. Nothing happens if it is absent. */
+  /** Removes a component; no-op if it is absent. */
   remove(entity: Entity, token: Component): void {
     if (!this.has(entity, token)) return this.core.guard()
     this.core.take(entity, token)
@@ -247,7 +245,7 @@ export class World {
     this.core.put(entity, token, this.core.check(entity, token, value, 1))
   }
 
-  /** Appends to a log, making it if absent. Costs what is appended. */
+  /** Appends to a log, adding it if absent. O(items). */
   append<T>(entity: Entity, token: Log<T>, ...items: readonly DeepReadonly<T>[]): void {
     refuseOther(token, 'log')
     const stored = items.map((item) => this.core.check(entity, token, item))
@@ -258,7 +256,7 @@ export class World {
   }
 
   /**
-   * Takes items out of a log at an index and puts others in. Who holds the log's array keeps what it was.
+   * Deletes and inserts items of a log at an index. Arrays that were read before do not change.
    *
    * @throws `missing-component`; `invalid-argument` for a place outside the log
    */
@@ -275,7 +273,7 @@ export class World {
     this.core.splice(entity, token, [from, Math.min(deleteCount, length - from), stored])
   }
 
-  /** Replaces a whole log, making it if absent. */
+  /** Replaces a whole log, adding it if absent. */
   rewrite<T>(entity: Entity, token: Log<T>, items: readonly DeepReadonly<T>[]): void {
     refuseOther(token, 'log')
     refuseNoItems(token, items)
@@ -284,7 +282,7 @@ export class World {
   }
 
   /**
-   * Gives an entity a log of the first so many items of another's log. The items are shared, neither copied nor checked.
+   * Sets a log to the first `count` items of another entity's log: shared, neither copied nor checked.
    *
    * @throws `missing-component`; `invalid-argument` for a count outside the log, or for logs of different schemas
    */
@@ -299,19 +297,19 @@ export class World {
     return this.core.state.entities.query(terms)
   }
 
-  /** The same for one component that is asked for rarely: it costs a look at all rows, and nothing is kept for the next time. */
+  /** Like `query` for one component that is asked for rarely: scans its column, and caches nothing. */
   entitiesWith(token: Component): readonly Entity[] {
     refuseNoToken(token)
     return this.core.state.entitiesWith(token)
   }
 
-  /** The first so many of what `query` gives, without sorting all of it. */
+  /** The first `count` results of `query`, without sorting all. */
   first(count: number, ...terms: readonly QueryTerm[]): readonly Entity[] {
     if (typeof count !== 'number') refuseMisfit('world.first', 'count', count, countFromZero)
     return this.core.state.entities.first(count, terms)
   }
 
-  /** Does the `ref` component of any entity name this one? */
+  /** Whether the `ref` component of any entity names this one. */
   isReferred(token: Value, entity: Entity): boolean {
     return this.core.state.references.any(token, entity)
   }
@@ -331,24 +329,23 @@ export class World {
     }
     const stored = canonical(input, () => 'an input') as Input
     if (typeof (stored as Input | null)?.kind !== 'string') {
-      const expected = "An input is an object whose 'kind' is a text, by which systems pick it"
-      throw new EntiaError('invalid-input', `${expected}; came ${inspect(stored)}.`)
+      throw new EntiaError('invalid-input', `An input must be an object with a text in 'kind', got ${inspect(stored)}.`)
     }
     if (this.core.driver === undefined) this.core.inbox.push(stored)
     else this.core.driver.post(stored)
   }
 
-  /** Tells listeners something once this tick is committed. Between ticks nobody listens, and nothing happens. */
+  /** Emits an event to listeners once this tick is committed; no-op between ticks. */
   emit(event: WorldEvent): void {
     this.core.underway?.events.push(canonical(event, () => `event '${event.type}'`) as WorldEvent)
   }
 
-  /** Asks for another tick right after this one: some work was left for it. */
+  /** Requests another tick right after this one, for work that is left over. */
   requestTick(): void {
     if (this.core.underway !== undefined) this.core.underway.again = true
   }
 
-  /** The whole world as lines of canonical JSON: same state, same bytes. Costs memory for one entity at a time. */
+  /** The whole world as lines of canonical JSON: same state, same bytes. Generated one entity at a time. */
   snapshot(): Iterable<string> {
     return snapshotLines(this.core)
   }
@@ -359,7 +356,7 @@ export class World {
   }
 }
 
-/** A component's value as it may be given out: a log's array goes on growing, and is the world's alone to write. */
+/** A value as callers get it: a log's array is wrapped, since only the world may write to it. */
 function given({ kind }: Component, value: Json | undefined): unknown {
   return kind === 'log' && value !== undefined ? readOnly(value as readonly Json[]) : value
 }

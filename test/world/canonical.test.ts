@@ -132,7 +132,7 @@ describe('the canonical form', () => {
     const cyclic: Record<string, unknown> = { large, list: [] }
     ;(cyclic['list'] as unknown[]).push({ large, back: cyclic })
     expect(() => canonical({ first: cyclic }, where)).toThrow(
-      refusal('not-json', 'a value at first.list.0.back: expected JSON, came a cycle'),
+      refusal('not-json', 'a value at first.list.0.back: expected JSON, got a cycle'),
     )
     expect(looks).toBeLessThan(200)
     const twice = { a: [1] }

@@ -48,7 +48,7 @@ describe('a driven world', () => {
     tick(world, [], { driver })
     expect([world.tick, world.query(Asleep)]).toEqual([1, [2]])
     world.core.drive(undefined)
-    expect(() => tick(world, [], { driver })).toThrow(refusal('world-driven', 'nobody'))
+    expect(() => tick(world, [], { driver })).toThrow(refusal('world-driven', 'driven by nothing'))
   })
 
   it('sends what is posted to its driver, frozen', () => {

@@ -45,7 +45,7 @@ const Note = defineComponent('Note', z.strictObject({ about: z.unknown() }))
 
 describe('a mistake', () => {
   it.for<[string, () => unknown, ...string[]]>([
-    ['a cycle in a value', () => Note({ about: cycle() }), 'a cycle', 'holds itself', 'an id'],
+    ['a cycle in a value', () => Note({ about: cycle() }), 'a cycle', 'plain data', 'an id'],
     ['a cycle in a log', () => Conversation(any([cycle()])), 'a cycle', 'an id'],
     ['5,000 levels in a value', () => Note({ about: deep(5_000) }), 'more than 256 levels', 'flatten it'],
     [

@@ -114,7 +114,7 @@ describe('a snapshot', () => {
     ['holds nothing but its end', (lines) => lines.slice(-1), 'it is empty'],
     ['has lost its end', (lines) => lines.slice(0, -1), 'cut off', 'after 3 lines'],
     ['is cut off after its head', (lines) => lines.slice(0, 1), 'cut off', 'after 1 lines'],
-    ['is cut off within a line', (lines) => [...lines.slice(0, 1), lines[1]?.slice(0, 20) ?? ''], 'line 2', 'no JSON'],
+    ['is cut off within a line', (lines) => [...lines.slice(0, 1), lines[1]?.slice(0, 20) ?? ''], 'line 2', 'not JSON'],
     ['has lost a line', (lines) => lines.toSpliced(1, 1), 'it has 2 lines', '3'],
     ['has a line twice', (lines) => lines.toSpliced(1, 0, lines[1] ?? ''), 'it has 4 lines', '3'],
     ['has lines in another order', ([a = '', b = '', c = '', d = '']) => [a, c, b, d], 'checksum', 'edited'],
@@ -124,10 +124,10 @@ describe('a snapshot', () => {
     ['has another end', (lines) => lines.map((line) => line.replace('"sha256":"', '"sha256":"0')), 'edited'],
     ['has an end of nothing', (lines) => [...lines.slice(0, -1), '{"end":null}'], 'it has 3 lines'],
     ['goes on behind its end', (lines) => [...lines, lines[1] ?? ''], 'behind the end'],
-    ['is another file', () => ['# Notes', 'nothing here'], 'line 1', 'no JSON'],
+    ['is another file', () => ['# Notes', 'nothing here'], 'line 1', 'not JSON'],
     ['is other JSON', () => ['{"name":"entia"}'], 'line 1', "no field 'entia'"],
     ['is a list', () => ['[1,2]', '3'], 'line 1', "no field 'entia'"],
-    ['holds a number for a line', ([head = '', ...lines]) => [head, '7', ...lines], 'line 2', 'no JSON object'],
+    ['holds a number for a line', ([head = '', ...lines]) => [head, '7', ...lines], 'line 2', 'not a JSON object'],
   ])('that %s is refused, with where and what to do', ([, harm, ...parts]) => {
     expect(() => restore(harm(saved()))).toThrow(refusal('corrupt-snapshot', ...parts, 'use another copy'))
   })

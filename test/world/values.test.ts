@@ -80,7 +80,7 @@ describe('a value', () => {
     const { world, one } = ada()
     const before = world.hash()
     expect(() => world.set(one, Anything, value)).toThrow(
-      refusal('not-json', 'entity 1, component Anything', `came ${came}`, 'plain data'),
+      refusal('not-json', 'entity 1, component Anything', `got ${came}`, 'plain data'),
     )
     expect(world.hash()).toBe(before)
   })

@@ -215,7 +215,7 @@ const hostile: readonly [string, unknown, string, RegExp][] = [
   ['no kind', {}, 'invalid-input', /'kind' is a text/],
   ['a kind that is no text', { kind: 7 }, 'invalid-input', /'kind' is a text/],
   ['a cycle', cyclic, 'not-json', /a cycle/],
-  ['a bigint', { kind: 'news', count: 5n }, 'not-json', /an input at count: expected JSON, came a bigint/],
+  ['a bigint', { kind: 'news', count: 5n }, 'not-json', /an input at count: expected JSON, got a bigint/],
   ['a function', { kind: 'news', run: () => 1 }, 'not-json', /a function/],
   ['a Date', { kind: 'news', at: new Date(0) }, 'not-json', /an instance of Date/],
   ['NaN', { kind: 'news', count: Number.NaN }, 'not-json', /NaN/],

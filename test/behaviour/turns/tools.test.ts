@@ -223,7 +223,7 @@ describe('an effect of a program’s own', () => {
     [
       'whose outcome is no JSON',
       { prepare: () => async () => ({ ok: true, value: 5n }) as never },
-      'expected JSON, came a bigint',
+      'expected JSON, got a bigint',
     ],
   ])('%s fails, and the world goes on', async (_, kind, message) => {
     const { world } = worldWith({ messages: [], model: 'ollama/x' })
