@@ -1,7 +1,7 @@
 import type { JournalRow, LostTicks, StoredWorld, TranscriptHit, TranscriptLine, WorldInfo } from './port.ts'
 import type { LockOwner } from './lock-owner.ts'
 
-/** A batch as a copy, with what a database has to know to write it. */
+/** A copy of a batch, as a database writes it. */
 export interface Write {
   readonly world: string
   readonly rows: readonly JournalRow[]
@@ -51,7 +51,7 @@ export interface Database {
   readonly transcripts: Transcripts
   /** `undefined` for a world that has never been written. */
   head(world: string): JournalHead | undefined
-  /** What of a world was committed once and is not there any more. */
+  /** Committed ticks of a world that are missing. */
   lostTicks(world: string): LostTicks | undefined
   /** Writes all or, if it throws, nothing. */
   write(writes: readonly Write[], texts: readonly KeptText[]): void

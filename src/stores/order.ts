@@ -4,7 +4,7 @@ import type { Append, JournalHead, Write } from './medium.ts'
 
 const loadHint = 'If an earlier commit of it was refused, load the world again and go on from there.'
 
-/** What a store has room for beside the id of a world. At a thousand ticks a second it is reached after 34 years. */
+/** The largest tick that fits beside the id of a world. At a thousand ticks a second it is reached after 34 years. */
 const maxTick = 2 ** 40 - 1
 
 /**
@@ -19,19 +19,19 @@ export function advance(head: JournalHead | undefined, write: Write): JournalHea
   if (!start) throw refused(write, 'nothing of it is written yet, so its first batch needs a snapshot')
   if (snapshot && !(Number.isSafeInteger(snapshot.tick) && snapshot.tick >= Math.max(0, start.newestSnapshot))) {
     const least = Math.max(0, start.newestSnapshot)
-    throw refused(write, `a snapshot of tick ${least} or later was expected, got tick ${snapshot.tick}`)
+    throw refused(write, `expected a snapshot of tick ${least} or later, got tick ${snapshot.tick}`)
   }
   let { tick } = start
   for (const row of rows) {
     if (row.tick !== tick + 1) {
-      throw refused(write, `tick ${tick + 1} was expected after tick ${tick}, and tick ${row.tick} came. ${loadHint}`)
+      throw refused(write, `expected tick ${tick + 1} after tick ${tick}, got tick ${row.tick}. ${loadHint}`)
     }
     tick = row.tick
   }
   if (Math.max(tick, snapshot?.tick ?? 0) > maxTick) throw refused(write, `a tick must be at most ${maxTick}`)
   if (!snapshot) return { ...start, tick }
   if (record && snapshot.tick > tick) {
-    const hole = `it keeps a recording that ends at tick ${tick}, and a snapshot of tick ${snapshot.tick} came`
+    const hole = `it keeps a recording that ends at tick ${tick}, got a snapshot of tick ${snapshot.tick}`
     throw refused(write, `${hole}. Commit the rows between them too, or open it without 'record'`)
   }
   return {

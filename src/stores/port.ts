@@ -22,7 +22,7 @@ export interface Batch {
   readonly isBusy?: boolean | undefined
 }
 
-/** What of a world was committed once, and is not in its store any more. */
+/** Committed ticks of a world that are missing in its store. */
 export interface LostTicks {
   /** The newest tick that is there; `undefined`: nothing is. */
   readonly tick: number | undefined
@@ -135,7 +135,7 @@ export interface Store {
   getText(root: string, key: string): Promise<string | undefined>
   /**
    * Appends lines to a transcript, which is made with its first line. Resolves once they are durable, in the order of the
-   * calls. What is there already at its place is not written again, so who does not know how an append ended repeats it.
+   * calls. Lines that are there already are not written again, so an append whose end is not known can be repeated.
    * If it rejects, nothing of it is there; if it never resolved, as in a crash, whole lines from its beginning may be
    * there. The root world need not be there or open.
    *

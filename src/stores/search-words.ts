@@ -9,7 +9,7 @@ const runs = new RegExp(`(?:${unspaced})+|(?:(?!${unspaced}).)+`, 'gsv')
 
 /**
  * The words of a text that somebody typed: runs of letters, marks and digits, each once whatever its case. Where a script
- * puts no blanks between words, nobody knows where one ends: there each two letters that stand side by side are one, with a
+ * puts no blanks between words, their ends are not known: there each two letters that stand side by side are one, with a
  * blank between them.
  */
 export function searchWords(query: string): readonly string[] {

@@ -211,7 +211,7 @@ export class SqliteDatabase implements Database {
 }
 
 /**
- * Each look at a file costs a commit about a quarter of a percent. What is in a log whose name is gone still reaches the
+ * Each look at a file costs a commit about a quarter of a percent. What is in a log whose name was removed still reaches the
  * database when that is closed, so the log is looked at less often.
  */
 const commitsPerLogCheck = 4

@@ -25,7 +25,7 @@ export interface SqliteStoreOptions {
   readonly maxSizeBytes?: number | undefined
 }
 
-/** What a SQLite store does if it is not told. */
+/** Defaults of a SQLite store. */
 export const sqliteStoreDefaults = { synchronous: 'full' } as const
 
 const optionsSchema = () =>

@@ -46,7 +46,7 @@ export class TranscriptFolder implements Transcripts {
       this.#index().announce(append.key, there, indexedLines(append, fromByte))
       try {
         this.#reaches.set(append.key, await this.#write(file, append, there))
-        // Until an append is done, nobody knows whether the names of the folders are durable.
+        // Until an append is done, the names of the folders may not be durable.
         if (known.lines === 0) await this.#syncFolders(dirname(file))
       } catch (error) {
         await this.#takeBack(append.key, file, there)
@@ -74,7 +74,7 @@ export class TranscriptFolder implements Transcripts {
   remove(key: string): Promise<void> {
     return this.#explain(key, async (file) => {
       await this.#removeFile(key, file)
-      // Last, since a full disk may refuse it; what it has of a file that is gone is passed over.
+      // Last, since a full disk may refuse it; what it has of a removed file is skipped.
       this.#index().remove(key)
     })
   }
@@ -126,7 +126,7 @@ export class TranscriptFolder implements Transcripts {
         this.#index().announce(key, there, [])
       }
     } catch {
-      // The error that made it necessary says more.
+      // The error of the append says more.
     }
   }
 

@@ -202,7 +202,7 @@ describe.each(stores)('a store in $name', ({ make }) => {
       const journal = await openWritten('a')
       await expect(journal.commit({ rows: rows(5, 5) })).rejects.toMatchObject({
         code: 'invalid-argument',
-        message: expect.stringMatching(/'a'.*tick 4 was expected after tick 3, and tick 5 came/),
+        message: expect.stringMatching(/'a'.*expected tick 4 after tick 3, got tick 5/),
       })
       expect((await journal.load())?.rows).toEqual(rows(1, 3))
       await journal.commit({ rows: rows(4, 4) })

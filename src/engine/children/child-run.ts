@@ -22,7 +22,7 @@ import type { Input } from '../../world/input.ts'
 /** How a session's World has ended. */
 export type SessionEndData = DeepReadonly<(typeof SessionEnd)['schema']['_output']>
 
-/** A Runner, with what only a parent asks of it. */
+/** A child's Runner, as its parent drives it. */
 export interface ChildRunner {
   readonly runner: {
     readonly world: World
@@ -31,11 +31,11 @@ export interface ChildRunner {
   }
   /** Writes the world down before it is driven. */
   readonly prepare: () => Promise<void>
-  /** Takes the world up, with these as its first inputs. */
+  /** Starts the Runner with these as its first inputs. */
   readonly start: (first: readonly Input[]) => Promise<void>
   /** Takes a user's answer, if this world or one below has asked. */
   readonly answer: (input: AnswerInput) => Promise<boolean>
-  /** Stops. With an input for one more tick nothing is to go on after it. */
+  /** Stops; with an input for one last tick, for good. */
   readonly end: (last?: Input) => Promise<void>
   /** What an agent and its sessions have used. */
   readonly usageOf: (agent: Entity) => SessionUsage
@@ -44,14 +44,14 @@ export interface ChildRunner {
 /** What a session's agent may spend: an input to its World. */
 export type Grant = Omit<InputOf<'granted'>, 'id' | 'kind'>
 
-/** A person's answer to an approval. */
+/** A user's answer to an approval. */
 export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
 
-/** What ties the Runner of a child to its run. */
+/** What connects the Runner of a child to its run. */
 export interface ChildTies {
   /** Absent: it runs without one, as a query does. */
   readonly slot: SessionSlot | undefined
-  /** Of a subtask: asks its caller's world why its next call of a model may not begin; `undefined`: it may. */
+  /** Of a subtask: asks its caller's world before each model call; resolves with why it may not begin, if it may not. */
   readonly mayCall: (() => Promise<Failure | undefined>) | undefined
   /** Called after each tick, once it is committed. */
   readonly committed: () => void
@@ -59,13 +59,13 @@ export interface ChildTies {
   readonly failed: (error: Error) => void
 }
 
-/** What ties the Runner of a child to that of its parent. */
+/** What connects the Runner of a child to that of its parent. */
 export interface Lineage extends ChildTies {
   /** The root world, in whose database all worlds below it lie. */
   readonly root: string
   /** Ids of the sessions above and its own, outermost first. */
   readonly path: readonly string[]
-  /** The parent's, which hear of everything here. */
+  /** The parent's. They get all events of this world. */
   readonly listeners: Listeners
 }
 
@@ -85,7 +85,7 @@ interface ChildRunOptions {
   readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
 }
 
-/** A child's World while it is driven: from its first tick, or from where it was left, until it has ended. */
+/** A child's World while it is driven, from its first tick or from where it was left, until its end. */
 export class ChildRun {
   readonly agent: Entity
   readonly world: World
@@ -121,7 +121,7 @@ export class ChildRun {
     this.#usedBefore = this.usage
   }
 
-  /** Writes the World down, so that it is there before anything of it has happened. */
+  /** Saves the World before its first tick. */
   async prepare(): Promise<void> {
     await this.#runner.prepare()
   }
@@ -158,12 +158,12 @@ export class ChildRun {
     await this.#runner.runner.post({ kind: 'message', agent: this.agent, message }, { id })
   }
 
-  /** Ends what the agent is at. */
+  /** Cancels the agent's turn. */
   async abandon(): Promise<void> {
     await this.#runner.runner.post({ kind: 'cancel', agent: this.agent })
   }
 
-  /** Passes a person's answer on to the World that has asked: this one, or one below. False: neither has. */
+  /** Passes a user's answer on to the World that has asked: this one, or one below. False: neither has. */
   async answer(input: AnswerInput): Promise<boolean> {
     await this.#started.promise
     return !this.#isStopped && !this.#hasFailed && (await this.#runner.answer(input))
@@ -171,24 +171,23 @@ export class ChildRun {
 
   /** Resolves once the session has ended, or its Runner has failed. */
   ended(): Promise<SessionEndData> {
-    // An end from before a question that was put is none.
+    // An end from before the question does not count.
     this.#isAwaited = true
     this.#look()
     return this.#ended
   }
 
-  /** Is its agent in the midst of a turn? */
   get isAtWork(): boolean {
     return this.world.has(this.agent, Turn)
   }
 
-  /** Has it ended, while turns of it are still on their way to holders? */
+  /** It has ended, and turns of it are still being archived. */
   get isArchiving(): boolean {
     if (!this.world.has(this.agent, SessionEnd) && !this.world.has(this.agent, Seed)) return false
     return [ArchiveJob, HolderDraft, TranscriptWrite].some((token) => holds(this.world, token))
   }
 
-  /** Resolves once nothing of that is under way, or it is not driven any more. */
+  /** Resolves once it neither works nor archives, or its Runner has failed. */
   quiet(): Promise<undefined> {
     this.#isLeaving = true
     this.#look()
@@ -213,18 +212,20 @@ export class ChildRun {
     return transcriptOf(this.world)
   }
 
-  /** Stops all work and lets go of the World, which can go on from there. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#started.resolve()
-    await this.#runner.end()
+  /** Stops all work and closes the World, which can go on from there. */
+  stop(): Promise<void> {
+    return this.#end()
   }
 
-  /** Stops all work; sessions below end as cancelled, and tell so. */
-  async cancel(reason: string): Promise<void> {
+  /** Stops all work. Sessions below it end as cancelled. */
+  cancel(reason: string): Promise<void> {
+    return this.#end({ kind: 'session-stopped', reason })
+  }
+
+  #end(last?: Input): Promise<void> {
     this.#isStopped = true
     this.#started.resolve()
-    await this.#runner.end({ kind: 'session-stopped', reason })
+    return this.#runner.end(last)
   }
 
   #look(): void {

@@ -36,7 +36,7 @@ export interface ChildWorldsParts {
 export interface Beginning {
   readonly session: Pick<SubagentSessionData, 'denied' | 'resumedFrom' | 'sessionId'> & {
     readonly kind: WorldKind
-    /** Absent: all but the beginning of it is gone. */
+    /** Absent: only its beginning is left. */
     readonly prompt: string | undefined
   }
   /** The parent. */
@@ -47,11 +47,10 @@ export interface Beginning {
   readonly edited?: EditedPart | undefined
 }
 
-/** It lay in memory, or in a folder that is not there any more. */
 const lostPrompt =
   'Only the beginning of the prompt is left: what kept the rest is gone. Launch the session anew with its whole task.'
 
-/** Without a store, so many ended Worlds are kept in memory, the newest, so that they can be asked further questions. */
+/** Without a store, so many of the newest ended Worlds are kept in memory for further questions. */
 const maxKept = 32
 
 /** The Worlds of children: made, restored from the Store, or, without one, kept for a while. */
@@ -66,8 +65,7 @@ export class ChildWorlds {
   }
 
   /**
-   * A Runner for a child that begins: anew, or from where another one was left that it goes on with. A text: what the Host
-   * lacks.
+   * A Runner for a new child, or for one that continues another from where it was left. A string: what the Host lacks.
    */
   async begin(beginning: Beginning): Promise<MakeChildRunner | string> {
     const { session } = beginning
@@ -79,7 +77,7 @@ export class ChildWorlds {
     return (ties) => this.#runner(made.world, ties, { journal })
   }
 
-  /** A Runner for a child whose World is there already; `undefined` if it is not. */
+  /** A Runner for a child whose World exists already; `undefined` if it does not. */
   async goOn(sessionId: string): Promise<MakeChildRunner | undefined> {
     const { store, root, record } = this.#parts
     if (store === undefined) {
@@ -99,7 +97,7 @@ export class ChildWorlds {
     return undefined
   }
 
-  /** Keeps a World that is not driven any more, if there is no store that has it. */
+  /** Keeps a World that is no longer driven, where no store has it. */
   keep(sessionId: string, world: World): void {
     if (this.#parts.store !== undefined || this.#tree.holders.has(sessionId)) return
     this.#kept.delete(sessionId)
@@ -108,12 +106,12 @@ export class ChildWorlds {
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
   }
 
-  /** A World as it was last committed, to be looked at. */
+  /** A World as it was last committed, for reading. */
   async look(sessionId: string): Promise<World | undefined> {
     return this.#inMemory(sessionId) ?? (await this.#stored(sessionId))
   }
 
-  /** Writes the World of a holder down, once, and lets it rest; or says why it is not there. */
+  /** Saves the World of a holder, unless it exists; says why if it cannot. */
   async hold(
     agent: Entity,
     parts: Omit<HolderParts, 'above' | 'facts' | 'systems'>,
@@ -155,7 +153,6 @@ export class ChildWorlds {
     host.seams.removed?.(sessionId)
   }
 
-  /** Keeps none any more. */
   close(): void {
     this.#kept.clear()
   }
@@ -213,7 +210,7 @@ export class ChildWorlds {
     }
   }
 
-  /** What is there of a session that has not begun is left of a process that ended before it could. */
+  /** Deletes what a process that ended too early left of a session that has not begun. */
   async #openFresh(sessionId: string): Promise<JournalWriter | undefined> {
     const { store, root, record } = this.#parts
     if (store === undefined) return undefined

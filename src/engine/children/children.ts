@@ -30,7 +30,6 @@ export interface ChildrenParts {
   readonly enter: Enter
 }
 
-/** What is to be known of a child while it is driven. */
 interface ChildFacts {
   /** Of a session's run: what it spends counts for its parent. */
   readonly session?: Entity
@@ -38,7 +37,7 @@ interface ChildFacts {
   readonly isKept?: boolean
 }
 
-/** Pools know sessions by keys that no two worlds of a process share, whatever their names. */
+/** Makes the keys of sessions in a pool unique in the process, whatever the names of worlds. */
 let trees = 0
 
 /** The children of one world, sessions and subtasks, as they are run: their Worlds, their locks, and the sessions' slots. */
@@ -61,7 +60,7 @@ export class Children {
   readonly #driven = new Map<string, ChildFacts & { readonly run: ChildRun }>()
   /** Names of Worlds that go on from where they were left, and are not driven yet. */
   readonly #expected = new Set<string>()
-  /** Worlds that are locked here, or are about to be. The Runner does not let go of its world before they are unlocked. */
+  /** Number of Worlds that are locked here or wait for that. The Runner closes its own world only after they are unlocked. */
   #locks = 0
   /** Resolves at the next change of any of that. */
   #change = Promise.withResolvers<void>()
@@ -104,7 +103,7 @@ export class Children {
     }
   }
 
-  /** Is a child still driven, or, stopped, about to let go of its World? */
+  /** A child is still driven, or has stopped and still has its World open. */
   get isClosing(): boolean {
     return this.#locks > 0
   }
@@ -114,7 +113,7 @@ export class Children {
     while (this.#locks > 0) await this.#change.promise
   }
 
-  /** Resolves once the World of no child is driven any more. */
+  /** Resolves once no child's World is driven, and forgets those in memory. */
   async closed(): Promise<void> {
     await this.stopped()
     this.worlds.close()
@@ -134,7 +133,7 @@ export class Children {
     this.#changed()
   }
 
-  /** A child is not driven any more, or will not be. */
+  /** A child is no longer driven, or will not be. */
   rest(worldId: string): void {
     const child = this.#driven.get(worldId)
     if (child?.isKept === true) this.worlds.keep(worldId, child.run.world)
@@ -155,8 +154,8 @@ export class Children {
   }
 
   /**
-   * Passes a user's answer to whichever World below has asked. After a restart, one that has may not be driven again yet: it
-   * is waited for. False: none has.
+   * Passes a user's answer to the World below that has asked. Waits for Worlds that are not driven again yet after a restart.
+   * False: none has asked.
    */
   async answer(input: AnswerInput): Promise<boolean> {
     const change = this.#change.promise
@@ -167,7 +166,7 @@ export class Children {
     return this.answer(input)
   }
 
-  /** What a session's agent was last asked with; `undefined` if its World is nowhere. */
+  /** What a session's agent was last asked with; `undefined` if its World does not exist. */
   async transcript(sessionId: string): Promise<Transcript | undefined> {
     for (;;) {
       const run = this.driven(sessionId)
@@ -197,13 +196,13 @@ export class Children {
     return this.#slots.get(sessionId)?.position
   }
 
-  /** Whatever a session had of the pool, a place in line or a slot, is free. */
+  /** Frees a session's slot, or its place in the queue. */
   leavePool(sessionId: string): void {
     this.#slots.get(sessionId)?.leave()
     this.#slots.delete(sessionId)
   }
 
-  /** Puts in what was learned of a child. False: it is committed later, with the last tick of a Runner that stops. */
+  /** Enters what was learned of a child. False: it is committed later, with the last tick of a Runner that stops. */
   async enter(input: StandardInput): Promise<boolean> {
     const committed = this.#enter(canonical(input, () => 'an input') as Input)
     await committed
@@ -217,7 +216,7 @@ export class Children {
    */
   spent(session: Entity, usage: SessionUsage, asker?: Entity): void {
     const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
-    // A Runner that has failed tells so itself.
+    // A Runner that has failed reports that itself.
     this.enter(input).catch(() => undefined)
   }
 

@@ -22,7 +22,7 @@ export class Completions {
   /** Sessions and questions whose results programs are about to collect. */
   readonly collecting = new Set<string>()
   readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
-  /** Puts an input in. Resolves once it is committed. */
+  /** Resolves once the input is committed. */
   readonly post: (input: StandardInput) => Promise<void>
   readonly #world: World
   #requests = 0
@@ -47,7 +47,7 @@ export class Completions {
     })
   }
 
-  /** An id that no other request of this world has, as long as the tick is committed with it. */
+  /** An id that is unique among the requests of this world, provided that its tick is committed. */
   requestId(): string {
     return `program-${this.#world.tick}-${++this.#requests}`
   }
@@ -57,12 +57,12 @@ export class Completions {
     return this.#ask('launch', input)
   }
 
-  /** Has a summary made. @throws what it is refused with */
+  /** @throws what it is refused with */
   summary(input: (request: string) => StandardInput): Promise<SummaryResult> {
     return this.#ask('summary', input)
   }
 
-  /** Has a subtask run. @throws what it is refused with */
+  /** @throws what it is refused with */
   subtask(input: (request: string) => StandardInput): Promise<SubtaskResult> {
     return this.#ask('subtask', input)
   }
@@ -85,12 +85,12 @@ export class Completions {
     return this.#next(`query ${query}`)
   }
 
-  /** This question was refused: it is never answered. */
+  /** Forgets a question that was refused. */
   forget(query: string): void {
     this.#waiting.delete(`query ${query}`)
   }
 
-  /** Nothing is completed any more. */
+  /** Rejects everything that is still waited for. */
   close(world: string): void {
     const error = new EntiaError('world-driven', `The Runner of world '${world}' ended before this was known.`)
     for (const { reject } of this.#waiting.values()) reject(error)
@@ -119,12 +119,11 @@ export class Completions {
     if (refused !== undefined) throw new EntiaError(refused.code, refused.reason, details)
   }
 
-  /** All who wait for the same thing share a promise, however often they ask. */
   #next<T>(what: string): Promise<T> {
     let waiting = this.#waiting.get(what)
     if (waiting === undefined) {
       this.#waiting.set(what, (waiting = Promise.withResolvers<unknown>()))
-      // A program that does not wait any more need not hear of it.
+      // A program may have stopped waiting.
       waiting.promise.catch(() => undefined)
     }
     return waiting.promise as Promise<T>

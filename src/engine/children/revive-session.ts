@@ -81,14 +81,14 @@ function denyAlso(
   if (all?.denied !== undefined) world.set(agent, Permissions, { ...all, ...(granted !== undefined && { granted }) })
 }
 
-/** What sessions still have that go on as well, or have not told yet what they spent: it comes back from each. */
+/** Grants of sessions that go on too, or whose spending is not known yet: each returns its own. */
 function openGrants(world: World, agent: Entity): readonly Wanted[] {
   return world.referrers(SubagentSession, agent).flatMap((session) => world.read(session, SubagentSession).grant ?? [])
 }
 
 /**
- * What closed a turn that did not end well is taken back, and so is an answer without a word in it: the model goes on from
- * before. False: the turn had ended well, and only what came of it was lost.
+ * Removes what closed a turn that did not end well, and an answer without words: the model continues from before that. False:
+ * the turn had ended well, and only its result was lost.
  */
 function reopenTurn(world: World, agent: Entity): boolean {
   if (world.has(agent, Turn)) {

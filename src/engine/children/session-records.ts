@@ -105,7 +105,7 @@ export async function keepPrompt(
   }
 }
 
-/** The whole of a session's prompt; `undefined` if all but its beginning is gone. */
+/** The whole prompt of a session; `undefined` if only its beginning is left. */
 export async function wholePrompt(
   records: Records,
   { prompt, promptRecord }: Pick<SubagentSessionData, 'prompt' | 'promptRecord'>,

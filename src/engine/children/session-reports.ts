@@ -8,7 +8,6 @@ import type { World } from '../../world/world.ts'
 import type { ChildRun } from './child-run.ts'
 import type { Intake } from '../loop/inbox.ts'
 
-/** Of worlds whose agents have sessions running under ceilings. */
 const reporters = new WeakMap<World, SessionReports>()
 
 /**
@@ -30,7 +29,7 @@ export class SessionReports {
     reporters.set(this.#world, this)
   }
 
-  /** It is not any more: what it has spent comes with its end. */
+  /** A session's World is no longer driven: its outcome brings what it has spent. */
   end(sessionId: string): void {
     for (const [session, run] of this.#runs) if (run.world.name === sessionId) this.#runs.delete(session)
     if (this.#runs.size === 0) reporters.delete(this.#world)

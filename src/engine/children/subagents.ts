@@ -46,7 +46,6 @@ export interface SessionInfo {
   readonly pending: boolean
 }
 
-/** What a program works on an agent's sessions with. */
 export interface SubagentsParts {
   readonly clock: Clock
   readonly children: Children
@@ -172,7 +171,7 @@ export class Subagents {
   }
 
   /**
-   * Ends a session, and lets it take no queries any more. False if there is no such session, or it is closed already.
+   * Ends a session and refuses later queries to it. False if there is no such session, or it is closed already.
    *
    * @throws `ambiguous-id`
    */
@@ -194,7 +193,7 @@ export class Subagents {
 
   /**
    * Goes on, in a new session, with one that has failed, timed out or was cancelled. `continued`: from where it was left,
-   * not anew; if its World is gone from the store all the same, it starts over.
+   * not anew; if its World was deleted from the store, it starts over all the same.
    *
    * @throws `unknown-session`, `ambiguous-id`, `invalid-argument`, `limit-reached`
    */
@@ -208,8 +207,8 @@ export class Subagents {
   }
 
   /**
-   * What the session's agent has in mind: its prompt, and all that was said. `undefined` for one that has not begun, or,
-   * without a store, that ended long ago.
+   * The prompt and the messages of the session's agent. `undefined` for a session that has not begun, or, without a store,
+   * that ended long ago.
    *
    * @throws `unknown-session`, `ambiguous-id`
    */
@@ -268,14 +267,14 @@ export class Subagents {
     throw new EntiaError('not-queryable', `Session ${sessionId} takes no queries: ${why}.`, { entity: session })
   }
 
-  /** The question that keeps a session from taking another: one under way, or, to be collected later, one that is not. */
+  /** The question that keeps a session from taking another: one without a reply, or one whose reply is to be collected. */
   #busyWith(session: Entity, isWaited: boolean): string | undefined {
     const world = this.#world
     const asked = world.referrers(SessionQuery, session).map((query) => world.read(query, SessionQuery))
     return asked.find(({ reply }) => reply === undefined || !isWaited)?.prompt
   }
 
-  /** Questions of programs whose reply was not taken yet. */
+  /** Questions of programs whose replies were not taken yet. */
   #queries(session: Entity): readonly Entity[] {
     const world = this.#world
     const asked = world.referrers(SessionQuery, session)
@@ -295,7 +294,7 @@ export class Subagents {
     throw new EntiaError('session-failed', reply?.error ?? '')
   }
 
-  /** Takes a result, or the reply to a query, if it is there: it is for one of all who ask for it. */
+  /** Takes a result or the reply to a query, which only one caller gets. */
   async #take(session: string, isThere: boolean, query?: string): Promise<void> {
     const { completions } = this.#parts
     const key = query ?? session
@@ -329,7 +328,7 @@ export class Subagents {
     throw new EntiaError('session-failed', `The result of session ${sessionId} cannot be read. ${why}`, { recordPath })
   }
 
-  /** Did it come in time? */
+  /** Resolves with false at the time-out. */
   async #within(timeoutMs: number, coming: Promise<unknown>): Promise<boolean> {
     const { clock } = this.#parts
     let cancel: (() => void) | undefined

@@ -53,7 +53,7 @@ export function subtaskEffect(children: Children): EffectKind {
       if (wasRunning) children.expect(subtaskId)
       return async (context) => {
         let isOver = false
-        // Once what it has come to is in its caller's world, its own is not needed any more.
+        // Once its result is in its caller's world, its own World is not needed.
         context.whenGone(() => {
           if (isOver && !context.isStopping) discard(children, subtaskId)
         })
@@ -80,8 +80,7 @@ function subtaskPolicy(children: Children, order: Order): ChildPolicy {
     },
     leftMs: ({ agent, world }) => (hasEnded(world, agent) ? 0 : timeoutMs - world.nowMs),
     ended: (run) => run.ended(),
-    // What it was at is cut short, so that what that may have cost counts. Of a World whose Runner has failed, what was
-    // committed counts.
+    // Its calls are cancelled, so that what they may have cost counts. If the Runner has failed, what was committed counts.
     cutShort: (run) => run.abandon().catch(() => undefined),
     read: ({ agent, world }, end) => {
       return () => {
@@ -138,11 +137,11 @@ function callOff(
   const discardIt = (isCommitted: boolean): void => {
     if (isCommitted) discard(children, subtaskId)
   }
-  // A Runner that has failed tells so itself.
+  // A Runner that has failed reports that itself.
   committed.then(discardIt, () => undefined)
 }
 
-/** Removes the World of a subtask that is not needed any more, unless all is to be kept. What cannot be removed stays. */
+/** Removes the World of a finished subtask, unless everything is recorded. What cannot be removed stays. */
 function discard(children: Children, subtaskId: string): void {
   // Until the last of its spending is entered, it stands in its World alone.
   if (children.isRecorded || accounts(children.world).includes(subtaskId)) return

@@ -8,7 +8,7 @@ import { untilAborted } from '../effects/until-aborted.ts'
 import { ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
 
-/** What one kind of child does its own way. Each run has a policy of its own, which may remember what it has read. */
+/** What differs between kinds of children. Each run has a policy of its own, which may keep state. */
 export interface ChildPolicy {
   /** The child's World: locked as long as the run lasts. */
   readonly worldId: string
@@ -20,9 +20,9 @@ export interface ChildPolicy {
   readonly hasSlot?: Promise<boolean>
   /** The child has not begun: its World is written down and admitted before its first tick. */
   readonly isNew?: boolean
-  /** Starts even when it is called off before: what is under way in its World has to be ended there. */
+  /** Starts even if it was cancelled before: work in its World has to be ended there. */
   readonly startsAlways?: boolean
-  /** Its World is wanted again, and is kept in memory where no store has it. */
+  /** Its World is kept in memory where no store has it. */
   readonly isKept?: boolean
   /** Asked before each call of the child's model: why it may not begin. Absent: the child does not ask. */
   readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
@@ -36,9 +36,9 @@ export interface ChildPolicy {
   started?(run: ChildRun, context: EffectContext): Promise<void>
   /** Resolves once the child has come to its end. */
   ended(run: ChildRun): Promise<SessionEndData | undefined>
-  /** Ends what the child is at: it was called off, or its time is over. Not called when the Runner stops. */
+  /** Cancels the child's work: the run was cancelled, or its time is over. Not called when the Runner stops. */
   cutShort?(run: ChildRun): Promise<void>
-  /** Reads what the child has come to before its World stops. The function that it gives makes the outcome after that. */
+  /** Reads the child's result before its World stops. The returned function makes the outcome after that. */
   read(run: ChildRun, end: SessionEndData | undefined): () => OutcomeData | Promise<OutcomeData>
   /** Called last if the run was cancelled, unless the Runner stops: what the child has spent counts all the same. */
   calledOff?(run: ChildRun | undefined): void
@@ -64,7 +64,7 @@ export async function supervise(children: Children, policy: ChildPolicy, context
   }
 }
 
-/** Whether a run was called off while its Runner went on. One that stops just after that does not take it back. */
+/** Whether a run was cancelled while its Runner went on, even if that stopped just after. */
 function endsForGood(context: EffectContext): () => boolean {
   const { signal } = context
   let isForGood = signal.aborted && !context.isStopping
@@ -96,7 +96,7 @@ async function driven(
       const close = (): void => {
         closed ??= context.isStopping ? run.stop() : policy.cutShort?.(run)
       }
-      // At once: its slot is free from here on, and nothing of it may begin any more.
+      // At once: its slot is free from here on, so nothing of it may begin.
       signal.addEventListener('abort', close, { once: true })
       if (signal.aborted) close()
       end = await ended(policy.ended(run), leftMs, children.host.clock, context)
@@ -112,7 +112,7 @@ async function driven(
   return signal.aborted ? calledOff() : outcome()
 }
 
-/** How a child has ended; `undefined`: not in time, or it was called off. */
+/** How a child has ended; `undefined`: not in time, or it was cancelled. */
 async function ended(
   coming: Promise<SessionEndData | undefined>,
   leftMs: number,
@@ -122,7 +122,7 @@ async function ended(
   if (leftMs === Infinity) return wait(untilAborted(coming, signal))
   let cancel: (() => void) | undefined
   const late = new Promise<undefined>((resolve) => {
-    // What ends at its deadline has ended: all else that is to happen at this instant goes first.
+    // A child that ends exactly at its deadline is in time: everything else of this instant goes first.
     const lastOfAll = (): void => void (cancel = clock.at(clock.now(), () => resolve(undefined)))
     cancel = clock.at(clock.now() + leftMs, lastOfAll)
   })
@@ -148,7 +148,7 @@ export async function leftBehind(
   }
 }
 
-/** The outcome of a run that was called off. No one takes it: the effect is settled without it. */
+/** The outcome of a run that was cancelled. It is dropped, since the effect is settled already. */
 export function calledOff(): OutcomeData {
   return { ok: false, failure: { kind: 'cancelled', message: 'The run was called off.' } }
 }
