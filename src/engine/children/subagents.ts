@@ -88,10 +88,8 @@ export class Subagents {
     options: { readonly timeoutMs?: number } = {},
   ): Promise<{ readonly sessionId: string; readonly sequence: number }> {
     checkOptions('subagents.fork', options, { timeoutMs: finite })
-    const { sessionId, sequence } = await this.#launch({
-      ...checkedLaunch({ ...options, prompt: directive }),
-      fork: true,
-    })
+    const request = checkedLaunch({ ...options, prompt: directive })
+    const { sessionId, sequence } = await this.#launch({ ...request, fork: true })
     return { sessionId, sequence }
   }
 
@@ -176,19 +174,20 @@ export class Subagents {
    * @throws `ambiguous-id`
    */
   async kill(ref: SessionRef): Promise<boolean> {
-    const found = this.#find(ref)
-    if (found instanceof EntiaError) {
-      if (found.code === 'unknown-session') return false
-      throw found
+    try {
+      const { closed, sessionId } = this.#own(ref).record
+      if (closed === true) return false
+      await this.#parts.completions.post({
+        kind: 'session-cancel',
+        agent: this.#agent,
+        close: true,
+        session: sessionId,
+      })
+      return true
+    } catch (error) {
+      if (error instanceof EntiaError && error.code === 'unknown-session') return false
+      throw error
     }
-    if (found.record.closed === true) return false
-    await this.#parts.completions.post({
-      kind: 'session-cancel',
-      agent: this.#agent,
-      close: true,
-      session: found.record.sessionId,
-    })
-    return true
   }
 
   /**
@@ -242,22 +241,16 @@ export class Subagents {
     }
   }
 
-  /** The agent's own session of that name, or what is wrong with the name. */
-  #find(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } | EntiaError {
+  /** @throws `unknown-session`, `ambiguous-id`, `invalid-argument` */
+  #own(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } {
     const world = this.#world
     if (typeof ref !== 'string' && typeof ref !== 'number') {
       const what = `A session must be named by its id or its sequence number, got ${shortly(ref)}`
-      return new EntiaError('invalid-argument', `${what}.`)
+      throw new EntiaError('invalid-argument', `${what}.`)
     }
     const found = findSession(world, this.#agent, String(ref))
-    if (found.problem !== undefined) return new EntiaError(found.code, found.problem, { ref })
+    if (found.problem !== undefined) throw new EntiaError(found.code, found.problem, { ref })
     return { session: found.session, record: world.read(found.session, SubagentSession) }
-  }
-
-  #own(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } {
-    const found = this.#find(ref)
-    if (found instanceof EntiaError) throw found
-    return found
   }
 
   #assertQueryable(session: Entity, { status, closed, sessionId, prompt }: SubagentSessionData): void {
