@@ -1,5 +1,6 @@
 import type { SubagentRegistryData } from '../../../components/sessions/subagent-registry.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { oncePerObject } from '../once-per.ts'
 import { byCodePoint } from '../../world/by-code-point.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { DeepReadonly } from '../../world/component.ts'
@@ -67,15 +68,10 @@ export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
   ['task'],
 )
 
-const known = new WeakMap<Registry, readonly ToolDeclaration[]>()
-
 /** The declarations of the six `subagent` tools for an agent that has this registry, in order. */
-export function subagentDeclarations(registry: Registry): readonly ToolDeclaration[] {
-  let declarations = known.get(registry)
-  if (declarations === undefined)
-    known.set(registry, (declarations = [subagentDeclaration(registry), ...fixedDeclarations()]))
-  return declarations
-}
+export const subagentDeclarations = oncePerObject((registry: Registry): readonly ToolDeclaration[] => {
+  return [subagentDeclaration(registry), ...fixedDeclarations()]
+})
 
 /** The five that are the same for every registry. */
 const fixedDeclarations = lazily((): readonly ToolDeclaration[] => [

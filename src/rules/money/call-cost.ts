@@ -1,3 +1,4 @@
+import { oncePerValue } from '../once-per.ts'
 import type { TokenUsage } from '../../protocol/usage.ts'
 import type { CachePrice } from '../../../components/context/last-call.ts'
 import type { ModelReply } from '../../models/port.ts'
@@ -103,19 +104,8 @@ function picoUsd(usdPerMillion: number): number {
 }
 
 const RATE_DIGITS = 12
-/** There are few rates, and each call asks for the same again. */
-const scaledRates = new Map<number, bigint>()
-/** So many rates are remembered before all are forgotten. */
-const maxScaledRates = 1_000
-
-/** A rate as a whole number of 10⁻¹² dollars per million tokens, so that sums of many tokens are exact. */
-function scaled(usdPerMillion: number): bigint {
-  let rate = scaledRates.get(usdPerMillion)
-  if (rate !== undefined) return rate
-  if (scaledRates.size >= maxScaledRates) scaledRates.clear()
-  scaledRates.set(usdPerMillion, (rate = BigInt(usdPerMillion.toFixed(RATE_DIGITS).replace('.', ''))))
-  return rate
-}
+/** A rate as an integer of 10⁻¹² dollars per million tokens, so that sums of many tokens are exact. */
+const scaled = oncePerValue((usdPerMillion: number) => BigInt(usdPerMillion.toFixed(RATE_DIGITS).replace('.', '')))
 
 /** Scaled rates of single tokens in a billionth of a dollar. */
 const PER_NANO_USD = 10n ** 9n

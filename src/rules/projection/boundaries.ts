@@ -4,6 +4,7 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import { Seed } from '../../../components/context/holder.ts'
 import type { Message } from '../../protocol/message.ts'
 import { framed, recordFoot, recordHeads } from '../text/frames.ts'
+import { oncePerObject } from '../once-per.ts'
 import { countUpTo, seqAt } from './places.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
@@ -15,9 +16,6 @@ export interface ProjectionStart {
   /** How many messages of the conversation are left out. */
   readonly from: number
 }
-
-/** The same entry is always the same message, so that wire forms and hashes of it are made once. */
-const knownMessages = new WeakMap<BoundaryEntry, Message>()
 
 /** Where an agent's projection begins, if a boundary is in force. */
 export function projectionStart(world: World, agent: Entity): ProjectionStart | undefined {
@@ -43,17 +41,14 @@ function hasCalls(message: Message | undefined): boolean {
   return message?.role === 'assistant' && message.content.some(({ type }) => type === 'tool-call')
 }
 
-/** The one message that an agent's model reads in place of those that a boundary covers. */
-export function boundaryMessage(entry: BoundaryEntry): Message {
-  let message = knownMessages.get(entry)
-  if (message === undefined) {
-    const text = `${recordHeads[entry.kind]}\n\n${framed(entry.text, 'record')}\n\n${recordFoot}`
-    // Frozen, as those of a World are: its tokens are counted once.
-    message = Object.freeze({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
-    knownMessages.set(entry, message)
-  }
-  return message
-}
+/**
+ * The message that an agent's model reads in place of those that a boundary covers. The same object for the same entry, and
+ * frozen like a World's own, so that its wire form, hash and tokens are computed once.
+ */
+export const boundaryMessage = oncePerObject((entry: BoundaryEntry): Message => {
+  const text = `${recordHeads[entry.kind]}\n\n${framed(entry.text, 'record')}\n\n${recordFoot}`
+  return Object.freeze({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
+})
 
 /** The part of a conversation that a boundary would cover anew if it were written now. */
 export interface UncoveredPart {

@@ -13,18 +13,14 @@ import { knownHost } from './host-facts.ts'
 import { parseModel } from './model-name.ts'
 import { systemText } from './project.ts'
 import type { EditedPart, Entity } from '../../world/component.ts'
+import { oncePerObject, oncePerValue } from '../once-per.ts'
 import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
 
 type PrefixData = z.infer<typeof Prefix.schema>
 
-/** By frozen objects: tool declarations, registries and messages of boundaries are shared by many steps and agents. */
-const digests = new WeakMap<object, number>()
 /** What is asked of a model is the same at all steps of many agents. */
 const llmDigests = new WeakMap<object, { readonly facts: object | undefined; readonly digest: number }>()
-const textDigests = new Map<string, number>()
-/** So many system prompts are remembered before all are forgotten. */
-const maxTextDigests = 1_000
 
 /** What the agent's next request begins with, what of it is cached as far as that is known, and the component that keeps it from beginning like the last one, if any. */
 export interface NextPrefix {
@@ -105,34 +101,22 @@ function hasSameMessages(last: PrefixData, next: PrefixData, edited: EditedPart 
   return isUnknown || before === (last.from ?? 0)
 }
 
-/** Registries are frozen, and shared by many steps: each is hashed once. An empty one is sent like none. */
+/** An empty registry is sent like none. */
 function toolsDigest(world: World, agent: Entity): number {
-  const registry = world.get(agent, ToolRegistry)
-  if (registry === undefined || registry.tools.length === 0) return 0
-  let known = digests.get(registry)
-  if (known === undefined) {
-    const chained = registry.tools.reduce((hash, tool) => fingerprint(String(digestOf(tool)), hash), 0)
-    digests.set(registry, (known = chained % 2 ** 31))
-  }
-  return known
-}
-
-function digestOf(value: Message | ToolDeclaration): number {
-  let known = digests.get(value)
-  if (known === undefined) digests.set(value, (known = short(JSON.stringify(value))))
-  return known
-}
-
-/** System prompts are long, and shared by many agents. */
-function textDigest(text: string): number {
-  let known = textDigests.get(text)
-  if (known !== undefined) return known
-  if (textDigests.size >= maxTextDigests) textDigests.clear()
-  textDigests.set(text, (known = short(text)))
-  return known
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  return tools.length === 0 ? 0 : digestOfTools(tools)
 }
 
 /** 31 bits: a number that takes no memory of its own. */
 function short(text: string): number {
   return fingerprint(text) % 2 ** 31
 }
+
+const digestOf = oncePerObject((value: Message | ToolDeclaration): number => short(JSON.stringify(value)))
+
+const digestOfTools = oncePerObject((tools: readonly ToolDeclaration[]): number => {
+  return tools.reduce((hash, tool) => fingerprint(String(digestOf(tool)), hash), 0) % 2 ** 31
+})
+
+/** System prompts are long, and shared by many agents. */
+const textDigest = oncePerValue(short)

@@ -11,6 +11,7 @@ import type { Entity } from '../../world/component.ts'
 import { LogView } from '../../world/log-view.ts'
 import type { World } from '../../world/world.ts'
 import { fullPrompt } from './system-prompt.ts'
+import { oncePerObject } from '../once-per.ts'
 import { parseModel } from './model-name.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
@@ -108,10 +109,6 @@ export function requestOf(world: World, effect: Entity): ModelRequest {
   return project(world, callerOf(world, effect), world.read(effect, ModelCall).messages)
 }
 
-/** The same message is always the same text, so that wire forms of it are made once. */
-const rendered = new WeakMap<Message, Message | null>()
-const renderedLater = new WeakMap<Message, Message | null>()
-
 /**
  * The messages of a holder as its model reads them: calls and results are text, since providers refuse them from a request
  * that declares no tools; thinking in the turn that it holds is left out. `undefined` for all other agents.
@@ -122,15 +119,12 @@ function seededMessages(world: World, agent: Entity, count?: number): readonly M
   const seed = world.get(agent, Seed)
   if (seed === undefined) return undefined
   const messages = (world.get(agent, Conversation) ?? []).slice(0, count)
-  return messages.flatMap((message, index) => known(message, index < seed.count) ?? [])
+  return messages.flatMap((message, index) => (index < seed.count ? seededText(message) : laterText(message)) ?? [])
 }
 
-function known(message: Message, isSeeded: boolean): Message | null {
-  const memory = isSeeded ? rendered : renderedLater
-  let text = memory.get(message)
-  if (text === undefined) memory.set(message, (text = asText(message, isSeeded)))
-  return text
-}
+/** The same object for the same message, so that its wire form is made once. */
+const seededText = oncePerObject((message: Message) => asText(message, true))
+const laterText = oncePerObject((message: Message) => asText(message, false))
 
 /** `null`: nothing of it is left. */
 function asText(message: Message, isSeeded: boolean): Message | null {

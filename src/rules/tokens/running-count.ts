@@ -1,4 +1,5 @@
 import type { Message } from '../../protocol/message.ts'
+import { oncePerObject, oncePerValue } from '../once-per.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { mostTokensOf, mostTokensOfText, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 
@@ -76,14 +77,10 @@ function isKnown(run: Run, messages: readonly Message[], from: number): boolean 
 
 const tokenSum = new RunningSum(rawTokens)
 const mostSum = new RunningSum(mostTokensOf)
-const declared = new WeakMap<object, number>()
-const texts = new Map<string, number>()
-/** So many texts are remembered before all are forgotten. */
-const maxTexts = 1_000
 
 /** The tokens of a request before any factor. Costs what is new since the agent's log was last counted. */
 export function rawTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
-  let tokens = rawTokensOfLastingText(system) + rawTokensOfTools(tools)
+  let tokens = rawTokensOfSystem(system) + rawTokensOfTools(tools)
   for (const message of others) tokens += rawTokens(message)
   return tokens + tokenSum.of(messages, from, to)
 }
@@ -100,37 +97,16 @@ export function runningCount(messages: readonly Message[], stretch: Stretch = {}
   return tokenSum.of(messages, stretch.from, stretch.to)
 }
 
-const measured = new WeakMap<readonly ToolDeclaration[], number>()
+const bytesOfTools = oncePerObject((tools: readonly ToolDeclaration[]) => Buffer.byteLength(JSON.stringify(tools)))
 
-/** Lists of a World are frozen, and sent at each step. */
-function bytesOfTools(tools: readonly ToolDeclaration[]): number {
-  let bytes = measured.get(tools)
-  if (bytes === undefined) measured.set(tools, (bytes = Buffer.byteLength(JSON.stringify(tools))))
-  return bytes
-}
+const rawTokensOfTool = oncePerObject(
+  ({ name, description, inputSchema }: ToolDeclaration): number =>
+    rawTokensOfText(name) + rawTokensOfText(description) + rawTokensOfText(JSON.stringify(inputSchema)),
+)
 
-/** Names, descriptions and schemas of tools. Those of a World are frozen, and each list, and each tool, is counted once. */
-function rawTokensOfTools(tools: readonly ToolDeclaration[]): number {
-  return once(tools, () => tools.reduce((sum, tool) => sum + once(tool, () => rawTokensOfTool(tool)), 0))
-}
-
-function rawTokensOfTool({ name, description, inputSchema }: ToolDeclaration): number {
-  return rawTokensOfText(name) + rawTokensOfText(description) + rawTokensOfText(JSON.stringify(inputSchema))
-}
-
-function once(object: object, count: () => number): number {
-  let tokens = declared.get(object)
-  if (tokens !== undefined) return tokens
-  tokens = count()
-  if (Object.isFrozen(object)) declared.set(object, tokens)
-  return tokens
-}
+const rawTokensOfTools = oncePerObject((tools: readonly ToolDeclaration[]): number =>
+  tools.reduce((sum, tool) => sum + rawTokensOfTool(tool), 0),
+)
 
 /** System prompts are long, shared by many agents, and sent at each step. */
-function rawTokensOfLastingText(text: string): number {
-  let tokens = texts.get(text)
-  if (tokens !== undefined) return tokens
-  if (texts.size >= maxTexts) texts.clear()
-  texts.set(text, (tokens = rawTokensOfText(text)))
-  return tokens
-}
+const rawTokensOfSystem = oncePerValue(rawTokensOfText)
