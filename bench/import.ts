@@ -10,27 +10,36 @@ import { readable, type Row } from './row.ts'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 const packages = ['zod', 'bitecs', 'p-queue']
+/** The programs that are compared, by what each imports. */
+const programs = {
+  entia: [manifest.name],
+  packages,
+  'entia-sdk': [manifest.name, 'openai'],
+  'zod-sdk': ['zod', 'openai'],
+}
+type Program = keyof typeof programs
 
 /** What a program pays for `import 'entia'`, built and installed, beside the import of what it stands on. */
 export async function measure(): Promise<Row[]> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'entia-bench-')))
   try {
     await install(folder)
-    const entia: number[] = []
-    const bare: number[] = []
-    await compare({
-      rounds: 30,
-      warmUp: 3,
-      work: async () => entia.push(await importTime(join(folder, 'entia.mjs'))),
-      against: async () => bare.push(await importTime(join(folder, 'packages.mjs'))),
-    })
+    const alone = await medians(folder, 'entia', 'packages', 'wallMs')
+    const withSdk = await medians(folder, 'entia-sdk', 'zod-sdk', 'cpuMs')
     return [
       {
         name: `import of entia, time over that of ${packages.join(', ')}`,
-        value: median(entia) / median(bare),
+        value: alone.work / alone.against,
         unit: '×',
         limit: 1.25,
-        against: `${packages.join(', ')}: ${readable(median(bare))} ms`,
+        against: `${packages.join(', ')}: ${readable(alone.against)} ms`,
+      },
+      {
+        name: 'import of entia and the SDK of openai, CPU time over that of zod and the SDK',
+        value: withSdk.work / withSdk.against,
+        unit: '×',
+        limit: 1.15,
+        against: `zod and openai: ${readable(withSdk.against)} ms`,
       },
     ]
   } finally {
@@ -49,20 +58,37 @@ async function install(folder: string): Promise<void> {
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)
   }
-  const programs = { 'entia.mjs': [manifest.name], 'packages.mjs': packages }
-  for (const [file, names] of Object.entries(programs)) {
+  for (const [program, names] of Object.entries(programs)) {
     const lines = [
       'const begin = performance.now()',
-      `await import(${JSON.stringify(`./all-${file}`)})`,
-      'process.stdout.write(String(performance.now() - begin))',
+      'const cpuBegin = process.cpuUsage()',
+      `await import('./all-${program}.mjs')`,
+      'const { user, system } = process.cpuUsage(cpuBegin)',
+      'const taken = { wallMs: performance.now() - begin, cpuMs: (user + system) / 1_000 }',
+      'process.stdout.write(JSON.stringify(taken))',
     ]
-    await writeFile(join(folder, file), lines.join('\n'))
-    await writeFile(join(folder, `all-${file}`), names.map((name) => `import '${name}'`).join('\n'))
+    await writeFile(join(folder, `${program}.mjs`), lines.join('\n'))
+    await writeFile(join(folder, `all-${program}.mjs`), names.map((name) => `import '${name}'`).join('\n'))
   }
 }
 
-/** Milliseconds that the import takes, in a process of its own. */
-async function importTime(program: string): Promise<number> {
-  const { stdout } = await run(process.execPath, [program])
-  return Number(stdout)
+interface ImportTime {
+  readonly wallMs: number
+  readonly cpuMs: number
+}
+
+/** Median times of two imports in milliseconds, each in a process of its own, in turns. */
+async function medians(folder: string, work: Program, against: Program, clock: keyof ImportTime) {
+  const taken: { readonly work: number[]; readonly against: number[] } = { work: [], against: [] }
+  const imported = async (program: Program): Promise<number> => {
+    const { stdout } = await run(process.execPath, [join(folder, `${program}.mjs`)])
+    return (JSON.parse(stdout) as ImportTime)[clock]
+  }
+  await compare({
+    rounds: 30,
+    warmUp: 3,
+    work: async () => taken.work.push(await imported(work)),
+    against: async () => taken.against.push(await imported(against)),
+  })
+  return { work: median(taken.work), against: median(taken.against) }
 }

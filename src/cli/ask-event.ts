@@ -30,7 +30,7 @@ export interface OpenTool {
   readonly arguments: JsonObject
 }
 
-/** A tool call and what came of it. */
+/** A tool call and its result. */
 export interface AnsweredTool extends OpenTool {
   readonly isError: boolean
   readonly text: string
@@ -38,7 +38,7 @@ export interface AnsweredTool extends OpenTool {
 
 /** The lead, or the agent of a session, as it was found. */
 export interface FoundAgent {
-  /** What stands in its world at this tick or an earlier one was told before, if that process had the time. */
+  /** Events of this tick and earlier ones may have been emitted before the restart. */
   readonly tick: number
   /** Model calls that were begun. */
   readonly steps: number
@@ -69,14 +69,14 @@ export interface FoundSession extends FoundAgent {
 /** A run as it was found. */
 export interface Before extends Totals {
   readonly lead: FoundAgent
-  /** What the lead's calls came to. */
+  /** The lead's answered calls. */
   readonly tools: readonly AnsweredTool[]
   readonly tree: readonly FoundSession[]
   readonly isFinished: boolean
 }
 
 /**
- * Where an event stands in the run: what is told twice, because a process was killed, has the same place. Tick and index
+ * Where an event stands in the run. One that is repeated after a kill has the same place. Tick and index
  * are those of the world that the path leads to.
  */
 export interface Place extends Within {
@@ -90,7 +90,7 @@ export interface Within {
   readonly path?: readonly string[] | undefined
 }
 
-/** What is told, as it is, of what keeps a run alive and within bounds. */
+/** Events about context and cost that are passed on unchanged. */
 export const contextEventTypes = [
   'boundary-written',
   'checkpoint-failed',
@@ -132,7 +132,7 @@ interface Facts extends ContextFacts {
   'tool-called': Place & OpenTool
   'tool-progressed': Within & { readonly message: string; readonly fraction?: number | undefined }
   'tool-answered': Place & AnsweredTool
-  /** A session was launched, by whoever the path leads to. `name` is for people: what it looks into. */
+  /** The agent at `path` launched a session. `name`: for display. */
   'session-queued': Place & { readonly session: string; readonly name: string }
   /** It has a slot and begins. */
   'session-started': Place & { readonly session: string; readonly name: string; readonly task: string }
@@ -162,13 +162,13 @@ interface Facts extends ContextFacts {
 
 type ContextFacts = { readonly [K in ContextEventType]: Place & StandardEvents[K] }
 
-/** What people and programs are told of a run; with `--json`, a line each. */
+/** An event of a run; with `--json`, one line each. */
 export type AskEvent = { [K in keyof Facts]: { readonly type: K } & Facts[K] }[keyof Facts]
 
 /** Those of a type. */
 export type AskEventOf<T extends AskEvent['type']> = Extract<AskEvent, { readonly type: T }>
 
-/** One of what keeps a run alive and within bounds. */
+/** An event about context or cost. */
 export type ContextEvent = AskEventOf<ContextEventType>
 
 export function isContextEvent(event: AskEvent): event is ContextEvent {
@@ -182,7 +182,7 @@ export interface View {
   close(): void
 }
 
-/** What people call a session by: the places that it is to look into, or else how its task begins. */
+/** The display name of a session: the places it looks into, or the beginning of its task. */
 export function sessionName(task: string): string {
   const places = [...task.matchAll(/^Look only in: *(\S.*)$/gm)].at(-1)?.[1]
   const name = (places ?? task.trim().split('\n', 1)[0] ?? '').trim()

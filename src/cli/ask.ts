@@ -17,15 +17,15 @@ export interface AskOptions extends AskArguments {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Stops the run, so that it can be resumed. */
   readonly signal: AbortSignal
-  /** A person sees what it shows. */
+  /** The output is a terminal. */
   readonly isInteractive: boolean
-  /** Takes what a person should know before the run begins. */
+  /** Gets warnings before the run starts. */
   readonly notices: { write(text: string): unknown }
-  /** What a person types to resume it. */
+  /** The command line that resumes it. */
   readonly resumeBy: string
 }
 
-/** How it ended: with an answer, by being told to, not begun for a small model, or without an answer, and why. */
+/** `stopped`: by the user. `refused`: not started, because the model is small. `failed`: no answer. */
 export type AskEnd =
   | { readonly how: 'answered' | 'stopped' | 'refused' }
   | { readonly how: 'failed'; readonly message: string }
@@ -84,7 +84,7 @@ async function drive(run: OpenRun, options: AskOptions, runOptions: RunOptions, 
     signal.removeEventListener('abort', stop)
     await runner.stop()
   }
-  await following.told()
+  await following.done()
   if (isFinished(run)) return end(run, runOptions, view)
   view.tell({ type: 'run-stopped', run: run.name, resumeBy })
   return { how: 'stopped' }

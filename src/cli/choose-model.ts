@@ -86,7 +86,7 @@ export function assertKey(model: string, environment: Environment): void {
   throw new EntiaError('missing-api-key', `${model} needs a key: ${keyVariable} is not set. ${advice}`, { model })
 }
 
-/** What a person can do about a failure of this model. */
+/** Advice on a failure of this model. */
 export function adviceOn({ kind }: Pick<Failure, 'kind'>, model: string): string | undefined {
   const keyVariable = providers[parseModel(model).provider]?.keyVariable
   switch (kind) {
@@ -122,11 +122,11 @@ export interface SmallTierGuardOptions {
   /** Of the session itself, as `provider/model`. */
   readonly model: string
   readonly config: Pick<Config, 'context'>
-  /** Nothing is asked about. */
+  /** Every tool call is approved. */
   readonly yolo: boolean
   /** One prompt, one answer. */
   readonly oneShot: boolean
-  /** A person is there. */
+  /** Runs in a terminal. */
   readonly interactive: boolean
 }
 

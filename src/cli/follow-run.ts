@@ -5,13 +5,13 @@ import { answeredTools, type AskEvent, contextEventTypes, type OpenTool, openToo
 type Path = readonly string[] | undefined
 type Tell = (event: AskEvent) => void
 
-/** What is told of a run, in order: some of it has to be looked up first. */
+/** The events of a run. They keep their order, although some wait for a look-up. */
 export interface Following {
-  /** Resolves once all that has happened is told. */
-  told(): Promise<void>
+  /** Resolves once all events so far have been emitted. */
+  done(): Promise<void>
 }
 
-/** Tells what happens in a run and its sessions: the Runner's events, with what they point at in the worlds. */
+/** Emits the Runner's events of a run and its sessions, with the data that they refer to. */
 export function followRun(run: { readonly runner: Runner; readonly agent: Entity }, tell: Tell): Following {
   let line = Promise.resolve()
   const isNew = firstTime()
@@ -28,10 +28,10 @@ export function followRun(run: { readonly runner: Runner; readonly agent: Entity
   followSessions(run.runner, say)
   followContext(run.runner, say)
   followTroubles(run.runner, say)
-  return { told: () => line }
+  return { done: () => line }
 }
 
-/** Tells what comes for the first time: a world that is taken up again tells its newest tick once more. */
+/** Filters repeated events: after a restart a world emits its newest tick again. */
 function firstTime(): (event: AskEvent) => boolean {
   const places = new Map<string, { readonly tick: number; readonly index: number }>()
   return (event) => {

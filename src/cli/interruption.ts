@@ -3,11 +3,11 @@ import { constants } from 'node:os'
 /** A request to stop. */
 export interface Interruption {
   readonly signal: AbortSignal
-  /** What to exit with once it was heeded. */
+  /** The exit code after an abort. */
   readonly exitCode: () => number
 }
 
-/** Aborts when the process is asked to end, or its output is closed. Asked twice, it ends at once. */
+/** Aborts on SIGINT, SIGTERM, SIGHUP, or a closed output. A second signal ends the process at once. */
 export function interruption(): Interruption {
   const controller = new AbortController()
   let exitCode = 0

@@ -256,5 +256,5 @@ const LATEST_MS = 8.64e15
 
 function instant(dateMs: number): Date {
   if (Math.abs(dateMs) <= LATEST_MS) return new Date(dateMs)
-  throw new EntiaError('invalid-argument', `Prices: dateMs is Unix time in milliseconds; came ${dateMs}.`)
+  throw new EntiaError('invalid-argument', `Prices: dateMs must be Unix time in milliseconds, got ${dateMs}.`)
 }

@@ -24,7 +24,7 @@ const kindOfName: Readonly<Record<string, FailureKind>> = {
   context_length_exceeded: 'context-overflow',
   exceed_context_size_error: 'context-overflow',
   request_too_large: 'context-overflow',
-  // A spent quota comes as 429, but waiting does not help: as with a bad key, a person has to see to the account.
+  // A spent quota comes as 429, but waiting does not help: as with a bad key, the user must act.
   insufficient_quota: 'unauthorized',
   exceeded_current_quota_error: 'unauthorized',
   billing_error: 'unauthorized',

@@ -128,12 +128,15 @@ export function scripted(behaviour: ScriptedBehaviour, options: ScriptedOptions 
 
 function check(behaviour: unknown, latencyMs: unknown): void {
   if (typeof behaviour !== 'function') {
-    throw new EntiaError('invalid-argument', `scripted() takes a function of the request; came ${inspect(behaviour)}.`)
+    throw new EntiaError(
+      'invalid-argument',
+      `scripted() must get a function of the request, got ${inspect(behaviour)}.`,
+    )
   }
   const [min, max] = Array.isArray(latencyMs) ? (latencyMs as readonly unknown[]) : [latencyMs, latencyMs]
   if (typeof min === 'number' && typeof max === 'number' && min >= 0 && min <= max) return
-  const wanted = 'a number of milliseconds of 0 or more, or a range of two, the smaller one first'
-  throw new EntiaError('invalid-argument', `scripted(): latencyMs is ${wanted}; came ${inspect(latencyMs)}.`)
+  const wanted = 'a number of milliseconds ≥ 0, or a range [min, max] of two'
+  throw new EntiaError('invalid-argument', `scripted(): latencyMs must be ${wanted}, got ${inspect(latencyMs)}.`)
 }
 
 function cancelled(): ModelOutcome {
@@ -146,7 +149,7 @@ function broken(what: string): ModelOutcome {
 }
 
 /**
- * The answer, or what is wrong with the reply. Scripts are often plain JavaScript, so their replies are looked at. Keys are
+ * The answer, or what is wrong with the reply. Scripts are often plain JavaScript, so their replies are checked. Keys are
  * in the order in which a World keeps them: nothing has to be put in order again.
  */
 function answerOf(

@@ -24,12 +24,12 @@ export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
   readonly input: Schema
   /**
    * What a restart does with a call that was running: `pure` runs again, `keyed` runs again under the same `key`, `once`
-   * is never run twice, and the model is told that it may have happened.
+   * is never run twice, and the model reads that it may have happened.
    */
   readonly restart: 'pure' | 'keyed' | 'once'
-  /** A person has to agree before each call. @default false */
+  /** Each call needs the user's approval. @default false */
   readonly approval?: boolean | undefined
-  /** Longest that a person has to agree, in milliseconds of world time; after that the call is denied. Absent: no limit. */
+  /** Time for the approval, in milliseconds of world time; after that the call is denied. Absent: no limit. */
   readonly approvalTimeoutMs?: number | undefined
   /** Longest run, in milliseconds of world time. Absent: as long as it takes. */
   readonly timeoutMs?: number | undefined
@@ -124,8 +124,8 @@ function parser<Schema extends z.core.$ZodType | JsonObject>(
 function argumentsSchema(schema: z.core.$ZodType | JsonObject, options: unknown): JsonObject {
   const result = jsonSchemaOf(schema, `${subject(options)} cannot be defined: input`)
   if (result.type === 'object') return result
-  const came = cutText(JSON.stringify(result), 200)
-  throw refusal(options, `input: expected an object schema, came ${came}; wrap it in z.object`)
+  const given = cutText(JSON.stringify(result), 200)
+  throw refusal(options, `input: expected an object schema, got ${given}; wrap it in z.object`)
 }
 
 function refusal(options: unknown, what: string): EntiaError {

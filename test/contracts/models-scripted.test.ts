@@ -66,9 +66,11 @@ describe('a scripted model', () => {
   })
 
   it('is refused where it is made if it has no behaviour, or takes a time that cannot be', () => {
-    expect(() => scripted('Hi.' as never)).toThrow("scripted() takes a function of the request; came 'Hi.'.")
+    expect(() => scripted('Hi.' as never)).toThrow("scripted() must get a function of the request, got 'Hi.'.")
     for (const latencyMs of [Number.NaN, -5, '20' as never, [9, 1], [1] as never, null as never] as const) {
-      expect(() => scripted(() => 'Hi.', { latencyMs })).toThrow('scripted(): latencyMs is a number of milliseconds')
+      expect(() => scripted(() => 'Hi.', { latencyMs })).toThrow(
+        'scripted(): latencyMs must be a number of milliseconds',
+      )
     }
     expect(() => scripted(() => 'Hi.', { latencyMs: [0.5, 0.5] })).not.toThrow()
   })

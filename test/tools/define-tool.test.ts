@@ -231,7 +231,7 @@ describe('a definition', () => {
     [
       'a schema of a text',
       { input: z.string() },
-      'input: expected an object schema, came {"type":"string"}; wrap it in z.object',
+      'input: expected an object schema, got {"type":"string"}; wrap it in z.object',
     ],
     [
       'a schema of one of two objects',

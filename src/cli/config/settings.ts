@@ -10,9 +10,9 @@ import { tightened } from './tightened.ts'
 /** What holds for a run: the files and the command line taken together. */
 export interface Settings {
   readonly config: Config
-  /** What comes of a call that a person may want to be asked about: as it was set, or as the task class has it. */
+  /** How tool calls that need approval are decided: as configured, or by the task class. */
   readonly approvalMode: 'allow' | 'ask' | 'deny'
-  /** What a person should know of their files. */
+  /** Warnings about the files. */
   readonly notices: readonly string[]
 }
 
@@ -28,8 +28,8 @@ export interface SettingsPlace {
 const projectFile = ['.entia', 'config.json'] as const
 
 /**
- * Reads a person's own configuration file and the project's, and puts what the command line says above both. A project's
- * file may only tighten what the person's own says, unless its folder is one that the person trusts.
+ * Reads the user's configuration file and the project's; the command line overrides both. A project's file may only tighten
+ * the user's, unless the user trusts its folder.
  *
  * @throws `config-invalid`
  */

@@ -19,7 +19,7 @@ const bounds: Readonly<Record<string, IsLooser>> = {
   trustedFolders: () => true,
 }
 
-/** What is left of a project's configuration where it may only tighten what a person's own says, and the keys that are not. */
+/** The part of a project's configuration that tightens the user's, and the keys that are ignored. */
 export function tightened(
   project: ConfigInput,
   own: ConfigInput,

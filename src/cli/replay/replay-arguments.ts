@@ -1,6 +1,6 @@
 import { parsedWords, UsageError } from '../parsed-words.ts'
 
-/** What `entia replay` is asked for. */
+/** The arguments of `entia replay`. */
 export interface ReplayArguments {
   readonly file: string
   /** A module whose story is run against the recording. Absent: the recording is replayed as it is. */

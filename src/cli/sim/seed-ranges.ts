@@ -6,7 +6,7 @@ export interface SeedRange {
   readonly seeds: number
 }
 
-/** What became of a range. Where nobody keeps going, only the seeds up to the first that failed were run. */
+/** The result of a range. Without `keepGoing` only the seeds up to the first failure were run. */
 export interface RangeResult<F> {
   readonly tally: Tally
   /** Of the lowest seed that failed. */
@@ -18,7 +18,7 @@ const rangeMs = 200
 const maxRange = 500
 
 /**
- * Hands out seeds in ranges, and adds up what became of them. Where nobody keeps going, all that counts is what lies at or
+ * Hands out seeds in ranges, and adds up their results. Without `keepGoing` all that counts is what lies at or
  * below the lowest seed that failed: however fast each job is, the same seeds give the same sum.
  */
 export class SeedRanges<F extends { readonly seed: number }> {

@@ -1,6 +1,6 @@
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 
-/** What `entia sim` is asked for. */
+/** The arguments of `entia sim`. */
 export interface SimArguments {
   readonly file: string
   /** Absent: all that the file has. */

@@ -133,7 +133,7 @@ function reportOn(result: SimulationResult, story: StoryOptions): string {
   return failureReport(result, { options: Object.keys(story) })
 }
 
-/** Makes what is asked for. @throws UsageError where a page cannot be written */
+/** Renders the requested output. @throws UsageError if the page cannot be written */
 function picturesOf(result: SimulationResult, { html, mermaid, trace }: SimArguments): Pictures {
   if (html !== undefined) writePage(html, timelinePage(result))
   return {
@@ -161,6 +161,6 @@ function lawsOf({ laws = standardLaws }: StoryOptions): number {
 
 /** A pipe takes so much at once; the process ends only when all is out. */
 async function write(out: Output, text: string): Promise<void> {
-  // That nobody reads any more is told to the interruption.
+  // A closed pipe aborts through the interruption.
   if (!out.write(text)) await once(out, 'drain').catch(() => undefined)
 }

@@ -4,7 +4,7 @@ import { choosingKeys, scriptedModel } from '../choose-model.ts'
 import { durationText, many, numberText } from './amounts.ts'
 import type { Screen } from './screen.ts'
 
-/** How every run begins: what is asked of whom. */
+/** Writes the run, its model, folder and question. */
 export function writeHead(screen: Screen, { run, folder, places, question, model }: AskEventOf<'run-started'>): void {
   screen.text(`entia · ${run} · ${model}`, 'bold')
   screen.text(`Reads ${folder}${places.length === 0 ? '' : ` (${places.join(', ')})`}`, 'dim')

@@ -35,7 +35,7 @@ interface Node {
   /** Calls under way, by id. */
   readonly calls: Map<string, string>
   activity: string
-  /** What came of it. */
+  /** Its result. */
   note: string
   /** What happened in its world up to this tick is known already. */
   readonly knownTick: number
@@ -66,7 +66,7 @@ export class SessionTree {
     }
   }
 
-  /** Of a session, what people call it; of what is none, the text itself. */
+  /** The display name of a session; of anything else, the text itself. */
   nameOf(sessionId: string): string {
     const node = [...this.#nodes.values()].find(({ path }) => path.at(-1) === sessionId)
     return node?.name ?? sessionId

@@ -27,7 +27,7 @@ export function toolRow(answered: AnsweredTool, { nameOf, style, lead = '' }: To
   return { mark, markStyle: style ?? markStyle, text: call, note: resultText(tool, text, isError) }
 }
 
-/** A tool call in a few words: `read_file docs/architecture.md`. `nameOf`: what people call a session by. */
+/** A tool call in a few words: `read_file docs/architecture.md`. `nameOf`: the display name of a session. */
 export function callText(tool: string, input: JsonObject, nameOf: NameOf = (sessionId) => sessionId): string {
   const { path, pattern, glob } = input
   const inPath = isText(path) && path !== '.' ? `in ${path}` : ''
@@ -52,7 +52,7 @@ function sessionCallText(tool: string, input: JsonObject, nameOf: NameOf): strin
   return /^subagent_\w+$/.test(tool) ? words(tool, named) : undefined
 }
 
-/** What came of a call, in a few words: `17 matches`. What a file tool notes behind its lines says more than their number. */
+/** The result of a call in a few words: `17 matches`. A file tool's closing note is more exact than the number of lines. */
 export function resultText(tool: string, text: string, isError: boolean): string {
   const lines = text.split('\n')
   if (isError) return (lines[0] ?? '').replace(/^Error: /, '')

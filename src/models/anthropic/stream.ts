@@ -196,7 +196,7 @@ function blockOf(draft: Draft, isCut: boolean): Block {
   }
 }
 
-/** Calls of tools that run at the provider, and what came of them. Other blocks ask for something that nobody here does. */
+/** Calls of tools that run at the provider, and their results. Other blocks ask for something that no one here does. */
 function isServerBlock(type: string): boolean {
   return isServerCall(type) || type.endsWith('_tool_result') || type === 'container_upload'
 }

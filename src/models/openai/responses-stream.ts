@@ -154,7 +154,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   }
 }
 
-/** Items of tools that run at the provider. Others that this reader does not know ask for something that nobody here does. */
+/** Items of tools that run at the provider. Unknown ones ask for something that no one here does. */
 const hostedItems: ReadonlySet<unknown> = new Set([
   'web_search_call',
   'file_search_call',

@@ -17,7 +17,7 @@ export interface Place {
 /** As many links are followed by hand as the operating system follows. */
 const maxLinks = 40
 
-/** Longest path that is looked at, in characters: as long as systems take. */
+/** Longest path, in characters: the limit of operating systems. */
 const maxPathChars = 4_096
 
 /**
@@ -34,7 +34,7 @@ export class ConfinedFolder {
   }
 
   /**
-   * Where a path of a model's ends. Nothing is told about what there is outside: not even what is missing there.
+   * Resolves a path from a model. Reveals nothing about what is outside, not even what is missing there.
    *
    * @throws Refusal when that is outside, or nowhere
    */
@@ -89,7 +89,7 @@ export interface Opened {
   readonly path: string
 }
 
-/** Without following a link, and without waiting for whoever writes to a pipe. */
+/** Without following a link, and without waiting for the writer of a pipe. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**

@@ -5,7 +5,7 @@ import { type ConfinedFolder, openInside, type Place } from './confined-folder.t
 import { IgnoreRules } from './ignore-rules.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
-/** Something that a walk came by. */
+/** A file or folder of a walk. */
 export interface FolderEntry {
   /** From the confined folder, with `/`; that of a folder, or of a link to one inside, ends in `/`. */
   readonly path: string

@@ -21,7 +21,7 @@ export function readLines(folder: string, request: ReadRequest, context: ToolCon
   return refusable(request.path, () => read(new ConfinedFolder(folder), request, context))
 }
 
-/** The whole file is gone through even where a part is asked for: the note says how many lines there are. */
+/** Reads the whole file even for a part of it: the note says how many lines there are. */
 async function read(folder: ConfinedFolder, input: ReadRequest, context: ToolContext): Promise<string> {
   const { path, from, lineNumbers } = input
   const { root, realPath, stats } = await folder.find(path)
