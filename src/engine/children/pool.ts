@@ -59,17 +59,16 @@ export class SessionPool {
       )
     }
     return new Promise((answer) => {
-      const visit: Visit = { place, hasSlot: false, leave: () => undefined }
+      const end = new AbortController()
+      const visit: Visit = { place, hasSlot: false, leave: () => end.abort('left') }
       this.#visits.set(sessionId, visit)
-      const begin = (): void => {
+      const begin = (leave: () => void): void => {
         visit.hasSlot = true
+        visit.leave = leave
         answer(true)
       }
-      const leave = this.#slots.take(begin, place === 'return')
-      visit.leave = () => {
-        answer(false)
-        leave()
-      }
+      end.signal.addEventListener('abort', () => answer(false))
+      this.#slots.take(begin, { isReturning: place === 'return', signal: end.signal })
     })
   }
 

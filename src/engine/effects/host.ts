@@ -140,20 +140,23 @@ export class Host {
    * without taking a slot.
    */
   enqueue(name: string | undefined, begin: Begin): void {
-    if (name === undefined) return void this.#slots.take(begin)
-    const own = this.#slotsOf(name)
-    own.take((leaveQueue) => {
+    if (name === undefined) return this.#slots.take(begin)
+    const inRoom = (leaveQueue?: () => void): void => {
       this.#slots.take((leave) => {
         const free = (): void => {
           leave()
-          leaveQueue()
+          leaveQueue?.()
         }
-        if (!own.isHeld) return begin(free)
+        if (this.#slotsByQueue.get(name)?.isHeld !== true) return begin(free)
         // The queue was held while this waited for room.
         this.enqueue(name, begin)
         free()
       })
-    })
+    }
+    // A queue without a limit counts nothing until it is held.
+    const own = this.#maxOf(name) === undefined ? this.#slotsByQueue.get(name) : this.#slotsOf(name)
+    if (own === undefined) inRoom()
+    else own.take(inRoom)
   }
 
   /** Starts no work of a queue for so long. Returns the instant, on the clock, at which it continues. */
@@ -187,12 +190,13 @@ export class Host {
     for (const tool of tools) this.#addTool(tool)
   }
 
+  #maxOf(name: string): number | undefined {
+    return typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
+  }
+
   #slotsOf(name: string): Slots {
     let slots = this.#slotsByQueue.get(name)
-    if (slots === undefined) {
-      const max = typeof this.#perProvider === 'number' ? this.#perProvider : this.#perProvider?.[name]
-      this.#slotsByQueue.set(name, (slots = new Slots(max ?? Infinity)))
-    }
+    if (slots === undefined) this.#slotsByQueue.set(name, (slots = new Slots(this.#maxOf(name) ?? Infinity)))
     return slots
   }
 }

@@ -1,6 +1,11 @@
 import PQueue, { type Queue, type QueueAddOptions, type RunFunction } from 'p-queue'
 import type { Clock } from '../loop/clock.ts'
 
+interface TakeOptions {
+  readonly isReturning?: boolean
+  readonly signal?: AbortSignal
+}
+
 /**
  * Room for so much work at once: sessions of a pool, calls of a provider, all effects of a Host. Work begins at once while
  * there is room; p-queue holds work that has to wait, and a job in it lasts one stay in a slot.
@@ -15,6 +20,14 @@ export class Slots {
   #ids = 0
   #hold: { readonly untilMs: number; readonly cancel: () => void } | undefined
 
+  /** In a microtask, as in p-queue: what returns to the line in the same moment goes ahead. */
+  readonly #endDirect = (): void => {
+    queueMicrotask(() => {
+      this.#direct--
+      this.#fit()
+    })
+  }
+
   constructor(max: number) {
     this.#max = max
   }
@@ -28,24 +41,15 @@ export class Slots {
   }
 
   /**
-   * Begins work in a slot, behind all that waits already.
+   * Begins work in a slot, behind all that waits already. `begin` gets the function that gives the slot back; idempotent.
    *
-   * @param isReturning it had a slot before: it goes ahead of work that never had one
-   * @returns gives the slot back, or leaves the line; idempotent. `begin` gets the same function
+   * @param options `isReturning`: it had a slot before, and goes ahead of work that never had one; `signal`: leaves the line
    */
-  take(begin: (leave: () => void) => void, isReturning = false): () => void {
+  take(begin: (leave: () => void) => void, options: TakeOptions = {}): void {
     const isRoom = !this.isHeld && this.#direct + (this.#line?.pending ?? 0) < this.#max
-    if (!isRoom || (this.#line?.size ?? 0) > 0) return this.#wait(begin, isReturning)
+    if (!isRoom || (this.#line?.size ?? 0) > 0) return this.#wait(begin, options)
     this.#direct++
-    const leave = this.#begun(() => {
-      // In a microtask, as in p-queue: what returns to the line in the same moment goes ahead.
-      queueMicrotask(() => {
-        this.#direct--
-        this.#fit()
-      })
-    })
-    begin(leave)
-    return leave
+    begin(this.#begun(this.#endDirect))
   }
 
   /** Begins nothing for so long. Returns the instant, on the clock, at which it continues. */
@@ -66,21 +70,13 @@ export class Slots {
     this.#hold = undefined
   }
 
-  #wait(begin: (leave: () => void) => void, isReturning: boolean): () => void {
+  #wait(begin: (leave: () => void) => void, { isReturning = false, signal }: TakeOptions): void {
     const line = (this.#line ??= new PQueue({ queueClass: Line }))
     this.#fit()
-    const stay = new AbortController()
-    let leave = (): void => stay.abort('left')
-    const job = (): Promise<never> => {
-      leave = this.#begun(() => stay.abort('left'))
-      begin(leave)
-      // A new promise each time: a shared one would remember all that ever waited for it.
-      return new Promise(() => undefined)
-    }
-    const options = { id: `${this.#ids++}`, priority: isReturning ? 1 : 0, signal: stay.signal }
-    // A job ends by being aborted and in no other way.
+    const job = (): Promise<void> => new Promise((resolve) => begin(this.#begun(resolve)))
+    const options = { id: `${this.#ids++}`, priority: isReturning ? 1 : 0, ...(signal && { signal }) }
+    // Rejects only if the signal aborts.
     line.add(job, options).catch(() => undefined)
-    return () => leave()
   }
 
   /** A stay has begun. Returns what ends it, once. */
