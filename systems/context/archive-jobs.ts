@@ -19,7 +19,6 @@ import { parsedAs } from '../../src/world/parsed-as.ts'
 import { takeWritten } from './transcripts.ts'
 import type { ArchivePhase } from '../../src/protocol/context.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
-import { ModelCall } from '../../components/effects/model-call.ts'
 import { lastWords } from '../../src/rules/projection/text-of.ts'
 import { countUpTo } from '../../src/rules/projection/places.ts'
 import { recordHolder } from '../../src/rules/delegation/record-holder.ts'
@@ -151,12 +150,7 @@ function replaceSlice(
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
   // What stands behind the turn, and is being answered, is none the newer for it.
   if (!isUnread) world.remove(agent, Unread)
-  noteRewrite(world, agent, { kind: 'archival', costNanoUsd, toSeq })
-  for (const call of world.referrers(OwnedBy, agent)) {
-    if (!world.has(call, ModelCall)) continue
-    const { messages } = world.read(call, ModelCall)
-    world.patch(call, ModelCall, { messages: messages - (to - from - 1) })
-  }
+  noteRewrite(world, agent, { kind: 'archival', costNanoUsd, removed: to - from - 1, toSeq })
 }
 
 /** Gives a turn up: it stays whole, and is not tried again. What was made of its holder is removed. */

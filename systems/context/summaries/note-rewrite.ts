@@ -20,6 +20,8 @@ export interface Rewritten {
   readonly kind: RewriteKind
   /** Of the calls that wrote what stands there now. Absent: no price is known. */
   readonly costNanoUsd?: number | undefined
+  /** By so many messages the conversation is shorter, all of them before what calls in flight answer. @default 0 */
+  readonly removed?: number
   /** The `seq` of the last message that is another one now. What a boundary covers is not projected. @default it is */
   readonly toSeq?: number
 }
@@ -28,9 +30,12 @@ export interface Rewritten {
  * Notes that an agent's projection was rewritten: what its newest call read says nothing of what is sent next, and nothing
  * is compacted because of it. The first own call that begins from here on shows what the rewrite was worth.
  */
-export function noteRewrite(world: World, agent: Entity, { kind, costNanoUsd, toSeq = Infinity }: Rewritten): void {
+export function noteRewrite(world: World, agent: Entity, rewritten: Rewritten): void {
+  const { kind, costNanoUsd, removed = 0, toSeq = Infinity } = rewritten
   for (const call of world.referrers(OwnedBy, agent)) {
-    if (world.has(call, ModelCall)) world.patch(call, ModelCall, { isOutdated: true })
+    if (!world.has(call, ModelCall)) continue
+    const { messages } = world.read(call, ModelCall)
+    world.patch(call, ModelCall, { isOutdated: true, messages: messages - removed })
   }
   const last = lastCallOf(world, agent)
   for (const token of [CompactionPending, LastCall, UncountedCalls]) world.remove(agent, token)
