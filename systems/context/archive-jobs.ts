@@ -7,7 +7,7 @@ import {
   type TurnSummary,
 } from '../../components/context/archive.ts'
 import { DraftOf, HolderDraft } from '../../components/context/holder.ts'
-import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
+import { Outcome } from '../../components/effects/effect.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { askForSummary, endSummary, takeReply, withoutReply } from './archive-summary.ts'
