@@ -21,8 +21,8 @@ export const AllowanceAwaited = defineTag('AllowanceAwaited')
 /** What the agent's model costs is being asked, before its first call under a ceiling. */
 export const RatesAwaited = defineTag('RatesAwaited')
 
-/** The agent begins no step while it has this; what is under way finishes, and messages wait. Put there by whoever wants it so. */
+/** Set by programs: the agent begins no step; what is under way finishes, and messages wait. */
 export const Paused = defineTag('Paused')
 
-/** The agent has ended for good: it begins no step, and messages to it are refused. Of this agent alone, not of its world. */
+/** The agent has ended for good: it begins no step and refuses messages. Other agents of its world go on. */
 export const Terminal = defineTag('Terminal')

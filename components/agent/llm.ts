@@ -3,7 +3,7 @@ import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { JsonSchema } from '../../src/protocol/values.ts'
 import { RetryPolicy } from '../../src/protocol/failure.ts'
 
-/** Makes an entity an agent: which model thinks for it, and how. What is absent is left to the provider. */
+/** Makes an entity an agent: its model and the settings of each call. What is absent is left to the provider. */
 export const Llm = defineComponent('Llm', () =>
   z.strictObject({
     /** `provider/model`. */

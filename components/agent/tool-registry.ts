@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 
-/** The tools that an agent is told of, in the order in which its model sees them. Names are unique. */
+/** The tools of an agent, in the order in which its model sees them. Names are unique. */
 export const ToolRegistry = defineComponent('ToolRegistry', () =>
   z.strictObject({
     tools: z

@@ -14,7 +14,7 @@ export const Turn = defineComponent('Turn', () =>
     fromSeq: z.number().int().positive().optional(),
     /** Repairs of a final answer that did not follow its schema. */
     repairs: z.number().int().nonnegative().optional(),
-    /** Entities from this one on came up in it, where the agent keeps a `Ledger`. */
+    /** The first entity spawned in it, where the agent keeps a `Ledger`. */
     since: z.number().int().positive().optional(),
     startedAtMs: z.number(),
     /** Model calls so far. */

@@ -30,7 +30,7 @@ export const TranscriptWrite = defineComponent(
       dateMs: z.number(),
       /** Place of its first line. */
       from: z.number().int().nonnegative(),
-      /** The turn that a holder has now: told behind the messages. */
+      /** The turn that was archived: written behind the messages. */
       rewrite: z
         .strictObject({
           fromSeq: z.number().int().positive(),

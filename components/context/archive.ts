@@ -51,7 +51,7 @@ export const EndedTurn = defineComponent(
 /** What is being done for a turn, in order; each begins once the one before it is durable. */
 const archiveSteps = ['holder', 'entries', 'summary', 'lines'] as const
 
-/** What calls for a summary have used, all told. */
+/** What calls for a summary have used in total. */
 const Spent = lazily(() =>
   z.strictObject({ costNanoUsd: z.number().int().nonnegative().optional(), usage: TokenUsage() }),
 )
@@ -77,7 +77,7 @@ export const ArchiveJob = defineComponent(
       /** Unix time at which the turn ended. */
       dateMs: z.number(),
       fromSeq: z.number().int().positive(),
-      /** What the holder thinks with. */
+      /** The holder's model and settings. */
       llm: Llm.schema,
       reason: z.enum(archiveReasons),
       /** The newest reply that was no summary, if it had a text. */

@@ -7,9 +7,9 @@ import { ModelsByTier, taskClasses, TierTable } from '../../src/protocol/tier.ts
 /** When a conversation is compacted, and by what call. Fullness is the share of the context window that is in use. */
 export const Compaction = lazily(() =>
   z.strictObject({
-    /** Weigh what a rewrite loses in cached tokens before compacting of its own accord. @default false */
+    /** Weigh what a rewrite loses in cached tokens before compacting automatically. @default false */
     cacheAware: flag().default(false),
-    /** Of its own accord; asked for, it always is. @default true */
+    /** Compact automatically; on request it always happens. @default true */
     enabled: flag().default(true),
     /** Output limit of a summary call, a checkpoint's too, in tokens. @default 4096 */
     maxOutputTokens: whole(1).default(4_096),

@@ -6,7 +6,7 @@ import { entity } from '../../src/protocol/values.ts'
 /** What is to be known of a holder to name it and to ask it. */
 export const KnownHolder = lazily(() =>
   z.strictObject({
-    /** Of somebody else's conversation: the agent was told of it. */
+    /** It holds a turn of another agent's conversation. */
     isTold: z.literal(true).optional(),
     /** `provider/model`. */
     model: z.string(),

@@ -44,7 +44,7 @@ export const Rewrite = defineComponent('Rewrite', () =>
   }),
 )
 
-/** What the rewrites of an agent's projection have come to, all told: those whose worth is known. */
+/** What the rewrites of an agent's projection have come to in total, where that is known. */
 export const RewriteTotal = defineComponent('RewriteTotal', () =>
   z.strictObject({
     /** Tokens that the provider had in its cache. */

@@ -5,8 +5,8 @@ import { entity } from '../../src/protocol/values.ts'
 import { outcomeSchema } from '../../src/protocol/failure.ts'
 
 /**
- * Work that takes time. Born `Pending`; once that is committed the Runner does it, and its outcome comes back as an
- * input. What is to be done stands beside it, in the component that `kind` goes with.
+ * Work that takes time. Spawned `Pending`; the Runner starts it after the commit and returns its outcome as an input. The
+ * request is a component beside it, which depends on `kind`.
  */
 export const Effect = defineComponent('Effect', () =>
   z.strictObject({
@@ -14,10 +14,7 @@ export const Effect = defineComponent('Effect', () =>
     attempt: z.number().int().min(1),
     /** World time at which it is settled as `timed-out`, begun or not. */
     deadlineMs: z.number().optional(),
-    /**
-     * Idempotency key of a `keyed` tool call that a session has taken over from the one that it goes on with. Absent: the name
-     * of the world and the entity.
-     */
+    /** Idempotency key of a `keyed` tool call that a resumed session inherited. @default the world's name and the entity */
     key: z.string().optional(),
     /** Such as `model` (ModelCall, SideCall), `tool` (ToolCall), `approval` (Approval), `session` (SubagentSession). */
     kind: z.string(),
@@ -34,19 +31,19 @@ export const OwnedBy = defineComponent('OwnedBy', () => z.strictObject({ agent: 
 })
 
 /**
- * The effect is to be done: it begins once this is committed, in a slot of its queue. Found after a restart: a `once`
- * effect never began, any other may have begun and begins again.
+ * The effect begins once this is committed and its queue has a slot. After a restart: a `once` effect never began, any
+ * other may have begun and begins again.
  */
 export const Pending = defineTag('Pending')
 
 /**
- * The effect has a slot. A `once` effect begins as soon as this is committed; found after a restart, it may have happened. A
- * `resumable` one, such as a session, goes on after a restart.
+ * The effect has a slot. A `once` effect begins once this is committed; after a restart it may have happened. A `resumable`
+ * one, such as a session, goes on after a restart.
  */
 export const Running = defineComponent('Running', () => z.strictObject({ sinceMs: z.number() }))
 
 /** The effect waits for its next try until this world time. */
 export const Due = defineComponent('Due', () => z.strictObject({ atMs: z.number() }))
 
-/** The effect is settled; whoever waits for it takes it from here. */
+/** The effect is settled. The system that started it takes the result from here. */
 export const Outcome = defineComponent('Outcome', outcomeSchema)

@@ -9,7 +9,7 @@ export const CeilingSettings = lazily(() =>
     maxSessionCostUsd: positive().optional(),
     /** Of one turn, in US dollars. Absent: no ceiling. */
     maxTurnCostUsd: positive().optional(),
-    /** What comes of a call to a model without a price: it is told, or the call is not started. @default 'warn' */
+    /** A call to a model without a price emits `cost-unknown` (`warn`) or is not started (`refuse`). @default 'warn' */
     onUnpriced: oneOf('warn', 'refuse').default('warn'),
   }),
 )
@@ -18,7 +18,7 @@ export const CeilingSettings = lazily(() =>
 export const Ceilings = defineComponent('Ceilings', CeilingSettings)
 export type CeilingsData = DataOf<() => typeof Ceilings.schema>
 
-/** The agent has spent as much as it may: it makes no model call until the ceiling is reset. A latch, and nothing else clears it. */
+/** The agent has reached a ceiling and makes no model call until a `cost-ceiling-reset`; nothing else clears it. */
 export const CostCeiling = defineComponent('CostCeiling', () =>
   z.strictObject({
     atMs: z.number(),
@@ -30,10 +30,10 @@ export const CostCeiling = defineComponent('CostCeiling', () =>
   }),
 )
 
-/** What was told of an agent's ceilings, and is not told again. */
+/** Warnings about an agent's ceilings that were emitted, each once. */
 export const CeilingNotes = defineComponent('CeilingNotes', () =>
   z.strictObject({
-    /** By bound, the turn in which a call came near it: that turn's `since`, and 0 between turns. */
+    /** By bound, the turn in which a call neared it: that turn's `since`, and 0 between turns. */
     neared: z.strictObject({
       session: z.number().int().nonnegative().optional(),
       turn: z.number().int().nonnegative().optional(),

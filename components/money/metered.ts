@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
 
-/** What the agent spends is charged to an agent of another world: it keeps a `Ledger`, so that it can tell that one. */
+/** An agent of another world pays for this one, which keeps a `Ledger` to report what it spends. */
 export const Metered = defineTag('Metered')
 
 /** The agent that pays has ceilings: it is asked before each call of the model. */
 export const OnAllowance = defineTag('OnAllowance')
 
-/** The call of the model may begin that answers so many messages. */
+/** The parent's budget allows the model call that answers this many messages. */
 export const Allowance = defineComponent('Allowance', () =>
   z.strictObject({ messages: z.number().int().nonnegative() }),
 )

@@ -1,7 +1,7 @@
 import { defineComponent } from '../../src/world/component.ts'
 import { CallUsage } from '../../src/protocol/usage.ts'
 
-/** What an agent's model calls have used, all told. A count that no call reported is absent. */
+/** What an agent's model calls have used in total. A count that no call reported is absent. */
 export const Usage = defineComponent('Usage', CallUsage)
 
 /**

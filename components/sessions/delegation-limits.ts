@@ -12,7 +12,7 @@ export const Delegated = defineComponent('Delegated', () =>
   z.strictObject({
     /** Sessions that have ended. */
     finished: count(),
-    /** Holders that it knows, which nobody has launched: they have sequence numbers all the same. */
+    /** Holders that it knows. They were not launched but take sequence numbers. */
     holders: count().optional(),
     /** Sessions launched. */
     launched: count(),

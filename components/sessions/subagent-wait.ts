@@ -22,10 +22,10 @@ export const WaitDeadline = defineTag('WaitDeadline')
 /** The session ended while its parent waited for it, as long as the wait goes on. */
 export const EndedInWait = defineComponent('EndedInWait', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
 
-/** Something has ended that the agent is to be told of: when it wakes, before its next step, or at once. */
+/** The agent has unread notifications of ended sessions. */
 export const Notified = defineTag('Notified')
 
-/** What an agent is told of a session that ended, once. On the session. */
+/** An agent's notification that a session ended, delivered once. On the session. */
 export const SubagentNotification = defineComponent('SubagentNotification', () =>
   z.strictObject({
     /** `<session id>:<status>`. */

@@ -51,6 +51,6 @@ export type ArchiveReason = (typeof archiveReasons)[number]
 export const archivePhases = ['spawn', 'seed', 'disk'] as const
 export type ArchivePhase = (typeof archivePhases)[number]
 
-/** How the summary of an archived turn came about. */
+/** Whether an archived turn has a summary, and how it was read. */
 export const summaryStatuses = ['ok', 'repaired', 'unparsed', 'unavailable'] as const
 export type SummaryStatus = (typeof summaryStatuses)[number]

@@ -29,6 +29,7 @@ export function transitionProblem(before: SessionStatus, after: SessionStatus): 
   return `it is ${before}${isFinal(before) ? ', which is final' : ''}, and cannot become ${after}`
 }
 
+/** `named`: a registered subagent; `free`: any other name; `fork`: a copy of its parent; `holder`: has an archived turn. */
 export const sessionKinds = ['named', 'free', 'fork', 'holder'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
@@ -42,6 +43,7 @@ export const GrantLimits = lazily(() =>
 )
 export type GrantLimits = DataOf<typeof GrantLimits>
 
+/** Of the component `DelegationLimits`, and of a grant to a session. */
 export const DelegationLimitsData = lazily(() =>
   z.strictObject({
     /** Of its sessions, in US dollars. Absent: no limit. */
@@ -76,7 +78,7 @@ export const InheritancePolicy = lazily(() =>
     inheritSystemPrompt: z.boolean().optional(),
     /** Names of tools to copy from the parent. @default none */
     inheritTools: z.array(z.string().min(1)).optional(),
-    /** A skill that is nowhere to be had: go on without it and say so, or refuse. @default 'warn' */
+    /** A missing skill: go on with a `warning`, or refuse. @default 'warn' */
     missingSkillPolicy: z.enum(['warn', 'error']).optional(),
     /** Two different tools under one name: keep the subagent's, take the parent's, or refuse. @default 'skip' */
     toolConflictPolicy: z.enum(['skip', 'override', 'error']).optional(),

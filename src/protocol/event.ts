@@ -13,7 +13,7 @@ import type { FileBlock, TextBlock } from './message.ts'
 import type { SessionKind, SessionStatus, SubtaskResult } from './delegation.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** What the standard systems tell, after the commit of the tick in which it happened. */
+/** What the standard systems emit. Listeners get it after the tick's commit. */
 export interface StandardEvents {
   /** An agent begins to work on what was said to it. */
   'turn-started': { readonly agent: Entity }
@@ -24,7 +24,7 @@ export interface StandardEvents {
     readonly toolCalls: number
     readonly failure?: Failure | undefined
   }
-  /** A step begins: its request has so many messages. */
+  /** A step begins; `messages`: how many its request has. */
   'model-called': { readonly agent: Entity; readonly effect: Entity; readonly step: number; readonly messages: number }
   /** `max-tokens`: the model was stopped at its output limit. */
   'model-replied': {
@@ -59,8 +59,8 @@ export interface StandardEvents {
     readonly result: readonly (TextBlock | FileBlock)[]
   }
   /**
-   * A world was taken up by a Host that declares a tool of an agent otherwise than before, or has it no more; or the program
-   * has given the agent a tool. `kept`: the agent goes on with what it had, and calls of a tool that is gone fail.
+   * The Host that opened the world declares a tool differently or lacks it, or the program has given the agent a tool.
+   * `kept`: the agent keeps its declaration, and calls of a missing tool fail.
    */
   'tool-changed': {
     readonly agent: Entity
@@ -124,7 +124,7 @@ export interface StandardEvents {
   }
   /** A query has its reply, or has failed. */
   'query-answered': { readonly agent: Entity; readonly sessionId: string; readonly query: string }
-  /** What a cancel has stopped: in this world; descendants tell of theirs. */
+  /** What a cancel has stopped in this world; descendants emit their own. */
   'work-cancelled': {
     readonly agent: Entity
     /** As they were before. */
@@ -174,7 +174,7 @@ export interface StandardEvents {
     readonly usage: TokenUsage
     readonly costUsd?: number | undefined
   }
-  /** What came of a compaction or checkpoint that programs have asked for. */
+  /** The result of a compaction or checkpoint that programs have requested. */
   'summary-answered': {
     readonly agent: Entity
     readonly requests: readonly string[]
@@ -185,7 +185,7 @@ export interface StandardEvents {
     readonly agent: Entity
     readonly by: BoundaryEntry['by']
     readonly failure: Failure
-    /** In a row, of those that nobody had asked for. */
+    /** In a row, of automatic ones. */
     readonly failures: number
   }
   /** The first call behind a compaction was as full again that another one would be due. */
@@ -202,7 +202,7 @@ export interface StandardEvents {
     readonly failure: Failure
     readonly note?: string | undefined
   }
-  /** The first call behind a rewrite of the projection shows what that has cost and saved. What nobody said is absent. */
+  /** The first call after a rewrite of the projection shows its cost and saving. What is not known is absent. */
   'context-rewritten': {
     readonly agent: Entity
     readonly kind: RewriteKind
@@ -220,7 +220,7 @@ export interface StandardEvents {
     readonly kind: 'cost_ceiling' | 'watchdog' | 'cost_unknown' | 'context-overflow'
     readonly retryable: false
     readonly message: string
-    /** A message came while it was stopped, and was not taken. */
+    /** A message to the stopped agent was refused. */
     readonly refused?: true
     readonly failure?: Failure | undefined
   }
@@ -233,7 +233,7 @@ export interface StandardEvents {
     readonly reservedUsd: number
     readonly spentUsd: number
   }
-  /** A model without a price is called under a ceiling: told once a model. */
+  /** A model without a price is called under a ceiling. Once a model. */
   'cost-unknown': { readonly agent: Entity; readonly model: string }
   /** A signal of the watchdog has noticed a pattern in an agent's tool calls. */
   'watchdog-alerted': {
@@ -272,7 +272,7 @@ export interface StandardEvents {
   warning: { readonly agent?: Entity | undefined; readonly message: string }
 }
 
-/** What tells one delegation from another, at its start and at its end. */
+/** What identifies a delegation, at its start and at its end. */
 export type DelegationFacts = {
   readonly sessionId: string
   readonly correlationId: string

@@ -5,6 +5,7 @@ import { RetryPolicy } from './failure.ts'
 import { entity } from './values.ts'
 import { ToolDeclaration } from './tool-declaration.ts'
 
+/** Of the component `HostFacts`, and of the input `started`. */
 export const HostFactsData = lazily(() =>
   z.strictObject({
     /** Hashes of declarations that agents keep from earlier Hosts, by tool. */

@@ -23,7 +23,7 @@ const delegationFields = lazily(() => ({
     loadSkills: z.array(z.string()).optional(),
     notify: z.literal(false).optional(),
     prompt: z.string(),
-    /** The session to go on with, by its full id; what else is asked for is then what it was. */
+    /** The full id of the session to resume; its other settings stay as they were. */
     resume: z.string().optional(),
     timeoutMs: z.number().positive().optional(),
   },
@@ -37,7 +37,7 @@ const delegationFields = lazily(() => ({
   granted: { limits: DelegationLimitsData(), question: z.string().optional() },
   /** To the world of a session that was cancelled or timed out: its own sessions end. */
   'session-stopped': { reason: z.string() },
-  /** What a session had spent that was stopped, or has spent on a question that nobody waits for any more. */
+  /** What a stopped session has spent, or a session on a question that was dropped. */
   'session-spent': {
     /** Of a question. */
     asker: entity().optional(),
@@ -58,7 +58,7 @@ const delegationFields = lazily(() => ({
     tools: z.array(z.string()),
     userMessage: filled(),
   },
-  /** What a subtask has spent so far, all told; `isOver`: it was called off, and this is the last of it. */
+  /** What a subtask has spent so far in total; `isOver`: it was cancelled, and this is the last report. */
   'subtask-spent': {
     isOver: z.literal(true).optional(),
     /** Of a program that waits for it. */
@@ -70,14 +70,14 @@ const delegationFields = lazily(() => ({
 
 /** The fields of each kind of input, besides `kind` and `id`. */
 const fields = lazily(() => ({
-  /** A Runner has taken the world up: what was running `once` before is interrupted. */
+  /** A Runner has opened the world: `once` effects that were running are interrupted. */
   started: {
     dateMs: z.number(),
     /** What makes the ids of this run differ from those of others. */
     run: text().optional(),
-    /** What is to be known of the Host, if that is something new. */
+    /** What has changed about the Host. Absent: nothing. */
     host: HostFactsData().optional(),
-    /** What is different about the Host's tools, if anything is. */
+    /** What has changed about the Host's tools. Absent: nothing. */
     tools: ToolChanges().optional(),
     /** `keyed` tool calls that may have begun before, and run again. */
     reruns: z.array(entity()).readonly().optional(),
@@ -92,11 +92,11 @@ const fields = lazily(() => ({
   outcome: { effect: entity(), attempt: attempt(), outcome: outcomeSchema() },
   /** A `once` or `resumable` effect has a slot and is about to begin. */
   admitted: { effect: entity(), attempt: attempt() },
-  /** A person lets an agent go on that has reached its cost ceiling. `request` is what a refusal is found by. */
+  /** A person lets an agent go on that has reached its cost ceiling. A refusal carries the `request`. */
   'cost-ceiling-reset': { agent: entity(), addSessionUsd: z.number().positive().optional(), request: text() },
   /** A person lets an agent go on that the watchdog has stopped. */
   'watchdog-reset': { agent: entity() },
-  /** A program has a conversation compacted; what comes of it is told under that `request`. */
+  /** A program has a conversation compacted; `summary-answered` follows under its `request`. */
   compact: {
     agent: entity(),
     focus: text().optional(),
@@ -104,7 +104,7 @@ const fields = lazily(() => ({
     ifNeeded: z.literal(true).optional(),
     request: text(),
   },
-  /** A program says that a task is done; what comes of it is told under that `request`. */
+  /** A program says that a task is done; `summary-answered` follows under its `request`. */
   checkpoint: { agent: entity(), note: text().optional(), request: text() },
   ...delegationFields(),
   /** A time that an effect was waiting for, or had until, has come. */

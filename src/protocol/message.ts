@@ -56,7 +56,7 @@ export const ToolCallBlock = lazily(() =>
 )
 
 /**
- * A block that only its provider understands: a tool that the provider ran itself, and what came of it. It is kept as it is
+ * A block that only its provider understands: a tool that the provider ran itself, and its result. It is kept as it is
  * and goes back unchanged to that provider, and to no other.
  */
 export const ProviderBlock = lazily(() =>

@@ -5,10 +5,10 @@ import { z } from 'zod'
 /** A switch. */
 export const flag = () => z.boolean().describe('true or false')
 
-/** A whole number from a minimum on. */
-export const whole = (min: number) => z.number().int().min(min).describe(`a whole number of ${min} or more`)
+/** An integer from a minimum on. */
+export const whole = (min: number) => z.number().int().min(min).describe(`an integer ≥ ${min}`)
 
-/** A number above 0 and, if so told, up to a maximum. */
+/** A number above 0, optionally up to a maximum. */
 export const positive = (max?: number) => {
   const number = z.number().gt(0)
   return max === undefined

@@ -17,7 +17,7 @@ export const ToolDeclaration = lazily(() =>
     restart: RestartClass(),
     /** A person has to agree before it runs. */
     approval: z.boolean().optional(),
-    /** Longest that a person has to agree, in milliseconds of world time; nobody there means no. */
+    /** Milliseconds of world time until an approval that is not answered counts as denied. */
     approvalTimeoutMs: z.number().positive().optional(),
     /** Longest run, in milliseconds of world time. */
     timeoutMs: z.number().positive().optional(),

@@ -30,7 +30,7 @@ export const CallUsage = lazily(() =>
 )
 export type CallUsage = DataOf<typeof CallUsage>
 
-/** What a session and its own sessions have spent. A count that nobody reported is absent. */
+/** What a session and its own sessions have spent. A count that was not reported is absent. */
 export const SessionUsage = lazily(() =>
   CallUsage().extend({
     /** Tokens of its own sessions. */
@@ -41,7 +41,7 @@ export const SessionUsage = lazily(() =>
 )
 export type SessionUsage = DataOf<typeof SessionUsage>
 
-/** What a subtask has spent, all told. A count that nobody reported is absent. */
+/** What a subtask has spent in total. A count that was not reported is absent. */
 export const SubtaskSpending = lazily(() =>
   CallUsage().extend({
     /** Calls whose tokens were estimated, since the provider said nothing. */
