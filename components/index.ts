@@ -46,7 +46,7 @@ export { InstalledTools, Permissions, ToolRegistry } from './agent/tool-registry
 export { LastCall, Rewrite, RewriteTotal } from './context/last-call.ts'
 export { LastTurn, Limits, Turn } from './agent/turn.ts'
 export { Ledger } from './money/ledger.ts'
-export { Llm, OutputSchema } from './agent/llm.ts'
+export { Llm, OutputSchema, TurnOutputSchema } from './agent/llm.ts'
 export { Allowance, AllowanceCall, Metered, OnAllowance } from './money/metered.ts'
 export { ModelCall, SideCall } from './effects/model-call.ts'
 export { ModelRates, RatesCall } from './money/model-rates.ts'

@@ -62,6 +62,11 @@ export type {
 } from './models/port.ts'
 export type { Price } from './rules/money/price-overrides.ts'
 
+// Talk to an agent: one promise a turn, and its parts as they come.
+export { ask, type Asking, type AskOptions } from './runtime/ask/ask.ts'
+export type { Answer } from './runtime/ask/answer.ts'
+export type { AskPart } from './runtime/ask/part.ts'
+
 // Run it, listen to it, and replay what was recorded.
 export { run, Runner } from './engine/loop/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/loop/runner-options.ts'

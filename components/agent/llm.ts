@@ -25,3 +25,6 @@ export type LlmData = DataOf<() => typeof Llm.schema>
 
 /** What an agent's final answer has to look like, as JSON Schema. An answer that does not follow gets one repair round. */
 export const OutputSchema = defineComponent('OutputSchema', () => z.strictObject({ schema: JsonSchema() }))
+
+/** The same for the turn that is open or about to open: it takes the place of `OutputSchema`, and goes when the turn ends. */
+export const TurnOutputSchema = defineComponent('TurnOutputSchema', () => z.strictObject({ schema: JsonSchema() }))

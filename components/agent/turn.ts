@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CallUsage } from '../../src/protocol/usage.ts'
 import { defineComponent } from '../../src/world/component.ts'
 import { Failure, stops } from '../../src/protocol/failure.ts'
 import { json } from '../../src/protocol/values.ts'
@@ -23,6 +24,8 @@ export const Turn = defineComponent('Turn', () =>
     toolCalls: z.number().int().nonnegative(),
     /** The newest reply was stopped at its output limit. */
     truncated: z.literal(true).optional(),
+    /** The agent's `Usage` when it opened; absent: it had used nothing. */
+    usedBefore: CallUsage().optional(),
   }),
 )
 export type TurnData = z.infer<typeof Turn.schema>
@@ -40,6 +43,8 @@ export const LastTurn = defineComponent('LastTurn', () =>
     toolCalls: z.number().int().nonnegative(),
     /** The final text was stopped at the model's output limit. */
     truncated: z.literal(true).optional(),
+    /** What the agent's own model calls have used in it; absent: there were none. */
+    usage: CallUsage().optional(),
   }),
 )
 

@@ -68,7 +68,12 @@ export interface StandardEvents {
     readonly change: 'added' | 'changed' | 'removed'
     readonly kept?: true
   }
-  'approval-requested': { readonly agent: Entity; readonly approval: string; readonly tool: string }
+  'approval-requested': {
+    readonly agent: Entity
+    readonly approval: string
+    readonly tool: string
+    readonly arguments: JsonObject
+  }
   'approval-answered': {
     readonly agent: Entity
     readonly approval: string

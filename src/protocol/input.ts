@@ -6,7 +6,7 @@ import { outcomeSchema } from './failure.ts'
 import { HostFactsData, ToolChanges } from './host.ts'
 import { UserMessage } from './message.ts'
 import { SessionUsage, SubtaskSpending } from './usage.ts'
-import { entity } from './values.ts'
+import { entity, JsonSchema } from './values.ts'
 
 const attempt = lazily(() => z.number().int().min(1))
 const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))
@@ -83,7 +83,7 @@ const fields = lazily(() => ({
     reruns: z.array(entity()).readonly().optional(),
   },
   /** A person speaks to an agent. */
-  message: { agent: entity(), message: UserMessage() },
+  message: { agent: entity(), message: UserMessage(), output: JsonSchema().optional() },
   /** Everything that the agent has under way is stopped, and its turn ends. */
   cancel: { agent: entity(), reason: z.string().optional() },
   /** A person answers an approval, by its id. */

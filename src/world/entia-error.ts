@@ -1,6 +1,7 @@
 /** Why a call was refused. Closed: programs may switch over it. */
 export type EntiaErrorCode =
   | 'ambiguous-id'
+  | 'budget-spent'
   | 'cap-conflict'
   | 'config-invalid'
   | 'corrupt-journal'
@@ -30,6 +31,7 @@ export type EntiaErrorCode =
   | 'system-failed'
   | 'tool-changed'
   | 'tool-conflict'
+  | 'turn-failed'
   | 'unknown-component'
   | 'unknown-entity'
   | 'unknown-provider'

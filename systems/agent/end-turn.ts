@@ -7,6 +7,9 @@ import { CostCeiling } from '../../components/money/ceilings.ts'
 import type { Failure, Stop } from '../../src/protocol/failure.ts'
 import { EndedTurn } from '../../components/context/archive.ts'
 import { LastTurn, Turn, type TurnData } from '../../components/agent/turn.ts'
+import { TurnOutputSchema } from '../../components/agent/llm.ts'
+import { Usage } from '../../components/money/usage.ts'
+import { usageSince } from '../../src/rules/tokens/usage-since.ts'
 import { ModelCall } from '../../components/effects/model-call.ts'
 import { Effect, Outcome, OwnedBy, Pending, Running } from '../../components/effects/effect.ts'
 import { SessionQuery } from '../../components/sessions/session-call.ts'
@@ -50,10 +53,11 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   if (closing !== undefined && last !== undefined) {
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
-  for (const token of [Answered, Busy, Overflowed, Unread]) world.remove(agent, token)
+  for (const token of [Answered, Busy, Overflowed, TurnOutputSchema, Unread]) world.remove(agent, token)
   // The steps of a session are counted over all its turns.
   if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
-  const { fromSeq, steps, toolCalls, startedAtMs, truncated } = world.get(agent, Turn) ?? notBegun(world, agent)
+  const { fromSeq, steps, toolCalls, startedAtMs, truncated, usedBefore } =
+    world.get(agent, Turn) ?? notBegun(world, agent)
   world.remove(agent, Turn)
   goOnIfReset(world, agent)
   if (fromSeq !== undefined && isWorthJudging(world, agent, { fromSeq, stop })) {
@@ -64,7 +68,16 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   const times = { startedAtMs, endedAtMs: world.nowMs }
   world.add(
     agent,
-    LastTurn({ stop, steps, toolCalls, ...times, failure, output, ...(stop === 'done' && { truncated }) }),
+    LastTurn({
+      stop,
+      steps,
+      toolCalls,
+      ...times,
+      failure,
+      output,
+      usage: usageSince(world.get(agent, Usage), usedBefore),
+      ...(stop === 'done' && { truncated }),
+    }),
   )
   emit(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
 }
@@ -105,7 +118,12 @@ function openCallText(world: World, call: Entity, stop: Stop): string {
 
 /** A turn whose first step may not begin. */
 function notBegun(world: World, agent: Entity): DeepReadonly<TurnData> {
-  return { startedAtMs: world.nowMs, steps: world.get(agent, LastTurn)?.steps ?? 0, toolCalls: 0 }
+  return {
+    startedAtMs: world.nowMs,
+    steps: world.get(agent, LastTurn)?.steps ?? 0,
+    toolCalls: 0,
+    usedBefore: world.get(agent, Usage),
+  }
 }
 
 function closingText(stop: Stop, failure: Failure | undefined): string | undefined {

@@ -3,6 +3,7 @@ import { Archival } from '../../components/context/archival.ts'
 import { Context } from '../../components/context/context.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
 import { LastTurn, Turn } from '../../components/agent/turn.ts'
+import { Usage } from '../../components/money/usage.ts'
 import { Ledger } from '../../components/money/ledger.ts'
 import { seqAt } from '../../src/rules/projection/places.ts'
 import { unansweredFrom } from '../../src/rules/projection/boundaries.ts'
@@ -20,8 +21,10 @@ import { emit } from '../kit/emit.ts'
 export function openTurn(world: World, agent: Entity, newSteps: number): number {
   const steps = stepsBefore(world, agent) + newSteps
   const opening = openingOf(world, agent)
+  const usage = world.get(agent, Usage)
+  const used = usage === undefined ? {} : { usedBefore: usage }
   const since = keepsLedger(world, agent) ? { since: world.nextEntity } : {}
-  world.add(agent, made(Turn, { ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0 }))
+  world.add(agent, made(Turn, { ...opening, ...since, startedAtMs: world.nowMs, steps, toolCalls: 0, ...used }))
   if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
   emit(world, 'turn-started', { agent })
   return steps

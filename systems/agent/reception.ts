@@ -4,6 +4,7 @@ import { AskedAgain } from '../../components/context/holder.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
 import { DelegationLimits } from '../../components/sessions/delegation-limits.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
+import { TurnOutputSchema } from '../../components/agent/llm.ts'
 import { LastQuestion } from '../../components/sessions/session-call.ts'
 import { LastStep, Terminal } from '../../components/agent/agent-tags.ts'
 import { LastTurn } from '../../components/agent/turn.ts'
@@ -19,7 +20,7 @@ import { emit } from '../kit/emit.ts'
  * Lets messages in. One that comes while the agent works joins at its next step. Lets agents go on that a cost ceiling has
  * stopped.
  *
- * Writes: Conversation, SubagentWait; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
+ * Writes: Conversation, TurnOutputSchema, SubagentWait; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
  */
 export const reception = {
   name: 'reception',
@@ -34,10 +35,12 @@ export const reception = {
   },
 }
 
-function receive(world: World, { agent, id, message }: InputOf<'message'>): void {
+function receive(world: World, { agent, id, message, output }: InputOf<'message'>): void {
   const reason = refusal(world, agent)
   if (reason !== undefined) return emit(world, 'input-refused', { kind: 'message', agent, reason })
-  if (!refuseLatched(world, agent)) take(world, agent, message, id)
+  if (refuseLatched(world, agent)) return
+  take(world, agent, message, id)
+  if (output !== undefined) world.add(agent, TurnOutputSchema({ schema: output }))
 }
 
 /** Whoever is spoken to sleeps no longer. */

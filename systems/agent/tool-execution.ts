@@ -217,7 +217,7 @@ function ask(world: World, agent: Entity, call: Entity, declaration: ToolDeclara
     Effect({ kind: 'approval', restart: 'pure', attempt: 1, ...deadline }),
     Pending,
   )
-  emit(world, 'approval-requested', { agent, approval: id, tool: name })
+  emit(world, 'approval-requested', { agent, approval: id, tool: name, arguments: input })
 }
 
 /** Is the call still the one that the person was shown? */

@@ -1,9 +1,9 @@
 import { Answered } from '../../components/agent/agent-tags.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
-import { OutputSchema } from '../../components/agent/llm.ts'
+import { OutputSchema, TurnOutputSchema } from '../../components/agent/llm.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import type { Entity } from '../../src/world/component.ts'
-import type { Json } from '../../src/world/json.ts'
+import type { Json, JsonObject } from '../../src/world/json.ts'
 import { textOf } from '../../src/rules/projection/text-of.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
@@ -33,8 +33,11 @@ export const turnEnd = {
       // A message has come meanwhile: the text was no final one, and the turn goes on.
       if (world.has(agent, Unread)) continue
       if (world.read(agent, Turn).emptyReplies !== undefined) askAgain(world, agent)
-      else if (world.has(agent, OutputSchema)) checkOutput(world, agent)
-      else endTurn(world, agent, { stop: 'done' })
+      else {
+        const wanted = world.get(agent, TurnOutputSchema) ?? world.get(agent, OutputSchema)
+        if (wanted === undefined) endTurn(world, agent, { stop: 'done' })
+        else checkOutput(world, agent, wanted.schema)
+      }
     }
   },
 }
@@ -51,8 +54,7 @@ function askAgain(world: World, agent: Entity): void {
   emit(world, 'output-rejected', { agent, problem: 'the reply is empty' })
 }
 
-function checkOutput(world: World, agent: Entity): void {
-  const { schema } = world.read(agent, OutputSchema)
+function checkOutput(world: World, agent: Entity, schema: JsonObject): void {
   const result = parseOutput(schema, textOf(world.read(agent, Conversation).at(-1)))
   if ('output' in result) return endTurn(world, agent, { stop: 'done', output: result.output })
   const { problem } = result

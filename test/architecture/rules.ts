@@ -41,7 +41,8 @@ const rooms: Readonly<Record<string, Room>> = {
     ],
   },
   'src/doors': { mayImport: belowTheDoor },
-  src: { mayImport: [...belowTheDoor, 'src/doors'] },
+  'src/runtime': { mayImport: belowTheDoor },
+  src: { mayImport: [...belowTheDoor, 'src/doors', 'src/runtime'] },
   'src/sim': { mayImport: [...belowTheDoor, 'src/doors', 'src'] },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
   // The scripted model of `npm start` is an example, which is packed with the program.

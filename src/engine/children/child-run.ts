@@ -26,7 +26,7 @@ export type SessionEndData = DeepReadonly<(typeof SessionEnd)['schema']['_output
 export interface ChildRunner {
   readonly runner: {
     readonly world: World
-    post(input: StandardInput, options?: { readonly id?: string }): Promise<void>
+    post(input: StandardInput, options?: { readonly id?: string }): Promise<unknown>
     textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined
   }
   /** Writes the world down before it is driven. */

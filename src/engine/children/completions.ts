@@ -23,7 +23,7 @@ export class Completions {
   readonly collecting = new Set<string>()
   readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
   /** Resolves once the input is committed. */
-  readonly post: (input: StandardInput) => Promise<void>
+  readonly post: (input: StandardInput) => Promise<unknown>
   readonly #world: World
   #requests = 0
 

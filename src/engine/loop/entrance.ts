@@ -37,7 +37,7 @@ export class Entrance {
   readonly late: Input[] = []
   readonly #world: World
   /** Posts under an id that are not committed yet. */
-  readonly #uncommitted = new Map<string, Promise<void>>()
+  readonly #uncommitted = new Map<string, Promise<number>>()
   #loop: TickLoop | undefined
   /** Posted to the World before its first tick. The store's snapshot has none of them, or a crash would repeat them. */
   #early: Input[] = []
@@ -93,8 +93,11 @@ export class Entrance {
     return new EntiaError('world-driven', `The Runner of world '${this.#world.name}' ${what}.`)
   }
 
-  /** Puts an input of a program in. Resolves once it is committed; under an id that was seen before, once the first one is. */
-  async post(input: Input): Promise<void> {
+  /**
+   * Puts an input of a program in. Resolves with the tick that took it, once that is committed; under an id that was seen
+   * before, with the tick of the first if that is still to be committed, else with `undefined`.
+   */
+  async post(input: Input): Promise<number | undefined> {
     const { id } = input
     // Refused before the id counts as seen: a Runner that has failed did not commit what it took under it.
     void this.loop
@@ -102,7 +105,7 @@ export class Entrance {
     const committed = this.#committed((waiter) => this.inbox.push(input, waiter), true)
     if (typeof id === 'string') this.#uncommitted.set(id, committed)
     try {
-      await committed
+      return await committed
     } finally {
       this.#uncommitted.delete(id as string)
     }
@@ -117,7 +120,7 @@ export class Entrance {
   }
 
   /** Takes a report of another world; `undefined`: it waits for the last tick of a Runner that stops. */
-  learn(input: Input): Promise<void> | undefined {
+  learn(input: Input): Promise<unknown> | undefined {
     if (!this.isClosed) return this.#committed((waiter) => this.inbox.push(input, waiter), false)
     this.late.push(input)
     return undefined
@@ -130,9 +133,9 @@ export class Entrance {
     this.#loop.wake()
   }
 
-  async #committed(enter: (waiter: Waiter) => void, isProgram: boolean): Promise<void> {
+  async #committed(enter: (waiter: Waiter) => void, isProgram: boolean): Promise<number> {
     const { loop } = this
-    await new Promise<void>((resolve, reject) => {
+    return new Promise<number>((resolve, reject) => {
       enter({ resolve, reject, ...(isProgram && { isProgram }) })
       loop.wake()
     })

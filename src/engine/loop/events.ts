@@ -77,6 +77,8 @@ export interface RunnerEvents {
     readonly message: string
     readonly error: EntiaError
   }
+  /** The Runner was stopped: nothing of its World happens any more. With a `path`: that of a session. */
+  'runner-stopped': { readonly world: string }
   /**
    * The store has lost newer ticks of this world: its log or newest rows were deleted, a backup replaced it, or a power cut
    * took commits that were not synced. The world continues from `foundTick`, the newest tick that is there (absent: none).
@@ -100,6 +102,7 @@ export const runnerEventTypes = Object.keys({
   'usage-dropped': true,
   'session-lost': true,
   'runner-failed': true,
+  'runner-stopped': true,
   'commit-failed': true,
   'listener-failed': true,
   'ticks-lost': true,

@@ -4,14 +4,15 @@ import type { World } from '../../world/world.ts'
 
 /** Waits for the commit of an input. */
 export interface Waiter {
-  resolve(): void
+  /** @param tick the tick that took it */
+  resolve(tick: number): void
   reject(error: unknown): void
   /** The program awaits it, so a failure that rejects it is not silent. */
   readonly isProgram?: boolean
 }
 
 /** Takes a report of another world. Resolves once it is committed; `undefined`: it waits for the last tick of a Runner that stops. */
-export type Enter = (input: Input) => Promise<void> | undefined
+export type Enter = (input: Input) => Promise<unknown> | undefined
 
 type Change = (world: World) => void
 

@@ -27,6 +27,11 @@ export interface RunnerOptions extends HostOptions {
   readonly maxInputsPerTick?: number
 }
 
+export interface PostOptions {
+  /** An input counts once under an id. */
+  readonly id?: string
+}
+
 export interface OpenRunnerOptions extends RunnerOptions {
   readonly store: Store
   readonly name: string

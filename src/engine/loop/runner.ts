@@ -27,6 +27,7 @@ import {
   defaultMaxInputsPerTick,
   hostOf,
   type OpenRunnerOptions,
+  type PostOptions,
   refuseNoWorld,
   type RunnerOptions,
   type RunnerStats,
@@ -193,22 +194,23 @@ export class Runner {
   }
 
   /**
-   * Posts an input. Resolves once it is committed. A repeated id is dropped, and resolves with the first.
+   * Posts an input. Resolves with the tick that took it, once that is committed. A repeated id is dropped: it resolves with the
+   * first, or with `undefined` if that was committed before.
    *
    * @throws `invalid-input` (also for a kind that no system of the world declares), `not-json`; what the Runner fails with
    */
-  async post(input: StandardInput | OwnInput, options: { readonly id?: string } = {}): Promise<void> {
+  async post(input: StandardInput | OwnInput, options: PostOptions = {}): Promise<number | undefined> {
     checkOptions('runner.post', options, { id: text })
     const stored = postedInput(this.world, input, options.id)
     // Its id counts as seen only by the world that has asked, so an answer that was not passed on may be posted again.
-    if (stored.kind === 'answer' && (await this.#isPassedOn(stored as AnswerInput))) return
-    await this.#entrance.post(stored)
+    if (stored.kind === 'answer' && (await this.#isPassedOn(stored as AnswerInput))) return undefined
+    return this.#entrance.post(stored)
   }
 
-  /** Sends a user's message to an agent. Resolves once it is committed. @throws `unknown-entity` */
-  async message(agent: Entity, message: string | UserMessage, options: { readonly id?: string } = {}): Promise<void> {
+  /** Sends a user's message to an agent. Resolves as `post` does. @throws `unknown-entity` */
+  async message(agent: Entity, message: string | UserMessage, options: PostOptions = {}): Promise<number | undefined> {
     requests.assertAgent(this.world, agent)
-    await this.post({ kind: 'message', agent, message: requests.userMessage(message) }, options)
+    return this.post({ kind: 'message', agent, message: requests.userMessage(message) }, options)
   }
 
   /** Ends an agent's turn and aborts its work, sessions included, once that is committed. @throws `unknown-entity` */
@@ -311,6 +313,7 @@ export class Runner {
     await this.#loop?.halt([...(last === undefined ? [] : [last]), ...this.#entrance.late], isUnderWay)
     await this.#held.journal?.close()
     this.host.seams.ended?.(this.#driven)
+    this.#listeners.emit({ type: 'runner-stopped', world: this.world.name })
     for (const waiter of this.#entrance.inbox.drain()) {
       waiter.reject(this.#entrance.refusal('was stopped before this was committed'))
     }

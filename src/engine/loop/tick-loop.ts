@@ -99,7 +99,7 @@ export class TickLoop {
   async idle(): Promise<void> {
     if (this.failure !== undefined) throw this.failure
     if (this.#isStopped || this.isIdle) return
-    await new Promise<void>((resolve, reject) => this.#idleWaiters.push({ resolve, reject, isProgram: true }))
+    await new Promise<number>((resolve, reject) => this.#idleWaiters.push({ resolve, reject, isProgram: true }))
   }
 
   /**
@@ -120,7 +120,7 @@ export class TickLoop {
       await this.#take({ change: undefined, entries: last.map((input) => ({ input })) })
     }
     this.#rest()
-    for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+    this.#resolveIdle()
   }
 
   #tick(): void {
@@ -137,7 +137,7 @@ export class TickLoop {
     const { clock, inbox } = this.#parts
     const isMore = inbox.size > 0 || this.#wantsTick
     if (!isMore) this.#rest()
-    if (this.isIdle) for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve()
+    if (this.isIdle) this.#resolveIdle()
     else if (clock.soon === undefined) this.#lookOnceSettled()
     else if (isMore) this.wake()
   }
@@ -233,8 +233,8 @@ export class TickLoop {
     const release = events.length > 0 ? listeners.hold() : undefined
     if (!this.#isStopped) pump.follow()
     world.core.state.forget()
-    change?.waiter?.resolve()
-    for (const { waiter } of entries) waiter?.resolve()
+    change?.waiter?.resolve(world.tick)
+    for (const { waiter } of entries) waiter?.resolve(world.tick)
     if (events.length > 0) this.#emit(events)
     release?.()
     this.#parts.committed?.()
@@ -275,6 +275,10 @@ export class TickLoop {
       code: 'ENTIA_RUNNER_FAILED',
       detail: "Listen for it with runner.on('runner-failed', …), or await runner.idle().",
     })
+  }
+
+  #resolveIdle(): void {
+    for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve(this.#parts.world.tick)
   }
 
   #rise(): void {

@@ -1,6 +1,6 @@
 import { Archival } from '../../../components/context/archival.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
-import { Llm, OutputSchema } from '../../../components/agent/llm.ts'
+import { Llm, OutputSchema, TurnOutputSchema } from '../../../components/agent/llm.ts'
 import { RenderedPrompt, SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import { Skills } from '../../../components/agent/skills.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
@@ -36,7 +36,7 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
     messages: projectedMessages(world, agent, messages),
     tail: liveTail(world, agent),
     options: { maxOutputTokens, temperature, thinking, extra },
-    outputSchema: world.get(agent, OutputSchema)?.schema,
+    outputSchema: (world.get(agent, TurnOutputSchema) ?? world.get(agent, OutputSchema))?.schema,
   }
 }
 

@@ -29,7 +29,7 @@ describe('a turn', () => {
     expect(transcript(world, agent)).toEqual(['user: Go', 'assistant: Hi'])
     expect(requests).toHaveLength(1)
     const types = events.map(({ type }) => type).filter((type) => type !== 'model-delta')
-    expect(types).toEqual(['turn-started', 'model-called', 'model-replied', 'turn-ended'])
+    expect(types).toEqual(['turn-started', 'model-called', 'model-replied', 'turn-ended', 'runner-stopped'])
   })
 
   it('runs the tools of a step at once, and answers in call order whichever ends first', async () => {

@@ -178,7 +178,9 @@ describe('a call that a person has to agree to', () => {
     expect(world.read(asked, Effect)).toEqual({ kind: 'approval', restart: 'pure', attempt: 1, deadlineMs: 600 })
     expect(world.has(asked, Pending)).toBe(true)
     expect([world.has(calls[0], AwaitingApproval), world.has(calls[0], Effect)]).toEqual([true, false])
-    expect(events).toEqual([{ type: 'approval-requested', agent, approval: id, tool: 'send' }])
+    expect(events).toEqual([
+      { type: 'approval-requested', agent, approval: id, tool: 'send', arguments: expect.anything() },
+    ])
   })
 
   it('has no deadline where its tool names none', () => {

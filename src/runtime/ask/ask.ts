@@ -1,0 +1,129 @@
+import { LastTurn } from '../../../components/agent/turn.ts'
+import { assertAgent, userMessage } from '../../engine/loop/requests.ts'
+import type { Runner } from '../../engine/loop/runner.ts'
+import type { UserMessage } from '../../protocol/message.ts'
+import { schemaIssues } from '../../rules/text/schema-issues.ts'
+import { jsonSchemaOf } from '../../tools/json-schema-of.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { checkOptions, filledText, type ShapesOf } from '../../world/option-shapes.ts'
+import { type Answer, goodAnswer } from './answer.ts'
+import type { AskPart } from './part.ts'
+import { PartStream } from './part-stream.ts'
+import { followTurn, partsSoFar } from './turn-parts.ts'
+import { isAtWork, TurnWatch } from './turn-watch.ts'
+import type { z } from 'zod'
+
+export interface AskOptions<Schema extends z.ZodType = z.ZodType> {
+  /** What the final answer of this turn has to look like. @default as the agent was made */
+  readonly output?: Schema | undefined
+  /** The message counts once under an id: asked again, it gives the answer of the turn that took it, if that is open or the last. */
+  readonly id?: string | undefined
+  /** Cancels the agent's turn when it aborts. */
+  readonly signal?: AbortSignal | undefined
+}
+
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
+
+/** A turn that was asked for: await it for the answer, or read its parts as they come, or both. */
+export interface Asking<Output = unknown> extends Promise<Answer<Output>> {
+  /**
+   * What happens in the turn, in order, until its end. It does not throw for a turn that failed: the last part says so. Take it
+   * right after `ask`: what happened before is not in it. Each reader has a queue of its own.
+   */
+  readonly parts: AsyncIterableIterator<AskPart<Output>>
+}
+
+/**
+ * Says something to an agent and gives the turn that answers it. A message to an agent at work joins its open turn. The
+ * promise waits for this agent's turn alone, not for the World; it rejects for a turn that failed (`turn-failed`) or reached a ceiling
+ * (`budget-spent`), with the `Failure` in the error's `details`; other stops are answers.
+ *
+ * @throws by its promise and by its parts: `invalid-argument`, `unknown-entity`, `world-driven` for a Runner that is not
+ * started or was stopped, and what the Runner fails with
+ */
+export function ask<Schema extends z.ZodType = never>(
+  runner: Runner,
+  agent: Entity,
+  message: string | UserMessage,
+  options: AskOptions<Schema> = {},
+): Asking<OutputOf<[Schema] extends [never] ? undefined : Schema>> {
+  return asking(runner, agent, false, options, async () => {
+    checkOptions('ask', options, askShapes)
+    const { id, output, signal } = options
+    signal?.throwIfAborted()
+    assertAgent(runner.world, agent)
+    const schema = output && jsonSchemaOf(output, 'ask')
+    const input = { kind: 'message', agent, message: userMessage(message), ...(schema && { output: schema }) } as const
+    return runner.post(input, id === undefined ? {} : { id })
+  })
+}
+
+/**
+ * The turn that an agent is at, or else its last one: for a reader that comes back, after a restart too. Its parts begin with
+ * what the turn has so far.
+ *
+ * @throws by its promise: `invalid-argument` for an agent that has never been spoken to
+ */
+ask.attach = function attach(runner: Runner, agent: Entity): Asking {
+  return asking(runner, agent, true, {}, async () => {
+    assertAgent(runner.world, agent)
+    if (isAtWork(runner.world, agent) || runner.world.has(agent, LastTurn)) return undefined
+    throw new EntiaError('invalid-argument', `ask.attach: agent ${agent} has had no turn yet. Call ask.`, { agent })
+  })
+}
+
+const askShapes: ShapesOf<AskOptions> = {
+  output: { wanted: 'a zod schema', fits: (value) => typeof value === 'object' && value !== null },
+  id: filledText,
+  signal: { wanted: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
+}
+
+/** Begins to wait before the message is put in, so that no end is missed. */
+function asking<Output>(
+  runner: Runner,
+  agent: Entity,
+  isAttached: boolean,
+  { output, signal }: AskOptions,
+  post: () => Promise<number | undefined>,
+): Asking<Output> {
+  const answer = TurnWatch.of(runner).answerTo(agent, post)
+  const ended = output === undefined ? answer : answer.then((each) => parsed(each, output))
+  if (signal !== undefined) cancelOnAbort(runner, agent, signal, ended)
+  const good = ended.then((each) => goodAnswer(agent, each))
+  // Who reads the parts need not await the answer.
+  good.catch(() => undefined)
+  return Object.defineProperty(good, 'parts', {
+    get: () => partsOf(runner, agent, isAttached, ended),
+  }) as Promise<unknown> as Asking<Output>
+}
+
+function partsOf(runner: Runner, agent: Entity, isAttached: boolean, ended: Promise<Answer>): PartStream {
+  const stream = new PartStream()
+  if (isAttached) for (const part of partsSoFar(runner, agent)) stream.write(part)
+  stream.onEnd(followTurn(runner, agent, (part) => stream.write(part)))
+  ended.then(
+    (answer) => stream.write({ type: 'end', agent, answer }),
+    (error: Error) => stream.fail(error),
+  )
+  return stream
+}
+
+/** The answer with its output as the schema gives it: with defaults and transformations, and refinements checked. */
+function parsed(answer: Answer, schema: z.ZodType): Answer {
+  if (answer.output === undefined || typeof schema.safeParse !== 'function') return answer
+  const { data, error } = schema.safeParse(answer.output)
+  if (error === undefined) return { ...answer, output: data }
+  const failure = {
+    kind: 'invalid-output',
+    message: `The final answer does not fit its schema: ${schemaIssues(error)}`,
+  } as const
+  return { ...answer, output: undefined, stop: 'failed', failure }
+}
+
+function cancelOnAbort(runner: Runner, agent: Entity, signal: AbortSignal, ended: Promise<unknown>): void {
+  const cancel = (): void => void runner.cancel(agent, 'aborted by its caller').catch(() => undefined)
+  signal.addEventListener('abort', cancel)
+  const forget = (): void => signal.removeEventListener('abort', cancel)
+  ended.then(forget, forget)
+}
