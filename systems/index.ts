@@ -1,6 +1,10 @@
 import { z } from 'zod'
-import { type Checkpointer, standardCheckpointer } from '../src/rules/context/checkpointer.ts'
-import { type Compactor, standardCompactor } from '../src/rules/context/compactor.ts'
+import {
+  type Checkpointer,
+  type Compactor,
+  standardCheckpointer,
+  standardCompactor,
+} from '../src/rules/context/compactor.ts'
 import { isPlain } from '../src/rules/config/check-settings.ts'
 import { isSignal, type WatchdogSignal } from '../src/rules/context/watchdog-signal.ts'
 import { schemaIssues } from '../src/rules/text/schema-issues.ts'

@@ -7,13 +7,15 @@ export { Context } from '../../components/context/context.ts'
 export { type Config, type ConfigInput, configured, mergeConfig, readConfig } from '../rules/config/config.ts'
 
 // Compaction and checkpoints: thresholds, and judgements of your own for `standardSystems`.
-export { type CheckpointView, type Checkpointer, hasCheckpointer } from '../rules/context/checkpointer.ts'
 export {
+  type Checkpointer,
+  type CheckpointView,
   compactionThreshold,
   type CompactionThreshold,
   type CompactionThresholdOptions,
   type CompactionView,
   type Compactor,
+  hasCheckpointer,
   hasCompactor,
 } from '../rules/context/compactor.ts'
 export type { SummaryPrompt, SummaryView } from '../rules/context/summary-prompt.ts'

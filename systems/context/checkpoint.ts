@@ -4,7 +4,7 @@ import { CheckpointAsked, CheckpointPending } from '../../components/context/com
 import { Context } from '../../components/context/context.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
 import { SideCall } from '../../components/effects/model-call.ts'
-import { type Checkpointer, hasCheckpointer, standardCheckpointer } from '../../src/rules/context/checkpointer.ts'
+import { type Checkpointer, hasCheckpointer, standardCheckpointer } from '../../src/rules/context/compactor.ts'
 import { uncoveredPart } from '../../src/rules/projection/boundaries.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'

@@ -2,8 +2,9 @@ import { Context, type ContextData } from '../../../components/context/context.t
 import { type CachePrice, LastCall, type LastCallData } from '../../../components/context/last-call.ts'
 import { type TaskClass, taskClasses, type Tier, tiers as allTiers } from '../../protocol/tier.ts'
 import { modelTier } from '../config/model-tiers.ts'
-import { headingsOf, type Section, sectionsText, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
+import { checkpointPrompt, compactionPrompt, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
 import { taskBundles } from '../config/task-classes.ts'
+import type { BoundaryEntry } from '../../protocol/context.ts'
 import type { Entity } from '../../world/component.ts'
 import { checkOptions, oneOf, type ShapesOf, table } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
@@ -160,46 +161,6 @@ export function losesMore({ cachePrice, cachedTokens, leftTokens, promptTokens, 
   return cachedTokens * (writeNanoUsd - readNanoUsd) > savedTokens * readNanoUsd * steps
 }
 
-const system =
-  'You write handovers. You are shown the record of a conversation between a user and an assistant that works with tools. ' +
-  'Write what a teammate has to know who takes over from here and sees nothing else of it. ' +
-  'Do not go on with the work, do not answer the user, and call no tools: write the handover alone.'
-
-const sections: readonly Section[] = [
-  [
-    'Current state',
-    'What the user has asked for, word for word. Then what is done, what is in progress, and what is left.',
-  ],
-  [
-    'Files & changes',
-    'Files that were changed, and how; files that were read; files that were only looked at. ' +
-      'Name the places in them that matter, with their lines.',
-  ],
-  [
-    'Technical context',
-    'Decisions, each with its reason. Patterns to keep to. Commands that worked, and commands that failed, with what they said.',
-  ],
-  [
-    'Strategy & approach',
-    'The way that was chosen, and why. Ways that were rejected, and why. What is easily got wrong, and what blocks the work.',
-  ],
-  ['Exact next steps', 'A numbered list of concrete actions, the first one first.'],
-]
-
-const ask = [
-  'Hand this conversation over to a teammate who goes on with it. The record follows below.',
-  'Use exactly these headings, in this order. Be concrete: names, paths, numbers and messages as they are. ' +
-    'Leave out what no longer matters; say "none" where there is nothing to say.',
-  sectionsText(sections),
-  'If the record begins with an earlier handover, what still holds of it goes into yours: the earlier one is not shown again.',
-].join('\n\n')
-
-/** Asks for a handover of a conversation. With a focus the prompt ends in it. */
-export function compactionPrompt({ focus }: SummaryView): SummaryPrompt {
-  const close = focus === undefined ? undefined : `Compact focus: ${focus}`
-  return { ask, close, headings: headingsOf(sections), system }
-}
-
 /** Can an agent's conversation be compacted, at least on request? */
 export function hasCompactor(world: World, agent: Entity): boolean {
   return world.has(agent, Context)
@@ -211,4 +172,32 @@ export function lastCallOf(world: World, agent: Entity): Omit<LastCallData, 'isB
   if (last?.isBehind !== true) return last
   const { cachePrice, contextWindow, model } = last
   return { cachePrice, contextWindow, model, promptTokens: world.get(agent, UncountedCalls)?.at(-1)?.promptTokens }
+}
+
+/** An agent that is about to take a step, or is idle. */
+export interface CheckpointView {
+  /** Who has said that the task is done. */
+  readonly by?: BoundaryEntry['by'] | undefined
+  /** It was said that the task is done. */
+  readonly isPending: boolean
+  /** How many messages of the conversation a record would take the place of. */
+  readonly messages: number
+  readonly note?: string | undefined
+}
+
+/** When a record takes the place of a task, and by what call it is written. Pure: the same view gives the same. */
+export interface Checkpointer {
+  readonly should: (view: CheckpointView) => boolean
+  readonly prompt: (view: SummaryView) => SummaryPrompt
+}
+
+/** Whenever it was said that the task is done. */
+export const standardCheckpointer: Checkpointer = {
+  should: ({ isPending }) => isPending,
+  prompt: checkpointPrompt,
+}
+
+/** Can the end of a task be marked in an agent's conversation? */
+export function hasCheckpointer(world: World, agent: Entity): boolean {
+  return world.get(agent, Context)?.checkpoint.enabled === true
 }

@@ -1,5 +1,5 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { hasCheckpointer } from './checkpointer.ts'
+import { hasCheckpointer } from './compactor.ts'
 import { querySubagentDeclaration, spawnSubagentDeclaration, worldDeclaration } from '../delegation/declarations.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'

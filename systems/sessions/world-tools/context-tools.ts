@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CheckpointPending } from '../../../components/context/compaction-state.ts'
-import { hasCheckpointer } from '../../../src/rules/context/checkpointer.ts'
+import { hasCheckpointer } from '../../../src/rules/context/compactor.ts'
 import { lazily } from '../../../src/world/lazily.ts'
 import { filledText, worldTool, type WorldTool } from './world-tool.ts'
 import { Effect, Pending } from '../../../components/effects/effect.ts'

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { standardCheckpointer } from '../../../src/rules/context/checkpointer.ts'
-import { type CompactionView, losesMore, standardCompactor } from '../../../src/rules/context/compactor.ts'
+import {
+  type CompactionView,
+  losesMore,
+  standardCheckpointer,
+  standardCompactor,
+} from '../../../src/rules/context/compactor.ts'
 
 const view = (fullness: number | undefined, changes: Partial<CompactionView> = {}): CompactionView => ({
   fullness,

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { boundaryMessage } from '../../../src/rules/projection/boundaries.ts'
-import { checkpointPrompt } from '../../../src/rules/context/checkpointer.ts'
-import { compactionPrompt } from '../../../src/rules/context/compactor.ts'
-import { missingHeadings } from '../../../src/rules/context/summary-prompt.ts'
+import { checkpointPrompt, compactionPrompt, missingHeadings } from '../../../src/rules/context/summary-prompt.ts'
 
 const view = { by: 'manual', isChained: false, messages: 2, model: 'a/b' } as const
 const handover = [

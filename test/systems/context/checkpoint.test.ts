@@ -13,7 +13,7 @@ import {
 } from 'entia/components'
 import { describe, expect, it, vi } from 'vitest'
 import { isStepHeld } from '../../../systems/kit/ready.ts'
-import { standardCheckpointer } from '../../../src/rules/context/checkpointer.ts'
+import { standardCheckpointer } from '../../../src/rules/context/compactor.ts'
 import { checkpoint as checkpointSystem } from '../../../systems/context/checkpoint.ts'
 import { worldTools } from '../../../systems/sessions/world-tools/index.ts'
 import { listener, saying, tickAt, worldOf } from '../one-tick.ts'
