@@ -24,7 +24,7 @@ export class Slots {
   readonly #endDirect = (): void => {
     queueMicrotask(() => {
       this.#direct--
-      this.#fit()
+      if (this.#line !== undefined && this.#line.size > 0) this.#fit()
     })
   }
 
@@ -72,7 +72,8 @@ export class Slots {
 
   #wait(begin: (leave: () => void) => void, { isReturning = false, signal }: TakeOptions): void {
     const line = (this.#line ??= new PQueue({ queueClass: Line }))
-    this.#fit()
+    // While something waits, work that ends keeps the line fitted.
+    if (line.size === 0) this.#fit()
     const job = (): Promise<void> => new Promise((resolve) => begin(this.#begun(resolve)))
     const options = { id: `${this.#ids++}`, priority: isReturning ? 1 : 0, ...(signal && { signal }) }
     // Rejects only if the signal aborts.
