@@ -43,17 +43,17 @@ import { watchdog } from './context/watchdog.ts'
 import { worldTools } from './sessions/world-tools/index.ts'
 
 export interface StandardSystemsOptions {
-  /** Most effects of a kind that one tick starts; the rest waits for the next. @default 256 */
+  /** Most effects of one kind started in a tick; the rest start in the next. @default 256 */
   readonly maxStartsPerTick?: number
-  /** Longest run of a session whose launch says nothing, in milliseconds of world time. @default no limit */
+  /** Timeout of a session that is launched without one, in milliseconds of world time. @default no limit */
   readonly defaultTimeoutMs?: number
-  /** Agents that have tools may delegate to any name; they get a `SubagentRegistry` if they have none. @default false */
+  /** Agents that have tools may delegate to any name, with or without a `SubagentRegistry`. @default false */
   readonly allowUnregisteredSubagents?: boolean
-  /** Decides when conversations are compacted, and by what prompt; either, or both. @default at a threshold of fullness */
+  /** When to compact a conversation, and with what prompt. @default when the context window is nearly full */
   readonly compactor?: Partial<Compactor>
-  /** The same for the records of tasks that are done. @default whenever it was said that one is */
+  /** When to replace a finished task by a record, and with what prompt. @default when the agent or a program says so */
   readonly checkpointer?: Partial<Checkpointer>
-  /** Signals of the watchdog besides the built-in one; one named `repeated-tool-call` takes its place. */
+  /** Further watchdog signals. One named `repeated-tool-call` replaces the built-in signal. */
   readonly watchdog?: readonly WatchdogSignal[]
 }
 
@@ -77,12 +77,12 @@ function isJudgement(given: unknown): boolean {
 }
 
 /**
- * The order of one tick. A tool call goes through it like this: `reply` finds it in a model's answer, `toolExecution`
- * makes it an effect, the Runner runs it, `settlement` takes its outcome, `toolResults` puts that into the conversation,
- * and `reasoning` starts the next step, all in the tick in which the outcome came.
+ * The order of one tick. A tool call takes this path: `reply` finds it in a model's reply, `toolExecution` makes it an
+ * effect, the Runner runs it. In the tick that brings the outcome, `settlement` settles the effect, `toolResults` adds the
+ * result to the conversation, and `reasoning` starts the next model call.
  */
 export function standardSystems(options?: StandardSystemsOptions): System[] {
-  // They keep nothing between ticks: one list serves all worlds that ask for nothing else.
+  // Systems keep no state between ticks, so all worlds share the default list.
   return options === undefined ? [...inDefaultOrder()] : inOrder(options)
 }
 
@@ -100,39 +100,39 @@ function inOrder(options: StandardSystemsOptions): System[] {
   const compactor = { ...standardCompactor, ...options.compactor }
   const checkpointer = { ...standardCheckpointer, ...options.checkpointer }
   return [
-    receipts, //                         -120  inputs that were posted under an id are remembered
-    restart, //                          -110  a Runner took the world up: what ran once is interrupted
-    settlement, //                       -100  outcomes, answers and deadlines settle effects
-    charging, //                          -98  what settled calls and children have cost enters the ledgers
-    subtasks, //                          -97  subtasks are launched and answered
-    cancellation, //                      -95  cancelled agents stop
-    reception, //                         -90  messages come in
-    retry, //                             -85  failed model calls wait for another try
-    reply, //                             -80  models' answers enter conversations
-    turnEnd, //                           -70  final answers are checked; turns end
-    toolResults, //                       -60  tools' results enter conversations, in call order
-    subagentScheduler(defaultTimeoutMs), // -30  sessions are launched, admitted, and end
-    archiveJobs, //                       -29  turns that are over move to their holders
-    costCeiling, //                       -10  agents that have spent as much as they may come to rest
-    wait, //                               -5  agents are told of sessions that have ended, and wake
-    subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  those that may delegate get the tools for it
-    contextTools(maxStartsPerTick), //   -3.5  agents get the tools that come with their configuration
-    limits, //                             -3  turns that used up their steps end
-    allowance(maxStartsPerTick), //      -2.9  in a subtask's world: whoever pays for it is asked before each step
-    checkpoint({ checkpointer, maxStartsPerTick }), // -2.8  records take the place of tasks that are done
-    compaction({ compactor, maxStartsPerTick }), // -2.6  handovers take the place of what windows have no room for
-    promptRendering(maxStartsPerTick), //  -2  system prompts of those that are about to think are filled in
-    watchdog({ maxStartsPerTick, signals }), // -1  agents that go in circles are noticed
-    reasoning(maxStartsPerTick), //         0  agents with something to answer start a model call
-    toolExecution({ maxStartsPerTick, worldTools: worldTools(defaultTimeoutMs) }), // 5  requested tool calls are decided about and started
-    sessionEnd, //                         10  in a session's world: how it ended is noted
-    archival, //                           11  turns that have ended are looked at: a holder is to have the heavy ones
-    transcripts, //                      11.5  messages come to their agents' transcripts
-    slots, //                              12  in a session's world: a slot is given back, or asked for again
+    receipts, //                         -120  remembers the ids of inputs, to drop duplicates
+    restart, //                          -110  after a restart: settles interrupted effects, updates tools
+    settlement, //                       -100  settles effects by their outcome, answer or deadline
+    charging, //                          -98  charges settled calls and children to the ledgers
+    subtasks, //                          -97  launches subtasks for programs, and takes their results
+    cancellation, //                      -95  stops the work of cancelled agents
+    reception, //                         -90  adds incoming messages to conversations
+    retry, //                             -85  schedules another try of failed model calls
+    reply, //                             -80  adds models' replies to conversations, and creates their tool calls
+    turnEnd, //                           -70  checks final answers and ends turns
+    toolResults, //                       -60  adds tool results to conversations, in call order
+    subagentScheduler(defaultTimeoutMs), // -30  launches, admits and ends sessions
+    archiveJobs, //                       -29  moves heavy turns to their holders, step by step
+    costCeiling, //                       -10  stops agents that have reached a cost ceiling
+    wait, //                               -5  notifies agents of sessions that have ended, and wakes them
+    subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  gives agents that may delegate the tools for it
+    contextTools(maxStartsPerTick), //   -3.5  gives agents the tools that their configuration asks for
+    limits, //                             -3  ends turns that have used up their steps or their grant
+    allowance(maxStartsPerTick), //      -2.9  in a subtask's world: asks the parent's budget before each model call
+    checkpoint({ checkpointer, maxStartsPerTick }), // -2.8  replaces finished tasks by a record
+    compaction({ compactor, maxStartsPerTick }), // -2.6  replaces a conversation by a summary when the window is full
+    promptRendering(maxStartsPerTick), //  -2  renders system prompts before a model call
+    watchdog({ maxStartsPerTick, signals }), // -1  detects agents that repeat themselves
+    reasoning(maxStartsPerTick), //         0  starts a model call for each agent that has something to answer
+    toolExecution({ maxStartsPerTick, worldTools: worldTools(defaultTimeoutMs) }), // 5  checks requested tool calls and starts them
+    sessionEnd, //                         10  in a session's world: records how the session ended
+    archival, //                           11  judges turns that have ended, and opens an archive job for each heavy one
+    transcripts, //                      11.5  writes messages to the agents' transcripts
+    slots, //                              12  in a session's world: releases its slot while it only waits
   ]
 }
 
-// For programs that tick a world without a Runner, and for agents that are given these two tools.
+// For programs that tick a world without a Runner, or declare these two tools themselves.
 export { tick, type TickOptions, type TickResult } from '../src/world/tick.ts'
 export { querySubagentDeclaration, spawnSubagentDeclaration } from '../src/rules/delegation/declarations.ts'
 

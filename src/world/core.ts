@@ -37,6 +37,7 @@ export class Core {
   readonly isSeeded: boolean
   readonly state = new State()
   readonly inbox: Input[] = []
+  readonly #unsaved = new Map<() => unknown, unknown>()
   driver: Driver | undefined
   underway: Underway | undefined
   tick = 0
@@ -59,6 +60,12 @@ export class Core {
     this.isSeeded = seed !== undefined
     this.random = new Random(this.seed)
     this.#declared = byName(components)
+  }
+
+  unsaved<T>(make: () => T): T {
+    let cache = this.#unsaved.get(make) as T | undefined
+    if (cache === undefined) this.#unsaved.set(make, (cache = make()))
+    return cache
   }
 
   get header(): Header {

@@ -303,6 +303,11 @@ export class World {
     return this.core.state.entitiesWith(token)
   }
 
+  /** The cache that `make` names and creates. Never saved, and not undone with a tick: check it against the world. */
+  unsaved<T>(make: () => T): T {
+    return this.core.unsaved(make)
+  }
+
   /** The first `count` results of `query`, without sorting all. */
   first(count: number, ...terms: readonly QueryTerm[]): readonly Entity[] {
     if (typeof count !== 'number') refuseMisfit('world.first', 'count', count, countFromZero)

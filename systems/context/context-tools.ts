@@ -24,8 +24,8 @@ interface Source {
 /** The package exports their declarations. */
 const givenNames: ReadonlySet<string> = new Set([querySubagentDeclaration.name, spawnSubagentDeclaration.name])
 
-/** By the list that came of it: worked out anew after a restore. */
-const madeFrom = new WeakMap<readonly ToolDeclaration[], Source>()
+/** By the list of tools that was installed. */
+const madeFrom = () => new WeakMap<readonly ToolDeclaration[], Source>()
 
 /**
  * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
@@ -56,11 +56,12 @@ export function refreshContextTools(world: World, agent: Entity): void {
   const mayDelegate = world.has(agent, SubagentRegistry)
   const hasHolders = archival?.enabled === false && world.isReferred(HolderOf, agent)
   const tools = world.get(agent, ToolRegistry)?.tools ?? noTools
-  const last = madeFrom.get(tools)
+  const last = world.unsaved(madeFrom).get(tools)
   const isKnown = last !== undefined && last.archival === archival && last.context === context
   if (isKnown && last.mayDelegate === mayDelegate && last.hasHolders === hasHolders) return
   install(world, agent, tools)
-  madeFrom.set(world.get(agent, ToolRegistry)?.tools ?? noTools, { archival, context, hasHolders, mayDelegate })
+  const installed = world.get(agent, ToolRegistry)?.tools ?? noTools
+  world.unsaved(madeFrom).set(installed, { archival, context, hasHolders, mayDelegate })
 }
 
 function install(world: World, agent: Entity, tools: readonly ToolDeclaration[]): void {

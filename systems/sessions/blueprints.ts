@@ -101,7 +101,7 @@ interface Planned {
   readonly plan: Hashed
 }
 
-/** The last plan of each config: an agent that launches many sessions mostly asks for the same one. */
+/** The last plan of each config, for agents that launch many sessions of one. Planning is pure, so all worlds share it. */
 const planned = new WeakMap<SubagentConfig, Planned>()
 
 function planFor(

@@ -15,10 +15,8 @@ export interface SubagentToolsOptions {
   readonly allowUnregisteredSubagents: boolean
 }
 
-/** Which registry an agent's tools were made for: worked out anew after a restore. */
-const madeFor = new WeakMap<readonly ToolDeclaration[], DeepReadonly<SubagentRegistryData>>()
-/** Lists of tools without these. */
-const withoutThem = new WeakSet<readonly ToolDeclaration[]>()
+/** The registry that a list of tools was declared for. */
+const declaredFor = () => new WeakMap<readonly ToolDeclaration[], DeepReadonly<SubagentRegistryData>>()
 const openRegistry = { freeForm: { enabled: true }, subagents: {} }
 
 /**
@@ -46,10 +44,8 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
 /** The tools go with the registry that brought them. */
 export function dropSubagentTools(world: World, agent: Entity): void {
   const tools = world.get(agent, ToolRegistry)?.tools
-  if (tools === undefined || withoutThem.has(tools) || world.has(agent, SubagentRegistry)) return
-  const own = tools.filter((tool) => !isDelegating(tool))
-  if (own.length < tools.length) world.set(agent, ToolRegistry, { tools: own })
-  withoutThem.add(world.read(agent, ToolRegistry).tools)
+  if (tools === undefined || world.has(agent, SubagentRegistry) || !tools.some(isDelegating)) return
+  world.set(agent, ToolRegistry, { tools: tools.filter((tool) => !isDelegating(tool)) })
 }
 
 /** In a session only an agent that has inherited a registry may delegate at all. */
@@ -65,7 +61,7 @@ function allowAnyName(world: World, agent: Entity): void {
 
 function declareTools(world: World, agent: Entity, registry: DeepReadonly<SubagentRegistryData>): void {
   const tools = world.get(agent, ToolRegistry)?.tools ?? []
-  if (madeFor.get(tools) === registry) return
+  if (world.unsaved(declaredFor).get(tools) === registry) return
   const own = tools.filter((tool) => !isDelegating(tool))
   for (const { name } of own.filter((tool) => isSubagentTool(tool.name))) {
     emit(world, 'warning', { agent, message: `The tool '${name}' of this agent hides the one that delegates.` })
@@ -74,7 +70,7 @@ function declareTools(world: World, agent: Entity, registry: DeepReadonly<Subage
   const next = withTools(tools, own, declared)
   const isSame = next.length === tools.length && JSON.stringify(next) === JSON.stringify(tools)
   if (!isSame) world.set(agent, ToolRegistry, { tools: [...next] })
-  madeFor.set(world.read(agent, ToolRegistry).tools, registry)
+  world.unsaved(declaredFor).set(world.read(agent, ToolRegistry).tools, registry)
 }
 
 /** The tools stay where they stand, so that a registry that has changed costs no more of the prompt cache than it must. */

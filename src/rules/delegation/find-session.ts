@@ -10,12 +10,11 @@ export type Found =
 /** What every session id begins with; a prefix of one has to say more. */
 const idStart = 'session-'
 
-/** Sessions of a world by id: worked out from it, and checked against it at every use. */
-const sessionsById = new WeakMap<World, Map<string, Entity>>()
+const sessionsById = () => new Map<string, Entity>()
 
 /** An agent's own session by its full id, a unique prefix of it, or its sequence number. */
 export function findSession(world: World, agent: Entity, named: string): Found {
-  const known = sessionsById.get(world)?.get(named)
+  const known = world.unsaved(sessionsById).get(named)
   if (known !== undefined && isNow(world, agent, known, named)) return { session: known }
   const own = world.referrers(SubagentSession, agent)
   if (/^\d+$/.test(named)) return bySequence(world, own, Number(named)) ?? unknown(named)
@@ -31,9 +30,7 @@ export function findSession(world: World, agent: Entity, named: string): Found {
 
 /** Lets a session be found by its full id however many there are. */
 export function indexSession(world: World, session: Entity, sessionId: string): void {
-  let known = sessionsById.get(world)
-  if (known === undefined) sessionsById.set(world, (known = new Map()))
-  known.set(sessionId, session)
+  world.unsaved(sessionsById).set(sessionId, session)
 }
 
 function isNow(world: World, agent: Entity, session: Entity, sessionId: string): boolean {

@@ -10,13 +10,12 @@ export interface RefusedRequest {
 /** Of refusals that are never taken, so many are kept, the newest. */
 const maxKept = 1_000
 
-/** A refusal leaves nothing in a world and tells listeners nothing: it is an answer to the one who asked. */
-const refusals = new WeakMap<World, Map<string, RefusedRequest>>()
+/** By request. Never saved and never emitted: only the program that asked reads its refusal. */
+const refusals = () => new Map<string, RefusedRequest>()
 
 /** Keeps a refusal for the one who asked, until it is taken. */
 export function noteRefused(world: World, request: string, refused: RefusedRequest): void {
-  let kept = refusals.get(world)
-  if (kept === undefined) refusals.set(world, (kept = new Map()))
+  const kept = world.unsaved(refusals)
   kept.set(request, refused)
   const [oldest] = kept.keys()
   if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
@@ -24,8 +23,8 @@ export function noteRefused(world: World, request: string, refused: RefusedReque
 
 /** Takes the refusal of a request; `undefined` if it was granted. */
 export function takeRefused(world: World, request: string): RefusedRequest | undefined {
-  const kept = refusals.get(world)
-  const refused = kept?.get(request)
-  kept?.delete(request)
+  const kept = world.unsaved(refusals)
+  const refused = kept.get(request)
+  kept.delete(request)
   return refused
 }

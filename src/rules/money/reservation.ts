@@ -11,25 +11,15 @@ import {
   rawTokensOfCall,
   rawTokensOfStep,
 } from '../tokens/request-tokens.ts'
-import type { DataOf, Entity } from '../../world/component.ts'
+import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/** Who has what models cost, in each World: there is one at most. Only a shortcut. */
-const holders = new WeakMap<World, Entity>()
-
-/** What a model costs, as far as this world has asked. */
+/** What a model costs, as far as this world has asked. One entity at most has the rates. */
 export function ratesOf(world: World, model: string): Rates | undefined {
-  const holder = holders.get(world)
-  const models = (holder === undefined ? undefined : world.get(holder, ModelRates)?.models) ?? lookedUp(world)
-  return models !== undefined && Object.hasOwn(models, model) ? models[model] : undefined
-}
-
-function lookedUp(world: World): DataOf<() => typeof ModelRates.schema>['models'] | undefined {
-  // Straight from the column: bitECS is not to follow what one entity has.
+  // Not by a query: bitECS would keep it up to date for one entity.
   const [holder] = world.entitiesWith(ModelRates)
-  if (holder === undefined) return undefined
-  holders.set(world, holder)
-  return world.read(holder, ModelRates).models
+  const models = holder === undefined ? undefined : world.read(holder, ModelRates).models
+  return models !== undefined && Object.hasOwn(models, model) ? models[model] : undefined
 }
 
 /**
