@@ -28,9 +28,9 @@ export const engineMutations: readonly Mutation[] = [
     name: 'effects-begin-before-commit',
     bug: 'effects of a tick begin before it is written down',
     file: 'src/engine/loop/tick-loop.ts',
-    before: '      await this.#commit(keeper, step)\n      this.#parts.ticked?.(step)\n',
+    before: '      await this.#commit(journal, step)\n      this.#parts.ticked?.(step)\n',
     after:
-      '      this.#parts.pump.follow()\n      await this.#commit(keeper, step)\n      this.#parts.ticked?.(step)\n',
+      '      this.#parts.pump.follow()\n      await this.#commit(journal, step)\n      this.#parts.ticked?.(step)\n',
   },
   {
     name: 'commit-not-tried-again',
@@ -43,8 +43,8 @@ export const engineMutations: readonly Mutation[] = [
     name: 'once-begins-unmarked',
     bug: 'a once effect begins before the world says that it is running',
     file: 'src/engine/effects/pump.ts',
-    before: "    if (restart !== 'once') this.#begin(",
-    after: "    if (restart !== 'resumable') this.#begin(",
+    before: "    if (order.restart !== 'once') this.#begin(",
+    after: "    if (order.restart !== 'resumable') this.#begin(",
   },
   {
     name: 'once-begins-again',
@@ -99,8 +99,8 @@ export const engineMutations: readonly Mutation[] = [
     name: 'untold-not-told-again',
     bug: 'events of the last tick of a session are lost in a crash',
     file: 'src/engine/children/child-worlds.ts',
-    before: 'this.#runner(found.world, ties, { keeper, told: found.told })',
-    after: 'this.#runner(found.world, ties, { keeper })',
+    before: 'this.#runner(found.world, ties, { journal, lastEvents: found.lastEvents })',
+    after: 'this.#runner(found.world, ties, { journal })',
   },
   {
     name: 'grant-not-told',
@@ -126,8 +126,8 @@ export const engineMutations: readonly Mutation[] = [
   {
     name: 'newest-is-admitted-first',
     bug: 'the session that came last is given the next slot',
-    file: 'src/engine/children/admission-line.ts',
-    before: 'this.leave(head.value[0])',
-    after: 'this.leave([...this.#waiting.keys()].at(-1) as string)',
+    file: 'src/engine/effects/slots.ts',
+    before: 'const [id, run] = head.value',
+    after: 'const [id, run] = [...this.waiting].at(-1) as typeof head.value',
   },
 ]
