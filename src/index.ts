@@ -67,6 +67,9 @@ export { ask, type Asking, type AskOptions } from './runtime/ask/ask.ts'
 export type { Answer } from './runtime/ask/answer.ts'
 export type { AskPart } from './runtime/ask/part.ts'
 
+// Many worlds in one store, opened when they are spoken to.
+export { worlds, type NamedWorld, type Worlds, type WorldsOptions } from './runtime/worlds/worlds.ts'
+
 // Run it, listen to it, and replay what was recorded.
 export { run, Runner } from './engine/loop/runner.ts'
 export type { OpenRunnerOptions, RunnerOptions, RunnerStats } from './engine/loop/runner-options.ts'

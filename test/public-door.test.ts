@@ -47,6 +47,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'standardSystems',
     'textOf',
     'user',
+    'worlds',
   ],
   'entia/context': [
     'Archival',

@@ -47,6 +47,7 @@ describe('an answer', () => {
   it('has the text of the turn, how it stopped, its steps and what it has used', async () => {
     const { agent, runner } = await started(calling({ name: 'wait', arguments: { n: 5 } }))
     expect(await ask(runner, agent, 'Go')).toEqual({
+      agent,
       text: 'Done.',
       output: undefined,
       stop: 'done',
@@ -223,7 +224,7 @@ describe('parts', () => {
       { type: 'tool-result', callId: 'c1', tool: 'wait', isError: false, result: [{ type: 'text', text: 'waited 1' }] },
       { type: 'step', step: 2 },
       { type: 'text', text: 'Done.' },
-      { type: 'end', agent, answer: expect.objectContaining({ text: 'Done.', steps: 2 }) },
+      { type: 'end', answer: expect.objectContaining({ text: 'Done.', steps: 2 }) },
     ])
   })
 

@@ -9,6 +9,7 @@ import type { World } from '../../world/world.ts'
 
 /** What a turn has come to. */
 export interface Answer<Output = unknown> {
+  readonly agent: Entity
   /** The final text. Where the turn was stopped: the line that closes it, such as `[turn cancelled]`. */
   readonly text: string
   /** The final answer as data, where a schema was asked for; `undefined` if the turn ended without one. */
@@ -33,6 +34,7 @@ export function answerOf(world: World, agent: Entity): Answer {
   const { costNanoUsd, ...tokens } = usage
   const nanoUsd = world.get(agent, Ledger)?.turnNanoUsd ?? (usage.calls === 0 ? 0 : costNanoUsd)
   return {
+    agent,
     text: lastWords(world, agent),
     output,
     stop,
@@ -46,14 +48,14 @@ export function answerOf(world: World, agent: Entity): Answer {
 }
 
 /** The answer to a message that an agent did not take. */
-export function refusedAnswer(stop: Stop, failure: Failure): Answer {
+export function refusedAnswer(agent: Entity, stop: Stop, failure: Failure): Answer {
   const nothing = { text: '', output: undefined, isTruncated: false, steps: 0, toolCalls: 0 }
-  return { ...nothing, stop, failure, usage: { calls: 0 }, costUsd: 0 }
+  return { agent, ...nothing, stop, failure, usage: { calls: 0 }, costUsd: 0 }
 }
 
 /** The answer. @throws `turn-failed`, `budget-spent`: with the `failure` in the error's details */
-export function goodAnswer(agent: Entity, answer: Answer): Answer {
-  const { failure, stop } = answer
+export function goodAnswer(answer: Answer): Answer {
+  const { agent, failure, stop } = answer
   if (stop !== 'failed' && stop !== 'budget-spent') return answer
   const code = stop === 'failed' ? 'turn-failed' : 'budget-spent'
   const why = failure === undefined ? '' : `: ${failure.kind}: ${failure.message}`

@@ -23,7 +23,8 @@ export interface AskOptions<Schema extends z.ZodType = z.ZodType> {
   readonly signal?: AbortSignal | undefined
 }
 
-type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : unknown
+/** What `ask` gives: with the output that the schema describes, unknown without one. */
+export type AskingFor<Schema extends z.ZodType> = Asking<[Schema] extends [never] ? unknown : z.output<Schema>>
 
 /** A turn that was asked for: await it for the answer, or read its parts as they come, or both. */
 export interface Asking<Output = unknown> extends Promise<Answer<Output>> {
@@ -47,66 +48,88 @@ export function ask<Schema extends z.ZodType = never>(
   agent: Entity,
   message: string | UserMessage,
   options: AskOptions<Schema> = {},
-): Asking<OutputOf<[Schema] extends [never] ? undefined : Schema>> {
-  return asking(runner, agent, false, options, async () => {
-    checkOptions('ask', options, askShapes)
-    const { id, output, signal } = options
-    signal?.throwIfAborted()
-    assertAgent(runner.world, agent)
-    const schema = output && jsonSchemaOf(output, 'ask')
-    const input = { kind: 'message', agent, message: userMessage(message), ...(schema && { output: schema }) } as const
-    return runner.post(input, id === undefined ? {} : { id })
-  })
+): AskingFor<Schema> {
+  return asAsking(askedTurn(runner, agent, message, options))
 }
 
 /**
  * The turn that an agent is at, or else its last one: for a reader that comes back, after a restart too. Its parts begin with
  * what the turn has so far.
  *
- * @throws by its promise: `invalid-argument` for an agent that has never been spoken to
+ * @throws by its promise: `invalid-argument` for an agent that has had no turn
  */
 ask.attach = function attach(runner: Runner, agent: Entity): Asking {
-  return asking(runner, agent, true, {}, async () => {
+  return asAsking(attachedTurn(runner, agent))
+}
+
+/** A turn under way. */
+export interface TurnUnderWay {
+  /** Its answer, also where the turn failed. */
+  readonly ended: Promise<Answer>
+  /** Writes its parts from now on, and the end behind them. */
+  readonly follow: (stream: PartStream) => void
+}
+
+export function askedTurn(
+  runner: Runner,
+  agent: Entity,
+  message: string | UserMessage,
+  options: AskOptions,
+): TurnUnderWay {
+  const ended = TurnWatch.of(runner).answerTo(agent, async () => {
+    checkOptions('ask', options, askShapes)
+    options.signal?.throwIfAborted()
     assertAgent(runner.world, agent)
-    if (isAtWork(runner.world, agent) || runner.world.has(agent, LastTurn)) return undefined
-    throw new EntiaError('invalid-argument', `ask.attach: agent ${agent} has had no turn yet. Call ask.`, { agent })
+    const output = options.output && jsonSchemaOf(options.output, 'ask')
+    const input = { kind: 'message', agent, message: userMessage(message), ...(output && { output }) } as const
+    return runner.post(input, options.id === undefined ? {} : { id: options.id })
   })
+  const { output, signal } = options
+  if (signal !== undefined) cancelOnAbort(runner, agent, signal, ended)
+  return {
+    ended: output === undefined ? ended : ended.then((answer) => parsed(answer, output)),
+    follow: (stream) => follow(runner, agent, stream),
+  }
+}
+
+export function attachedTurn(runner: Runner, agent: Entity): TurnUnderWay {
+  return {
+    ended: TurnWatch.of(runner).answerTo(agent, async () => {
+      assertAgent(runner.world, agent)
+      if (isAtWork(runner.world, agent) || runner.world.has(agent, LastTurn)) return undefined
+      throw new EntiaError('invalid-argument', `ask.attach: agent ${agent} has had no turn yet. Call ask.`, { agent })
+    }),
+    follow(stream) {
+      for (const part of partsSoFar(runner, agent)) stream.write(part)
+      follow(runner, agent, stream)
+    },
+  }
+}
+
+function follow(runner: Runner, agent: Entity, stream: PartStream): void {
+  stream.onEnd(followTurn(runner, agent, (part) => stream.write(part)))
+}
+
+export function asAsking<Output>(turn: TurnUnderWay): Asking<Output> {
+  const good = turn.ended.then(goodAnswer)
+  // Who reads the parts need not await the answer.
+  good.catch(() => undefined)
+  const parts = (): PartStream => {
+    const stream = new PartStream()
+    turn.follow(stream)
+    turn.ended.then(
+      (answer) => stream.write({ type: 'end', answer }),
+      (error: Error) => stream.fail(error),
+    )
+    return stream
+  }
+  return Object.defineProperty(good, 'parts', { get: parts }) as Promise<unknown> as Asking<Output>
 }
 
 const askShapes: ShapesOf<AskOptions> = {
   output: { wanted: 'a zod schema', fits: (value) => typeof value === 'object' && value !== null },
   id: filledText,
   signal: { wanted: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
-}
-
-/** Begins to wait before the message is put in, so that no end is missed. */
-function asking<Output>(
-  runner: Runner,
-  agent: Entity,
-  isAttached: boolean,
-  { output, signal }: AskOptions,
-  post: () => Promise<number | undefined>,
-): Asking<Output> {
-  const answer = TurnWatch.of(runner).answerTo(agent, post)
-  const ended = output === undefined ? answer : answer.then((each) => parsed(each, output))
-  if (signal !== undefined) cancelOnAbort(runner, agent, signal, ended)
-  const good = ended.then((each) => goodAnswer(agent, each))
-  // Who reads the parts need not await the answer.
-  good.catch(() => undefined)
-  return Object.defineProperty(good, 'parts', {
-    get: () => partsOf(runner, agent, isAttached, ended),
-  }) as Promise<unknown> as Asking<Output>
-}
-
-function partsOf(runner: Runner, agent: Entity, isAttached: boolean, ended: Promise<Answer>): PartStream {
-  const stream = new PartStream()
-  if (isAttached) for (const part of partsSoFar(runner, agent)) stream.write(part)
-  stream.onEnd(followTurn(runner, agent, (part) => stream.write(part)))
-  ended.then(
-    (answer) => stream.write({ type: 'end', agent, answer }),
-    (error: Error) => stream.fail(error),
-  )
-  return stream
 }
 
 /** The answer with its output as the schema gives it: with defaults and transformations, and refinements checked. */

@@ -1,4 +1,3 @@
-import type { Entity } from '../../world/component.ts'
 import type { JsonObject } from '../../world/json.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { FileBlock, TextBlock } from '../../protocol/message.ts'
@@ -66,4 +65,4 @@ export type AskPart<Output = unknown> =
   /** The reader was too slow, and so many parts before this one are lost to it. */
   | { readonly type: 'skipped'; readonly parts: number }
   /** The last part: the turn has ended. A turn that failed says so here, too. */
-  | { readonly type: 'end'; readonly agent: Entity; readonly answer: Answer<Output> }
+  | { readonly type: 'end'; readonly answer: Answer<Output> }

@@ -44,7 +44,7 @@ export class TurnWatch {
     runner.on('turn-error', ({ agent, failure, kind, message, path, refused, tick }) => {
       if (path !== undefined || refused !== true) return
       const stop = kind === 'cost_ceiling' ? 'budget-spent' : 'failed'
-      const result = refusedAnswer(stop, failure ?? { kind: 'internal', message })
+      const result = refusedAnswer(agent, stop, failure ?? { kind: 'internal', message })
       this.#ended(agent, { tick, isRefusal: true, result })
     })
     runner.on('input-refused', ({ agent, kind, path, reason, tick }) => {

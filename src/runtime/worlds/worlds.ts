@@ -1,0 +1,270 @@
+import * as standardComponents from '../../../components/index.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { type HostOptions, hostOptionNames } from '../../engine/effects/host-options.ts'
+import { Host } from '../../engine/effects/host.ts'
+import type { SessionInfo } from '../../engine/children/subagents.ts'
+import type { EventsByType, RunnerEvent } from '../../engine/loop/events.ts'
+import { Runner } from '../../engine/loop/runner.ts'
+import type { PostOptions } from '../../engine/loop/runner-options.ts'
+import type { UserMessage } from '../../protocol/message.ts'
+import type { Store } from '../../stores/port.ts'
+import { standardSystems } from '../../../systems/index.ts'
+import type { Component, Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { refuseUnknownOptions, shortly } from '../../world/known-options.ts'
+import {
+  callback,
+  count,
+  countFromZero,
+  filledText,
+  flag,
+  objectWith,
+  refuseMisfit,
+  refuseMisfits,
+} from '../../world/option-shapes.ts'
+import { type System, World } from '../../world/world.ts'
+import {
+  type Asking,
+  type AskingFor,
+  type AskOptions,
+  asAsking,
+  askedTurn,
+  attachedTurn,
+  type TurnUnderWay,
+} from '../ask/ask.ts'
+import type { PartStream } from '../ask/part-stream.ts'
+import { EventStream } from './event-stream.ts'
+import { OpenWorlds } from './open-worlds.ts'
+import type { z } from 'zod'
+
+/** Besides these, the options of the Host that all worlds share: models, tools, prices … */
+export interface WorldsOptions extends HostOptions {
+  /** Makes the world of a name that the store does not have. Its name has to be that name. */
+  readonly make: (name: string) => World
+  /** The systems of all worlds. @default standardSystems() */
+  readonly systems?: readonly System[]
+  /** Components besides the standard ones that worlds have. @default none */
+  readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
+  /** The agent that is spoken to. @default the only one of the world */
+  readonly agent?: (world: World) => Entity
+  /** A world without work that nobody speaks to is closed after so many milliseconds. @default 60000 */
+  readonly idleMs?: number
+  /** Most worlds that are open at once; the next ones wait for a place. @default 200 */
+  readonly maxOpen?: number
+  /** Keep all ticks in the store, to replay runs. @default false */
+  readonly record?: boolean
+}
+
+/** What holds where the options say nothing. */
+const defaults = { idleMs: 60_000, maxOpen: 200 } as const
+
+/** One world, by its name. It is opened when it is used, and holds nothing meanwhile. */
+export interface NamedWorld {
+  readonly name: string
+  /** As `ask(runner, agent, …)`. */
+  ask<Schema extends z.ZodType = never>(message: string | UserMessage, options?: AskOptions<Schema>): AskingFor<Schema>
+  /** As `ask.attach(runner, agent)`. */
+  attach(): Asking
+  /** Sends a message. Resolves once it is committed; the turn goes on by itself. */
+  message(message: string | UserMessage, options?: PostOptions): Promise<void>
+  /** Answers an approval. */
+  answer(approval: string, answer: boolean | { readonly approved: boolean; readonly reason?: string }): Promise<void>
+  /** Ends the agent's turn. */
+  cancel(reason?: string): Promise<void>
+  /** Events of this world while it is open here. A slow reader loses the oldest: it gets an `events-skipped` in their place. */
+  events(): EventStream
+  /** The agent's sessions. */
+  sessions(): Promise<readonly SessionInfo[]>
+}
+
+/** Many worlds in one store, opened when they are spoken to. */
+export interface Worlds {
+  world(name: string): NamedWorld
+  /** Calls a listener for the events of all worlds, sessions' included. Returns a function that ends it. */
+  on<K extends keyof EventsByType>(
+    type: K,
+    listener: (event: { readonly type: K } & EventsByType[K]) => unknown,
+  ): () => void
+  on(type: '*', listener: (event: RunnerEvent) => unknown): () => void
+  /** How many are open, opening or closing. */
+  readonly openCount: number
+  /** Resolves once the worlds that had work in flight are open. @throws what the store's `list()` throws */
+  ready(): Promise<void>
+  /** Closes all worlds: their work goes on at the next start. The store stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Worlds by name: one is made or opened when it is spoken to, and closed when it is idle. Worlds that had work in flight when
+ * they were last open are opened first. All share one Host.
+ *
+ * @throws `invalid-argument`
+ */
+export function worlds(store: Store, options: WorldsOptions): Worlds {
+  return new WorldsOfStore(store, options)
+}
+
+/** A listener of a program: of one world, or of all. It is given to each Runner that is opened. */
+interface Listening {
+  readonly name?: string
+  readonly type: string
+  readonly listener: (event: never) => unknown
+  /** What ends it at the Runners that are open. */
+  readonly ends: Set<() => void>
+}
+
+const ownOptionNames = ['make', 'systems', 'components', 'agent', 'idleMs', 'maxOpen', 'record'] as const
+
+class WorldsOfStore implements Worlds {
+  readonly #store: Store
+  readonly #options: WorldsOptions
+  readonly #host: Host
+  readonly #open: OpenWorlds
+  readonly #listeners = new Set<Listening>()
+  /** Worlds with work have been found, and have asked for a place. */
+  readonly #found: Promise<void>
+  #ready: Promise<unknown> = Promise.resolve()
+
+  constructor(store: Store, options: WorldsOptions) {
+    refuseMisfit('worlds', 'store', store, objectWith('a store, such as sqliteStore({ folder })', 'open', 'list'))
+    refuseUnknownOptions('worlds', options, [...ownOptionNames, ...hostOptionNames])
+    refuseMisfit('worlds', 'make', options.make, callback)
+    refuseMisfits('worlds', options, { agent: callback, idleMs: countFromZero, maxOpen: count, record: flag })
+    const hostOptions = Object.entries(options).filter(([name]) => hostOptionNames.includes(name as never))
+    this.#store = store
+    this.#options = options
+    this.#host = new Host(Object.fromEntries(hostOptions))
+    const { idleMs = defaults.idleMs, maxOpen = defaults.maxOpen } = options
+    this.#open = new OpenWorlds({ clock: this.#host.clock, idleMs, maxOpen, open: (name) => this.#opened(name) })
+    this.#found = this.#openBusy()
+    // Each call that uses a world gets the error.
+    this.#found.catch(() => undefined)
+  }
+
+  get openCount(): number {
+    return this.#open.size
+  }
+
+  async ready(): Promise<void> {
+    await this.#found
+    await this.#ready
+  }
+
+  on(type: string, listener: (event: never) => unknown): () => void {
+    return this.#listen({ type, listener, ends: new Set() })
+  }
+
+  #listen(listening: Listening): () => void {
+    this.#listeners.add(listening)
+    for (const runner of this.#open.runners()) listenTo(runner, listening)
+    return () => {
+      this.#listeners.delete(listening)
+      for (const end of listening.ends) end()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#open.close()
+    this.#host.close()
+  }
+
+  world(name: string): NamedWorld {
+    refuseMisfit('worlds.world', 'name', name, filledText)
+    return {
+      name,
+      ask: (message, options = {}) =>
+        asAsking(this.#laterTurn(name, (runner, agent) => askedTurn(runner, agent, message, options))),
+      attach: () => asAsking(this.#laterTurn(name, attachedTurn)),
+      message: async (message, options) => {
+        await this.#use(name, (runner, agent) => runner.message(agent, message, options))
+      },
+      answer: async (approval, answer) => {
+        const { approved, reason } = typeof answer === 'boolean' ? { approved: answer } : answer
+        const input = { kind: 'answer', approval, approved, ...(reason !== undefined && { reason }) } as const
+        await this.#use(name, (runner) => runner.post(input))
+      },
+      cancel: async (reason) => this.#use(name, (runner, agent) => runner.cancel(agent, reason)),
+      events: () => new EventStream((listener) => this.#listen({ name, type: '*', listener, ends: new Set() })),
+      sessions: async () => this.#use(name, (runner, agent) => runner.subagents(agent).list()),
+    }
+  }
+
+  #use<T>(name: string, work: (runner: Runner, agent: Entity) => T | Promise<T>): Promise<T> {
+    return this.#found.then(() => this.#open.use(name, (runner) => work(runner, this.#agentOf(runner.world))))
+  }
+
+  /** A turn in a world that has to be opened first. */
+  #laterTurn(name: string, begin: (runner: Runner, agent: Entity) => TurnUnderWay): TurnUnderWay {
+    const streams: PartStream[] = []
+    let turn: TurnUnderWay | undefined
+    const ended = this.#use(name, (runner, agent) => {
+      turn = begin(runner, agent)
+      for (const stream of streams) turn.follow(stream)
+      return turn.ended
+    })
+    return { ended, follow: (stream) => void (turn === undefined ? streams.push(stream) : turn.follow(stream)) }
+  }
+
+  #agentOf(world: World): Entity {
+    const { agent } = this.#options
+    if (agent !== undefined) return agent(world)
+    const agents = world.query(Conversation)
+    if (agents.length === 1 && agents[0] !== undefined) return agents[0]
+    const what = `World '${world.name}' has ${agents.length} agents, so it is not clear which one is spoken to.`
+    throw new EntiaError('invalid-argument', `${what} Name it with worlds(store, { agent: (world) => … }).`)
+  }
+
+  async #opened(name: string): Promise<Runner> {
+    const { make, components = [], record = false, systems = standardSystems() } = this.#options
+    const own = Symbol.iterator in components ? components : Object.values(components)
+    const runner = await Runner.open({
+      host: this.#host,
+      store: this.#store,
+      record,
+      name,
+      systems,
+      components: [...Object.values(standardComponents), ...(own as Iterable<Component>)],
+      create: () => made(name, make(name)),
+    })
+    for (const listening of this.#listeners) listenTo(runner, listening)
+    try {
+      await runner.start()
+      return runner
+    } catch (error) {
+      await runner.stop()
+      throw error
+    }
+  }
+
+  /** Opens the worlds that had work in flight, ahead of all others. */
+  async #openBusy(): Promise<void> {
+    const known = await this.#store.list()
+    const busy = known.filter(({ isBusy, root }) => root === undefined && isBusy === true)
+    const opened = busy.map(({ name }) =>
+      this.#open.use(name, () => undefined).catch((error: unknown) => warn(name, error)),
+    )
+    this.#ready = Promise.all(opened)
+  }
+}
+
+function listenTo(runner: Runner, { ends, listener, name = runner.world.name, type }: Listening): void {
+  if (name !== runner.world.name) return
+  const end = runner.on(type as '*', listener as (event: RunnerEvent) => unknown)
+  ends.add(end)
+  runner.on('runner-stopped', ({ world }) => void (world === name && ends.delete(end)))
+}
+
+/** @throws `invalid-argument` */
+function made(name: string, world: unknown): World {
+  if (!(world instanceof World)) {
+    throw new EntiaError('invalid-argument', `worlds: make('${name}') must return a World, got ${shortly(world)}.`)
+  }
+  if (world.name === name) return world
+  const what = `worlds: make('${name}') returned a World named '${world.name}'.`
+  throw new EntiaError('invalid-argument', `${what} Write new World({ name, systems }).`)
+}
+
+function warn(name: string, error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error)
+  process.emitWarning(`World '${name}' has work to do and cannot be opened: ${why}`, 'EntiaWarning')
+}
