@@ -31,25 +31,23 @@ export type PersonAct = UserAct
 /** @deprecated Use `UserBehaviour`. */
 export type PersonBehaviour = UserBehaviour
 
-/** Rates of faults that may still name the site `users` by its old name. */
 export interface NamedRates extends FaultRates {
   /** @deprecated Use `users`. */
   readonly people?: FaultRates['users']
 }
 
-/** A fault that may still have an old name: `people.cancel` is `users.cancel`. */
 export interface NamedFault extends Omit<Fault, 'what'> {
   readonly what: Fault['what'] | `people.${keyof NonNullable<FaultRates['users']>}`
 }
 
-/** The value of an option that has an old name and a new one. @throws `invalid-argument` if both are given */
+/** @throws `invalid-argument` if both names are given */
 export function renamed<T>(where: string, [before, now]: readonly [string, string], old: T, given: T): T {
   if (old === undefined || given === undefined) return given ?? old
   const what = `${where}: '${before}' is the old name of '${now}', and both are given`
   throw new EntiaError('invalid-argument', `${what}. Pass '${now}' alone.`)
 }
 
-/** Faults by their names of today. What is no fault is left for the check of each. @throws `invalid-argument` */
+/** Faults under their new names; each is validated later. */
 export function withNewNames(faults: NamedRates | readonly NamedFault[]): FaultRates | readonly Fault[] {
   if (isList(faults)) {
     return faults.map((fault) => {

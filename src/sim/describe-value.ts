@@ -1,4 +1,4 @@
-/** A value in a few words, for messages. */
+/** A value in a few words, for error messages. */
 export function describeValue(value: unknown, depth = 1): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'string') return JSON.stringify(value)
@@ -11,7 +11,6 @@ export function describeValue(value: unknown, depth = 1): string {
   return `{ ${listed(Object.entries(value), ([key, part]) => `${key}: ${describeValue(part, 0)}`)} }`
 }
 
-/** So many parts are shown of a value. */
 const maxParts = 5
 
 function listed<T>(parts: readonly T[], said: (part: T) => string): string {

@@ -11,18 +11,17 @@ import type { SimulationResult } from './simulate.ts'
 import type { Violation } from './run-recorder.ts'
 import type { SimulateOptions } from './options.ts'
 
-/** What a report says beyond the run itself. */
 interface ReportDetails {
   readonly shrunk?: ShrunkCase | undefined
   /** The faults that struck did not break the law a second time. */
   readonly isUnsteady?: boolean
-  /** Names of the options that the run was given. */
+  /** Names of the options given to the run. */
   readonly options?: readonly string[]
 }
 
 const reportBounds = { maxAgents: 4, maxMessages: 6, maxFaults: 30, maxMessageChars: 4_000 } as const
 
-/** The report of a run that broke a law: what broke, where, what was said before, and a test that makes it again. */
+/** The report of a run that broke a law: what broke, where, the last messages, and a test that reproduces it. */
 export function failureReport(result: SimulationResult, details: ReportDetails = {}): string {
   const { seed, violation, faults, worlds } = result
   if (violation === undefined) return `Seed ${seed}: no law was broken.`
@@ -90,7 +89,6 @@ function talkOf(world: World, agent: Entity): readonly string[] {
   ]
 }
 
-/** A message in lines: what it says, and what it calls. */
 function said(message: DeepReadonly<Message>): readonly string[] {
   const who = `${message.role.padEnd(9)} `
   const text = textOf(message)
@@ -135,7 +133,7 @@ function shrunkLines({ faults, latencyMs, result, runs, endedBy }: ShrunkCase, b
   ]
 }
 
-/** How many of the faults that struck it takes, in words. */
+/** How many of the faults the case needs, in words. */
 function needOf(left: number, before: number): string {
   if (before === 0) return 'It needs no fault'
   if (left === 0) return before === 1 ? 'It does not need this one' : `It needs none of these ${before}`
@@ -157,7 +155,7 @@ function grouped(number: number): string {
 
 const reportColumns = 96
 
-/** A text in lines of at most `reportColumns`, each indented, broken between words; what has no gap stays whole. */
+/** Wraps a text between words to `reportColumns` and indents each line. */
 function wrapped(text: string, indent: string): readonly string[] {
   return text.split('\n').flatMap((paragraph) => wrappedParagraph(paragraph, indent))
 }
@@ -174,21 +172,19 @@ function wrappedParagraph(paragraph: string, indent: string): readonly string[] 
   return [...lines, line].map((each) => `${indent}${own}${each}`.trimEnd())
 }
 
-/** What a test makes again. */
 interface PastedCase {
   readonly seed: number
-  /** Name of the law that is broken. */
   readonly law: string
   readonly faults: readonly Fault[]
   readonly latencyMs: SimulateOptions['latencyMs']
-  /** Names of the options that were given; `undefined`: unknown. */
+  /** Names of the options given; `undefined`: unknown. */
   readonly options: readonly string[] | undefined
 }
 
 const usualOptions = ['world', 'models', 'tools', 'services', 'users', 'laws']
 const maxLawChars = 60
 
-/** A test for vitest that makes a broken run again, complete but for the options that only a program has. */
+/** A vitest test that reproduces the run, complete except for the options only the program has. */
 function pastedTest({ seed, law, faults, latencyMs, options = usualOptions }: PastedCase): string {
   const written = new Set(['seed', 'faults', ...(latencyMs === undefined ? [] : ['latencyMs'])])
   const own = options.filter((name) => !written.has(name))

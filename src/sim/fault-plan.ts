@@ -9,7 +9,7 @@ import {
   ratesAt,
 } from './fault.ts'
 
-/** How long faults last that take time, in milliseconds of world time. */
+/** How long faults with a duration last, in milliseconds of world time. */
 const lasting: { readonly [N in FaultName]?: Range } = {
   'model.rateLimitedFor': [200, 20_000],
   'tool.slow': [5_000, 60_000],
@@ -19,8 +19,8 @@ const lasting: { readonly [N in FaultName]?: Range } = {
 }
 
 /**
- * Which faults strike a run. Either each place throws the seed's dice under its own name, or a list says where they strike.
- * What has struck is the list that makes the same run again.
+ * Which faults strike a run: drawn from the seed at each place, or listed. The faults that struck form the list that
+ * reproduces the run.
  */
 export class FaultPlan {
   readonly #chance: Chance
@@ -44,32 +44,31 @@ export class FaultPlan {
     }
   }
 
-  /** What has struck so far, in order. */
+  /** Faults that struck so far, in order. */
   get struck(): readonly Fault[] {
     return this.#struck
   }
 
-  /** Of a list: those that have not struck. */
+  /** Listed faults that did not strike. */
   get missed(): readonly Fault[] {
     const isStruck = (fault: Fault): boolean =>
       this.#struck.some(({ what, at }) => what === fault.what && at === fault.at)
     return [...this.#listed.values()].flat().filter((fault) => !isStruck(fault))
   }
 
-  /** How many places like that one the run came to, in words. */
+  /** How far the run got among places of this kind, in words. */
   reached(at: string): string {
     const [, owner = '', kind = ''] = /^(.*) (\S+) \d+$/.exec(at) ?? []
     const count = this.#counts.get(owner)?.get(kind) ?? 0
     return count === 0 ? `and reached no place '${owner} ${kind}'` : `and came to '${owner} ${kind} ${count}' at most`
   }
 
-  /** Can any fault of a site strike at all? */
   has(site: FaultSite): boolean {
     if (this.#rates !== undefined) return (this.#bySite.get(site) ?? []).length > 0
     return [...this.#listed.values()].flat().some(({ what }) => what.startsWith(`${site}.`))
   }
 
-  /** The next place of a kind: `team tool 3`. */
+  /** The next place of a kind, such as `team tool 3`. */
   next(owner: string, kind: string): string {
     let counts = this.#counts.get(owner)
     if (counts === undefined) this.#counts.set(owner, (counts = new Map()))
@@ -78,7 +77,7 @@ export class FaultPlan {
     return `${owner} ${kind} ${count}`
   }
 
-  /** What is to strike here, if anything is and it fits. It has struck then. */
+  /** The fault that strikes here, if any fits; it is recorded as struck. */
   strike(site: FaultSite, at: string, fits: (what: FaultName) => boolean = () => true): Fault | undefined {
     const found = this.#rates === undefined ? this.#listedAt(site, at) : this.#drawn(site, at)
     if (found === undefined || !fits(found.what)) return undefined
@@ -95,7 +94,7 @@ export class FaultPlan {
   #drawn(site: FaultSite, at: string): Fault | undefined {
     const rates = this.#bySite.get(site) ?? []
     if (rates.length === 0) return undefined
-    // `people` is the old name of `users`: with it a seed strikes where it has always struck.
+    // `people` is the old name of `users`; keeping it here keeps old seeds reproducible.
     let left = this.#chance.of(`${site === 'users' ? 'people' : site} fault at ${at}`)
     for (const [what, rate] of rates) {
       if (left < rate) return { what, at }

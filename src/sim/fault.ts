@@ -2,9 +2,8 @@ import { refuseUnknownOptions } from '../world/known-options.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { describeValue } from './describe-value.ts'
 
-/** Everything that a simulation can do to a run, by where it strikes. */
+/** Every fault a simulation can inject, by where it strikes. */
 export const faultNames = {
-  /** A try of a model call. */
   model: [
     'rateLimited', //        refused for now
     'rateLimitedFor', //     the same, and the provider says for how long
@@ -17,7 +16,6 @@ export const faultNames = {
     'refused',
     'contextOverflow',
   ],
-  /** A call of a tool's handler. */
   tool: [
     'throws', //     before it has done anything
     'throwsLate', // after it has done it
@@ -26,7 +24,7 @@ export const faultNames = {
     'oversized', //  a result of a megabyte
     'invalid', //    a result that is no result
   ],
-  /** What work has come to, on its way into its world. */
+  /** The outcome of work, on its way into its world. */
   delivery: ['duplicated', 'late', 'reordered'],
   /** A transaction of the store, or an append to a transcript. */
   store: [
@@ -34,9 +32,8 @@ export const faultNames = {
     'full', //  for a while
     'torn', //  the process dies while it is written; it counts for nothing, of an append half of the lines is there
   ],
-  /** The process dies at a transaction; `child`: the Runner of a session alone, for good. */
+  /** The process dies at a transaction; `child`: only the Runner of a session, permanently. */
   crash: ['beforeCommit', 'afterCommit', 'afterEffects', 'child'],
-  /** A user does something at a tick. */
   users: [
     'message', //   speaks to an agent that may be at work
     'cancel', //    stops an agent
@@ -46,31 +43,30 @@ export const faultNames = {
 
 export type FaultSite = keyof typeof faultNames
 type NameAt = { [S in FaultSite]: `${S}.${(typeof faultNames)[S][number]}` }
-/** A fault's site and name, such as `tool.throws`. */
 export type FaultName = NameAt[FaultSite]
 
-/** One accident of a run: what, and where it strikes. Pure data, so that a case can be pasted into a test. */
+/** One fault of a run. Plain data, so that a case can be pasted into a test. */
 export interface Fault {
   readonly what: FaultName
-  /** The place, as the trace names it: world, kind of place, and how many of that kind came before, such as `team tool 3`. */
+  /** The place as the trace names it: world, kind and number, such as `team tool 3`. */
   readonly at: string
-  /** Of those that take time. @default as the seed decides */
+  /** Duration of faults that have one. @default drawn from the seed */
   readonly ms?: number
 }
 
-/** How probable each fault is at each place where it can strike, from 0 to 1. What is absent does not happen. */
+/** The probability of each fault at each place where it can strike, from 0 to 1. @default 0 */
 export type FaultRates = {
   readonly [S in Exclude<FaultSite, 'crash'>]?: { readonly [N in (typeof faultNames)[S][number]]?: number }
 } & {
   readonly crash?: {
-    /** At a transaction, in one of the three places: before it, after it, after the effects that it began. */
+    /** At a transaction: before it, after it, or after the effects it started. */
     readonly perTick?: number
-    /** At a transaction of a session's world: its Runner fails alone. */
+    /** At a transaction of a session's world: only its Runner fails. */
     readonly child?: number
   }
 }
 
-/** The probability of each name at a site, in a fixed order. @throws `invalid-argument` */
+/** The non-zero probabilities of a site, in a fixed order. @throws `invalid-argument` */
 export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly [FaultName, number])[] {
   const names: readonly string[] = faultNames[site]
   const given = Object.entries(rates[site] ?? {}).flatMap(([name, rate]): (readonly [string, number])[] => {
@@ -89,12 +85,11 @@ export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly 
   })
 }
 
-/** Where a crash at a transaction may come. */
 const crashPlaces = ['beforeCommit', 'afterCommit', 'afterEffects'] as const
 
-/** @throws `invalid-argument` for what is no fault, or has a name that stands for none */
+/** @throws `invalid-argument` */
 export function checkFault(fault: Fault): void {
-  // A list may come from a file.
+  // The list may come from a file.
   const { what, at, ms } = (fault ?? {}) as Partial<Fault>
   if (typeof what !== 'string') {
     const wanted = "a fault is { what: 'tool.throws', at: 'team tool 3' }"
@@ -116,7 +111,7 @@ export function checkFault(fault: Fault): void {
   refuseUnknownOptions(`faults: ${what} at ${at}`, fault, ['what', 'at', 'ms'])
 }
 
-/** @throws `invalid-argument` for a site that stands for nothing */
+/** @throws `invalid-argument` */
 export function checkSites(rates: FaultRates): void {
   for (const [site, given] of Object.entries(rates)) {
     if (!Object.hasOwn(faultNames, site)) throw unknownFault(site)

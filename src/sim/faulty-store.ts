@@ -12,21 +12,17 @@ import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { never, type ProcessState } from './process-clock.ts'
 
-/** What a store has of the process that uses it. */
 interface StoreOwner {
   readonly plan: FaultPlan
   readonly state: () => ProcessState
-  /** World time of the simulation. */
   readonly now: () => number
-  /** Of the disk, which outlives the process: until when it is full. */
+  /** The disk outlives the process. */
   readonly disk: { fullUntilMs: number }
-  /** Tells the trace of a fault. */
   readonly struck: (fault: Fault) => void
-  /** The process dies at a transaction; `afterCommit`: once its ticks have been seen. */
+  /** Kills the process; `afterCommit`: after its ticks were observed. */
   readonly crash: (fault: Fault) => void
   /** A tick, or work, waits for a write that is never made. */
   readonly parked: (what?: 'tick') => void
-  /** A world's label. */
   readonly label: (world: string) => string
 }
 
@@ -38,12 +34,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** What faults strike, as their places name it. */
 type Struck = 'commit' | 'append'
 
 /**
- * A store as one process has it: all that one turn of the event loop writes is one transaction, but for appends to
- * transcripts, each of which stands alone. Faults strike both. What lies in the store outlives the process.
+ * The store as one process sees it: all writes of one event-loop turn form one transaction, except transcript appends,
+ * which stand alone. Faults strike both.
  */
 export class FaultyStore implements Store {
   readonly #inner: Store
@@ -96,7 +91,7 @@ export class FaultyStore implements Store {
     if (this.#owner.state() !== 'alive') return this.#forever()
     const all = [...lines]
     const append = (some: readonly TranscriptLine[]) => this.#inner.appendTranscript(root, key, some, options)
-    // What a process that dies in the middle leaves.
+    // What a process that dies midway leaves.
     const half = () => append(all.slice(0, Math.ceil(all.length / 2)))
     return new Promise((resolve, reject) => {
       const whole = { world: undefined, by: undefined, write: () => append(all), resolve, reject }
@@ -129,7 +124,7 @@ export class FaultyStore implements Store {
     return this.#inner.close()
   }
 
-  /** Frees the locks of a process that has died, as the system under it would. */
+  /** Releases the locks of a dead process, as the operating system would. */
   async release(): Promise<void> {
     const journals = [...this.#journals]
     this.#journals.clear()
@@ -137,7 +132,7 @@ export class FaultyStore implements Store {
   }
 
   #commit(world: string, journal: WorldJournal, batch: Batch): Promise<void> {
-    // A snapshot's lines come from a living world: they are read now.
+    // A snapshot's lines are generated from the living world: read them now.
     const { snapshot } = batch
     const taken = snapshot === undefined ? batch : { ...batch, snapshot: { ...snapshot, lines: [...snapshot.lines] } }
     const by = batch.rows === undefined ? undefined : 'tick'
@@ -162,17 +157,17 @@ export class FaultyStore implements Store {
     await this.#meetFaults('commit', waiting)
   }
 
-  /** Writes what waits, or lets a fault strike it. @param tear does what is left of it when it is torn */
+  /** Writes what waits unless a fault strikes. @param tear writes what a torn write leaves */
   async #meetFaults(what: Struck, waiting: readonly Waiting[], tear?: () => Promise<void>): Promise<void> {
     const { plan, state, struck, crash, now, disk } = this.#owner
-    // From a process that is dying nothing is written any more.
+    // A dying process writes nothing more.
     if (state() !== 'alive') return waiting.forEach(({ by }) => this.#owner.parked(by))
     const at = plan.next('store', what)
     const death = plan.strike('crash', at, (name) => name !== 'crash.child')
     if (death?.what === 'crash.beforeCommit') return crash(death)
     const fault = now() < disk.fullUntilMs ? undefined : plan.strike('store', at)
     if (fault?.what === 'store.torn') {
-      // It begins before anything of the next process does, and is not awaited.
+      // Starts before anything of the next process does, and is not awaited.
       tear?.().catch(() => undefined)
       return crash(fault)
     }

@@ -12,79 +12,77 @@ import { type Concern, TickChanges } from './tick-changes.ts'
 /** A world of a run, as laws see it. */
 export interface WatchedWorld {
   readonly world: World
-  /** As the trace names it: `team`, or `team/1.2` for the second session of agent 1. */
+  /** The name in the trace: `team`, or `team/1.2` for the second session of agent 1. */
   readonly label: string
-  /** Ids of the sessions above and its own, outermost first; empty: the root. */
+  /** Session ids from the outermost to its own; empty: the root. */
   readonly path: readonly string[]
-  /** It runs in a slot of the pool: it is a session's run, and no question to one that has ended. */
+  /** Runs in a slot of the pool. A question to an ended session does not. */
   readonly inSlot: boolean
 }
 
-/** A tick that is committed, and the world right after it. */
+/** A committed tick, and the world right after it. */
 export interface WatchedTick extends WatchedWorld {
   readonly step: DrivenStep
-  /** What the tick has changed, by component. Valid until the next tick. */
+  /** Changes by component. Valid until the next tick. */
   readonly changes: TickChanges
 }
 
-/** Work that is about to be done outside the world: nothing can take it back. */
+/** A model or tool call that is about to start. */
 export interface WatchedCall {
-  /** As the trace names it. */
   readonly label: string
   readonly world: World
   readonly effect: Entity
   readonly attempt: number
   readonly kind: 'model' | 'tool'
-  /** Of the tool, or of the model's provider. */
+  /** Name of the tool, or of the model's provider. */
   readonly name: string
   readonly restart: RestartClass
-  /** What a model is asked, as its provider gets it. Absent: it is a tool that is called. */
+  /** The request as the provider gets it; absent for tools. */
   readonly request?: ModelRequest
 }
 
-/** What happens in the pool from which sessions take their slots. A session is named by a key that no other has. */
+/** A change in the session pool. Each session has a unique key. */
 export type PoolEvent =
   | { readonly type: 'entered'; readonly key: string; readonly place: 'first' | 'return' }
   | { readonly type: 'granted'; readonly key: string }
   | { readonly type: 'left'; readonly key: string }
 
-/** What a law has to say: nothing, or in a sentence how it was broken. */
+/** How a law was broken, as a sentence; `undefined`: it holds. */
 export type Finding = string | undefined
 
-/** What a law looks at during one run, and what it remembers of it. Costs what a tick changes, not what there is. */
+/** What a law observes during one run. A check should cost what a tick changes, not the size of the world. */
 export interface LawWatch {
-  /** A world is taken up: new, or as its store has it. Called again after a crash. */
+  /** A world is created, or restored from its store after a crash. */
   readonly began?: (world: WatchedWorld) => Finding
   readonly ticked?: (tick: WatchedTick) => Finding
-  /** A world is let go of. */
+  /** A world is released. */
   readonly ended?: (world: WatchedWorld) => Finding | void
-  /** Work begins. */
+  /** A call starts. */
   readonly called?: (call: WatchedCall) => Finding
   readonly pool?: (event: PoolEvent) => Finding
-  /** The World of a holder is durable, or again; it is not driven. */
+  /** A holder's World is durable. It is not driven. */
   readonly held?: (holder: World) => Finding
-  /** What there was of a holder is removed. */
+  /** A holder's data is deleted. */
   readonly removed?: (holder: string) => Finding | void
-  /** The process has died with all its worlds; what is in the store comes back. */
+  /** The process died with all its worlds; they will be restored from the store. */
   readonly crashed?: () => Finding | void
-  /** The run is over: nothing is in flight and nothing is due. The worlds as they were last, by label. */
+  /** The run is over: nothing is in flight or due. The final worlds, by label. */
   readonly finished?: (worlds: ReadonlyMap<string, WatchedWorld>) => Finding
 }
 
-/** Facts of the run that a law watches. */
+/** Facts of the run a law observes. */
 export interface RunFacts {
   readonly seed: number
-  /** Most sessions that hold a slot at once. */
+  /** Cap on sessions that hold a slot at once. */
   readonly maxSessions: number
-  /** Is every tick kept in a store, from which the run goes on after a crash? */
+  /** Every tick is kept in a store, so the run survives a crash. */
   readonly isKept: boolean
-  /** The states of the simulated services, by name. */
+  /** States of the simulated services, by name. */
   readonly services: Readonly<Record<string, unknown>>
-  /** The one object of a class that the laws of this run share: made for the first that asks. */
+  /** One instance of a class, shared by the laws of this run. */
   readonly shared: <T>(kind: new () => T) => T
 }
 
-/** The facts of a run that begins. */
 export function factsOf(run: Omit<RunFacts, 'shared'>): RunFacts {
   const made = new Map<new () => unknown, unknown>()
   return {
@@ -96,36 +94,32 @@ export function factsOf(run: Omit<RunFacts, 'shared'>): RunFacts {
   }
 }
 
-/** An invariant that is checked after each tick of a simulation. */
+/** An invariant checked after each tick of a simulation. */
 export interface Law {
   readonly name: string
   /** What always holds, in one line. */
   readonly meaning: string
-  /** The ticks that the law has something to say of: it may see others, and misses none of these. Absent: all ticks. */
+  /** Ticks relevant to the law: it sees all of these, and may see others. @default all ticks */
   readonly concern?: Concern
-  /** Begins to watch a run. What a law remembers belongs to what this gives. */
+  /** Starts to observe a run. State belongs in the closure, so that runs share none. */
   readonly watch: (run: RunFacts) => LawWatch
 }
 
-/** What a check says: `false` or a sentence means that the law is broken. */
+/** `false` or a sentence: the law is broken. */
 export type Verdict = boolean | string | void
 
-/** Facts for a law of your own; `States` are those of its services. */
 type OwnFacts<States> = Omit<RunFacts, 'services' | 'shared'> & { readonly services: States }
 
-/** What a law of one's own checks. A function alone is short for `{ ticked }`. */
+/** The checks of a custom law. A function alone is short for `{ ticked }`. */
 export interface LawChecks<States = RunFacts['services']> {
   /** After each tick of each world. */
   readonly ticked?: (tick: WatchedTick & OwnFacts<States>) => Verdict
-  /** Once, when all is over. */
+  /** Once, at the end. */
   readonly finished?: (end: OwnFacts<States> & { readonly worlds: ReadonlyMap<string, WatchedWorld> }) => Verdict
 }
 
 /**
- * A law of one's own. What the check throws breaks the law as well, with what was thrown.
- *
- * @param name what always holds, as a sentence
- * @throws `invalid-argument`
+ * A custom law. A check that throws breaks it. @param name what always holds, as a sentence @throws `invalid-argument`
  */
 export function law<States extends RunFacts['services'] = RunFacts['services']>(
   name: string,
@@ -179,7 +173,6 @@ function rubbish(verdict: unknown): string {
   return `the check gave ${describeValue(verdict)}; expected nothing or true where the law holds, false or a sentence where it does not`
 }
 
-/** How a law was broken. */
 export interface Broken {
   readonly law: string
   readonly meaning: string
@@ -191,11 +184,11 @@ type Check = (about: unknown) => Finding | void
 interface Asked {
   readonly law: Law
   readonly check: Check
-  /** Its bit in what `TickChanges.look` gives; 0: every tick concerns it. */
+  /** Its bit in the result of `TickChanges.look`; 0: every tick is relevant. */
   readonly concern: number
 }
 
-/** The laws of one run, asked one after the other. */
+/** Checks the laws of one run, in order. */
 export class LawBook {
   readonly #asked: Readonly<Record<keyof LawWatch, Asked[]>> = {
     began: [],
@@ -209,7 +202,7 @@ export class LawBook {
     finished: [],
   }
   readonly #changes = new TickChanges()
-  /** How often a law was asked. One that a tick does not concern has its answer ready, and was asked as well. */
+  /** Number of checks, including those skipped because the tick was irrelevant. */
   checks = 0
 
   constructor(laws: readonly Law[], run: RunFacts) {
@@ -223,7 +216,7 @@ export class LawBook {
     }
   }
 
-  /** Asks every law that cares about ticks. The first one that was broken. */
+  /** The first law that the tick breaks. */
   ticked({ inSlot, label, path, world }: WatchedWorld, step: DrivenStep): Broken | undefined {
     const asked = this.#asked.ticked
     if (asked.length === 0) return undefined
@@ -232,7 +225,7 @@ export class LawBook {
     return this.#each(asked, { world, label, path, inSlot, step, changes } satisfies WatchedTick, concerned)
   }
 
-  /** Asks every law that cares about such a thing. The first one that was broken. */
+  /** The first law that the event breaks. */
   ask<K extends Exclude<keyof LawWatch, 'ticked'>>(
     what: K,
     about: Parameters<NonNullable<LawWatch[K]>>[0],
@@ -240,7 +233,7 @@ export class LawBook {
     return this.#each(this.#asked[what], about, everything)
   }
 
-  /** @param concerned bits of the laws that have something to say */
+  /** @param concerned bits of the laws to which the tick is relevant */
   #each(asked: readonly Asked[], about: unknown, concerned: number): Broken | undefined {
     let index = 0
     let message: Finding
@@ -266,7 +259,7 @@ export class LawBook {
 
 const everything = -1
 
-/** The values that a tick has set of a component, by entity. */
+/** The values a tick set of a component, by entity. */
 export function setIn<T>(
   { step }: WatchedTick,
   token: Component & { readonly schema: { readonly _output: T } },

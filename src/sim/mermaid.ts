@@ -2,7 +2,7 @@ import { cutText } from '../rules/text/cut-text.ts'
 import { type Actor, users, type SequenceStep, sequenceSteps } from './sequence-steps.ts'
 import type { TraceEntry } from './trace-entry.ts'
 
-/** Most lines of a chart: of a longer run, its beginning and its end. */
+/** A longer chart shows only its beginning and its end. */
 const maxSteps = 300
 const stepsAtEnd = 100
 const maxTextChars = 60
@@ -36,7 +36,7 @@ function participantsOf(steps: readonly SequenceStep[]): Actor[] {
       if (actor !== undefined) found.set(keyOf(actor), actor)
     }
   }
-  // A note needs an actor to be over.
+  // A note needs an actor.
   if (found.size === 0) return [users]
   return (['user', 'agent', 'model', 'tool'] as const).flatMap((kind) =>
     [...found.values()].filter((actor) => actor.kind === kind),

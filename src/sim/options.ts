@@ -25,67 +25,65 @@ import { defaultToolLatencyMs } from './simulated-tool.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { callback, count, countFromZero, oneOf, type Shape, type ShapesOf } from '../world/option-shapes.ts'
 
-/** Bounds of a run, each with a name that its report says. */
+/** Bounds of a run. */
 export interface Bounds {
   /** Ticks of all worlds together. @default 20000 */
   readonly maxTicks?: number
   /** World time from beginning to end, in milliseconds. @default 31536000000, a year */
   readonly maxVirtualMs?: number
-  /** Real time for which nothing may go on, in milliseconds: work that takes longer takes real time. @default 5000 */
+  /** Real time without progress, in milliseconds. @default 5000 */
   readonly maxStallMs?: number
-  /** Crashes. @default 200 */
+  /** @default 200 */
   readonly maxCrashes?: number
 }
 
-/** What is simulated, and what befalls it. Everything is made anew for each run. */
+/** What is simulated, and which faults strike it. Everything is created anew for each run. */
 export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
-  /** Decides latencies, order, faults, crashes, and what the world's own dice and ids are made of. @default of `recording`, or 1 */
+  /** Decides latencies, order, faults, crashes, random numbers and ids. @default of `recording`, or 1 */
   readonly seed?: number
   /**
-   * Makes a root world, a new one each time; its seed is best made of this one. Called at the start and again after each
-   * crash: every process has systems of its own. The rest of the world comes from the store, if the store has it.
+   * Makes a new root world, ideally with this seed. Called at the start and after each crash, so that every process has
+   * its own systems; the rest comes from the store.
    */
   readonly world: (seed: number) => World
-  /** Components beside the standard ones that a restored world may hold. @default those that `world` knows */
+  /** Custom components that a restored world may hold. @default those that `world` knows */
   readonly components?: Iterable<Component>
-  /** Providers by name. */
   readonly models?: Readonly<Record<string, ModelProvider>>
-  /** Tools, or a function that makes them from the services of the run, called again after each crash. */
+  /** Tools, or a function of the run's services that makes them, called again after each crash. */
   readonly tools?: readonly Tool[] | ((services: RunningServices<S>) => readonly Tool[])
   readonly skills?: readonly SkillDefinition[]
   readonly effects?: Readonly<Record<string, EffectKind>>
   readonly prices?: Readonly<Record<string, Price>>
-  /** Simulated services, by name. */
   readonly services?: S
-  /** Simulated users, by name. They answer approvals; without any, approvals are refused. */
+  /** They answer approvals; without users, approvals are refused. */
   readonly users?: Readonly<Record<string, SimulatedUser>>
   /** @deprecated Use `users`. */
   readonly people?: Readonly<Record<string, SimulatedUser>>
-  /** How probable accidents are, or which ones happen where. @default none */
+  /** Probabilities of faults, or a list of faults. @default none */
   readonly faults?: NamedRates | readonly NamedFault[]
   /** @default standardLaws */
   readonly laws?: readonly Law[]
-  /** Where the seed puts latencies of models and tools that do not say how long they take. */
+  /** Latencies, drawn from the seed, of models and tools that specify none. */
   readonly latencyMs?: { readonly model?: Range; readonly tool?: Range }
-  /** Most sessions at once. @default 5 */
+  /** Cap on sessions at once. @default 5 */
   readonly maxSessions?: number
-  /** Most effects at work at once, approvals and sessions aside. @default 1024 */
+  /** Cap on effects in flight, approvals and sessions aside. @default 1024 */
   readonly maxInFlight?: number
-  /** Makes the pool that sessions take slots from, once for each process. @default of `maxSessions` */
+  /** Makes the session pool, once for each process. @default of `maxSessions` */
   readonly sessionPool?: () => SessionPool
-  /** Makes the store that outlives crashes. @default in memory, and none at all without `faults` */
+  /** Makes the store that survives crashes. @default in memory, and none without `faults` */
   readonly store?: () => Store
   readonly bounds?: Bounds
-  /** What uses the real clock or real dice inside the run: breaks it, or is only listed in the result. @default 'refuse' */
+  /** Use of the real clock or real randomness breaks the run, or is only listed in the result. @default 'refuse' */
   readonly realUse?: 'refuse' | 'list'
   /**
-   * A run that was recorded: models, tools and users answer as they did in it, and as fast; no model is called, no tool
-   * run. `world` is given its seed. @default none
+   * Models, tools and users answer as in this recorded run, with its latencies; no model or tool is called. `world`
+   * gets its seed. @default none
    */
   readonly recording?: Recording
-  /** Where the recording has no answer: breaks the run, or goes on with `models` and `tools`. @default 'fail' */
+  /** Where the recording has no answer, break the run, or continue with `models` and `tools`. @default 'fail' */
   readonly onMiss?: OnMiss
-  /** Is given each line of the trace as it is written, and then none is kept. */
+  /** Gets each line of the trace as it is written; the trace then keeps none. */
   readonly onTrace?: (line: string, entry: TraceEntry) => void
 }
 
@@ -95,7 +93,6 @@ export const simulateDefaults = {
   bounds: { maxTicks: 20_000, maxVirtualMs: 365 * 24 * 3_600_000, maxStallMs: 5_000, maxCrashes: 200 },
 } as const
 
-/** Options with nothing left out. */
 export interface CheckedOptions extends Required<
   Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs' | 'recording' | 'people' | 'faults'>
 > {
@@ -159,7 +156,6 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
   }
 }
 
-/** Options from plain JavaScript, unchecked. */
 type Given = Readonly<Record<string, unknown>>
 
 const shapes = {
@@ -207,10 +203,9 @@ const shapes = {
   onTrace: { wanted: 'a function that is given lines', fits: callback.fits },
 } satisfies ShapesOf<SimulateOptions>
 
-/** The names of all options of a run. */
 export const simulateOptionNames = Object.keys(shapes)
 
-/** Refuses options that are no object, or hold what no run can be made of. @throws `invalid-argument` */
+/** @throws `invalid-argument` */
 export function checkShapes(where: string, options: object): void {
   if (!isRecord(options)) {
     throw new EntiaError(
@@ -226,14 +221,14 @@ export function checkShapes(where: string, options: object): void {
   }
 }
 
-/** The tools of a run, which a function may have made of its services. @throws `invalid-argument` */
+/** @throws `invalid-argument` */
 export function checkTools(tools: unknown): void {
   if (!isListOf(tools, isTool)) {
     refuse('simulate()', 'tools', 'a function that gives a list of tools as defineTool() makes them', tools)
   }
 }
 
-/** What a function of the options has made, if it can do what is asked of such a thing. @throws `invalid-argument` */
+/** Checks what a factory of the options returned. @throws `invalid-argument` */
 export function checkMade<T extends object>(name: 'store' | 'sessionPool', made: T, methods: readonly (keyof T)[]): T {
   const lacking = methods.find((method) => !isRecord(made) || typeof made[method] !== 'function')
   if (lacking === undefined) return made
@@ -266,13 +261,11 @@ function isRecord(value: unknown): value is Given {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Every world that was simulated and is still there. */
 const made = new WeakSet<World>()
 
 /**
- * What `world` has made, if it is a World that no run has had: one that has been run is at its end, and would keep every law.
- *
- * @throws `invalid-argument`
+ * Refuses what is no World, and a World used before: it would be at its end, and keep every law. @throws
+ * `invalid-argument`
  */
 export function madeAnew(world: World): World {
   if (!(world instanceof World)) {

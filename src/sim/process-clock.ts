@@ -1,7 +1,7 @@
 import type { Clock } from '../engine/loop/clock.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
 
-/** The simulation's clock as one process has it: a dead process's timers do not fire, and its work is not waited for. */
+/** The simulation's clock for one process: after its death its timers do not fire, and its work is not awaited. */
 export class ProcessClock implements Clock {
   readonly #shared: VirtualClock
   #working = 0
@@ -22,7 +22,7 @@ export class ProcessClock implements Clock {
   }
 
   at(instantMs: number, fire: () => void): () => void {
-    // What waits forever needs no timer: it is no reason for the clock to go on.
+    // What waits forever needs no timer: it is no reason to advance the clock.
     if (this.#isDead || instantMs === Infinity) return () => undefined
     return this.#shared.at(instantMs, fire, this.#isOff)
   }
@@ -51,17 +51,17 @@ export class ProcessClock implements Clock {
   die(): void {
     if (this.#isDead) return
     this.#isDead = true
-    // A tick whose commit never comes has been taken from the work already.
+    // A tick whose commit never finishes was already subtracted from the work.
     for (; this.#working < 0; this.#working++) this.#shared.begin()
     for (; this.#working > 0; this.#working--) this.#shared.end()
     for (; this.#ticking > 0; this.#ticking--) this.#shared.end('tick')
   }
 }
 
-/** Whether a simulated process lives. `dying`: it writes nothing any more, and what it began goes on to its end. */
+/** `dying`: writes nothing more, but finishes the work it started. */
 export type ProcessState = 'alive' | 'dying' | 'dead'
 
-/** A promise that is never settled, for what a dead process would have gone on with. */
+/** A promise that never settles. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined)
 }

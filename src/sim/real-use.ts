@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import nodeCrypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 
-/** Something in a simulation that read the real clock, or drew real random numbers. */
+/** A use of the real clock or real randomness inside a simulation. */
 export interface RealUse {
-  /** Who did: `tool 'search' of team`, `system 'pricing' of team`. */
+  /** The user: `tool 'search' of team`, `system 'pricing' of team`. */
   readonly name: string
-  /** What it used: `Date.now()`. */
+  /** Such as `Date.now()`. */
   readonly used: string
 }
 
@@ -15,32 +15,32 @@ export interface Worker {
   readonly tell: (use: RealUse) => void
 }
 
-/** The systems of one simulation. They are synchronous: whatever is used while one of them runs, that one uses. */
+/** The systems of one simulation. They are synchronous: every use while one runs is its own. */
 interface SystemWatch {
-  /** The system that runs at this moment, such as `system 'pricing' of team`; `undefined`: none does. */
+  /** The running system, such as `system 'pricing' of team`. */
   readonly running: () => string | undefined
   readonly tell: (use: RealUse) => void
 }
 
 const systemWatches = new Set<SystemWatch>()
 const workers = new AsyncLocalStorage<Worker | undefined>()
-/** How many simulations are under way in this process: the globals are watched as long as there is one. */
+/** Number of simulations in this process: globals are watched while there is one. */
 let watchers = 0
 let unwatch: (() => void) | undefined
 
-/** Does work; what it uses of the real clock or real dice is reported to the worker, if there is one. */
+/** Runs work, and reports its use of the real clock or randomness to the worker. */
 export function inSimulation<A, T>(worker: Worker | undefined, work: (about: A) => T, about: A): T {
   return workers.run(worker, work, about)
 }
 
-/** The worker to whom real use is reported now; in a simulation within a simulation, the outer one's. */
+/** The current worker; in a nested simulation, the outer one's. */
 export function presentWorker(): Worker | undefined {
   return workers.getStore()
 }
 
 /**
- * Watches the clock and the dice of this process, for work that is done `inSimulation` and for these systems. Gives a
- * function that ends it.
+ * Watches the clock and randomness of this process, for work run `inSimulation` and for these systems. Returns a
+ * function that stops.
  */
 export function watchRealUse(systems?: SystemWatch): () => void {
   if (watchers++ === 0) unwatch = watchGlobals()
@@ -54,7 +54,7 @@ export function watchRealUse(systems?: SystemWatch): () => void {
   }
 }
 
-/** What stands in a worker's way only while a simulation is under way: everybody else gets what they always got. */
+/** Outside of a worker, every global behaves as before. */
 function watchGlobals(): () => void {
   const undo = [
     replaced(Math, 'random', 'Math.random()'),
@@ -68,7 +68,7 @@ function watchGlobals(): () => void {
     ...nodeDice.map((name) => replaced(nodeCrypto, name, `${name}() of node:crypto`)),
     watchDate(),
   ]
-  // Those who have imported names of `node:crypto` have what is there at the moment.
+  // Modules that imported names of `node:crypto` get the current ones.
   syncBuiltinESMExports()
   return () => {
     for (const each of undo) each()
@@ -89,8 +89,7 @@ function replaced<K extends string>(
     note(used)
     return Reflect.apply(original, owner, parts)
   }, original)
-  // What is its own is written over, not defined anew: to V8 `Math` would be another object after that, whose every
-  // `Math.floor` is looked up by name.
+  // Assign own properties instead of redefining them: V8 would then look up every `Math.floor` by name.
   if (own?.writable === true) {
     owner[key] = watched
     return () => {
@@ -104,7 +103,6 @@ function replaced<K extends string>(
   }
 }
 
-/** `new Date()` reads the clock, `new Date(0)` does not. */
 function watchDate(): () => void {
   const original = globalThis.Date
   globalThis.Date = new Proxy(original, {
@@ -136,13 +134,11 @@ function note(used: string): void {
 }
 
 interface Standstill {
-  /** Another number whenever something has gone on. */
   readonly progress: () => number
-  /** Called when nothing has for so long. */
   readonly stands: () => void
 }
 
-/** Watches, in real time, that a run goes on. Gives a function that ends the watch. */
+/** Calls `stands` whenever `progress` has not changed for so long, in real time. Returns a function that stops. */
 export function watchStandstill({ progress, stands }: Standstill, maxStallMs: number): () => void {
   let before = progress()
   const timer = setInterval(() => {

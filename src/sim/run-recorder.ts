@@ -19,23 +19,23 @@ import type { World } from '../world/world.ts'
 
 /** How a run was broken, and where. */
 export interface Violation extends Broken {
-  /** The label of the world in which it was seen. */
+  /** Label of the world. */
   readonly world: string
   readonly tick: number
-  /** World time of the simulation. */
+  /** World time of the simulation, in milliseconds. */
   readonly atMs: number
 }
 
-/** Sees all that happens in a run: writes the trace, asks the laws, and keeps the bounds. The first thing that is wrong ends it. */
+/** Observes a run: writes the trace, checks the laws, enforces the bounds. The first violation ends the run. */
 export class RunRecorder {
   readonly trace: Trace
   readonly labels = new Labels()
-  /** The worlds as they were last, by label. */
+  /** The latest worlds, by label. */
   readonly worlds = new Map<string, WatchedWorld>()
   readonly book: LawBook
   ticks = 0
   crashes = 0
-  /** Counts whatever goes on, so that a standstill is seen. */
+  /** Grows with all progress, so that a standstill is noticed. */
   progress = 0
   violation: Violation | undefined
   readonly #options: CheckedOptions
@@ -50,7 +50,7 @@ export class RunRecorder {
     this.book = new LawBook(options.laws, facts)
   }
 
-  /** Resolves once something is wrong. */
+  /** Resolves at the first violation. */
   get broken(): Promise<void> {
     return this.#broken.promise
   }
@@ -79,7 +79,6 @@ export class RunRecorder {
     this.ask('ended', { ...driven, label: this.labels.of(driven) })
   }
 
-  /** Work begins outside the worlds. */
   called({ attempt, effect, kind, label, name, request }: BegunCall): void {
     this.progress++
     const world = this.worlds.get(label)?.world
@@ -94,7 +93,6 @@ export class RunRecorder {
     this.#write({ label: '-', type: 'fault', facts: { ...fault } })
   }
 
-  /** A simulated user does something. */
   acted(user: string, input: Deed): void {
     const { kind } = input
     const said = input.kind === 'message' ? { text: textOf(input.message) } : {}
@@ -107,7 +105,6 @@ export class RunRecorder {
     })
   }
 
-  /** The process has died. */
   crashed(why: string): void {
     this.crashes++
     this.#write({ label: '-', type: 'crashed', facts: { why } })
@@ -116,24 +113,23 @@ export class RunRecorder {
     if (this.crashes >= maxCrashes) this.neverIdle(`bounds.maxCrashes (${maxCrashes})`)
   }
 
-  /** The run cannot come to its end. */
+  /** Breaks the run because it cannot end. */
   neverIdle(bound: string): void {
     this.break('run-ends', 'A run goes idle within its bounds.', `${bound}. ${whoWaits(this.worlds)}`)
   }
 
-  /** Asks the laws. */
   ask<K extends Exclude<keyof LawWatch, 'ticked'>>(what: K, about: Parameters<NonNullable<LawWatch[K]>>[0]): void {
     if (this.violation !== undefined) return
     const broken = this.book.ask(what, about)
     if (broken !== undefined) this.#judge(broken, (about as Partial<WatchedWorld> | undefined)?.label)
   }
 
-  /** Something is wrong that no law has to look for. */
+  /** Breaks the run for a reason that no law checks. */
   break(law: string, meaning: string, message: string, label?: string): void {
     this.#violate({ law, meaning, message }, label)
   }
 
-  /** The system that runs at this moment, if a world of the run is in the middle of a tick. */
+  /** The system that runs now, in the middle of a tick. */
   get runningSystem(): string | undefined {
     for (const { label, world } of this.worlds.values()) {
       const system = runningSystem(world)
@@ -142,7 +138,7 @@ export class RunRecorder {
     return undefined
   }
 
-  /** What is under way when a law is broken goes on for a moment; it is no part of the run any more. */
+  /** Work in flight continues briefly after a violation; it is not part of the run. */
   #write(entry: Omit<TraceEntry, 'atMs'>): void {
     if (this.violation === undefined) this.trace.write({ atMs: this.#now(), ...entry })
   }
@@ -173,7 +169,6 @@ export class RunRecorder {
   }
 }
 
-/** So many are named; of the rest, how many there are. */
 const maxNamed = 20
 
 function whoWaits(worlds: ReadonlyMap<string, WatchedWorld>): string {

@@ -1,13 +1,12 @@
 import type { Json, JsonObject } from '../world/json.ts'
 import { factText, type TraceEntry } from './trace-entry.ts'
 
-/** A participant of the chart. */
 export interface Actor {
   readonly kind: 'user' | 'agent' | 'model' | 'tool'
   readonly name: string
 }
 
-/** One line of a sequence chart. A note without an actor is over all of them. */
+/** One line of a sequence chart. A note without an actor spans all. */
 export type SequenceStep =
   | {
       readonly kind: 'asks' | 'answers' | 'fails'
@@ -17,7 +16,6 @@ export type SequenceStep =
     }
   | { readonly kind: 'note'; readonly over: Actor | undefined; readonly text: string }
 
-/** Users outside of all worlds. */
 export const users: Actor = { kind: 'user', name: 'Users' }
 
 type Reading = (entry: TraceEntry, actors: Actors) => SequenceStep | undefined
@@ -34,12 +32,11 @@ export function sequenceSteps(entries: readonly TraceEntry[]): SequenceStep[] {
 /** Agents, effects and sessions of earlier entries, which later ones refer to. */
 class Actors {
   readonly #agents = new Map<string, Set<number>>()
-  /** Whom an effect belongs to, and what does it, by `<label> <effect>`. */
+  /** By `<label> <effect>`. */
   readonly #effects = new Map<string, { agent?: Actor; worker?: Actor; step?: number; callId?: string }>()
-  /** The effects of tool calls, by `<label> <call id>`. */
+  /** Effects of tool calls, by `<label> <call id>`. */
   readonly #calls = new Map<string, number>()
   readonly #sessions = new Map<string, string>()
-  /** The label of the root world. */
   readonly root: string
 
   constructor(entries: readonly TraceEntry[]) {
@@ -67,14 +64,13 @@ class Actors {
     return known
   }
 
-  /** The effect of a tool call that is actors by its call id. */
+  /** The effect of a tool call, which later entries name by its call id. */
   called(entry: TraceEntry) {
     const key = `${entry.label} ${factText(entry.facts['callId'])}`
     if (typeof entry.facts['effect'] === 'number') this.#calls.set(key, entry.facts['effect'])
     return this.effect(entry, this.#calls.get(key))
   }
 
-  /** The agent of a session. */
   session({ label, facts }: TraceEntry): Actor {
     const { agent, sequence, sessionId } = facts
     const id = factText(sessionId)
@@ -115,9 +111,9 @@ const readings: Readonly<Record<string, Reading>> = {
     const { worker } = actors.called(entry)
     const kind = isError === true ? 'fails' : 'answers'
     if (worker !== undefined) return { kind, from: worker, to, text: isError === true ? 'error' : 'result' }
-    // A session that is launched is actors by itself.
+    // A launched session has lines of its own.
     if (tool === 'subagent' && isError !== true) return undefined
-    // What is answered in the tick itself, no tool was begun for.
+    // An answer within the tick started no tool.
     return { kind: isError === true ? 'fails' : 'asks', from: to, to, text: factText(tool) }
   },
   'approval-requested': (entry, actors) => {
@@ -141,14 +137,14 @@ const readings: Readonly<Record<string, Reading>> = {
   },
   'user-acted': ({ facts }, actors) => {
     const { user, kind, agent, text } = facts
-    // An answer is actors once it is taken.
+    // An answer is drawn once it is taken.
     if (kind === 'answer') return undefined
     const act = kind === 'message' ? `: ${factText(text)}` : ' cancels'
     return { kind: 'asks', from: users, to: actors.agentOf(actors.root, agent), text: `${factText(user)}${act}` }
   },
   fault: ({ facts }, actors) => {
     const [what, at] = [factText(facts['what']), factText(facts['at'])]
-    // That the process dies is actors next.
+    // The crash itself is the next entry.
     if (what.startsWith('crash.') && what !== 'crash.child') return undefined
     const [, label = 'store'] = /^(.*) \S+ \d+$/.exec(at) ?? []
     const over = label === 'store' ? undefined : actors.agentOf(label, undefined)

@@ -4,50 +4,45 @@ import type { Json } from '../world/json.ts'
 import { type Chance, checkedRange, type Range } from './chance.ts'
 import { describeValue } from './describe-value.ts'
 
-/** What a call of a service needs of the tool that makes it: its context has it all. */
+/** Taken from the context of the calling tool. */
 export interface ServiceCaller {
   readonly key: string
   readonly sleep: (durationMs: number) => Promise<void>
 }
 
-/** A request that a service is asked with, and what goes with it. */
 export interface ServiceRequest<Request> {
   readonly request: Request
-  /** The caller's idempotency key: the same when a restart calls again. */
+  /** The caller's idempotency key: the same after a restart. */
   readonly key: string
 }
 
 export interface ServiceOptions {
-  /** How long a request is on its way, and its answer: each takes a part of it. @default [5, 300] */
+  /** Split between the request's way there and its way back. @default [5, 300] */
   readonly latencyMs?: Range
 }
 
-/** A service as a run has it: its state, and how tools call it. */
+/** A service in a run: its state, and how tools call it. */
 export interface RunningService<State, Request, Reply> {
-  /** What it has become so far. Laws look at it; it outlives every crash. */
+  /** Its current state. Laws may read it; it survives crashes. */
   readonly state: State
-  /** Calls it. Rejects with what the behaviour throws. */
+  /** Calls the service. Rejects with what the behaviour throws. */
   readonly call: (request: Request, caller: ServiceCaller) => Promise<Reply>
 }
 
-/** Something outside the worlds that keeps a state of its own, such as a mail server or a bank. Each run has a fresh one. */
+/** Something outside the worlds with its own state, such as a mail server or a bank. Each run has a fresh one. */
 export interface Service<State = unknown, Request = never, Reply = unknown> {
   readonly start: (chance: Chance, name: string) => RunningService<State, Request, Reply>
 }
 
-/** Services by name. */
 export type ServiceSet = Readonly<Record<string, Service>>
 
-/** The same as a run has them. */
 export type RunningServices<S extends ServiceSet> = { readonly [N in keyof S]: ReturnType<S[N]['start']> }
 
-/** What the services of a run have become. */
 export type ServiceStates<S extends ServiceSet> = { readonly [N in keyof S]: ReturnType<S[N]['start']>['state'] }
 
 /**
- * A simulated service. What was done to its state stays done, even where the process that asked dies before it hears.
- *
- * @param state makes its first state
+ * A simulated service. Changes to its state persist even if the calling process dies before it gets the reply.
+ * @param state makes the initial state
  * @param behaviour answers a request and changes the state; what it throws, the caller gets
  * @throws `invalid-argument`
  */

@@ -4,34 +4,33 @@ import type { ServiceSet } from './service.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
 export interface ShrinkBounds {
-  /** Most runs that are tried. @default 200 */
+  /** @default 200 */
   readonly maxRuns?: number
-  /** Real time after which no other run is begun, in milliseconds. @default 30000 */
+  /** Real time after which no further run starts, in milliseconds. @default 30000 */
   readonly maxRealMs?: number
 }
 
 export const shrinkDefaults = { maxRuns: 200, maxRealMs: 30_000 } as const
 
-/** A smaller case of a run that broke a law: it breaks the same law. */
+/** A smaller case that breaks the same law. */
 export interface ShrunkCase {
-  /** What is left of the faults, each in its place, in the order in which they strike. */
+  /** The remaining faults, in the order in which they strike. */
   readonly faults: readonly Fault[]
-  /** Latencies that go with them. `undefined`: those of the run. */
+  /** Latencies of the case. `undefined`: those of the run. */
   readonly latencyMs: SimulateOptions['latencyMs']
-  /** The last run, made of no more than the seed and what stands above. */
+  /** The confirming run. */
   readonly result: SimulationResult
-  /** How many runs it took, the last one included. */
+  /** Number of runs, including the last one. */
   readonly runs: number
-  /** Nothing smaller was found because nothing more was tried. */
+  /** The bound that ended the search, if one did. */
   readonly endedBy: keyof ShrinkBounds | undefined
 }
 
 /**
- * Makes a run that broke a law smaller: the fewest faults, then the fewest ticks, that break the same law. What it gives has
- * been run once more. `undefined`: the faults that struck do not break the law again, so that something in the run follows
- * neither from its seed nor from its options.
- *
- * @param options those of the run
+ * Shrinks a run that broke a law to the fewest faults, then the fewest ticks, that break the same law, and confirms the
+ * case with one more run.
+ * `undefined`: the same faults do not break the law again, so something follows neither from the seed nor from the
+ * options.
  */
 export async function shrink<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
@@ -47,7 +46,6 @@ export async function shrink<S extends ServiceSet = ServiceSet>(
   return shrinking.confirmed()
 }
 
-/** What a run is made of, beside its seed and options. */
 type Case = Pick<ShrunkCase, 'faults' | 'latencyMs'>
 
 const hurries: readonly NonNullable<SimulateOptions['latencyMs']>[] = [
@@ -74,7 +72,7 @@ class Shrinking {
     this.#best = broken
   }
 
-  /** Does a list of what has struck break the law as the run did? */
+  /** Whether the list of faults that struck breaks the law again. */
   async isMadeAgain(): Promise<boolean> {
     const again: Case = { faults: this.#broken.faults, latencyMs: undefined }
     this.#best = await this.#run(again)
@@ -83,7 +81,7 @@ class Shrinking {
     return isSame
   }
 
-  /** Does it break the same law? The best of what does is kept. */
+  /** Whether a case breaks the same law. The best such case is kept. */
   async breaks({ faults, latencyMs }: Partial<Case>): Promise<boolean> {
     const tried: Case = { faults: faults ?? this.#best.faults, latencyMs: latencyMs ?? this.#latencyMs }
     const key = JSON.stringify(tried)
@@ -100,19 +98,21 @@ class Shrinking {
     return isSame
   }
 
-  /** Leaves out faults for as long as the law is broken without them. */
+  /** Leaves out faults as long as the law stays broken. */
   async dropFaults(): Promise<void> {
     const { faults } = this.#best
-    // None at all is what one would like best, and what a mistake in a behaviour comes to.
+    // No fault at all is the best case, and the usual one for a mistake in a behaviour.
     if (faults.length === 0 || (await this.breaks({ faults: [] }))) return
     const { default: fc } = await import('fast-check')
-    // A fault stays what and where it is; the list alone gets shorter.
+    // A fault stays what and where it is; only the list gets shorter.
     const lists = fc.array(fc.noShrink(fc.constantFrom(...faults)), { maxLength: faults.length, size: 'max' })
     const holds = fc.asyncProperty(lists, async (list) => !(await this.breaks({ faults: list })))
     await fc.check(holds, { seed: 1, numRuns: 1, examples: [[[...faults]]], endOnFailure: false })
   }
 
-  /** One fault at an earlier place may do what several do, and strikes sooner: alone first, then each in its list. */
+  /**
+   * One fault at an earlier place may do what several do, and strikes sooner: try it alone first, then within the list.
+   */
   async moveFaults(): Promise<void> {
     const singles = [
       ...new Map(this.#best.faults.map((fault) => [`${fault.what} ${placeOf(fault).kind}`, fault])).values(),
@@ -132,7 +132,6 @@ class Shrinking {
     }
   }
 
-  /** What takes its time takes a moment. */
   async shortenFaults(): Promise<void> {
     for (const index of this.#best.faults.keys()) {
       const { faults } = this.#best
@@ -142,14 +141,14 @@ class Shrinking {
     }
   }
 
-  /** Models and tools take no time, those that say themselves how long they take aside. */
+  /** Removes latencies, except of models and tools that specify their own. */
   async hurry(): Promise<void> {
     for (const hurry of hurries) {
       if (this.#latencyMs === undefined) await this.breaks({ latencyMs: { ...this.#options.latencyMs, ...hurry } })
     }
   }
 
-  /** The best case, if it can be made again from what it is said to be made of. */
+  /** The best case, if it can be reproduced. */
   async confirmed(): Promise<ShrunkCase | undefined> {
     const { faults } = this.#best
     const latencyMs = this.#latencyMs
@@ -175,7 +174,7 @@ class Shrinking {
   }
 }
 
-/** So many places before a fault's own are tried, the first ones first. */
+/** Cap on earlier places tried for a fault. */
 const maxPlaces = 12
 
 function placeOf({ at }: Fault): { readonly kind: string; readonly number: number } {
@@ -183,7 +182,7 @@ function placeOf({ at }: Fault): { readonly kind: string; readonly number: numbe
   return { kind, number: Number(number) }
 }
 
-/** The places of the same kind before that of a fault, and its own, which it may have alone. */
+/** Places of the same kind, up to the fault's own. */
 function earlierPlaces(fault: Fault): string[] {
   const { kind, number } = placeOf(fault)
   const count = Math.min(number, maxPlaces)

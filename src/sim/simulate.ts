@@ -12,47 +12,46 @@ import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
 import type { Violation } from './run-recorder.ts'
 
-/** What became of a simulated run. */
+/** The result of a simulated run. */
 export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly seed: number
-  /** Every law held, and the run came to its end. */
+  /** Every law held, and the run reached its end. */
   readonly ok: boolean
-  /** What was broken first; nothing went on after it. */
+  /** The first violation, which ended the run. */
   readonly violation: Violation | undefined
-  /** The root world as it was last. */
+  /** The final root world. */
   readonly world: World
-  /** The worlds of all sessions as they were last, and the root, by label. */
+  /** The final worlds of the root and all sessions, by label. */
   readonly worlds: ReadonlyMap<string, WatchedWorld>
   /** SHA-256 of the root world. */
   readonly hash: string
   readonly trace: Trace
-  /** The faults that struck, in order: passed as `faults`, they make the same run again. */
+  /** The faults that struck, in order: passed as `faults`, they reproduce the run. */
   readonly faults: readonly Fault[]
   readonly ticks: number
   readonly crashes: number
-  /** How often a law was asked. */
+  /** Number of law checks. */
   readonly checks: number
   /** World time that passed, in milliseconds. */
   readonly virtualMs: number
-  /** What the simulated services have become. */
+  /** Final states of the simulated services. */
   readonly services: ServiceStates<S>
-  /** What used the real clock or real dice. */
+  /** Uses of the real clock or real randomness. */
   readonly realUses: readonly RealUse[]
-  /** What a recording had no answer to, in order: the first says what makes this run another one. */
+  /** Calls without an answer in the recording, in order: the first says where the run diverged. */
   readonly missed: readonly Missed[]
 }
 
 /**
- * Runs a world under a seed, on a virtual clock, with faults, until nothing is in flight and nothing is due or a law is
- * broken. The same seed gives the same run.
- *
- * @throws `invalid-argument`; what `world` throws. That a law was broken is no error: the result says it.
+ * Runs a world under a seed, on a virtual clock and with faults, until nothing is in flight or due, or a law is broken.
+ * The same seed gives the same run.
+ * @throws `invalid-argument`; what `world` throws. A broken law is no error: the result reports it.
  */
 export async function simulate<S extends ServiceSet = ServiceSet>(
   options: SimulateOptions<S>,
 ): Promise<SimulationResult<S>> {
   const simulation = new Simulation(checkedOptions(options as SimulateOptions))
-  // Loaded in the midst of a process's first run, they could come between calls that are settled at the same instant.
+  // Loaded during a process's first run, they could come between calls that settle at the same instant.
   if (needsPrices(simulation.options.models)) await loadPrices()
   await loadTokenizer()
   await simulation.run()

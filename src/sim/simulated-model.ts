@@ -5,10 +5,10 @@ import type { Range } from './chance.ts'
 import type { Fault, FaultName } from './fault.ts'
 import type { SimulatedCall, SimulatedWork } from './simulated-work.ts'
 
-/** How long models take that do not say it themselves. */
+/** Latency of models that specify none. */
 export const defaultModelLatencyMs: Range = [200, 8_000]
 
-/** A provider under a simulation: its latency is drawn from the seed, and faults strike its calls. */
+/** A simulated provider: its latency is drawn from the seed, and faults strike its calls. */
 export function simulatedModel(
   name: string,
   inner: ModelProvider,
@@ -44,7 +44,7 @@ interface Asked {
   readonly call: SimulatedCall
   readonly request: ModelRequest
   readonly context: ModelContext
-  /** So long it has waited already. */
+  /** The latency that has already passed. */
   readonly waitMs: number
 }
 
@@ -65,7 +65,7 @@ async function asked({ inner, work, call, request, context, waitMs }: Asked): Pr
   return spoilt === undefined ? outcome : { ok: true, value: spoiled(spoilt.what, outcome.value) }
 }
 
-/** Of what a model says that it takes, so much has passed before it is called: that it does not sleep again. */
+/** A sleep from which the latency that already passed is subtracted. */
 function restOf(passedMs: number, sleep: ModelContext['sleep']): ModelContext['sleep'] {
   let leftMs = passedMs
   return async (durationMs) => {
@@ -76,7 +76,7 @@ function restOf(passedMs: number, sleep: ModelContext['sleep']): ModelContext['s
   }
 }
 
-/** These leave nothing of the answer, so that the model is not even asked. */
+/** Faults that leave nothing of the answer: the model is not called. */
 const failures: { readonly [N in FaultName]?: Failure } = {
   'model.rateLimited': { kind: 'rate-limited', message: 'Too many requests.' },
   'model.rateLimitedFor': { kind: 'rate-limited', message: 'Too many requests.' },

@@ -23,29 +23,26 @@ import type { Clock } from '../engine/loop/clock.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { SessionPool } from '../engine/children/pool.ts'
 
-/** What a process needs of the simulation that it lives in. */
 interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly options: CheckedOptions
   readonly clock: VirtualClock
-  /** The tools of this run, which know its services. */
+  /** Made for this run's services. */
   readonly tools: readonly Tool[]
   /** Outlives the process; absent: nothing is kept. */
   readonly store: Store | undefined
-  /** Until when the store's disk is full. */
   readonly disk: { fullUntilMs: number }
-  /** Under which the store has the root world. */
+  /** The root world's name in the store. */
   readonly name: string
-  /** Made for this process: it has the systems from here, and the rest if the store has no such world. */
+  /** Made for this process: the source of its systems, and of the rest if the store has no such world. */
   readonly world: World
   readonly components: () => readonly Component[]
   readonly seams: Pick<Required<HostSeams>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
   readonly pool: (event: PoolEvent) => void
   readonly heard: (event: RunnerEvent) => void
-  /** Answers out of a recording, if there is one. */
   readonly replayed: ReplayedRun | undefined
 }
 
-/** One life of the program under test: a Runner, its Host, and all that dies with them. */
+/** One life of the simulated program: a Runner, its Host, and all that dies with them. */
 export class SimulatedProcess {
   readonly #parts: ProcessParts
   readonly #clock: ProcessClock
@@ -69,28 +66,28 @@ export class SimulatedProcess {
       state: () => this.#state,
       now: () => clock.now(),
       crash: (fault: Fault) => this.#crash(fault),
-      // What waits for a commit that never comes holds nothing up.
+      // Work waiting for a commit that never finishes must not stop the clock.
       parked: (what?: 'tick') => this.#clock.end(what),
     }
     this.#store = store && new FaultyStore(store, owner)
   }
 
-  /** Resolves when it has died, with what killed it. */
+  /** Resolves when it dies, with the fault that killed it. */
   get dead(): Promise<Fault> {
     return this.#dead.promise
   }
 
-  /** What has killed it, or will. */
+  /** The fault that killed it, or will. */
   get doom(): Fault | undefined {
     return this.#dyingOf
   }
 
-  /** Is something on its way into a world of it? The run is not over before that has come in. */
+  /** Whether an input is on its way into a world. The run does not end before it arrives. */
   get isExpecting(): boolean {
     return this.#coming > 0
   }
 
-  /** Resolves once the next thing that is on its way has come in. */
+  /** Resolves once the next input on its way has arrived. */
   async arrival(): Promise<void> {
     if (this.#coming > 0) await new Promise<void>((resolve) => this.#expecting.push(resolve))
   }
@@ -99,7 +96,7 @@ export class SimulatedProcess {
     return this.#state === 'dead' ? undefined : this.#runner
   }
 
-  /** Takes the world up, as the store has it or as it was made. */
+  /** Opens the world from the store, or starts the given one. */
   async start(): Promise<void> {
     const { name, world, components, heard, options } = this.#parts
     const store = this.#store
@@ -120,7 +117,7 @@ export class SimulatedProcess {
       const hear = (event: RunnerEvent): void => {
         if (this.#state !== 'dead') heard(event)
       }
-      // Without a listener, events are not even made.
+      // Without a listener, no events are created.
       if (Object.keys(options.users).length > 0) this.#runner.on('*', hear)
       await this.#runner.start()
     } finally {
@@ -128,14 +125,13 @@ export class SimulatedProcess {
     }
   }
 
-  /** Ends it as a crash does: nothing of it goes on, and its locks are free. */
+  /** Ends it like a crash: nothing goes on, and its locks are free. */
   async kill(): Promise<void> {
     this.#state = 'dead'
     this.#clock.die()
     await this.#store?.release()
   }
 
-  /** Lets go of everything in an orderly way. */
   async stop(): Promise<void> {
     await this.#runner?.stop()
     this.#state = 'dead'
@@ -184,7 +180,7 @@ export class SimulatedProcess {
         if (this.#state === 'alive') seams.ended(driven)
       },
       ticked: (driven, step) => {
-        // What is in the store is seen, though its process may be dead by now.
+        // Ticks in the store are observed even if their process is dead by now.
         if (this.#state === 'dead' && this.#store === undefined) return
         seams.ticked(driven, step)
         if (this.#dyingOf?.what === 'crash.afterCommit') this.#die(this.#dyingOf)
@@ -204,7 +200,10 @@ export class SimulatedProcess {
     }
   }
 
-  /** A fault of the store kills it: at once, once the ticks of the transaction were seen, or when what they began has ended. */
+  /**
+   * A fault of the store kills it: at once, after the ticks of the transaction were observed, or after the work they
+   * started.
+   */
   #crash(fault: Fault): void {
     if (this.#state !== 'alive') return
     this.#dyingOf = fault
@@ -225,20 +224,19 @@ export class SimulatedProcess {
   }
 }
 
-/** So long a process goes on that can write nothing any more. */
+/** How long a process that can write nothing more goes on. */
 const maxDyingMs = 60_000
 
-/** What decides how something reaches its world. */
 interface DeliveryParts {
   readonly plan: FaultPlan
   readonly clock: Clock
   readonly struck: (fault: Fault) => void
   readonly label: (world: string) => string
-  /** Something is on its way from here on, until the function that this gives is called. */
+  /** Marks an input as on its way until the returned function is called. */
   readonly onItsWay: () => () => void
 }
 
-/** Brings what the work of an effect has come to into its world: at once, or as a fault has it. */
+/** Brings an outcome into its world: at once, or as a fault decides. */
 function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: StandardInput, enter: () => void): void {
   const { plan, clock, label, onItsWay, struck } = parts
   if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
@@ -250,7 +248,7 @@ function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: Standard
     return enter()
   }
   const arrived = onItsWay()
-  // Whatever comes in meanwhile overtakes it.
+  // Whatever arrives meanwhile overtakes it.
   clock.at(clock.now() + (fault.ms ?? 0), () => {
     arrived()
     enter()

@@ -4,14 +4,14 @@ import type { Range } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { SimulatedWork } from './simulated-work.ts'
 
-/** How long tools take beyond what they sleep themselves. */
+/** Latency of tools, beyond what they sleep themselves. */
 export const defaultToolLatencyMs: Range = [1, 400]
 
 const oversizedChars = 1_000_000
 
 /**
- * A tool under a simulation: part of its latency, which the seed decides, passes before the handler runs, and part after
- * it, so that a crash may come between what it did and what is known of it.
+ * A simulated tool: part of its latency passes before the handler runs and part after it, so that a crash may separate
+ * the work from its outcome.
  */
 export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range): Tool {
   const { name } = inner.declaration
@@ -39,7 +39,7 @@ export function simulatedTool(inner: Tool, work: SimulatedWork, latencyMs: Range
 function spoiled(fault: Fault | undefined, output: ToolOutput): ToolOutput {
   if (fault?.what === 'tool.throwsLate') throw new Error('The connection was reset.')
   if (fault?.what === 'tool.oversized') return { content: [{ type: 'text', text: 'x'.repeat(oversizedChars) }] }
-  // A handler that is not checked may give anything.
+  // An unchecked handler may return anything.
   if (fault?.what === 'tool.invalid') return z.custom<ToolOutput>(() => true).parse({ content: [{ type: 'text' }] })
   return output
 }

@@ -6,35 +6,34 @@ import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
 import { describeValue } from './describe-value.ts'
 
-/** What a simulated user does about something seen. */
+/** What a simulated user does in response to an event. */
 export type UserAct =
-  /** Answers the approval that was just asked for. */
+  /** Answers the approval of the event. */
   | { readonly approve: boolean; readonly reason?: string }
-  /** Says something to an agent of the root world. @default `to`: the agent of the event */
+  /** Sends a message to an agent of the root world. @default `to`: the agent of the event */
   | { readonly say: string; readonly to?: Entity }
-  /** Stops what an agent of the root world has under way. */
+  /** Cancels the work of an agent of the root world. */
   | { readonly cancel: Entity; readonly reason?: string }
-  /** Has the conversation of an agent of the root world compacted. */
+  /** Compacts the conversation of an agent of the root world. */
   | { readonly compact: Entity; readonly focus?: string }
-  /** Says that the task of an agent of the root world is done. */
+  /** Marks the task of an agent of the root world as done. */
   | { readonly checkpoint: Entity; readonly note?: string }
-  /** Lets an agent of the root world go on that has reached its cost ceiling, and raises the ceiling of its life. */
+  /** Lets an agent of the root world continue past its cost ceiling, and raises the ceiling of its lifetime. */
   | { readonly resetCostCeiling: Entity; readonly addSessionUsd?: number }
   /**
-   * Changes the root world, as a program does with `runner.change`. What it throws changes nothing, and is not tried again.
-   * It may be made twice, if the process dies before its commit is confirmed.
+   * Changes the root world, like `runner.change`. If it throws, nothing changes and it is not retried. It may run twice
+   * if the process dies before its commit is confirmed.
    */
   | { readonly change: (world: World) => void }
 
-/** What a user has in front of them besides the event. */
 interface Heard {
-  /** What the agent of the event has said last, such as its answer at `turn-ended`: agents of the root world alone. */
+  /** The last words of the event's agent, such as its answer at `turn-ended`; root world only. */
   readonly text: string | undefined
 }
 
 /**
- * What a simulated user does: acts as a function of what is seen, which is every event of every world. Keep it free of
- * counters and other state: after a crash, events of the newest tick are emitted again.
+ * A function of each event of every world. Keep it free of state: after a crash, events of the newest tick are emitted
+ * again.
  */
 export type UserBehaviour = (seen: RunnerEvent, heard: Heard) => UserAct | readonly UserAct[] | undefined
 
@@ -43,13 +42,12 @@ export interface SimulatedUserOptions {
   readonly reactionMs?: Range
 }
 
-/** Sees events of all worlds, and answers, speaks or cancels. */
 export interface SimulatedUser {
   readonly behaviour: UserBehaviour
   readonly reactionMs: Range
 }
 
-/** A simulated user. What they do goes in once, whatever crashes in between. @throws `invalid-argument` */
+/** A user whose acts are committed exactly once, whatever crashes. @throws `invalid-argument` */
 export function simulatedUser(behaviour: UserBehaviour, options: SimulatedUserOptions = {}): SimulatedUser {
   if (typeof behaviour !== 'function') {
     throw new EntiaError(
@@ -72,7 +70,7 @@ const actFields = {
   change: 'function',
 } as const
 
-/** What is wrong with what a behaviour gives, which is often plain JavaScript; `undefined`: it is an act, or nothing. */
+/** What is wrong with the value a behaviour returned; `undefined`: it is valid. */
 export function actFault(given: unknown): string | undefined {
   const acts: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
   const wrong = acts.findIndex((act) => !isAct(act))

@@ -12,69 +12,64 @@ import type { FaultPlan } from './fault-plan.ts'
 import { actFault, type SimulatedUser, type UserAct, type UserBehaviour } from './simulated-user.ts'
 import { inSimulation, type RealUse } from './real-use.ts'
 
-/** What users outside the worlds need of a simulation. */
 interface SimulatedUsersParts {
   readonly users: Readonly<Record<string, SimulatedUser>>
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly clock: Clock
-  /** Puts an input into the root world, once under an id. Resolves once it is committed. */
+  /** Posts an input to the root world, once under an id. Resolves once it is committed. */
   readonly post: (input: StandardInput, id: string) => Promise<void>
   /** Changes the root world. Resolves once that is committed, or the change has thrown. */
   readonly change: (change: (world: World) => void) => Promise<void>
   readonly struck: (fault: Fault) => void
-  /** What the agent of an event has said last. */
+  /** The last words of the event's agent. */
   readonly textOf: (event: RunnerEvent) => string | undefined
-  /** A user used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
-  /** A behaviour cannot be gone on with: it threw, or gave what is no act. */
+  /** A behaviour threw, or returned an invalid act. */
   readonly broke: (message: string) => void
   readonly acted: (user: string, deed: Deed) => void
 }
 
-/** What a user does to the root world. */
 export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
-/** Simulated users, and whatever strikes from outside: they outlive every crash, and what they do goes in once. */
+/** Simulated users, and faults in their name. They outlive every crash, and what they do is committed once. */
 export class SimulatedUsers {
   readonly #parts: SimulatedUsersParts
-  /** What was decided and is not committed yet, by the id under which it goes in. */
+  /** Planned and not committed, by input id. */
   readonly #pending = new Map<string, Deed>()
   readonly #due = new Set<string>()
   #quiet: PromiseWithResolvers<void> | undefined
   #seen = new Set<string>()
   #isUp = false
-  /** Of the process that is up: what was posted to one before is lost. */
+  /** Number of the current process: posts to earlier ones are lost. */
   #life = 0
 
   constructor(parts: SimulatedUsersParts) {
     this.#parts = parts
   }
 
-  /** Is anybody about to do something? */
   get isBusy(): boolean {
     return this.#pending.size > 0
   }
 
-  /** Resolves once no user is, or the Runner has refused something: it may have failed. */
+  /** Resolves once nothing is pending, or the Runner has refused something: it may have failed. */
   async quiet(): Promise<void> {
     if (!this.isBusy) return
     await (this.#quiet ??= Promise.withResolvers<void>()).promise
   }
 
-  /** The process is up: what it may have lost goes in again. */
+  /** Posts again what the last process may have lost. */
   resume(): void {
     this.#isUp = true
     this.#life++
     for (const id of this.#due) this.#send(id)
   }
 
-  /** The process is gone. */
   pause(): void {
     this.#isUp = false
   }
 
-  /** Users see an event of a committed tick; after a crash it may come again. */
+  /** An event of a committed tick; it may be repeated after a crash. */
   see(event: RunnerEvent): void {
     const { users, chance } = this.#parts
     if (!('index' in event && 'tick' in event) || Object.keys(users).length === 0) return
@@ -91,7 +86,7 @@ export class SimulatedUsers {
     }
   }
 
-  /** A tick of the root world is committed: a fault may strike now. */
+  /** A tick of the root world is committed: a fault may strike. */
   ticked(world: World): void {
     const { plan } = this.#parts
     if (!plan.has('users')) return
@@ -116,7 +111,7 @@ export class SimulatedUsers {
     return said(agent, `By the way (${at}).`)
   }
 
-  /** The acts of a behaviour. One that throws or returns something else breaks the run. */
+  /** The acts of a behaviour. If it throws or returns something else, the run breaks. */
   #asked(name: string, behaviour: UserBehaviour, event: RunnerEvent): ReturnType<UserBehaviour> {
     const { broke, textOf, usedReal } = this.#parts
     const who = `user '${name}'`
@@ -151,7 +146,7 @@ export class SimulatedUsers {
     this.#quiet = undefined
   }
 
-  /** @param tries how often it was refused by the Runner that is up */
+  /** @param tries how often the current Runner refused it */
   #send(id: string, tries = 0): void {
     const deed = this.#pending.get(id)
     if (deed === undefined) return
@@ -163,7 +158,7 @@ export class SimulatedUsers {
       this.#due.delete(id)
       if (this.#pending.size === 0) this.#settle()
     }
-    // What a Runner does not take goes to the next one if this one is failing; if it is not, users try again for a while.
+    // A failing Runner leaves it to the next one; otherwise retry for a while.
     const refused = (): void => {
       this.#settle()
       if (tries >= maxTries) forget()
@@ -174,7 +169,6 @@ export class SimulatedUsers {
   }
 }
 
-/** How often, and how long after it was refused, users try to get something in again. */
 const maxTries = 5
 const againMs = 1_000
 

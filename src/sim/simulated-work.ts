@@ -9,45 +9,39 @@ import type { FaultPlan } from './fault-plan.ts'
 import { never } from './process-clock.ts'
 import { inSimulation, presentWorker, type RealUse, type Worker } from './real-use.ts'
 
-/** A call of a model or a tool that is about to be made. */
 interface CallFacts {
   readonly kind: 'model' | 'tool'
-  /** Of the tool, or of the model's provider. */
+  /** Name of the tool, or of the model's provider. */
   readonly name: string
-  /** `<world>/<effect>`, as the Runner gives it. */
+  /** `<world>/<effect>` */
   readonly key: string
   readonly attempt: number
-  /** The world that calls. @default that of the key; a session that is resumed has keys of the one that it goes on with */
+  /** The calling world. @default that of the key; a resumed session has keys of the session it resumes */
   readonly world?: string
-  /** What a model is asked. Absent: it is a tool that is called. */
+  /** Absent for tools. */
   readonly request?: ModelRequest
 }
 
-/** A call that begins. */
 export interface BegunCall extends CallFacts {
   /** The label of its world. */
   readonly label: string
   readonly effect: Entity
 }
 
-/** What simulated work needs of the process that does it. */
 export interface WorkOwner {
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly underway: Underway
   readonly isDead: () => boolean
   readonly struck: (fault: Fault) => void
-  /** Work begins. */
   readonly called: (call: BegunCall) => void
-  /** Work has used the real clock or real dice. */
   readonly usedReal: (use: RealUse) => void
-  /** A model cannot be gone on with: it threw, or gave no answer. */
+  /** A model threw, or returned no answer. */
   readonly modelBroke: (message: string) => void
-  /** A world's label. */
   readonly label: (world: string) => string
 }
 
-/** What a simulated call goes by, and who works on it. */
+/** A simulated call, and the worker to whom its use of the real clock is attributed. */
 export class SimulatedCall {
   /** Its place, such as `team tool 3`. */
   readonly at: string
@@ -57,7 +51,7 @@ export class SimulatedCall {
   readonly #label: string
   readonly #sleep: Sleep
 
-  /** @param outer whose business the clock is */
+  /** @param outer the worker to whom the clock belongs */
   constructor(owner: WorkOwner, facts: CallFacts, label: string, outer: Worker | undefined, sleep: Sleep) {
     this.#owner = owner
     this.#outer = outer
@@ -76,15 +70,11 @@ export class SimulatedCall {
     return this.#owner.chance
   }
 
-  /** It has used the real clock or real dice. */
   tell(use: RealUse): void {
     this.#owner.usedReal(use)
   }
 
-  /**
-   * Does something of it in its name, after so much time if it is to take any. Until then there is a timer and nothing
-   * else: a crowd waits for long.
-   */
+  /** Runs work as this call, after a delay if there is one. Until then only a timer exists: crowds wait long. */
   async does<T>(work: () => T | Promise<T>, afterMs?: number): Promise<T> {
     if (afterMs !== undefined) await this.#sleep(afterMs)
     const { underway, isDead } = this.#owner
@@ -102,7 +92,7 @@ export class SimulatedCall {
     }
   }
 
-  /** Sleeps in the midst of it on the simulation's clock, whose business is not this call's. */
+  /** Sleeps on the simulation's clock, whose work is not attributed to this call. */
   async sleep(durationMs: number): Promise<void> {
     const { underway, isDead } = this.#owner
     underway.end(this)
@@ -117,7 +107,7 @@ export class SimulatedCall {
 
 type Sleep = EffectContext['sleep']
 
-/** Calls of models and tools as one simulated process makes them: they die with it, and faults strike them. */
+/** Makes the model and tool calls of one simulated process: they die with it, and faults strike them. */
 export class SimulatedWork {
   readonly #owner: WorkOwner
   readonly #outer = presentWorker()
@@ -126,11 +116,7 @@ export class SimulatedWork {
     this.#owner = owner
   }
 
-  /**
-   * Makes a call, under the place that it has in the run.
-   *
-   * @param course what becomes of it, and when
-   */
+  /** @param course performs the call */
   call<T>(facts: CallFacts, sleep: Sleep, course: (call: SimulatedCall) => Promise<T>): Promise<T> {
     const { isDead, called, label } = this.#owner
     if (isDead()) return never()
@@ -142,7 +128,7 @@ export class SimulatedWork {
     return course(call)
   }
 
-  /** A model threw, or gave no answer: the run is over, with what was thrown. */
+  /** Breaks the run because a model threw, or returned no answer. */
   broke({ at, name }: SimulatedCall, what: string, error?: unknown): void {
     if (this.#owner.isDead()) return
     const thrown =
@@ -158,11 +144,10 @@ export class SimulatedWork {
   }
 }
 
-/** Work of a simulation that goes on in real time: handlers and scripts that have neither ended nor sleep. */
+/** Work that takes real time: handlers and scripts that neither ended nor sleep. */
 export class Underway {
   readonly #awake = new Set<Worker>()
 
-  /** Who is at work. */
   get names(): readonly string[] {
     return [...this.#awake].map(({ name }) => name)
   }
@@ -171,7 +156,7 @@ export class Underway {
     this.#awake.add(worker)
   }
 
-  /** It has ended, or sleeps on the simulation's clock, which is no work. */
+  /** The worker ended, or sleeps on the simulation's clock. */
   end(worker: Worker): void {
     this.#awake.delete(worker)
   }

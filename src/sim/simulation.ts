@@ -25,7 +25,7 @@ import { SimulatedProcess } from './simulated-process.ts'
 import { Underway } from './simulated-work.ts'
 import { RunRecorder } from './run-recorder.ts'
 
-/** One run of a world under a seed, over all its crashes. */
+/** One run of a world under a seed, through all its crashes. */
 export class Simulation {
   readonly options: CheckedOptions
   readonly plan: FaultPlan
@@ -41,9 +41,9 @@ export class Simulation {
   #process: SimulatedProcess | undefined
   #replayed: ReplayedRun | undefined
   readonly #recorded: RecordedStart | undefined
-  /** The root world as this life of the process made it: its systems are this life's own. */
+  /** The root world as made for the current process, which owns its systems. */
   #made: World | undefined
-  /** Made once: under it the store has the world. */
+  /** The root world's name in the store. */
   #name = ''
 
   constructor(options: CheckedOptions) {
@@ -54,7 +54,7 @@ export class Simulation {
     this.plan = new FaultPlan(chance, faults)
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
     this.services = Object.fromEntries(running)
-    // The same run whichever of its faults are left out: with a store or without one is not for them to say.
+    // Which faults are left out must not decide about the store: a shrunk run would differ.
     const hasFaults = isList(faults) || Object.keys(faults).length > 0
     const needsStore = hasFaults || recording !== undefined
     this.#store = madeStore(options.store) ?? (needsStore ? memoryStore() : undefined)
@@ -86,7 +86,6 @@ export class Simulation {
     })
   }
 
-  /** What a recording had no answer to. */
   get missed(): readonly Missed[] {
     return this.#replayed?.missed ?? []
   }
@@ -96,12 +95,11 @@ export class Simulation {
     return this.#clock.now()
   }
 
-  /** The root world as it was last. */
+  /** The latest root world. */
   get world(): World {
     return this.recorder.worlds.get(this.#name)?.world ?? (this.#made as World)
   }
 
-  /** Runs it to its end: until nothing is in flight and nothing is due, or something is wrong. */
   async run(): Promise<void> {
     const { recorder } = this
     this.#made = this.#make()
@@ -124,7 +122,7 @@ export class Simulation {
     }
   }
 
-  /** A fault of a list that found no place tests nothing: the run is another one than it was pasted from. */
+  /** A listed fault that found no place tests nothing: the run differs from the one it was pasted from. */
   #faultsStruck(): void {
     const { plan, recorder } = this
     const [missed] = plan.missed
@@ -150,7 +148,7 @@ export class Simulation {
     if (recorder.violation !== undefined) return true
     if (end === undefined) {
       if (process.doom === undefined) await Promise.race([process.stop(), process.dead])
-      // It may have died of the very last thing that it wrote.
+      // Its last write may have killed it.
       end = process.doom
       if (end === undefined) return true
     }
@@ -173,7 +171,7 @@ export class Simulation {
 
   #start(): SimulatedProcess {
     const { options, plan, services, recorder } = this
-    // What a closure of a system or a tool keeps dies with its process.
+    // State in closures of systems and tools dies with the process.
     if (recorder.crashes > 0) this.#made = this.#make()
     const world = this.#made as World
     const tools = typeof options.tools === 'function' ? options.tools(services) : options.tools
@@ -204,7 +202,7 @@ export class Simulation {
       seams: {
         newRun: () => this.#recorded?.run,
         began: (driven) => {
-          // Every second seed finds out whether the `wakes` of a system lack something.
+          // Every second seed checks whether the `wakes` of a system miss something.
           checkWakes(driven.world, options.seed % 2 === 1)
           recorder.began(driven)
         },
@@ -219,7 +217,7 @@ export class Simulation {
     })
   }
 
-  /** Ids of sessions are made of a world's seed and run: those of a recording make the same again. */
+  /** Session ids are made from a world's seed and run: those of a recording reproduce its ids. */
   #make(): World {
     const { recording, seed, world } = this.options
     return madeAnew(world(recording?.seed ?? seed))
@@ -248,7 +246,7 @@ export class Simulation {
     })
   }
 
-  /** Resolves once there is nothing more to do, for the world and for the users. */
+  /** Resolves once the world and the users have nothing left to do. */
   async #idle(process: SimulatedProcess): Promise<void> {
     await process.start()
     this.#users.resume()
@@ -263,7 +261,7 @@ export class Simulation {
     }
   }
 
-  /** @param source where such a thing comes from that is the same in every run */
+  /** @param source where to get a reproducible value instead */
   #usedReal(use: RealUse, source = "the tool's context or a service"): void {
     if (this.realUses.some(({ name, used }) => name === use.name && used === use.used)) return
     this.realUses.push(use)
@@ -272,7 +270,7 @@ export class Simulation {
     this.#isReal(`${use.name} used ${use.used}. ${advice}.`)
   }
 
-  /** Work that takes real time is named, since no seed decides how long it takes. */
+  /** Names work that takes real time, since no seed decides how long it takes. */
   #stands(): void {
     const { names } = this.#underway
     const who = names.length > 0 ? names.join(', ') : 'something that is neither a tool nor a model'
@@ -284,7 +282,7 @@ export class Simulation {
     this.recorder.break('real-time-in-simulation', meaning, message)
   }
 
-  /** Nothing is due or at work. Unless the run is idle, something waits for what cannot come. */
+  /** Nothing is due or at work. Unless the run is idle, something waits forever. */
   #whenQuiet(): void {
     const { recorder } = this
     const runner = this.#process?.runner
@@ -327,10 +325,10 @@ export class Simulation {
   }
 }
 
-/** How long it takes until a process that has died is started again. */
+/** Delay before a dead process restarts, in milliseconds. */
 const restartMs = [0, 3_000] as const
 
-/** The date on which every simulation begins: 1 January 2030. */
+/** 1 January 2030. */
 const firstDateMs = 1_893_456_000_000
 
 function madeStore(make: CheckedOptions['store']): Store | undefined {

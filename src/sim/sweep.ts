@@ -13,45 +13,43 @@ import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
-/** What is run under each seed, and how many seeds there are. */
+/** What is run, and under how many seeds. */
 export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> extends Omit<
   SimulateOptions<S>,
   'seed' | 'onTrace' | 'world'
 > {
-  /** Makes the root world of a run, as `simulate` takes it; with `cases`, that of this case. */
+  /** Makes the root world, as for `simulate`; with `cases`, of this case. */
   readonly world: (seed: number, one: C) => World
-  /** What is run besides the seeds, such as the tasks of a benchmark: each case under each seed. @default none */
+  /** Each case is run under each seed. @default none */
   readonly cases?: readonly C[]
-  /** Options of one case, which go before the others: models, tools, users, services, laws. */
+  /** Options of one case, which override the others: models, tools, users, services, laws. */
   readonly forCase?: (one: C) => Partial<Omit<SimulateOptions<S>, 'seed' | 'onTrace' | 'world'>>
-  /** How many seeds. */
+  /** Number of seeds. */
   readonly seeds: number
-  /** The first one. @default 1 */
+  /** The first seed. @default 1 */
   readonly from?: number
-  /** Whether the first failure is made smaller. @default true */
+  /** Shrink the first failure. @default true */
   readonly shrink?: boolean
-  /** Whether runs go on after a failure. @default false */
+  /** Continue after a failure. @default false */
   readonly keepGoing?: boolean
-  /** Told after each run. */
+  /** Called after each run. */
   readonly onProgress?: (progress: SweepProgress) => void
-  /** Gets the whole result of each run, with its case. */
+  /** Called with the result of each run, and its case. */
   readonly onResult?: (result: SimulationResult, one: C) => void
 }
 
-/** One run of a sweep. */
 export interface SweepRun {
   readonly seed: number
-  /** Index of its case; absent: the sweep has none. */
+  /** Index of its case; absent without cases. */
   readonly case?: number
   readonly ok: boolean
-  /** What it broke. */
+  /** The law it broke. */
   readonly law?: string
 }
 
-/** How far a sweep is. */
 export interface SweepProgress {
   readonly done: number
-  /** How many runs there will be: seeds, for each case. */
+  /** Number of runs in total: seeds for each case. */
   readonly seeds: number
   readonly failures: number
   /** Real time of the runs so far, in milliseconds. */
@@ -61,49 +59,46 @@ export interface SweepProgress {
 /** The first run of a sweep that broke a law. */
 export interface SweepFailure {
   readonly result: SimulationResult
-  /** `undefined`: it was not asked for, or the run could not be made again. */
+  /** `undefined`: not requested, or not reproducible. */
   readonly shrunk: ShrunkCase | undefined
-  /** The report of `failureReport`, with a test to paste. */
+  /** Includes a test to paste. */
   readonly report: string
 }
 
-/** What became of the runs of a sweep, counted. The same options give the same, real time aside. */
+/** Totals of a sweep. Reproducible except for real time. */
 export interface SweepResult {
-  /** Every law held in every run. */
   readonly ok: boolean
   readonly runs: number
-  /** How many runs broke a law. */
+  /** Number of runs that broke a law. */
   readonly failures: number
-  /** The seeds of these, at most the first 100. */
+  /** Their seeds, at most the first 100. */
   readonly failed: readonly number[]
-  /** In how many runs each law was broken. */
+  /** Number of runs that broke each law. */
   readonly broken: Readonly<Record<string, number>>
   readonly failure: SweepFailure | undefined
-  /** All runs, in order: each case under its seeds. */
+  /** All runs in order: by case, then by seed. */
   readonly results: readonly SweepRun[]
   /** How often each fault struck. */
   readonly faults: { readonly [N in FaultName]?: number }
-  /** How often a law was asked. */
+  /** Number of law checks. */
   readonly checks: number
   readonly ticks: number
   readonly crashes: number
   readonly virtualMs: number
-  /** Real time of the runs, in milliseconds, without what made the failure smaller. */
+  /** Real time of the runs in milliseconds, without shrinking. */
   readonly realMs: number
   readonly runsPerSecond: number
 }
 
 export const sweepDefaults = { from: 1, shrink: true, keepGoing: false } as const
 
-/** So many failed seeds are named. */
 export const maxFailedNamed = 100
 
 const ownNames = ['seeds', 'from', 'shrink', 'keepGoing', 'onProgress', 'onResult', 'cases', 'forCase']
 
 /**
- * Simulates the same under many seeds, one after the other, and reports on the first run that breaks a law.
- *
- * @throws `invalid-argument`; also when `world` throws, with the seed for which it did
+ * Simulates many seeds, one after the other, and reports the first run that breaks a law.
+ * @throws `invalid-argument`; also when `world` throws, with the seed
  */
 export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
   options: SweepOptions<S, C>,
@@ -112,7 +107,7 @@ export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
   const tally = new Tally()
   const total = seeds * cases.length
   let first: { readonly result: SimulationResult; readonly made: CaseOptions } | undefined
-  // Watched from the first run to the last: each time that globals are replaced, what was compiled for them is lost.
+  // Watched from the first run to the last: replacing globals discards compiled code.
   const endWatch = watchRealUse()
   try {
     for (const made of cases) {
@@ -133,10 +128,9 @@ export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
   }
 }
 
-/** What is run under each seed of one case. */
 interface CaseOptions {
   readonly simulated: SimulateOptions
-  /** The case; `undefined`: the sweep has none. */
+  /** `undefined`: the sweep has no cases. */
   readonly one: unknown
   readonly index: number | undefined
 }
@@ -162,10 +156,9 @@ async function failureOf(
   return { result, shrunk, report: named + report }
 }
 
-/** So much of a case is shown in a report, in characters. */
 const maxCaseChars = 300
 
-/** Sums over runs. What a run has left behind is let go of. */
+/** Totals over runs. Keeps no results, so that memory stays bounded. */
 class Tally {
   runs = 0
   failures = 0
@@ -251,7 +244,7 @@ function checked(options: SweepOptions) {
   return { cases: made, seeds, from, isShrinking, keepGoing, onProgress, onResult }
 }
 
-/** The cases of a sweep; one that is none, where there are none. */
+/** The cases of a sweep; without any, one placeholder. */
 function casesOf(cases: unknown): readonly { readonly one: unknown; readonly index: number | undefined }[] {
   if (cases === undefined) return [{ one: undefined, index: undefined }]
   if (Array.isArray(cases) && cases.length > 0) return cases.map((one: unknown, index) => ({ one, index }))
@@ -259,7 +252,9 @@ function casesOf(cases: unknown): readonly { readonly one: unknown; readonly ind
   throw new EntiaError('invalid-argument', `sweep(): cases must be a list of one case or more, got ${got}.`)
 }
 
-/** Fails a test if a law was broken, in a run or in any run of a sweep. @throws `law-broken` with the report; `invalid-argument` */
+/**
+ * Fails a test if a law was broken in the run or the sweep. @throws `law-broken` with the report; `invalid-argument`
+ */
 export function assertLawful(result: SimulationResult | SweepResult): void {
   if (typeof result?.ok !== 'boolean') {
     throw new EntiaError(

@@ -2,14 +2,14 @@ import type { DrivenStep } from '../engine/effects/host-seams.ts'
 import type { LogEdit } from '../world/changes.ts'
 import type { Component, Entity, Log } from '../world/component.ts'
 
-/** What a tick has done to one component. */
+/** What a tick changed of one component. */
 export class ComponentChanges<V = unknown, Item = unknown> {
   readonly name: string
   set: readonly (readonly [Entity, V])[] = none
   appended: readonly (readonly [Entity, readonly Item[]])[] = none
   spliced: readonly (readonly [Entity, readonly LogEdit[]])[] = none
   removed: readonly Entity[] = none
-  /** Bits of the concerns that such a change belongs to. */
+  /** Bits of the concerns that include such a change. */
   ofSet = 0
   ofAppended = 0
   ofSpliced = 0
@@ -21,28 +21,28 @@ export class ComponentChanges<V = unknown, Item = unknown> {
   }
 }
 
-/** Which ticks concern a law. */
+/** Which ticks are relevant to a law. */
 export interface Concern {
-  /** That set one of these. */
+  /** Ticks that set one of these. */
   readonly set?: readonly Component[]
-  /** That append to one of these. */
+  /** Ticks that append to one of these. */
   readonly appended?: readonly Log[]
-  /** That change one of these elsewhere than at its end. */
+  /** Ticks that change one of these other than at its end. */
   readonly spliced?: readonly Log[]
-  /** That take one of these from an entity which is still there. */
+  /** Ticks that remove one of these from an entity that stays. */
   readonly removed?: readonly Component[]
-  /** That emit an event of one of these types. */
+  /** Ticks that emit an event of one of these types. */
   readonly events?: readonly string[]
-  /** That despawn something. */
+  /** Ticks that despawn something. */
   readonly despawned?: boolean
 }
 
 const none: readonly never[] = []
 const kinds = ['set', 'appended', 'spliced', 'removed'] as const
-/** A number has so many bits. Further concerns share them, and see some ticks that do not concern them. */
+/** Bits in a number. Further concerns share bits, and see some irrelevant ticks. */
 const bits = 32
 
-/** What the newest tick of a run has changed, by component: each tick is looked through once, for all laws of the run. */
+/** What the newest tick of a run changed, by component: each tick is read once, for all laws of the run. */
 export class TickChanges {
   readonly #byName = new Map<string, ComponentChanges>()
   readonly #byEvent = new Map<string, number>()
@@ -52,7 +52,7 @@ export class TickChanges {
   #newest: DrivenStep | undefined
   #concerned = 0
 
-  /** Takes a tick in the place of the one before. Gives the bits of all whom it concerns. */
+  /** Replaces the tick before. Returns the bits of all concerns to which the tick is relevant. */
   look(step: DrivenStep): number {
     this.#forget()
     this.#newest = step
@@ -66,24 +66,22 @@ export class TickChanges {
     return (this.#concerned = found)
   }
 
-  /** The changes of a component. */
   of<T>(token: Component & { readonly schema: { readonly _output: T } }): ComponentChanges<T>
   of(token: Component): ComponentChanges
   of({ name }: Component): ComponentChanges {
     return this.#named(name)
   }
 
-  /** The changes of a log. */
   ofLog<T>({ name }: Log & { readonly schema: { readonly _output: T } }): ComponentChanges<readonly T[], T> {
     return this.#named(name) as ComponentChanges<readonly T[], T>
   }
 
-  /** Everything that the tick has changed. */
+  /** Every component the tick changed. */
   get all(): readonly ComponentChanges[] {
     return this.#fresh
   }
 
-  /** Whether the tick may belong to a concern; false: it does not. */
+  /** Whether the tick may be relevant to a concern; false: it is not. */
   concern(concern: Concern): boolean {
     const bit = this.bitOf(concern)
     return (this.#concerned & bit) !== 0

@@ -7,23 +7,20 @@ import { pageStyle } from './timeline/page-style.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 
-/** What a page holds of a run at most; it says how much it leaves out. */
+/** What a page shows at most; it says how much it leaves out. */
 const maxEvents = 20_000
 const maxSpans = 4_000
 const maxRows = 300
 const maxFactsChars = 2_000
 
-/** What a page is made of. */
 type PagedRun = Pick<
   SimulationResult,
   'seed' | 'ok' | 'violation' | 'hash' | 'trace' | 'faults' | 'ticks' | 'crashes' | 'checks' | 'virtualMs'
 >
 
 /**
- * A page of HTML that shows a run in world time: who did what when, what struck, and every event. It needs nothing but
- * itself, so that it can be opened from a file or attached to a report.
- *
- * @throws `invalid-argument` where no line of the trace is kept
+ * A self-contained HTML page that shows a run in world time: spans, faults and every event. @throws `invalid-argument`
+ * where the trace keeps no lines
  */
 export function timelinePage(result: PagedRun): string {
   const { seed, trace } = result
@@ -149,7 +146,7 @@ function leftOut({ trace }: PagedRun, { spans, rows }: Timeline): string {
   return parts.length === 0 ? '' : `Left out: ${parts.join(', ')}.`
 }
 
-/** JSON that may stand in a script: nothing in it ends the element. */
+/** JSON that cannot end a script element. */
 function embedded(data: unknown): string {
   return JSON.stringify(data)
     .replaceAll('<', String.raw`\u003c`)

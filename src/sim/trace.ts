@@ -10,9 +10,8 @@ import type { TraceEntry } from './trace-entry.ts'
 const maxTextChars = 80
 
 /**
- * What happened in a run, one line an event, in order. The same seed gives the same lines on every machine.
- *
- * A line is `<ms> <world> <tick> <event> <facts as JSON>`.
+ * What happened in a run, one line an event: `<ms> <world> <tick> <event> <facts as JSON>`. The same seed gives the
+ * same lines on every machine.
  */
 export class Trace {
   /** Most traces are never read: events become entries on the first read. */
@@ -23,7 +22,7 @@ export class Trace {
   readonly #isKept: boolean
   #digest: string | undefined
   #length = 0
-  /** Lines that are not in the hash yet. */
+  /** Lines that are not hashed yet. */
   #text = ''
 
   /** @param onLine gets each line as it is written; then none is kept, so that a long run costs no memory */
@@ -32,12 +31,11 @@ export class Trace {
     this.#isKept = onLine === undefined
   }
 
-  /** How many lines there are. */
   get length(): number {
     return this.#length
   }
 
-  /** What is kept of it. */
+  /** Empty with `onLine`. */
   get entries(): readonly TraceEntry[] {
     if (this.#entries.length < this.#kept.length) this.#entries = this.#kept.map(entryOf)
     return this.#entries
@@ -47,7 +45,7 @@ export class Trace {
     return this.entries.map(lineOf)
   }
 
-  /** SHA-256 of all lines, in hex. Nothing is written any more after it was asked for. */
+  /** SHA-256 of all lines, in hex. Reading it closes the trace. */
   get hash(): string {
     if (this.#digest !== undefined) return this.#digest
     for (const entry of this.#kept) this.#add(lineOf(entryOf(entry)))
@@ -62,7 +60,6 @@ export class Trace {
     this.#emitLine(entry)
   }
 
-  /** Writes the events of a tick. */
   writeEvents(atMs: number, label: string, tick: number, events: readonly WorldEvent[]): void {
     if (this.#digest !== undefined) return
     this.#length += events.length
@@ -94,11 +91,7 @@ export class Trace {
     return this.lines.join('\n')
   }
 
-  /**
-   * A sequence chart of the run for Mermaid: who asks whom for what, and when it fails.
-   *
-   * @throws `invalid-argument` where no line is kept
-   */
+  /** A sequence chart of the run for Mermaid. @throws `invalid-argument` where no lines are kept */
   toMermaid(): string {
     if (this.#isKept) return mermaidChart(this.entries)
     const what = 'Trace.toMermaid() draws the lines that are kept; with onTrace none is'
@@ -106,7 +99,7 @@ export class Trace {
   }
 }
 
-/** An event of a tick, to be written as an entry. */
+/** An event that becomes an entry when it is read. */
 interface KeptEvent {
   readonly atMs: number
   readonly label: string
@@ -121,12 +114,10 @@ function entryOf(kept: TraceEntry | KeptEvent): TraceEntry {
   return { atMs, label, tick, type, facts }
 }
 
-/** So many characters go into the hash at once. */
 const maxTextHeld = 65_536
 
 function lineOf({ atMs, label, tick, type, facts }: TraceEntry): string {
   const whole = JSON.stringify(facts)
-  // A short line has no long text in it.
   const isShort = whole.length <= maxTextChars
   const shown = isShort ? whole : JSON.stringify(facts, (_, value: Json) => shortened(value))
   return `${atMs} ${label} ${tick ?? '-'} ${type} ${shown}`

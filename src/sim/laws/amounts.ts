@@ -9,7 +9,7 @@ import { Usage, UsageBeside } from '../../../components/money/usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/** An amount of everything that is granted; money in billionths of a US dollar. `Infinity`: without limit. */
+/** An amount of each granted good; cost in billionths of a US dollar. `Infinity`: no limit. */
 export interface Amount {
   sessions: number
   tokens: number
@@ -19,7 +19,7 @@ export interface Amount {
 export const goods: readonly (keyof Amount)[] = ['sessions', 'tokens', 'cost']
 
 const nanoUsd = 1_000_000_000
-/** Four million US dollars: what is more counts as so much. */
+/** Costs are capped at four million US dollars, as in the rules. */
 const maxCost = 4_000_000 * nanoUsd
 
 export function nothing(): Amount {
@@ -30,23 +30,21 @@ export function add(to: Amount, more: Amount): void {
   for (const good of goods) to[good] += more[good]
 }
 
-/** Billionths of a US dollar. */
+/** In billionths of a US dollar. */
 export function costOf(usd: number): number {
   return Math.min(maxCost, Math.round(usd * nanoUsd))
 }
 
-/** What a grant gives. What it does not name is not counted. */
 export function amountOf({ sessions = 0, tokens = 0, costUsd = 0 }: GrantLimits): Amount {
   return { sessions, tokens, cost: costOf(costUsd) }
 }
 
-/** What an agent may use in all its life. */
+/** What an agent may use in its lifetime. */
 export function limitsOf(limits: DelegationLimitsData | undefined): Amount {
   const { sessions = defaultDelegation.sessions, tokens = Infinity, costUsd } = limits ?? {}
   return { sessions, tokens, cost: costUsd === undefined ? Infinity : costOf(costUsd) }
 }
 
-/** What a session has used of its grant. */
 export function usedBySession(usage: SessionUsage | undefined): Amount {
   if (usage === undefined) return nothing()
   const tokens = tokensOf(usage) + (usage.delegatedTokens ?? 0)
@@ -76,7 +74,7 @@ export function spentOf({ spentSessions, spentTokens, spentCostNanoUsd }: Delega
   return { sessions: spentSessions, tokens: spentTokens, cost: spentCostNanoUsd }
 }
 
-/** What is not left any more: reserved, spent, launched, and used by the agent itself. */
+/** Reserved, spent, launched, and used by the agent itself. */
 export function usedOf(delegated: DelegatedData, own: Amount): Amount {
   const used = spentOf(delegated)
   add(used, reservedBy(delegated))
@@ -85,13 +83,13 @@ export function usedOf(delegated: DelegatedData, own: Amount): Amount {
   return used
 }
 
-/** What the replies to an agent's steps have used. It counts in a session alone. */
+/** What the replies to an agent's steps used. It counts only in sessions. */
 export function stepsUse(world: World, agent: Entity): Amount {
   const usage = world.has(agent, Ancestry) ? world.get(agent, Usage) : undefined
   return usage === undefined ? nothing() : { sessions: 0, tokens: tokensOf(usage), cost: usage.costNanoUsd ?? 0 }
 }
 
-/** All that the agent of a session has used itself: its steps, calls beside them, and subtasks. */
+/** What the agent of a session used itself: steps, side calls and subtasks. */
 export function ownUse(world: World, agent: Entity): Amount {
   const own = stepsUse(world, agent)
   if (!world.has(agent, Ancestry)) return own
@@ -106,7 +104,7 @@ export function ownUse(world: World, agent: Entity): Amount {
   return own
 }
 
-/** What an agent has set aside for questions that are not answered yet. */
+/** What an agent reserved for open questions. */
 export function askedWith(world: World, agent: Entity): Amount {
   const aside = nothing()
   for (const query of world.entitiesWith(SessionQuery)) {

@@ -8,12 +8,11 @@ import type { Finding, Law, WatchedTick } from '../law.ts'
 import { countUpTo } from './message-places.ts'
 import { sameJson } from './same-json.ts'
 
-/** What a law remembers of one world. */
 interface Turns {
-  /** Turns on their way to holders, by the holder's id, as they were when that began. */
+  /** Turns being moved to holders, by holder id, as they were when the move began. */
   readonly open: Map<string, OpenTurn>
   readonly collapsed: Set<string>
-  /** How many entries an agent's log had. */
+  /** Length of each agent's archive log. */
   readonly entries: Map<Entity, number>
 }
 
@@ -29,7 +28,7 @@ export const archivedTurnsKept: Law = {
   meaning: 'Each message of an archived turn is with its agent or with its holder, and a turn collapses at most once.',
   watch() {
     const worlds = new Map<string, Turns>()
-    /** What holders hold, by id. */
+    /** Messages of holders, by id. */
     const held = new Map<string, readonly Message[]>()
     return {
       held(holder) {

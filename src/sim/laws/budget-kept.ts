@@ -17,7 +17,6 @@ import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
 
 type Records = readonly (readonly [Entity, SubagentSessionData])[]
 
-/** The books of one world. */
 interface Books {
   readonly accounts: Map<Entity, DelegationAccount>
   readonly plans: GrantPlans
@@ -46,7 +45,6 @@ const concern = {
   ],
 }
 
-/** What is spent beyond a budget comes from calls that were in flight. */
 export const budgetKept: Law = {
   concern,
   name: 'budget-kept',
@@ -54,9 +52,9 @@ export const budgetKept: Law = {
     'No budget is overspent by more than the calls in flight, and what is reserved is what sessions were granted.',
   watch() {
     const worlds = new Map<string, Books>()
-    /** What sessions were granted, by their ids. */
+    /** Grants by session id. */
     const granted = new Map<string, Granted>()
-    /** What was set aside for questions, by their ids. */
+    /** Reservations by question id. */
     const asked = new Map<string, GrantLimits>()
 
     const note = ({ world }: WatchedWorld, records: Records): void => {
@@ -128,7 +126,7 @@ function delegating(tick: WatchedTick, books: Books, records: Records): Finding 
   return undefined
 }
 
-/** A session that calls its model has its limits, and something left of them. */
+/** A session that calls its model has limits, and something left of them. */
 function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Granted>): Finding {
   const { path, world } = tick
   for (const [effect] of tick.changes.of(ModelCall).set) {
@@ -149,7 +147,7 @@ function touchedIn({ changes }: WatchedTick, records: Records): Iterable<Entity>
   return touched
 }
 
-/** What questions have cost of which that came in with this tick, by replies or called off; and what was archived of them. */
+/** At most what the questions settled in this tick cost, archiving included. */
 function askedIn({ step: { inputs } }: WatchedTick): Amount {
   const cost = nothing()
   for (const input of inputs) {
@@ -176,7 +174,7 @@ function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQue
   return true
 }
 
-/** For a question, a session may spend what was reserved for it beyond what it has used. */
+/** For a question, a session may spend its reservation beyond what it has used. */
 function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
   const [row] = changes.of(DelegationLimits).set
   const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
@@ -184,7 +182,7 @@ function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: Reado
   const [agent, limitsNow] = row
   const grant = asked.get(input.question)
   if (grant === undefined) return `agent ${agent} gets a grant for a question, and nothing was reserved for it`
-  // Tokens are not set aside for questions: what it reads again is its own.
+  // Questions reserve no tokens: rereading is charged to the session.
   const used = usedOf(delegatedBy(world, agent), { ...ownUse(world, agent), tokens: 0 })
   const { costUsd, sessions = defaultDelegation.sessions, tokens } = limitsNow
   const may = JSON.stringify({

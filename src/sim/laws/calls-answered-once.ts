@@ -35,7 +35,6 @@ function twice({ faults }: Reading): Finding {
   return fault && `in the conversation of agent ${fault.agent}, ${fault.problem}`
 }
 
-/** The calls that are under way in one world. */
 class Calls {
   readonly #conversations: Conversations
   #world: World
@@ -58,7 +57,7 @@ class Calls {
     return this.#inEvents(tick) ?? this.unlike(touched) ?? this.unlike(changed)
   }
 
-  /** A call that has no result, and nothing that could bring it; or the other way round. */
+  /** The calls without a result are as many as the calls in flight. */
   unlike(agents: Iterable<Entity>): Finding {
     for (const agent of agents) {
       const open = this.#conversations.open(this.#world, agent)
@@ -71,7 +70,7 @@ class Calls {
     return undefined
   }
 
-  /** When a turn has ended, all is answered; and no two events of a tick say that one call was. */
+  /** When a turn ends all calls are answered, and no tick reports one call as answered twice. */
   #inEvents({ step }: WatchedTick): Finding {
     let answered: Set<string> | undefined
     for (const event of step.events) {
@@ -92,7 +91,7 @@ class Calls {
     return undefined
   }
 
-  /** @param changed gets the agent that has called */
+  /** @param changed collects the agent that called */
   #add(call: Entity, changed: Entity[]): void {
     const agent = this.#world.get(call, OwnedBy)?.agent
     if (agent === undefined || this.#agents.has(call)) return

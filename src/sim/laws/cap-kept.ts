@@ -4,14 +4,14 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 
-/** Checked in the pool, and in what is done: whatever works has a slot. */
+/** Checked in the pool and in the calls: whatever works has a slot. */
 export const capKept: Law = {
   concern: { set: [SlotReleased], removed: [SlotReleased] },
   name: 'cap-kept',
   meaning: 'Never more sessions hold a slot than there are slots, and no session works without one.',
   watch({ maxSessions }) {
     const holding = new Set<string>()
-    /** Agents of the sessions' worlds that are driven, by label. */
+    /** Agents of driven session worlds, by label. */
     const driven = new Map<string, { readonly agent: Entity; readonly sessionId: string }>()
     const unheld = (sessionId: string, what: string): Finding =>
       holding.has(sessionId) ? undefined : `session ${sessionId} ${what} without a slot`

@@ -18,7 +18,7 @@ export const ceilingsKept: Law = {
   name: 'ceilings-kept',
   meaning: 'No ceiling is passed by more than the calls in flight, and what they cost is in the ledger once.',
   watch() {
-    /** Agents that were stopped by the end of the last tick, by world. */
+    /** Agents stopped by the end of the last tick, by world. */
     const stopped = new Map<string, Set<Entity>>()
     const inexact = new Inexact()
     return {
@@ -42,7 +42,7 @@ export const ceilingsKept: Law = {
   },
 }
 
-/** Calls, questions and sessions that began in a tick, of agents that were stopped before it and are still. */
+/** Work that an agent starts although it was stopped before the tick, and still is. */
 function beginning(tick: WatchedTick, before: ReadonlySet<Entity>): Finding {
   const { world } = tick
   if (tick.step.inputs.some(({ kind }) => kind === 'cost-ceiling-reset')) return undefined
@@ -81,7 +81,7 @@ function booked(tick: WatchedTick, inexact: Inexact): Finding {
   return undefined
 }
 
-/** The ceiling that an agent has reached; none if it has spent nothing. A turn counts while it is open. */
+/** The ceiling that the agent reached, if any. A turn's ceiling counts while the turn is open. */
 function reachedBy(
   { maxSessionCostUsd, maxTurnCostUsd }: CeilingsData,
   { sessionNanoUsd, turnNanoUsd }: LedgerData,
@@ -95,13 +95,13 @@ function isReached(spentNanoUsd: number, maxUsd: number | undefined): boolean {
   return maxUsd !== undefined && spentNanoUsd > 0 && spentNanoUsd >= costOf(maxUsd)
 }
 
-/** Is all that the ledger holds known elsewhere too? */
+/** Whether other counts hold everything in the ledger. */
 function isWhole(world: World, agent: Entity, { models }: LedgerData): boolean {
   if (world.has(agent, SubtaskCount) || world.isReferred(ReportedUsage, agent)) return false
   return Object.values(models).every(({ estimated }) => estimated === undefined)
 }
 
-/** Agents whose ledgers hold what no other count has: calls beside steps, and what a crash or a cancel has cut short. */
+/** Agents whose ledgers hold what no other count has: side calls, and calls cut short by a crash or a cancel. */
 class Inexact {
   readonly #agents = new Set<Entity>()
   #isAll = false

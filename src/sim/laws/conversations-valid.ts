@@ -8,10 +8,10 @@ import type { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
 
-/** What a provider is sent of a message; `undefined`: it is left out. */
+/** What a provider is sent for a message; `undefined`: the message is left out. */
 type Sends = (message: Message) => Message | undefined
 
-/** A provider that takes back all that it may take. */
+/** A provider that accepts everything it may. */
 const sendsAll: Sends = (message) => acceptedMessage(message, () => true)
 
 export const conversationsValid: Law = conversationsValidAs(sendsAll)
@@ -45,14 +45,14 @@ export function conversationsValidAs(sends: Sends): Law {
   }
 }
 
-/** The messages that a step answers; none if it is over already. */
+/** The messages a step answers; none if the step is over. */
 function askedWith(world: World, agent: Entity, event: WorldEvent): readonly Message[] {
   const step = event['effect'] as Entity | undefined
   const count = step === undefined ? undefined : world.get(step, ModelCall)?.messages
   return count === undefined ? [] : (world.get(agent, Conversation)?.slice(0, count) ?? [])
 }
 
-/** @param sound messages that were looked at before: each is always sent in the same form */
+/** @param sound messages checked before: each is always sent in the same form */
 function wrongWith(messages: readonly Message[], sends: Sends, sound: WeakSet<Message>): string | undefined {
   for (const message of messages) {
     if (sound.has(message)) continue

@@ -7,7 +7,6 @@ import type { Concern } from '../tick-changes.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { LogEdit } from '../../world/changes.ts'
 
-/** The ticks that have to do with conversations: those as well in which they go with their agents. */
 export const conversationsConcern = {
   set: [Conversation],
   appended: [Conversation],
@@ -16,32 +15,29 @@ export const conversationsConcern = {
   despawned: true,
 } satisfies Concern
 
-/** What is wrong with an agent's conversation. */
 interface ConversationFault extends Fault {
   readonly agent: Entity
 }
 
-/** What a tick has done to conversations. */
 export interface Reading {
-  /** Agents whose conversations it has touched. */
+  /** Agents whose conversations the tick changed. */
   readonly touched: readonly Entity[]
   readonly faults: readonly ConversationFault[]
 }
 
 const nothingRead: Reading = { touched: [], faults: [] }
 
-/** The conversations of a run's worlds, read as they grow. The laws of a run share them: each tick is read once. */
+/** The conversations of all worlds of a run, shared by its laws so that each tick is read once. */
 export class Conversations {
   readonly #byWorld = new Map<string, Map<Entity, ConversationReader>>()
   #step: DrivenStep | World | undefined
   #reading: Reading = nothingRead
 
-  /** Calls in an agent's last message that have no result yet. */
+  /** Calls in an agent's last message without a result. */
   open({ name }: World, agent: Entity): readonly string[] {
     return this.#byWorld.get(name)?.get(agent)?.open ?? []
   }
 
-  /** A world is taken up: its conversations are read from the beginning. */
   began(world: World): Reading {
     if (this.#step === world) return this.#reading
     this.#step = world
@@ -55,7 +51,6 @@ export class Conversations {
     return (this.#reading = { touched, faults })
   }
 
-  /** A tick is committed: what it has said is read. */
   ticked(tick: WatchedTick): Reading {
     if (this.#step === tick.step) return this.#reading
     this.#step = tick.step
@@ -97,16 +92,15 @@ function note(agent: Entity, fault: Fault | undefined, touched: Entity[], faults
   if (fault !== undefined) faults.push({ ...fault, agent })
 }
 
-/** What is wrong with a message where it stands. */
 interface Fault {
-  /** `twice`: a second result of one call. All else is about places. */
+  /** `twice`: a second result of one call. */
   readonly kind: 'twice' | 'misplaced'
   readonly problem: string
 }
 
 /**
- * Reads one conversation as it grows: which calls of its newest assistant message have no result yet. Costs what is new; an
- * edit in the middle is read from the last assistant message before it to the first one behind it.
+ * Tracks which calls of the newest assistant message lack a result. Costs what is new; an edit is reread from the
+ * assistant message before it to the one after it.
  */
 class ConversationReader {
   #calls: readonly string[] = []
@@ -118,12 +112,10 @@ class ConversationReader {
     return this.#open
   }
 
-  /** Reads a conversation from its beginning. */
   readAll(messages: readonly Message[]): Fault | undefined {
     return this.#readFrom(messages, 0, messages.length)
   }
 
-  /** Reads what has come at the end. */
   readMore(items: readonly Message[]): Fault | undefined {
     this.#length += items.length
     let first: Fault | undefined
@@ -134,7 +126,7 @@ class ConversationReader {
     return first
   }
 
-  /** Reads what was changed elsewhere. @param messages as they are now */
+  /** @param messages after the edits */
   readEdits(messages: readonly Message[], edits: readonly LogEdit[]): Fault | undefined {
     let first = Infinity
     let untouched = Infinity
@@ -149,7 +141,7 @@ class ConversationReader {
     return this.#readFrom(messages, Math.max(0, start - 1), messages.length - untouched)
   }
 
-  /** @param untouched from here on nothing has changed: what is known of the end still holds */
+  /** @param untouched index from which nothing changed: what is known of the end still holds */
   #readFrom(messages: readonly Message[], start: number, untouched: number): Fault | undefined {
     const [calls, open, isBehind] = [this.#calls, this.#open, this.#isBehind]
     this.#length = messages.length

@@ -27,35 +27,34 @@ import { Blueprint, type BlueprintData, MadeFrom } from '../../../components/ses
 
 type Grant = NonNullable<SubagentSessionData['grant']>
 
-/** Money that a question has at least: one call may always be made. */
+/** Every question may cost at least this: one call is always allowed. */
 const leastCost = 1
 
-/** What came of one agent's sessions in a tick. */
+/** What a tick did to one agent's sessions. */
 interface AccountNews {
-  /** Records of the agent's sessions that were written, with the session. */
+  /** Records of the agent's sessions that were written. */
   readonly records: readonly (readonly [Entity, SubagentSessionData])[]
-  /** What questions to ended sessions may have cost. */
+  /** At most what questions to ended sessions cost. */
   readonly questions: () => Amount
-  /** Was one put in this tick? */
+  /** Whether the agent asked a question in this tick. */
   readonly hasAsked: boolean
-  /** What a session was to be granted, if that is known. */
+  /** The grant that a session should get, if known. */
   readonly planOf: (session: Entity) => GrantPlan | undefined
 }
 
-/** The books of one agent's delegation, kept from deltas alone. */
+/** One agent's delegation account, kept from deltas alone. */
 export class DelegationAccount {
   readonly #agent: Entity
   readonly #grants = new Map<Entity, Grant>()
   readonly #reserved = nothing()
   #delegated: DelegatedData = nothingDelegated
-  /** Its own use as of the newest entry: what came since can only have made it more. */
+  /** Its own use at the newest entry, a lower bound: use only grows. */
   #own = nothing()
 
   constructor(agent: Entity) {
     this.#agent = agent
   }
 
-  /** Takes the books over as they stand. */
   open(world: World, records: AccountNews['records']): Finding {
     for (const [session, { grant }] of records) if (grant !== undefined) this.#reserve(session, grant)
     this.#delegated = delegatedBy(world, this.#agent)
@@ -63,7 +62,6 @@ export class DelegationAccount {
     return this.#unlikeReserved(this.#delegated)
   }
 
-  /** Enters what a tick has done. */
   enter(world: World, { hasAsked, planOf, records, questions }: AccountNews): Finding {
     const before = this.#delegated
     const now = delegatedBy(world, this.#agent)
@@ -75,7 +73,7 @@ export class DelegationAccount {
     let launched = 0
     let hasReturned = false
     for (const [session, { grant, kind, sequence, sessionId, usage }] of records) {
-      // A holder was not launched.
+      // Holders are not launched.
       if (kind !== 'holder' && sequence > before.launched + (before.holders ?? 0)) launched++
       const known = this.#grants.get(session)
       if (known === undefined && grant !== undefined) {
@@ -86,7 +84,7 @@ export class DelegationAccount {
         hasReturned = true
         const spent = usedBySession(usage)
         add(settled, spent)
-        // Whatever came back may have come back before something else was granted.
+        // What was returned may have been returned before something else was granted.
         for (const good of goods) used[good] -= Math.max(0, given[good] - spent[good])
       } else if (known !== undefined && grant !== undefined && unlike(amountOf(known), amountOf(grant))) {
         return `the grant of session ${sessionId} has changed`
@@ -94,7 +92,7 @@ export class DelegationAccount {
     }
     this.#delegated = now
     this.#own = stepsUse(world, this.#agent)
-    // Of several in a tick, it is not known what was left for which.
+    // With several in a tick, it is unknown what was left for each.
     const [alone, ...others] = admitted
     const isAlone = others.length === 0 && !hasAsked && !hasReturned && !unlike(spentOf(before), spentOf(now))
     return (
@@ -106,7 +104,7 @@ export class DelegationAccount {
     )
   }
 
-  /** A session whose grant is spent asks no model any more. */
+  /** A session whose grant is spent calls no model. */
   callsModel(world: World): Finding {
     const data = world.get(this.#agent, DelegationLimits)
     if (data?.tokens === undefined && data?.costUsd === undefined) return undefined
@@ -117,7 +115,7 @@ export class DelegationAccount {
     return `agent ${this.#agent} calls its model, and has no ${spent} left: ${used[spent]} of ${limits[spent]} are used or reserved`
   }
 
-  /** A question is put: what is set aside for it was there before the tick, or is there after it. To be asked before `enter`. */
+  /** A question's reservation was available before the tick or is available after it. Call before `enter`. */
   asks(world: World, grant: Grant): Finding {
     const limits = limitsOf(world.get(this.#agent, DelegationLimits))
     const before = usedOf(this.#delegated, this.#own)
@@ -169,7 +167,7 @@ export class DelegationAccount {
     return undefined
   }
 
-  /** @param own its own use before the tick, at least */
+  /** @param own lower bound of its own use before the tick */
   #misgranted(
     world: World,
     {
@@ -199,7 +197,7 @@ export class DelegationAccount {
     return problem && `agent ${this.#agent} has granted session entity ${session} ${problem}`
   }
 
-  /** @param used as it was at most of what has come back in the tick had come back before anything was granted */
+  /** @param used lower bound: everything returned in this tick counts as returned before the grants */
   #overGranted(world: World, used: Amount, promised: Amount, launched: number): Finding {
     if (launched === 0 && promised.sessions === 0 && promised.tokens === 0 && promised.cost === 0) return undefined
     const data = world.get(this.#agent, DelegationLimits)
@@ -226,14 +224,13 @@ function minus(limits: Amount, used: Amount): Amount {
   return { sessions: sessions - used.sessions, tokens: tokens - used.tokens, cost: cost - used.cost }
 }
 
-/** What the config of a session says about its grant, as of the launch. */
+/** What the config of a session says about its grant at launch. */
 interface GrantPlan {
   readonly limits: GrantLimits
-  /** Are there tools by which it could delegate? */
   readonly hasDelegationTools: boolean
 }
 
-/** What sessions of one world are to be granted. A blueprint goes at the admission; what it said is remembered here. */
+/** The grant plans of one world, kept here because a blueprint is removed at admission. */
 export class GrantPlans {
   readonly #byBlueprint = new Map<Entity, GrantPlan>()
   readonly #blueprints = new Map<Entity, Entity>()
@@ -250,7 +247,6 @@ export class GrantPlans {
     for (const [session, { blueprint }] of changes.of(MadeFrom).set) this.#blueprints.set(session, blueprint)
   }
 
-  /** `undefined`: nothing is known of it any more. */
   of(session: Entity): GrantPlan | undefined {
     const blueprint = this.#blueprints.get(session)
     return blueprint === undefined ? undefined : this.#byBlueprint.get(blueprint)
@@ -262,17 +258,15 @@ export class GrantPlans {
   }
 }
 
-/** What was left when something was granted: at least, and at most. */
+/** Bounds of what was left when something was granted. */
 interface Left {
   readonly least: Amount
   readonly most: Amount
 }
 
 /**
- * Where a grant is not what a session is to be granted: what its config names, else a quarter of what is left, rounded down;
- * of sessions none, if it cannot delegate.
- *
- * @param isCostKnown the money that is left is that of the limits alone
+ * Where a grant deviates from the plan: what the config names, else a quarter of what is left, rounded down; no
+ * sessions if it cannot delegate.
  */
 function unlikePlan(
   { limits, hasDelegationTools }: GrantPlan,

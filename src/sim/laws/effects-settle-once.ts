@@ -26,13 +26,12 @@ interface Known {
   attempt: number
   /** Pending or running. */
   isOpen: boolean
-  /** It waits for its next try. */
+  /** Waits for its next try. */
   isDue: boolean
   /** Of a model call. */
   readonly agent: Entity | undefined
 }
 
-/** The effects of one world. */
 class Effects {
   readonly #known = new Map<Entity, Known>()
   readonly #settled = new Set<Entity>()
@@ -54,14 +53,14 @@ class Effects {
     return finding ?? this.#outcomes(tick) ?? this.#follow(tick)
   }
 
-  /** Of all that would settle an effect only the first may count, and nothing if it is not under way. */
+  /** Only the first input that settles an effect counts, and none if the effect is not in flight. */
   #inputs({ step }: WatchedTick): Finding {
     let counts: Map<Entity, number> | undefined
     for (const input of step.inputs) {
       if (input.kind !== 'outcome' && input.kind !== 'due') continue
       const effect = input['effect'] as Entity
       const takes = this.#takes(effect, input['attempt'] as number)
-      // Mostly there is one outcome, of one effect that waits for it.
+      // The usual case: one outcome, of one effect in flight.
       if (takes && step.inputs.length === 1) return undefined
       // The end of a wait between two tries settles nothing.
       if (input.kind === 'due' && this.#known.get(effect)?.isDue === true) continue
@@ -108,7 +107,7 @@ class Effects {
     for (const [effect] of settled) {
       if (this.#settled.has(effect)) return `effect ${effect} had an outcome, and another one was written over it`
       const { isDue = false, isOpen: wasOpen = true } = this.#known.get(effect) ?? {}
-      // Between two tries it may be given up; and it may be asked for and be settled in one tick.
+      // It may be given up between two tries, or be created and settled in one tick.
       if (!wasOpen && !isDue && !changes.of(Effect).set.some(([asked]) => asked === effect)) {
         return `effect ${effect} was settled, and was not under way`
       }
@@ -142,7 +141,7 @@ class Effects {
     return undefined
   }
 
-  /** A model call goes with its reply, its failure, or the turn that it was for. */
+  /** A model call is removed with its reply, its failure, or its turn. */
   #gone({ step }: WatchedTick, effect: Entity): Finding {
     const known = this.#known.get(effect)
     this.#known.delete(effect)

@@ -1,6 +1,5 @@
 import type { Finding, Law } from '../law.ts'
 
-/** A crash empties the queue. */
 export const fifoKept: Law = {
   name: 'fifo-kept',
   meaning: 'Slots are given in the order of asking, to those who had one before ahead of those who never had.',

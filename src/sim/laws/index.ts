@@ -21,7 +21,7 @@ import { textsWellFormed } from './texts-well-formed.ts'
 import { triesCounted } from './tries-counted.ts'
 import { writtenAhead } from './written-ahead.ts'
 
-/** What holds in every world, whatever its agents do and whatever befalls it. */
+/** What holds in every world, whatever its agents do and whatever faults strike. */
 export const standardLaws: readonly Law[] = [
   effectsSettleOnce,
   callsAnsweredOnce,
@@ -43,7 +43,7 @@ export const standardLaws: readonly Law[] = [
   holdersWithoutTools,
   nothingWaitsInVain,
   textsWellFormed,
-  // These two last: what they find mostly has a cause that one of the others names.
+  // Last: what they find mostly has a cause that another law names.
   restoredEqualsSaved,
   journalEqualsWorld,
 ]

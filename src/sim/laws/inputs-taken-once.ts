@@ -1,16 +1,16 @@
 import { minSeenInputs } from '../../../components/agent/host-facts.ts'
 import type { Law } from '../law.ts'
 
-/** Also over crashes: an input is posted again if its commit was not confirmed. */
+/** Also across crashes: an input is posted again if its commit was not confirmed. */
 export const inputsTakenOnce: Law = {
   name: 'inputs-taken-once',
   meaning: 'What is posted under an id comes into its world once, however often it is posted.',
   watch() {
-    /** The newest ids of each world; one that is older than those that it remembers may come again. */
+    /** The newest ids of each world. Worlds forget older ids, so those may be taken again. */
     const worlds = new Map<string, Set<string>>()
     return {
       began({ world }) {
-        // One that begins anew under its name has taken nothing in.
+        // A new world under the same name has taken nothing.
         if (world.tick === 0 || !worlds.has(world.name)) worlds.set(world.name, new Set())
       },
       ticked({ step: { inputs }, world }) {

@@ -11,7 +11,7 @@ export const journalEqualsWorld: Law = {
     const worlds = new Map<string, World>()
     const whole = (world: World): Finding => {
       const shadow = shadows.get(world)
-      // A tick that could not be committed is none.
+      // A tick that could not be committed does not count.
       return shadow === undefined || shadow.tick !== world.tick ? undefined : shadow.difference(world)
     }
     return {

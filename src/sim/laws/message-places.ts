@@ -4,7 +4,10 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/** The number of messages up to a `seq`, from 1. An archived turn leaves its first message, and a placeholder with the `seq` of its last. */
+/**
+ * The number of messages up to a `seq`, from 1. An archived turn leaves its first message, and a placeholder with the
+ * `seq` of its last.
+ */
 export function countUpTo(world: World, agent: Entity, seq: number): number {
   let count = seq
   for (const { fromSeq, status, toSeq } of world.get(agent, Archive) ?? []) {
@@ -13,7 +16,7 @@ export function countUpTo(world: World, agent: Entity, seq: number): number {
   return Math.max(0, count)
 }
 
-/** How many messages a boundary covers. One between a call and its result covers neither of them. */
+/** How many messages a boundary covers. One between a call and its result covers neither. */
 export function coveredBy(world: World, agent: Entity, { seq }: Pick<BoundaryEntry, 'seq'>): number {
   const conversation = world.get(agent, Conversation) ?? []
   let count = countUpTo(world, agent, seq)

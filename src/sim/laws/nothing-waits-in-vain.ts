@@ -23,14 +23,13 @@ import {
   stuckUnread,
 } from './waiting.ts'
 
-/** The owners of one world's entities: an entity that is despawned no longer says whose it was. */
 interface Waits {
   readonly owners: Map<Entity, Entity>
-  /** Open questions: the sessions that they are put to, and the calls that wait for the replies. */
+  /** Open questions. */
   readonly questions: Map<Entity, Question>
-  /** Agents that are to be looked at. */
+  /** Agents to check. */
   readonly touched: Set<Entity>
-  /** Those that seem to wait in vain, in a world that has asked for another tick: they are looked at once more. */
+  /** Agents that seem stuck in a world that requested another tick: they are checked again after it. */
   readonly deferred: Set<Entity>
 }
 
@@ -39,7 +38,7 @@ interface Question {
   readonly call?: Entity | undefined
 }
 
-/** Where one of these is removed, something else must bring what is waited for. */
+/** When one of these is removed, something else must continue the work. */
 const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answering, Due, Pending, Requested, Running]
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
 const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
@@ -80,9 +79,9 @@ export const nothingWaitsInVain: Law = {
       finished(all) {
         const unsettled = new Set([...all.values()].flatMap(({ world }) => unsettledIn(world)))
         for (const { label, path, world } of all.values()) {
-          // A session that was stopped stands still, so that another one could go on from there.
+          // A stopped session stays as it is, so that another one can resume it.
           if (path.length > 0 && world.entitiesWith(SessionEnd).length === 0) continue
-          // Its parent has tried, and will again when there is something to ask.
+          // Its parent has tried, and retries when there is something to ask.
           if (unsettled.has(path.at(-1) ?? '')) continue
           const finding = stillOpen(world)
           if (finding !== undefined) return `all is over, and in ${label} ${finding}`
@@ -93,7 +92,7 @@ export const nothingWaitsInVain: Law = {
   },
 }
 
-/** Sessions that have ended, and whose turns could not all be archived. */
+/** Ended sessions whose turns could not all be archived. */
 function unsettledIn(world: World): readonly string[] {
   return world.entitiesWith(Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
 }
@@ -118,7 +117,10 @@ function effects({ changes, world }: WatchedTick): Finding {
   return undefined
 }
 
-/** Looks at those that were touched, each once: a crowd takes many ticks for one step of all. */
+/**
+ * Checks each touched agent once, when the world requests no further tick: a crowd needs many ticks for one step of
+ * all.
+ */
 function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Finding {
   const isLater = step.again === true
   if (!isLater && deferred.size > 0) {
@@ -181,7 +183,6 @@ function inLine(tick: WatchedTick, { questions }: Waits): Finding {
   return undefined
 }
 
-/** At the end of a run: whatever still waits in a world. */
 function stillOpen(world: World): Finding {
   for (const token of [Pending, Running, Due]) {
     const [effect] = world.entitiesWith(token)

@@ -11,16 +11,15 @@ import type { Finding, Law, WatchedTick } from '../law.ts'
 
 type Mark = 'unread' | 'read'
 
-/** What a law remembers of the sessions of one world. */
 interface Notices {
-  /** Those that have ended, by id. */
+  /** Ended sessions, by id. */
   readonly ended: Map<string, Entity>
   readonly marks: Map<Entity, Mark>
-  /** Those of which the agent's model was notices in a message. */
+  /** Ids of sessions whose end was reported in a message. */
   readonly lines: Set<string>
 }
 
-/** A line by which a model is notices that a session has ended. */
+/** A line that tells a model that a session has ended. */
 const endedLine = /^- (session-[0-9a-f]{16}) (?:succeeded|failed|cancelled)[.:]/gm
 
 const concern = {
@@ -30,7 +29,7 @@ const concern = {
   removed: [SubagentNotification, UnreadBy],
 }
 
-/** One notification, read once: by a message to the agent, or by an answer about the session. */
+/** One notification, read once: in a message to the agent, or in an answer about the session. */
 export const notifiedOnce: Law = {
   concern,
   name: 'notified-once',

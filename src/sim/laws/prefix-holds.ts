@@ -15,7 +15,7 @@ import { sameJson } from './same-json.ts'
 
 const concern = { set: [Conversation], spliced: [Conversation], events: ['model-called'] }
 
-/** So that providers can cache it. Looks at the edits themselves, not at what the engine remembers of them. */
+/** Providers cache prefixes. Checks the edits themselves, not what the engine records of them. */
 export const prefixHolds: Law = {
   concern,
   name: 'prefix-holds',
@@ -33,19 +33,19 @@ export const prefixHolds: Law = {
   },
 }
 
-/** What an agent last asked. */
+/** An agent's last request. */
 interface Asked {
-  /** The text that stood for the messages before the first, if one did. */
+  /** The text in place of the messages before `from`. */
   readonly boundary: BoundaryEntry | undefined
-  /** The first of the messages, and the one behind the last. */
+  /** The request has the messages from `from` up to `count`. */
   readonly from: number
   readonly count: number
-  /** The array that they stood in: it only grows, and a rewrite makes another one. */
+  /** The conversation then: it only grows, and a rewrite makes a new array. */
   readonly messages: readonly Message[]
   readonly llm: LlmData
   readonly system: string
   readonly tools: ModelRequest['tools']
-  /** The first of these messages that may have been edited since. */
+  /** Index of the first message that may have been edited since. */
   editedFrom: number
 }
 
@@ -83,7 +83,7 @@ function checkCalls({ world, step }: WatchedTick, asked: Map<Entity, Asked>): Fi
   return undefined
 }
 
-/** What is said to have broken prefixes, by agent: looked for once, since in a crowd many call in one tick. */
+/** The `prefix-broken` event of each agent. */
 function brokenIn(events: readonly WorldEvent[]): ReadonlyMap<Entity, WorldEvent> | undefined {
   let broken: Map<Entity, WorldEvent> | undefined
   for (const event of events) {
@@ -115,7 +115,7 @@ function changeOf(last: Asked, next: Asked): string | undefined {
   if (!sameBoundary(last, next)) return `its ${Boundary.name} is another one`
   const [before, now] = [last.count - last.from, next.count - next.from]
   if (now < before) return `${Conversation.name} has ${now} messages, and had ${before}`
-  // What was edited in front of the first of them has moved them all.
+  // An edit before the first message shifts them all.
   const edited = last.editedFrom < last.from ? 0 : last.editedFrom - last.from
   for (let index = edited; index < before; index++) {
     const [message, other] = [last.messages[last.from + index], next.messages[next.from + index]]
@@ -128,7 +128,7 @@ function sameBoundary({ boundary: last }: Asked, { boundary: next }: Asked): boo
   return last === next || (last?.kind === next?.kind && last?.text === next?.text)
 }
 
-/** How long a call may take, and how often it is tried, is not part of the request. */
+/** Timeout and retries are not part of the request. */
 function sameModel(last: LlmData, next: LlmData): boolean {
   if (last === next) return true
   const { retry: _, timeoutMs: __, ...before } = last

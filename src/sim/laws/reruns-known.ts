@@ -4,17 +4,17 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Law } from '../law.ts'
 
-/** What the model has to read of a call that may have done its work before it failed. */
+/** What the model must read about a call that may have taken effect before it failed. */
 const saysSo = /may have (happened|taken effect)/
 
-/** The first run may have done its work: the handler can tell by the attempt, the model by the error text. */
+/** The first run may have taken effect: the handler learns it from the attempt, the model from the error text. */
 export const rerunsKnown: Law = {
   concern: { events: ['tool-answered'] },
   name: 'reruns-known',
   meaning:
     "A 'keyed' call that runs again has a higher attempt, and if it fails the model reads that it may have happened.",
   watch() {
-    /** The newest attempt of each call that has begun, by its world and effect. */
+    /** The newest attempt of each call, by world and effect. */
     const begun = new Map<string, number>()
     /** Tools whose calls ran again, by world, agent and call. */
     const again = new Map<string, string>()

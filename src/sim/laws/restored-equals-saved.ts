@@ -3,10 +3,9 @@ import { World } from '../../world/world.ts'
 import type { Finding, Law } from '../law.ts'
 import { Shadows, ShadowWorld } from './shadow-world.ts'
 
-/** At the end of a run one world in so many is saved and restored. The seed says which: the root under 1, 33, 65 … */
+/** At the end, every 32nd world is saved and restored. The seed selects: the root under 1, 33, 65 … */
 const restoredOf = 32
 
-/** Checked after each crash, and at the end of a run by restoring some snapshots. */
 export const restoredEqualsSaved: Law = {
   name: 'restored-equals-saved',
   meaning: 'A world that is restored, from its store or from a snapshot, is the world that was saved.',

@@ -1,6 +1,6 @@
 import type { Json } from '../../world/json.ts'
 
-/** Do two values say the same? A key that says `undefined` is as good as absent. */
+/** Deep equality; a key with value `undefined` equals an absent one. */
 export function sameJson(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false

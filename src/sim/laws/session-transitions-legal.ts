@@ -4,7 +4,9 @@ import type { Finding, Law } from '../law.ts'
 
 type Status = SubagentSessionData['status']
 
-/** What a session is at the end of a tick, by what it was before it. One may be launched and called off in one tick. */
+/**
+ * The statuses a session may have after a tick, by the one before. A session may be launched and cancelled in one tick.
+ */
 const next: Readonly<Record<Status | 'born', readonly Status[]>> = {
   born: ['queued', 'cancelled'],
   queued: ['queued', 'running', 'failed', 'cancelled'],
@@ -15,10 +17,10 @@ const next: Readonly<Record<Status | 'born', readonly Status[]>> = {
   cancelled: ['cancelled'],
 }
 
-/** What the record of an ended session keeps as it is. */
+/** Fields that an ended session keeps. */
 const final = ['artifactId', 'error', 'finishedAtMs', 'finishedSequence', 'recordPath', 'startedAtMs'] as const
 
-/** What no record changes. */
+/** Fields that never change. */
 const fixed = ['correlationId', 'kind', 'mode', 'parent', 'sequence', 'sessionId'] as const
 
 export const sessionTransitionsLegal: Law = {

@@ -7,7 +7,7 @@ import type { WatchedTick } from '../law.ts'
 import { sameJson } from './same-json.ts'
 import type { DrivenStep } from '../../engine/effects/host-seams.ts'
 
-/** What one entity has: by name, in the order in which it came. So few are found faster than by a Map, and weigh less. */
+/** The values of one entity, in insertion order: for so few, arrays are faster and smaller than a Map. */
 class ShadowRow {
   readonly names: string[] = []
   readonly values: Json[] = []
@@ -40,8 +40,8 @@ class ShadowRow {
 }
 
 /**
- * A world as its ticks tell of it: made once of the world itself, and from then on of nothing but deltas. Values are those
- * of the deltas; they are frozen, and shared.
+ * A copy of a world that is built once from the world, and then from deltas alone. Its values are those of the deltas,
+ * frozen and shared.
  */
 export class ShadowWorld {
   readonly #entities = new Map<Entity, ShadowRow>()
@@ -53,19 +53,17 @@ export class ShadowWorld {
     for (const [entity, name, value] of allValues(world)) this.#put(entity, name, value)
   }
 
-  /** Number of the last tick applied. */
   get tick(): number {
     return this.#header.tick
   }
 
-  /** What an entity has of a component. */
   value(entity: Entity, component: string): Json | undefined {
     return this.#entities.get(entity)?.get(component)
   }
 
   /**
-   * Becomes the world after a tick, and says where that differs from the world itself in what the tick has touched. Of logs:
-   * their lengths, their ends, and where they were touched.
+   * Applies a tick, and returns where the result differs from the world in what the tick touched; of logs, the length,
+   * the end and the edits.
    */
   apply({ changes, step, world }: WatchedTick): string | undefined {
     const { delta } = step
@@ -144,7 +142,7 @@ export class ShadowWorld {
     return found
   }
 
-  /** Where a world differs from this, anywhere. Costs what there is. */
+  /** The first difference anywhere. Costs the size of the world. */
   difference(world: World): string | undefined {
     const { length } = allEntities(world)
     if (length !== this.#entities.size) return `there are ${length} entities, expected ${this.#entities.size}`
@@ -172,7 +170,7 @@ export class ShadowWorld {
   }
 
   #put(entity: Entity, name: string, value: Json): void {
-    // A log grows here as it grows there, apart from it.
+    // A log is copied: it grows here by deltas alone.
     this.#entities.get(entity)?.set(name, Array.isArray(value) ? [...(value as readonly Json[])] : value)
   }
 
@@ -216,7 +214,6 @@ type Rows<T> = readonly (readonly [Entity, T])[]
 
 const maxShownChars = 200
 
-/** What is to be said if two values do not say the same. */
 function unlike(entity: Entity, what: string, wanted: Json | undefined, got: Json | undefined): string | undefined {
   if (sameJson(wanted, got)) return undefined
   return `entity ${entity}, ${what}: expected ${shown(wanted)}, got ${shown(got)}`
@@ -227,7 +224,7 @@ function shown(value: Json | undefined): string {
   return text.length <= maxShownChars ? text : `${text.slice(0, maxShownChars).toWellFormed()}…`
 }
 
-/** The worlds of a run as they were last committed, by name. The run's laws share them: the first to ask applies the tick. */
+/** The worlds of a run as last committed, by name, shared by its laws: the first law that asks applies the tick. */
 export class Shadows {
   readonly #byName = new Map<string, ShadowWorld>()
   #about: DrivenStep | World | undefined
@@ -237,7 +234,7 @@ export class Shadows {
     return this.#byName.get(name)
   }
 
-  /** A world is taken up. Where it differs from what was committed of it last, if it does. */
+  /** Where the world differs from its last commit. */
   began(world: World): string | undefined {
     if (this.#about === world) return this.#difference
     this.#about = world
@@ -248,12 +245,12 @@ export class Shadows {
   #begin(world: World): string | undefined {
     const before = this.get(world)
     const difference = before?.difference(world)
-    // From here on it shares the values of the world that goes on.
+    // Share the values of the new world object from here on.
     if (difference === undefined) this.#byName.set(world.name, new ShadowWorld(world))
     return difference
   }
 
-  /** A tick is committed. Where it has not made the world that there is, in what it has touched. */
+  /** Where the committed tick differs from the world, in what it touched. */
   ticked(tick: WatchedTick): string | undefined {
     if (this.#about === tick.step) return this.#difference
     this.#about = tick.step

@@ -11,16 +11,15 @@ import type { Finding, Law, WatchedTick } from '../law.ts'
 /** An effect as of the last tick. */
 interface Tries {
   attempt: number
-  /** The try that it was to begin with last. */
+  /** The last try it was set to start. */
   asked: number
-  /** Tries that were made of another question, and count for no policy. */
+  /** Tries made with another request, which no policy counts. */
   others: number
 }
 
-/** The tries of one world's effects. */
 interface WorldTries {
   readonly byEffect: Map<Entity, Tries>
-  /** The newest try that has begun since the world was taken up. */
+  /** The newest try that started since the world was restored. */
   readonly begun: Map<Entity, number>
 }
 
@@ -78,12 +77,11 @@ function stale({ step: { events, inputs } }: WatchedTick, tries: ReadonlyMap<Ent
   return undefined
 }
 
-/** The numbers that effects have after a tick. */
 function numbers(tick: WatchedTick, tries: Map<Entity, Tries>): Finding {
   for (const [effect, { attempt, kind }] of tick.changes.of(Effect).set) {
     const known = tries.get(effect)
     const before = known?.attempt ?? 0
-    // An entity that is given another effect goes on behind the number of the tick.
+    // An entity that gets a new effect continues after the number of the tick.
     const isNext = attempt === before + 1
     if (attempt !== before && !isNext && !(attempt > before && attempt === tick.world.tick + 1)) {
       return `the ${kind} effect ${effect} goes from try ${before} to try ${attempt}`
@@ -101,7 +99,7 @@ function numbers(tick: WatchedTick, tries: Map<Entity, Tries>): Finding {
   return undefined
 }
 
-/** A model call that is tried again, and should not be. */
+/** A model call that is retried against its policy. */
 function beyond({ step, world }: WatchedTick, effect: Entity, { attempt, others }: Tries): Finding {
   const policy = policyOf(world, effect)
   if (policy === undefined) return undefined
@@ -120,7 +118,7 @@ function beyond({ step, world }: WatchedTick, effect: Entity, { attempt, others 
   return isWorthIt ? undefined : `model call ${effect} is tried again for nothing that its policy names`
 }
 
-/** The agent's own policy, or its provider's, or the standard one. */
+/** The agent's policy, else its provider's, else the standard one. */
 function policyOf(world: World, effect: Entity): RetryPolicy | false | undefined {
   const side = world.get(effect, SideCall)
   const agent = side?.agent ?? (world.has(effect, ModelCall) ? world.get(effect, OwnedBy)?.agent : undefined)
@@ -132,7 +130,7 @@ function policyOf(world: World, effect: Entity): RetryPolicy | false | undefined
   return (host === undefined ? undefined : world.read(host, HostFacts).retry[provider]) ?? standardRetry
 }
 
-/** An effect that is to begin is at a try that has not begun. */
+/** An effect that is set to start is at a new try. */
 function begins({ changes, world }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
   for (const [effect] of changes.of(Pending).set) {
     const known = tries.get(effect)

@@ -9,7 +9,6 @@ import type { World } from '../../world/world.ts'
 import type { Finding, WatchedTick } from '../law.ts'
 import type { Concern } from '../tick-changes.ts'
 
-/** The ticks in which a count changes. */
 export const turnCountsConcern = {
   set: [LastTurn, ModelCall, Overflowed],
   removed: [SessionEnd],
@@ -21,12 +20,12 @@ interface Count {
   toolCalls: number
 }
 
-/** The steps and tool calls of each agent of a world, counted from what is begun and not from what its turn says. */
+/** Steps and tool calls of each agent, counted from what starts and not from what its turn says. */
 export class TurnCounts {
   readonly #counts = new Map<Entity, Count>()
   #last: Entity = 0
 
-  /** @param before as it was counted until the world was let go of, if it was */
+  /** @param before the counts when the world was released */
   constructor(world: World, before: TurnCounts | undefined) {
     this.#last = headerOf(world).next - 1
     for (const agent of [...world.entitiesWith(Turn), ...world.entitiesWith(Ancestry)]) {
@@ -68,7 +67,7 @@ export class TurnCounts {
     return undefined
   }
 
-  /** A step that was too long is taken back, and is no step of the turn if that goes on. */
+  /** A step that overflowed the context is undone, and does not count if the turn goes on. */
   #takenBack({ step, world }: WatchedTick): void {
     for (const event of step.events) {
       if (event.type !== 'model-failed') continue

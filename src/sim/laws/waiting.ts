@@ -31,7 +31,7 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'
 
-/** Effects whose outcome the standard systems take in the tick in which it comes. */
+/** Effects whose outcome the standard systems take in the tick in which it arrives. */
 const takenAtOnce: ReadonlySet<string> = new Set([
   'allowance',
   'approval',
@@ -44,7 +44,7 @@ const takenAtOnce: ReadonlySet<string> = new Set([
   'timer',
 ])
 
-/** An effect or a tool call that nothing moves along any more. */
+/** An effect or a tool call that nothing continues. */
 export function stuckEffect(world: World, entity: Entity): Finding {
   if (world.has(entity, ToolCall)) return stuckCall(world, entity)
   const effect = world.get(entity, Effect)
@@ -89,7 +89,7 @@ function isActive(world: World, session: Entity): boolean {
   return status === 'queued' || status === 'running'
 }
 
-/** A session whose state says something else than its effect. */
+/** A session whose state disagrees with its effect. */
 export function stuckSession(world: World, session: Entity): Finding {
   const record = world.get(session, SubagentSession)
   if (record === undefined) return undefined
@@ -108,7 +108,7 @@ export function stuckSession(world: World, session: Entity): Finding {
   return `session ${sessionId} is ${status}, and agent ${parent} does not know it as active`
 }
 
-/** Questions to a session of which none has begun. */
+/** Questions to a session, none of which was started. */
 export function stuckQuestions(world: World, session: Entity): Finding {
   const open = world
     .referrers(SessionQuery, session)
@@ -117,7 +117,7 @@ export function stuckQuestions(world: World, session: Entity): Finding {
   return `question ${open} to session entity ${session} is first in the queue, and is not asked`
 }
 
-/** An agent's step that does not go on: nothing of it is open, or what is first in line is not taken. */
+/** A step that does not go on: nothing of it is open, or the first result in line is not taken. */
 export function stuckStep(world: World, agent: Entity): Finding {
   if (!world.has(agent, Busy)) return undefined
   const owned = world.referrers(OwnedBy, agent)
@@ -131,7 +131,7 @@ export function stuckStep(world: World, agent: Entity): Finding {
   return `agent ${agent} is busy, and no system takes the result of call ${first}, the first that is open`
 }
 
-/** An agent that waits for a summary that is not being written, or that does not wait for one that is. */
+/** An agent that waits for a summary that is not being written, or works while one is. */
 export function stuckSummary(world: World, agent: Entity): Finding {
   if (!world.has(agent, Summarizing)) return undefined
   if (world.has(agent, Busy)) return `agent ${agent} takes a step while a summary of it is being written`
@@ -139,7 +139,7 @@ export function stuckSummary(world: World, agent: Entity): Finding {
   return isWritten ? undefined : `agent ${agent} waits for a summary that is not being written`
 }
 
-/** An agent that sleeps although it should wake, or that has notifications it does not get. */
+/** An agent that should wake, or does not get its notifications. */
 export function stuckAgent(world: World, agent: Entity): Finding {
   if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
   if (isWithoutAllowance(world, agent)) return `agent ${agent} waits for its parent's budget, and no request is open`
@@ -159,14 +159,14 @@ export function stuckAgent(world: World, agent: Entity): Finding {
 const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
 const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
 
-/** An agent that has something to answer and nothing that keeps it from it. */
+/** An agent that has something to answer and nothing that holds it. */
 export function stuckUnread(world: World, agent: Entity): Finding {
   if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
   if (notReady.some((token) => world.has(agent, token))) return undefined
   return `agent ${agent} has something to answer, and takes no step`
 }
 
-/** An idle agent whose conversation ends in something unanswered, whatever its marks say. */
+/** An idle agent whose conversation ends unanswered, whatever its tags say. */
 export function stuckConversation(world: World, agent: Entity): Finding {
   if ([Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
   const role = world.get(agent, Conversation)?.at(-1)?.role
@@ -189,7 +189,6 @@ function isSatisfied(
   return active.every((session) => world.get(session, SubagentSession)?.mode !== 'background')
 }
 
-/** One whose turn was cut short asks no more. */
 function isWithoutAllowance(world: World, agent: Entity): boolean {
   if (!world.has(agent, AllowanceAwaited) || world.has(agent, SessionEnd)) return false
   return !world.referrers(OwnedBy, agent).some((owned) => world.has(owned, AllowanceCall))
@@ -199,9 +198,9 @@ function waitOf(world: World, agent: Entity) {
   return world.get(agent, SubagentWait)
 }
 
-/** Before a step; or when the turn is over, unless the agent is to be left alone. */
+/** Before a step, or when the turn is over and did not fail. */
 function canBeNotified(world: World, agent: Entity): boolean {
-  // An agent that is stopped is notified when it resumes.
+  // A stopped agent is notified when it resumes.
   if (world.has(agent, CostCeiling) || world.has(agent, WatchdogLatch)) return false
   if (world.has(agent, Unread)) return true
   if (world.has(agent, Turn)) return false
@@ -211,7 +210,7 @@ function canBeNotified(world: World, agent: Entity): boolean {
   return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
 }
 
-/** Who has given its slot back waits for its sessions, or stands in line for another slot. */
+/** An agent that released its slot waits for its sessions, or queues for another slot. */
 function stuckWithoutSlot(world: World, agent: Entity): Finding {
   if (world.has(agent, SessionEnd) || world.has(agent, Paused)) return undefined
   if (world.referrers(ActiveFor, agent).length > 0) return undefined

@@ -2,7 +2,6 @@ import { Effect, Pending, Running } from '../../../components/effects/effect.ts'
 import type { Finding, Law, WatchedCall } from '../law.ts'
 import { Shadows, type ShadowWorld } from './shadow-world.ts'
 
-/** Nothing begins that a crash would know nothing of. */
 export const writtenAhead: Law = {
   name: 'written-ahead',
   meaning: 'Nothing begins before the tick that asks for it is committed.',
@@ -26,7 +25,7 @@ export const writtenAhead: Law = {
   },
 }
 
-/** @param committed the world as it would come back if the process died now */
+/** @param committed the world as a crash now would leave it */
 function problemOf(committed: ShadowWorld | undefined, { effect, attempt, restart }: WatchedCall): Finding {
   const asked = committed?.value(effect, Effect.name) as { readonly attempt: number } | undefined
   if (committed === undefined || asked === undefined) return 'no committed tick has asked for it'

@@ -2,35 +2,30 @@ import { type Asked, sharedMessages } from './asked.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import type { Entity } from '../../world/component.ts'
 
-/** Where a call is made, in words that hold for a run and for its replay. */
+/** Identifies a call in a run and in its replay. */
 export interface CallPlace {
-  /** Label of the world. */
   readonly label: string
-  /** Whose call it is; absent: no agent's. */
   readonly agent: Entity | undefined
   /** The agent's call of that kind in that world, from 1. */
   readonly step: number
-  /** Try of the call. */
   readonly attempt: number
 }
 
-/** A call as a recording has it. */
 export interface RecordedCall extends CallPlace {
   readonly asked: Asked
-  /** World time for which it was under way. */
+  /** World time in flight. */
   readonly latencyMs: number
   /**
-   * What came back. `called-off`: it was settled without that, by a deadline or a cancel; `cut-off`: the recording ends
-   * while it was under way.
+   * `called-off`: settled without an outcome, by a deadline or a cancel; `cut-off`: the recording ends while it was in
+   * flight.
    */
   readonly outcome: OutcomeData | 'called-off' | 'cut-off'
 }
 
-/** Counts the calls of each agent. */
 export class StepCounter {
   readonly #steps = new Map<string, Map<Entity, number>>()
 
-  /** Which of its agent's calls an effect is: the same for each of its tries. */
+  /** The number of a call among its agent's; the same for each try. */
   stepOf(label: string, agent: Entity | undefined, kind: string, effect: Entity): number {
     const whose = `${label} ${agent ?? '-'} ${kind}`
     let steps = this.#steps.get(whose)
@@ -41,11 +36,11 @@ export class StepCounter {
   }
 }
 
-/** The answers of a recording, found by what was asked. Each is given once. */
+/** The answers of a recording, by request. Each is given once. */
 export class AnswerBook {
   readonly #calls: readonly RecordedCall[]
   readonly #left = new Map<string, RecordedCall[]>()
-  /** What was given, by the call's own key: a call that is made once more after a crash gets the same. */
+  /** Given answers, by call key: a call repeated after a crash gets the same. */
   readonly #given = new Map<string, RecordedCall>()
 
   constructor(calls: readonly RecordedCall[]) {
@@ -59,10 +54,8 @@ export class AnswerBook {
   }
 
   /**
-   * The answer to a call: of several calls that ask the same that of its own place, or else the first of its agent, of its
-   * world, of all.
-   *
-   * @param key the same when the call is made again
+   * The answer to a request: of equal requests, the one nearest to the call's place. @param key the same when the call
+   * is repeated
    */
   take(asked: Asked, place: CallPlace, key: string): RecordedCall | undefined {
     const again = this.#given.get(key)
@@ -76,7 +69,7 @@ export class AnswerBook {
     return found
   }
 
-  /** The recorded call that one which was not recorded is best compared with. */
+  /** The recorded call to compare an unrecorded one with. */
   nearest(asked: Asked, place: CallPlace): RecordedCall | undefined {
     const ofKind = this.#calls.filter((call) => call.asked.kind === asked.kind)
     const same = ofKind.find((call) => nearness(call, place) >= sameStep)
@@ -98,7 +91,7 @@ function keyOf({ kind, fingerprint }: Asked): string {
 
 const sameStep = 3
 
-/** 4: the very call; 3: another try of it; 2: its agent's; 1: its world's; 0: another one's. */
+/** 4: the same call; 3: another try of it; 2: of its agent; 1: of its world; 0: of another world. */
 function nearness(call: CallPlace, place: CallPlace): number {
   if (call.label !== place.label) return 0
   if (call.agent !== place.agent) return 1

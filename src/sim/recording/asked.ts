@@ -15,31 +15,28 @@ import { fingerprint } from '../../world/random.ts'
 import { valueOf } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 
-/** What an effect asks for when it begins. The same is answered the same. */
+/** What an effect requests. Equal requests get equal answers. */
 export interface Asked {
   readonly kind: string
   /** `provider/model`, the tool, or the kind of the effect. */
   readonly name: string
-  /** Equal for what is equal. */
   readonly fingerprint: number
-  /** Of a tool its arguments; of a kind of one's own, what stands beside the effect. */
+  /** A tool's arguments; for a custom kind, the effect's other components. */
   readonly data: Json
-  /** Of a model call. */
   readonly request?: AskedModel
 }
 
-/** The request of a model call, with the components from which its system prompt was put together. */
+/** A model request, with the components its system prompt was made from. */
 export interface AskedModel extends ModelRequest {
   readonly prompt: unknown
   readonly skills: unknown
 }
 
-/** Is an effect of that kind answered out of a recording? Sessions run again, and timers are the world's own. */
+/** Whether a recording answers effects of this kind. Sessions run again, and timers belong to the world. */
 export function isAnswered(kind: string): boolean {
   return kind !== 'timer' && !isChildEffect(kind)
 }
 
-/** What an effect asks for, as its world is now. */
 export function askedBy(world: World, effect: Entity): Asked {
   const { kind } = world.read(effect, Effect)
   switch (kind) {
@@ -81,15 +78,15 @@ function requestFingerprint(
   return fingerprint(rest, messages)
 }
 
-/** Of a log's messages: the hash over the first so many, by their number, and the messages themselves. */
+/** Per log: its messages, and the hash over each prefix. */
 const chains = new WeakMap<readonly Message[], { readonly hashes: number[]; readonly messages: Message[] }>()
 
-/** A hash over the first so many messages of a log. Costs what the log has got since it was last asked for. */
+/** A hash over the first `count` messages of a log. Costs what is new since the last call. */
 function chainOver(log: readonly Message[], count: number): number {
   let known = chains.get(log)
   if (known === undefined) chains.set(log, (known = { hashes: [0], messages: [] }))
   const { hashes, messages } = known
-  // A tick that is undone takes messages back from the end of a log.
+  // Undoing a tick removes messages from the end of a log.
   while (messages.length > 0 && messages.at(-1) !== log[messages.length - 1]) {
     messages.pop()
     hashes.pop()
@@ -110,7 +107,7 @@ function digestOf(part: object): number {
   return known
 }
 
-/** The number of equal messages with which both requests begin. */
+/** The length of the common prefix of two requests, in messages. */
 export function sharedMessages({ messages: a }: ModelRequest, { messages: b }: ModelRequest): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
@@ -119,7 +116,7 @@ export function sharedMessages({ messages: a }: ModelRequest, { messages: b }: M
   return length
 }
 
-/** What every effect has, and says nothing of what it is to do. */
+/** Components of every effect, which do not describe its work. */
 const common: ReadonlySet<string> = new Set([Due, Effect, Outcome, OwnedBy, Pending, Running].map(({ name }) => name))
 
 function besides(world: World, effect: Entity): Json {

@@ -4,22 +4,19 @@ import type { Message } from '../../protocol/message.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { textOf } from '../../rules/projection/text-of.ts'
 
-/** A call of a replay that its recording has no answer to, and what made it another one than the recorded. */
+/** A call of a replay that its recording has no answer to, and what differs from the nearest recorded call. */
 export interface Missed extends CallPlace, Partial<RequestDifference> {
-  /** `model`, `tool`, `approval`, or a kind of one's own. */
+  /** `model`, `tool`, `approval`, or a custom kind. */
   readonly kind: string
   /** `provider/model`, the tool, or the kind. */
   readonly name: string
-  /** The tick behind which it began. */
+  /** The tick after which it started. */
   readonly tick: number
-  /** All of it in words. */
+  /** The whole description. */
   readonly message: string
 }
 
-/**
- * @param nearest the recorded call that it is compared with
- * @param hint what else may be the cause
- */
+/** @param hint another possible cause */
 export function missed(
   asked: Asked,
   place: CallPlace,
@@ -56,15 +53,15 @@ function quoted(excerpt: string | undefined): string {
   return excerpt === undefined ? 'nothing' : JSON.stringify(excerpt)
 }
 
-/** What of a call is not as it was recorded. */
+/** How a request differs from the recorded one. */
 export interface RequestDifference {
-  /** The component that makes the difference: for a model call one of its agent's, else that which holds what is asked. */
+  /** The component that differs: of the agent for a model call, else the one that holds the request. */
   readonly component: string
   /** Where in it, such as `message 3 (tool)` or `tool 'look'`. */
   readonly where: string
-  /** An excerpt; absent: there was nothing of the kind. */
+  /** An excerpt; absent: nothing there. */
   readonly recorded?: string
-  /** An excerpt; absent: there is nothing of the kind. */
+  /** An excerpt; absent: nothing there. */
   readonly replayed?: string
   /** @deprecated Use `replayed`. */
   readonly came?: string
@@ -96,7 +93,7 @@ function modelDifference(before: string, recorded: AskedModel, after: string, re
   )
 }
 
-/** A prompt is put together of several components: the one that was changed is meant. */
+/** A prompt is made from several components: names the one that changed. */
 function systemDifference(recorded: AskedModel, replayed: AskedModel): RequestDifference | undefined {
   if (recorded.system === replayed.system) return undefined
   if (text(recorded.prompt) === text(replayed.prompt)) {
@@ -164,7 +161,7 @@ function text(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value)
 }
 
-/** So much is shown of each side, and so much of it before the first difference. */
+/** An excerpt shows this much, and this much of it before the first difference. */
 const maxShownChars = 80
 const charsBefore = 24
 
@@ -185,7 +182,6 @@ function cut(whole: string, from = 0): string {
   return `${from > 0 ? '…' : ''}${whole.slice(from, to).toWellFormed()}${to < whole.length ? '…' : ''}`
 }
 
-/** `came` is the old name of `replayed`. */
 function bothNames(replayed: string): Pick<RequestDifference, 'replayed' | 'came'> {
   // oxlint-disable-next-line typescript/no-deprecated -- filled for one more version
   return { replayed, came: replayed }

@@ -6,7 +6,7 @@ import type { Input } from '../../world/input.ts'
 import { redo } from '../../world/inspection.ts'
 import type { World } from '../../world/world.ts'
 
-/** What comes of worlds themselves: of their Runners, and of their parents. */
+/** Inputs that Runners and parents post. */
 const ownKinds: ReadonlySet<string> = new Set([
   'admitted',
   'due',
@@ -18,53 +18,45 @@ const ownKinds: ReadonlySet<string> = new Set([
   'subtask-spent',
 ])
 
-/** What users and programs brought into a recorded run, brought in once more. */
+/** Posts again what users and programs posted in a recorded run. */
 export class OutsideInputs {
   readonly #isThere: boolean
   readonly #runner: () => Runner | undefined
-  /** What was sent and is not committed yet, by its id: after a crash it is sent again. */
+  /** Sent and not committed, by id: sent again after a crash. */
   readonly #sent = new Map<string, Input>()
   #left = 0
   #quiet: PromiseWithResolvers<void> | undefined
 
-  /**
-   * @param isThere false: simulated users act instead
-   * @param runner of the root world, while there is one
-   */
+  /** @param isThere false: simulated users act instead @param runner of the root world, while there is one */
   constructor(isThere: boolean, runner: () => Runner | undefined) {
     this.#isThere = isThere
     this.#runner = runner
   }
 
-  /** Does such an input come from outside? Sessions get theirs from their parents; a user's answer finds its world from the root. */
+  /** Whether an input is from outside. Parents post to sessions; a user's answer is routed through the root. */
   has({ kind }: Input, isRoot: boolean): boolean {
     return this.#isThere && (kind === 'answer' || (isRoot && !ownKinds.has(kind)))
   }
 
-  /** Is something to come? */
   get isBusy(): boolean {
     return this.#left > 0
   }
 
-  /** Resolves once nothing is. */
+  /** Resolves once every expected input is committed. */
   async quiet(): Promise<void> {
     if (this.isBusy) await (this.#quiet ??= Promise.withResolvers<void>()).promise
   }
 
-  /** So many are to be sent. */
   expect(count: number): void {
     this.#left += count
   }
 
-  /** A process has died, and another one is there. */
+  /** Call when a new process has started. */
   resume(): void {
     for (const [id, input] of this.#sent) void this.#post(id, input, false)
   }
 
-  /**
-   * @param id under which it goes in once, unless it is to go in just as it was recorded
-   * @param done called once it is committed
-   */
+  /** @param id posts it once, unless it is posted exactly as recorded @param done called after its commit */
   send(id: string, input: Input, asRecorded: boolean, done?: () => void): void {
     this.#sent.set(id, input)
     void this.#post(id, input, asRecorded, done)
@@ -76,7 +68,7 @@ export class OutsideInputs {
     if (runner === undefined) return
     try {
       if (input.kind !== 'change') await runner.post(input as StandardInput, asRecorded ? {} : { id })
-      // A change is known by its entities: in a world that went another way they may be others.
+      // A change names entities: in a world that diverged they may be others.
       else if (asRecorded) await runner.change((world) => change(world, input as ChangeInput))
     } catch (error) {
       if (error instanceof EntiaError && (error.code === 'store-failed' || error.code === 'world-driven')) return

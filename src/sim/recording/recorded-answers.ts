@@ -14,28 +14,26 @@ import { type CallPlace, type RecordedCall, StepCounter } from './answer-book.ts
 import { RecordedWorld, recordedWorlds } from '../../engine/recording/recorded-worlds.ts'
 import type { Recording } from '../../engine/recording/recording.ts'
 
-/** A tick of a recorded run: what taken in, and when. */
+/** A tick of a recorded run, with its inputs. */
 export interface RecordedTick {
   readonly tick: number
   readonly nowMs: number
   readonly inputs: readonly Input[]
 }
 
-/** All that taken from outside into a recorded run. */
+/** Everything a recorded run took from outside. */
 export interface RecordedAnswers {
-  /** In order of their beginning, world by world. */
+  /** By world, in the order of their start. */
   readonly calls: readonly RecordedCall[]
-  /** The ticks of each world, by label. */
+  /** By label. */
   readonly ticks: ReadonlyMap<string, readonly RecordedTick[]>
   /** What the worlds knew of their Host. */
   readonly facts: HostFactsData | undefined
 }
 
 /**
- * What models, tools and users had to say in a recorded run, and to what. Pure: the changes of the recorded ticks are made
- * again, so that it does not matter which systems made them.
- *
- * @throws `corrupt-journal`, and what restoring throws
+ * Reads the requests and answers of a recorded run. Applies the recorded changes, so the systems do not matter. @throws
+ * `corrupt-journal`, and what restoring throws
  */
 export function recordedAnswers(
   saved: Recording,
@@ -64,7 +62,7 @@ interface OpenCall extends CallPlace {
   outcome: RecordedCall['outcome']
 }
 
-/** Goes through the recorded ticks of a world, and takes down which calls begin and end in them. */
+/** Reads the ticks of one world, and collects the calls that start and end in them. */
 class WorldReader {
   readonly #label: string
   readonly #world: World
@@ -93,7 +91,6 @@ class WorldReader {
     return { tick, nowMs, inputs: taken }
   }
 
-  /** All calls. */
   end(): readonly RecordedCall[] {
     return this.#calls.map(({ beganMs, endedMs, ...call }) => ({ ...call, latencyMs: Math.max(0, endedMs - beganMs) }))
   }
@@ -120,7 +117,7 @@ class WorldReader {
     else this.#close(input.effect, call, input.outcome, nowMs)
   }
 
-  /** An effect that neither waits nor runs any more was settled without an outcome of its own. */
+  /** An effect that neither waits nor runs was settled without an outcome of its own. */
   #look(effect: Entity): void {
     const world = this.#world
     const call = this.#open.get(effect)
@@ -135,7 +132,7 @@ class WorldReader {
     this.#open.delete(effect)
   }
 
-  /** A process that took the world up has found these running. A replay has one process: to it, they end that way. */
+  /** A restarted process found these running. A replay has one process: for it, they end as interrupted. */
   #interrupt(): readonly Input[] {
     const world = this.#world
     const found = world.entitiesWith(Running).filter((effect) => {
@@ -148,15 +145,15 @@ class WorldReader {
   }
 }
 
-/** What the root world of a recording was started with. */
+/** How the run of a recording began. */
 export interface RecordedStart {
-  /** Unix time at which the run began; `undefined`: nothing of it says so. */
+  /** Unix time of the start; `undefined`: unknown. */
   readonly dateMs: number | undefined
-  /** What its ids are made of besides name and seed; `undefined`: of nothing. */
+  /** Goes into the ids, with name and seed. */
   readonly run: string | undefined
 }
 
-/** How the run of a recording began. @throws `corrupt-journal`, `corrupt-snapshot` */
+/** @throws `corrupt-journal`, `corrupt-snapshot` */
 export function recordedStart({ worlds }: Recording): RecordedStart {
   const [root] = worlds
   if (root === undefined) return { dateMs: undefined, run: undefined }

@@ -24,16 +24,14 @@ import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { RecordedCall } from './answer-book.ts'
 
-/** What a Host of a replay is made of, besides its own options. */
 interface RecordedHostParts {
   readonly answers: RecordedAnswers
   readonly recall: Recall
   readonly work: SimulatedWork
-  /** The root world, as it was made. */
   readonly world: World
 }
 
-/** A Host whose effects are answered out of a recording, and which its worlds take for the one that they were recorded on. */
+/** A Host that answers effects from a recording. Its worlds see the facts of the recorded Host. */
 export function recordedHost(options: HostOptions, seams: HostSeams, parts: RecordedHostParts): Host {
   const { answers, recall, work } = parts
   const inner: Record<string, EffectKind> = {
@@ -61,7 +59,6 @@ export function recordedHost(options: HostOptions, seams: HostSeams, parts: Reco
   return host
 }
 
-/** A Host that gives Worlds other facts. */
 class RecordedHost extends Host {
   readonly #facts: HostFactsData
 
@@ -75,7 +72,7 @@ class RecordedHost extends Host {
   }
 }
 
-/** What the options name is as they have it; all else, as it was recorded. */
+/** Facts of what the options name, and recorded facts of everything else. */
 function merged(own: HostFactsData, recorded: HostFactsData | undefined, options: HostOptions): HostFactsData {
   if (recorded === undefined) return own
   const given = { ...options.models }
@@ -99,7 +96,7 @@ function mixed<T>(
   return Object.fromEntries([...kept, ...other])
 }
 
-/** No provider is called that the options do not give, the built-in ones included. */
+/** Stand-ins for all providers not in the options, including the built-in ones, so that none is called. */
 function standInProviders({ answers, world }: RecordedHostParts): Record<string, ModelProvider> {
   const recorded = answers.calls.filter(({ asked }) => asked.kind === 'model').map(({ asked }) => asked.name)
   const agents = world.entitiesWith(Llm)
@@ -108,7 +105,7 @@ function standInProviders({ answers, world }: RecordedHostParts): Record<string,
   return Object.fromEntries(Array.from(names, (name) => [name, { call: callNobody }]))
 }
 
-/** Tools that were recorded or are declared, and are not given: their handlers are never called. */
+/** Stand-ins for tools that were recorded or are declared, and are not in the options. */
 function standInTools(
   { tools = [], skills = [] }: HostOptions,
   { answers, world }: RecordedHostParts,
@@ -128,16 +125,13 @@ async function callNobody(): Promise<never> {
   throw new Error('A replay calls no model and no tool.')
 }
 
-/** Of a kind that only the recording knows. */
 const unknownKind: EffectKind = { prepare: () => undefined }
 
-/** Finds what a recording has of an effect that begins. `scripted`: nothing, and it is to be done; `broken`: nothing. */
+/** Finds the recorded call of an effect. `scripted`: none, perform it; `broken`: none, and the run ends. */
 export type Recall = (world: World, effect: Entity) => RecordedCall | 'scripted' | 'broken'
 
 /**
- * Effects of a kind that are answered out of a recording, in the time that it took then.
- *
- * @param inner how they are done that the recording does not have
+ * Answers effects of a kind from a recording, with its latency. @param inner performs those that the recording lacks
  */
 function recordedEffect(kind: string, inner: EffectKind, recall: Recall, work: SimulatedWork): EffectKind {
   return {
@@ -155,7 +149,7 @@ function recordedEffect(kind: string, inner: EffectKind, recall: Recall, work: S
   }
 }
 
-/** When it comes, and what. Where nothing was recorded, something else settles the effect. */
+/** Without a recorded outcome, something else settles the effect: the answer never arrives. */
 function answerOf(call: RecordedCall | 'broken'): { readonly latencyMs: number; readonly outcome: OutcomeData } {
   if (call !== 'broken' && typeof call.outcome !== 'string') return { latencyMs: call.latencyMs, outcome: call.outcome }
   const failure = { kind: 'cancelled', message: 'Nothing was recorded.' } as const

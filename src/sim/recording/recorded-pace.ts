@@ -6,29 +6,28 @@ import type { OutsideInputs } from './outside-inputs.ts'
 import type { RecordedTick } from './recorded-answers.ts'
 import type { Input } from '../../world/input.ts'
 
-/** What brings inputs in as they were recorded. */
 interface PaceParts {
   readonly ticks: ReadonlyMap<string, readonly RecordedTick[]>
   readonly clock: VirtualClock
   readonly label: (world: string) => string
-  /** What came from outside, to come again. */
+  /** Inputs from outside, to be posted again. */
   readonly outside: OutsideInputs
-  /** False: from the start, whatever comes in does so at its own time. */
+  /** False: inputs arrive at their own time from the start. */
   readonly isKept: boolean
-  /** All that was recorded has come in. */
+  /** Called when everything recorded has arrived. */
   readonly over: () => void
 }
 
 interface PacedWorld {
   readonly groups: readonly PacedGroup[]
   next: number
-  /** Its time is so much behind the clock. */
+  /** How far its time is behind the clock. */
   offsetMs: number
-  /** How often each input is still to come. */
+  /** How often each input is still expected, by key. */
   readonly left: Map<string, number>
-  /** What has come and waits for its tick, by key. */
+  /** Inputs that wait for their tick, by key. */
   readonly held: Map<string, () => void>
-  /** Of the last group: what is not in the world yet. */
+  /** Inputs of the last group that are not in the world yet. */
   readonly awaited: Set<string>
   isTimed: boolean
 }
@@ -38,14 +37,14 @@ function isPast({ groups, next, awaited }: PacedWorld): boolean {
 }
 
 /**
- * Lets a replay go the way of its recording: what came in with one tick comes in with one tick again, at its time, in its
- * order, so that a run on a real clock is met again on a virtual one. Leaves off where the replay goes another way.
+ * Keeps a replay in step with its recording: inputs of one tick arrive in one tick again, at its time and in its order,
+ * so that a run on a real clock is reproduced on a virtual one. Stops where the replay diverges.
  */
 export class RecordedPace {
   readonly #parts: PaceParts
   readonly #worlds = new Map<string, PacedWorld>()
   #isKept: boolean
-  /** What the recorded run had not, and what may wait until that is over. */
+  /** Inputs that the recorded run did not have, held until it is over. */
   readonly #aside: (() => void)[] = []
 
   constructor(parts: PaceParts) {
@@ -72,7 +71,7 @@ export class RecordedPace {
     else this.#release(paced)
   }
 
-  /** Work has come to an end, or a time has come. */
+  /** Work ended, or a timer fired. */
   deliver({ world }: DrivenWorld, input: StandardInput, enter: () => void): void {
     const paced = this.#worlds.get(this.#parts.label(world.name))
     const key = keyOf(input)
@@ -81,8 +80,8 @@ export class RecordedPace {
       paced.held.set(key, enter)
       return this.#go(paced)
     }
-    // On a real clock work begins a little behind the tick that asked for it, and its deadline is later by that. And where
-    // all that was recorded is over, other worlds may still have some of it to come.
+    // On a real clock work, and so its deadline, starts a little after its tick. And when this world's recording is
+    // over, other worlds may still have inputs to come.
     if (input.kind === 'due' || paced.next === paced.groups.length) return void this.#aside.push(enter)
     this.leave()
     enter()
@@ -100,7 +99,7 @@ export class RecordedPace {
     return this.#worlds.size >= this.#parts.ticks.size && [...this.#worlds.values()].every(isPast)
   }
 
-  /** From here on the run goes its own way. False: it changes nothing. */
+  /** Stops pacing. False: that changes nothing. */
   leave(): boolean {
     if (!this.#isKept) return false
     this.#isKept = false
@@ -110,7 +109,7 @@ export class RecordedPace {
     return aside.length + counts.reduce((sum, count) => sum + count, 0) > 0
   }
 
-  /** Lets the next group in if all of it is there, once nothing is under way any more. */
+  /** Lets the next group in when it is complete and nothing is in flight. */
   #go(paced: PacedWorld): void {
     const group = paced.groups[paced.next]
     if (paced.isTimed || paced.awaited.size > 0 || group === undefined) return
@@ -142,7 +141,7 @@ export class RecordedPace {
     }
   }
 
-  /** Lets in all that is held, and all that is still to come from outside, each at its time. Gives how many. */
+  /** Releases held inputs and pending ones from outside, each at its time. Returns how many. */
   #release(paced: PacedWorld): number {
     const { clock, outside } = this.#parts
     let count = 0
@@ -160,21 +159,19 @@ export class RecordedPace {
   }
 }
 
-/** An input that is to come: of itself, when work ends or a time comes, or from outside, where it is there already. */
+/** An expected input: work that ends, a timer that fires, or a given input from outside. */
 interface ExpectedInput {
   readonly key: string
-  /** From outside. */
   readonly input?: Input
 }
 
-/** What came into a world with one tick. */
+/** The inputs of one tick. */
 interface PacedGroup {
-  /** World time. */
   readonly atMs: number
   readonly expected: readonly ExpectedInput[]
 }
 
-/** What is to come into a world, tick by tick; without what parents and Runners send, which need not be waited for. */
+/** The expected inputs of a world by tick, without those of parents and Runners, which need no waiting. */
 function pacedGroups(
   label: string,
   ticks: readonly RecordedTick[],
@@ -185,11 +182,11 @@ function pacedGroups(
     const expected = inputs.flatMap((input, index): readonly ExpectedInput[] => {
       const key = keyOf(input)
       if (key === undefined) {
-        // What was there before the first tick belongs to the world as it is made.
+        // Inputs before the first tick belong to the world as it is made.
         return number > 0 && isOutside(input) ? [{ key: `recorded ${label} ${tick}/${index}`, input }] : []
       }
       const effect = key.slice(key.indexOf(' '))
-      // Whose outcome has come has no deadline any more.
+      // A settled effect has no deadline.
       if (input.kind === 'due' && settled.has(effect)) return []
       if (input.kind === 'outcome') settled.add(effect)
       return [{ key }]
@@ -198,7 +195,7 @@ function pacedGroups(
   })
 }
 
-/** Names an input that comes of an effect; `undefined`: it does not. */
+/** Names an input of an effect; `undefined` for others. */
 function keyOf(input: Input | StandardInput): string | undefined {
   const { kind, effect, attempt } = input as Partial<Record<string, unknown>>
   const isOwn = kind === 'outcome' || kind === 'admitted' || kind === 'due'

@@ -11,12 +11,12 @@ import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import type { Store } from '../../stores/port.ts'
 
-/** Version of the form of recording files. In files of format 1 no world notes which version of entia recorded it. */
+/** Version of the file format. In format 1 no world notes the version of entia that recorded it. */
 const fileFormat = 2
 
 const natural = lazily(() => z.number().int().nonnegative())
 
-/** First line: what the file is, and whose worlds follow, the root first. */
+/** First line. The root world comes first. */
 const FileHead = lazily(() =>
   z.strictObject({
     entiaRecording: z.union([z.literal(1), z.literal(fileFormat)]),
@@ -25,7 +25,7 @@ const FileHead = lazily(() =>
   }),
 )
 
-/** Begins a world: so many lines of a snapshot, then so many rows, follow. */
+/** Begins a world: the numbers of snapshot lines and rows that follow. */
 const WorldHead = lazily(() =>
   z.strictObject({ world: z.string(), tick: natural(), snapshot: natural().min(1), rows: natural() }),
 )
@@ -34,7 +34,7 @@ const SnapshotLine = lazily(() => z.strictObject({ line: z.string() }))
 
 const RowLine = lazily(() => z.strictObject({ tick: natural(), line: z.string() }))
 
-/** Last line: how many lines stand before it, and their SHA-256. */
+/** Last line: the number of lines before it, and their SHA-256. */
 const FileEnd = lazily(() =>
   z.strictObject({ end: z.strictObject({ lines: natural(), sha256: z.string().length(64) }) }),
 )
@@ -42,10 +42,8 @@ const FileEnd = lazily(() =>
 const copyAdvice = 'Nothing was loaded: use another copy of the file, or save the recording again.'
 
 /**
- * The recording that a file holds.
- *
- * @throws `invalid-argument` if there is no such file, or it is no recording; `newer-version`; `corrupt-journal` if it was cut
- * off or edited, with the line
+ * @throws `invalid-argument` if the file is missing or is no recording; `newer-version`; `corrupt-journal`, with the
+ * line, if it was cut off or edited
  */
 export async function loadRecording(file: string): Promise<Recording> {
   const lines = new FileLines(file, await bytesOf(file))
@@ -61,7 +59,6 @@ export async function loadRecording(file: string): Promise<Recording> {
   )
 }
 
-/** A world of a file, and the line at which its snapshot begins. */
 interface ReadWorld extends SavedWorld {
   readonly firstLine: number
 }
@@ -79,7 +76,7 @@ function times<T>(count: number, read: () => T): T[] {
   return Array.from({ length: count }, read)
 }
 
-/** What was edited, as exactly as it can be told: each tick proves those before it. */
+/** Finds the edited line as exactly as possible: each tick proves those before it. */
 function edited(lines: FileLines, worlds: readonly ReadWorld[]): EntiaError {
   for (const world of worlds) {
     const { name, firstLine, rows, snapshot } = world
@@ -110,13 +107,12 @@ async function bytesOf(file: string): Promise<Buffer> {
   }
 }
 
-/** The lines of a file, one after the other. */
 class FileLines {
   readonly #file: string
   readonly #bytes: Buffer
   readonly #hash = new LinesHash()
   #from = 0
-  /** How many were read, the end aside. */
+  /** Lines read, without the end. */
   count = 0
 
   constructor(file: string, bytes: Buffer) {
@@ -128,7 +124,6 @@ class FileLines {
     return this.#hash.end()
   }
 
-  /** The next line, which has to be this. */
   next<T>(what: string, schema: z.ZodType<T>, isEnd = false): T {
     const number = this.count + 1
     const to = this.#bytes.indexOf('\n', this.#from)
@@ -194,15 +189,13 @@ type Line =
   | LineOf<typeof RowLine>
   | LineOf<typeof FileEnd>
 
-/** So many characters are written at once. */
 const maxChunkChars = 1_000_000
 
 /**
- * Saves the run of a root world, which was run with `record: true`, and of all its sessions in a file. Folders are made;
- * a file that is there is replaced once the new one is whole.
- *
- * @throws `no-such-world`; `world-locked` while a Runner drives it; `invalid-argument` if it was not recorded; `store-failed`
- * if the file cannot be written
+ * Saves the run of a root world and its sessions, run with `record: true`. Creates folders, and replaces the file once
+ * the new one is complete.
+ * @throws `no-such-world`; `world-locked` while a Runner drives it; `invalid-argument` if it was not recorded;
+ * `store-failed` if writing fails
  */
 export async function saveRecording(store: Store, name: string, file: string): Promise<void> {
   const recording = await wholeRun(store, name)
@@ -235,7 +228,7 @@ async function wholeRun(store: Store, name: string): Promise<Recording> {
   return recording
 }
 
-/** Only a run with `record: true` keeps who wrote what, and all its ticks. */
+/** Only a run with `record: true` keeps all ticks and their writers. */
 function assertRecorded(recorded: RecordedWorld, root: string): void {
   const { name: world } = recorded
   for (const { delta, writers } of recorded.steps()) {

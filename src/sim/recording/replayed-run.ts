@@ -18,30 +18,26 @@ import { type Recall, recordedHost } from './recorded-host.ts'
 import { RecordedPace } from './recorded-pace.ts'
 import { otherVersion, type Recording } from '../../engine/recording/recording.ts'
 
-/** What is done where a recording has no answer: the run is broken, or goes on with models and tools that were given. */
+/** Where a recording has no answer: break the run, or continue with the given models and tools. */
 export type OnMiss = 'fail' | 'script'
 
-/** What a replay needs of its simulation. */
 interface ReplayedRunParts {
   readonly recording: Recording
   readonly onMiss: OnMiss
   readonly components: Iterable<Component>
   readonly clock: VirtualClock
   readonly label: (world: string) => string
-  /** The root world, as it was made. */
   readonly world: World
   readonly runner: () => Runner | undefined
-  /** Users are simulated: those who were recorded stay silent. */
+  /** Users are simulated: recorded users stay silent. */
   readonly hasUsers: boolean
-  /** Accidents may happen, so that the run cannot go the same way. */
+  /** Faults may strike, so the run cannot go the same way. */
   readonly hasFaults: boolean
-  /** The run is broken. */
   readonly broke: (message: string, label: string) => void
 }
 
-/** A run that is answered out of a recording. */
+/** Replays a run from a recording. */
 export class ReplayedRun {
-  /** What the recording had no answer to, in order. */
   readonly missed: Missed[] = []
   readonly outside: OutsideInputs
   readonly #parts: ReplayedRunParts
@@ -69,19 +65,18 @@ export class ReplayedRun {
     })
   }
 
-  /** A Host that answers out of the recording. */
   host(options: HostOptions, seams: Required<HostSeams>, work: SimulatedWork): Host {
     const { world } = this.#parts
     const recall: Recall = (driven, effect) => this.#recall(driven, effect, options)
     return recordedHost(options, this.#paced(seams), { answers: this.#answers, recall, work, world })
   }
 
-  /** Nothing will happen any more. True: now something does. */
+  /** Called when nothing is due. Returns whether this started something. */
   goOn(): boolean {
     return this.#end() || this.#pace.leave()
   }
 
-  /** The recording is over: breaks the run if something was under way in it. False: nothing was. */
+  /** At the end of the recording, breaks the run if something was in flight. */
   #end(): boolean {
     const cutOff = this.#cutOff
     this.#cutOff = undefined
@@ -111,7 +106,7 @@ export class ReplayedRun {
     const { onMiss } = this.#parts
     if (this.#isBroken) return 'broken'
     const asked = askedBy(world, effect)
-    // Simulated users are asked themselves.
+    // Simulated users answer themselves.
     if (asked.kind === 'approval' && options.approve !== undefined) return 'scripted'
     const label = this.#parts.label(world.name)
     const { attempt } = world.read(effect, Effect)
@@ -121,7 +116,7 @@ export class ReplayedRun {
     if (found !== undefined && found.outcome !== 'cut-off') return found
     const miss = missed(asked, place, world.tick, found ?? this.#book.nearest(asked, place), this.#hint())
     if (found !== undefined && onMiss === 'fail') {
-      // What else was recorded comes first.
+      // The rest of the recording comes first.
       this.#cutOff ??= miss
       return found
     }
@@ -139,7 +134,7 @@ export class ReplayedRun {
     return 'broken'
   }
 
-  /** Ids of sessions stand in requests: they are made of the root world's name and seed. */
+  /** Requests contain ids of sessions, which are made from the root world's name and seed. */
   #hint(): string | undefined {
     const { recording, world } = this.#parts
     if (world.name === recording.root && world.seed === recording.seed) return otherVersion(recording)
@@ -151,7 +146,7 @@ export class ReplayedRun {
 
 const orScript = "To go on from there, pass onMiss: 'script', and in 'models' and 'tools' who is to go on."
 
-/** What there is not to go on with, in words. */
+/** What is missing for the run to continue. */
 function lackOf(
   { kind, name }: Asked,
   { effects = {}, models = {}, tools = [], skills = [] }: HostOptions,

@@ -1,4 +1,4 @@
-/** What the page of a run does: draws its data, shows facts, zooms, filters. It runs in the browser, so it is text here. */
+/** The page's script: draws the data, shows facts, zooms, filters. It runs in the browser, so it is text here. */
 export const pageScript = String.raw`
 'use strict'
 const run = JSON.parse(document.getElementById('run').textContent)

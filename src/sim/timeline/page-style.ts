@@ -1,4 +1,4 @@
-/** How the page of a run looks, in light and dark. */
+/** The page's style, light and dark. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;

@@ -13,22 +13,21 @@ import {
   waitsIn,
 } from './timeline.ts'
 
-/** What a run looks like in world time. */
 export function readTrace(entries: readonly TraceEntry[], endMs: number): Timeline {
   const reader = new TraceReader(entries)
   for (const entry of entries) reader.read(entry)
   return reader.timeline(Math.max(endMs, entries.at(-1)?.atMs ?? 0))
 }
 
-/** A call of a model or a tool that has no answer yet. */
+/** A call of a model or a tool without an answer. */
 interface OpenCall {
   readonly row: number
   readonly kind: 'model' | 'tool'
   readonly what: string
   readonly calledMs: number
-  /** The try that goes on. */
+  /** The current try. */
   span: TimelineSpan | undefined
-  /** The pause before its next try. */
+  /** The pause before the next try. */
   pause: TimelineSpan | undefined
   tries: number
 }
@@ -41,7 +40,7 @@ class TraceReader {
   readonly #calls = new Map<string, OpenCall>()
   /** Keys of tool calls by `<label> <call id>`. */
   readonly #callIds = new Map<string, string>()
-  /** Turns, queues and questions to users that have not ended, by what names them. */
+  /** Open turns, queues and approvals. */
   readonly #open = new Map<string, TimelineSpan>()
   readonly #labels = new Map<string, string>()
   readonly #root: string
@@ -66,7 +65,7 @@ class TraceReader {
     for (const span of this.#open.values()) close(span, endMs, 'open')
     const turns = this.#spans.filter(({ kind }) => kind === 'turn')
     const waits = turns.flatMap((turn) => waitsIn(turn, this.#spans))
-    // Who is let in at once was never in line.
+    // A session admitted at once never waited.
     const spans = this.#spans.filter(({ kind, fromMs, toMs }) => kind !== 'queued' || toMs > fromMs)
     layOut(this.#rows, spans)
     return { rows: this.#rows, spans: [...spans, ...waits], marks: this.#marks, endMs }
@@ -183,7 +182,7 @@ class TraceReader {
     const call = this.#calls.get(key)
     this.#calls.delete(key)
     if (call !== undefined) return this.#end(call, entry.atMs, state, fact)
-    // Answered in the tick in which it was called, or without having been called.
+    // Answered in the tick that called it, or never called.
     if (entry.type === 'tool-answered') {
       close(this.#add(this.#row(entry), 'tool', entry.atMs, factText(entry.facts['tool'])), entry.atMs, state)
     }
@@ -220,7 +219,7 @@ class TraceReader {
     }
   }
 
-  /** What was under way is lost; it may begin again. */
+  /** Work in flight is lost; it may start again. */
   #crashed(atMs: number): void {
     for (const call of this.#calls.values()) {
       if (call.span !== undefined) close(call.span, atMs, 'lost')

@@ -1,24 +1,22 @@
 import { factText, type TraceEntry } from '../trace-entry.ts'
 
-/** An agent's line in the picture, or that of the users or of the process around them. */
+/** The row of an agent, of the users, or of the process. */
 export interface TimelineRow {
   readonly name: string
-  /** How far below the root. */
   readonly depth: number
-  /** What it is for, such as the task of a session. */
+  /** Its purpose, such as the task of a session. */
   note: string
   /** How a session ended. */
   status: string
-  /** Lines of bars, one above the other. */
+  /** Number of stacked bars. */
   lanes: number
 }
 
 /** `turn` and `waiting` lie behind the others. */
 export type SpanKind = 'turn' | 'waiting' | 'queued' | 'model' | 'tool' | 'retry' | 'approval'
-/** `lost`: the process died meanwhile. `open`: the run was over before it. */
+/** `lost`: the process died meanwhile. `open`: the run ended before it. */
 export type SpanState = 'well' | 'failed' | 'cancelled' | 'lost' | 'open'
 
-/** Something that takes time. */
 export interface TimelineSpan {
   readonly row: number
   readonly kind: SpanKind
@@ -30,7 +28,7 @@ export interface TimelineSpan {
   lane: number
 }
 
-/** Something that happens at once. Without a row it befalls all. */
+/** An instant. Without a row it concerns all. */
 export interface TimelineMark {
   readonly row: number | undefined
   readonly kind: 'fault' | 'crash' | 'user' | 'law'
@@ -39,7 +37,6 @@ export interface TimelineMark {
   readonly facts: readonly string[]
 }
 
-/** A run as a picture shows it. */
 export interface Timeline {
   readonly rows: readonly TimelineRow[]
   readonly spans: readonly TimelineSpan[]
@@ -47,10 +44,10 @@ export interface Timeline {
   readonly endMs: number
 }
 
-/** Most bars one above the other; more lie over each other. */
+/** Most stacked bars; more overlap. */
 const maxLanes = 12
 
-/** Gives every span a lane in which nothing else lies at the time. */
+/** Gives every span a lane that is free at the time. */
 export function layOut(rows: readonly TimelineRow[], spans: readonly TimelineSpan[]): void {
   const lanes = rows.map((): TimelineSpan[] => [])
   for (const span of spans.toSorted((one, other) => one.fromMs - other.fromMs)) {
@@ -68,7 +65,7 @@ function isBackground({ kind }: Pick<TimelineSpan, 'kind'>): boolean {
   return kind === 'turn' || kind === 'waiting'
 }
 
-/** Where in a turn nothing goes on: the agent waits. */
+/** The gaps of a turn, in which the agent waits. */
 export function waitsIn(turn: TimelineSpan, spans: readonly TimelineSpan[]): TimelineSpan[] {
   const inside = spans
     .filter((span) => span.row === turn.row && !isBackground(span) && span.kind !== 'queued' && span.toMs > turn.fromMs)
@@ -96,7 +93,7 @@ export function waitsIn(turn: TimelineSpan, spans: readonly TimelineSpan[]): Tim
   return waits
 }
 
-/** Rows in the order of the tree: each session below its parent. */
+/** Each session below its parent. */
 export function inTreeOrder(labels: readonly string[]): string[] {
   const below = (parent: string): string[] =>
     labels.flatMap((label) => (parentOf(label) === parent ? [label, ...below(label)] : []))
@@ -110,7 +107,7 @@ function parentOf(label: string): string | undefined {
   return end === -1 ? undefined : label.slice(0, end)
 }
 
-/** The labels of all worlds that a trace tells of, with their agents, in order. */
+/** The labels of all worlds in a trace with their agents, in order. */
 export function agentsOf(entries: readonly TraceEntry[]): Map<string, number[]> {
   const found = new Map<string, number[]>()
   for (const { label, type, facts } of entries) {
