@@ -8,13 +8,12 @@ import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
-import { activeSessions, cancelSessionsOf, openEffects, tellCancelled } from '../sessions/end-session.ts'
+import { activeSessions, cancelSessionsOf, openEffects, emitCancelled } from '../sessions/end-session.ts'
 import { cancelSummary, summaryUnderWay } from '../context/summaries/boundary-text.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Stops all that an agent has under way, its sessions included. The Runner aborts the work once this is committed.
- *
+ * Stops all work of a cancelled agent and of its sessions. The Runner aborts it after the commit.
  * Writes: what ending a turn writes.
  */
 export const cancellation = {
@@ -38,7 +37,7 @@ function isUnderWay(world: World, agent: Entity): boolean {
   return world.has(agent, Turn) || world.has(agent, Summarizing) || activeSessions(world, agent).length > 0
 }
 
-/** Inputs count in the order of their arrival: what has come for a session behind the cancel comes too late. */
+/** Inputs count in order of arrival: a session's outcome behind the cancel is dropped. */
 function dropLaterEnds(world: World, agent: Entity, cancelled: InputOf<'cancel'>): void {
   const behind = world.inputs.slice(world.inputs.findIndex((input) => input === cancelled) + 1)
   for (const session of world.referrers(ActiveFor, agent)) {
@@ -52,7 +51,7 @@ function dropLaterEnds(world: World, agent: Entity, cancelled: InputOf<'cancel'>
 function cancel(world: World, agent: Entity, message: string): void {
   const summary = summaryUnderWay(world, agent)
   const effects = [...openEffects(world, agent), ...(summary === undefined ? [] : [summary])]
-  tellCancelled(world, agent, activeSessions(world, agent), effects)
+  emitCancelled(world, agent, activeSessions(world, agent), effects)
   cancelSummary(world, agent, message)
   if (world.has(agent, Turn)) endTurn(world, agent, { stop: 'cancelled', failure: { kind: 'cancelled', message } })
   else cancelSessionsOf(world, agent)

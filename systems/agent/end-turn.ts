@@ -27,17 +27,13 @@ import { startNextQuery } from '../sessions/query-session.ts'
 import { endWait } from '../sessions/wait.ts'
 import { emit } from '../kit/emit.ts'
 
-/** How a turn ends. */
 export interface TurnEnd {
   readonly stop: Stop
   readonly failure?: Failure
   readonly output?: Json
 }
 
-/**
- * Ends an agent's turn and leaves a valid conversation: every call answered once, an assistant message last, nothing
- * under way.
- */
+/** Ends a turn and leaves a valid conversation: each call answered once, an assistant message last, nothing running. */
 export function endTurn(world: World, agent: Entity, { stop, failure, output }: TurnEnd): void {
   answerOpenCalls(world, agent, stop)
   endWait(world, agent)
@@ -82,17 +78,14 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   emit(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
 }
 
-/**
- * A ceiling that was reset while its turn had still to end lets the agent go on from here, unless what was in flight has
- * reached that of its life meanwhile.
- */
+/** Resumes an agent whose ceiling was reset before its turn had ended, unless work in flight reached another one. */
 function goOnIfReset(world: World, agent: Entity): void {
   if (world.get(agent, CostCeiling)?.isReset !== true) return
   world.remove(agent, CostCeiling)
   tripIfReached(world, agent)
 }
 
-/** What was delegated goes with an agent that fails or is cancelled; in a session, with any end but a good one. */
+/** Does the end of a turn cancel the agent's sessions? In a session, any end but `done` does. */
 function takesSessionsAlong(world: World, agent: Entity, stop: Stop): boolean {
   // Under a ceiling that was reached sessions run on within their grants.
   if (world.has(agent, CostCeiling)) return stop === 'failed' || stop === 'cancelled'
@@ -116,7 +109,7 @@ function openCallText(world: World, call: Entity, stop: Stop): string {
   return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
 }
 
-/** A turn whose first step may not begin. */
+/** A turn whose first step may not start. */
 function notBegun(world: World, agent: Entity): DeepReadonly<TurnData> {
   return {
     startedAtMs: world.nowMs,

@@ -10,10 +10,9 @@ import { endTurn, type TurnEnd } from './end-turn.ts'
 import { spentGrant } from '../sessions/delegation.ts'
 
 /**
- * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last step
- * have run and are answered by then.
- *
- * Query: LastStep, Unread; Ancestry, Unread. Writes: what ending a turn writes.
+ * Ends turns that have used up their steps, and those of sessions that have spent their grants. The calls of the last
+ * step are answered by then.
+ * Writes: what ending a turn writes.
  */
 export const limits = {
   name: 'limits',
@@ -28,17 +27,14 @@ export const limits = {
       const message = `Step limit reached (${maxSteps})`
       endLate(world, agent, { stop: 'max-steps', failure: { kind: 'step-limit', message } })
     }
-    for (const agent of world.query(Ancestry, Unread, not(Busy), not(Paused))) endWithoutBudget(world, agent)
+    for (const agent of world.query(Ancestry, Unread, not(Busy), not(Paused))) {
+      const failure = spentGrant(world, agent)
+      if (failure !== undefined) endLate(world, agent, { stop: 'budget-spent', failure })
+    }
   },
 }
 
-/** A session that has spent what it was granted makes no further call. */
-function endWithoutBudget(world: World, agent: Entity): void {
-  const failure = spentGrant(world, agent)
-  if (failure !== undefined) endLate(world, agent, { stop: 'budget-spent', failure })
-}
-
-/** Ends a turn when the wait system has run already: what the agent is to be told of takes another tick. */
+/** Ends a turn after the wait system has run: pending notifications need another tick. */
 function endLate(world: World, agent: Entity, end: TurnEnd): void {
   endTurn(world, agent, end)
   if (world.has(agent, Notified)) world.requestTick()

@@ -14,9 +14,9 @@ import { keepsLedger } from '../money/charge.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Opens a turn of an agent that has none open.
- *
- * @param newSteps model calls that are made of it at once
+ * Opens a turn.
+ * @param newSteps model calls to count as made in it
+ * @returns the steps counted so far
  */
 export function openTurn(world: World, agent: Entity, newSteps: number): number {
   const steps = stepsBefore(world, agent) + newSteps
@@ -30,12 +30,12 @@ export function openTurn(world: World, agent: Entity, newSteps: number): number 
   return steps
 }
 
-/** The steps of a session are counted over all its turns. */
+/** A session's steps are counted over all its turns. */
 function stepsBefore(world: World, agent: Entity): number {
   return world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
 }
 
-/** The first message that nobody has answered, of agents of whom that is asked. */
+/** The first unanswered message, for agents whose turns may be compacted or archived. */
 function openingOf(world: World, agent: Entity): { readonly fromSeq?: number } {
   if (!world.has(agent, Context) && !world.has(agent, Archival)) return {}
   const messages = world.read(agent, Conversation)

@@ -7,10 +7,8 @@ import { readyAgents } from '../kit/ready.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Fills in the system prompts of the agents that are about to think, with the texts of their skills behind them. A prompt
- * that has no placeholder, and nothing behind it, is sent as it stands.
- *
- * Query: the agents that reasoning will start. Writes: RenderedPrompt, when the text has changed.
+ * Renders system prompts before a model call: fills placeholders and appends the texts of skills.
+ * Writes: RenderedPrompt, if the text has changed.
  */
 export function promptRendering(maxStartsPerTick: number) {
   return {
@@ -33,7 +31,7 @@ function render(world: World, agent: Entity): void {
   if (last?.text === next.text) return
   world.set(agent, RenderedPrompt, { text: next.text })
   for (const name of next.unknown) {
-    // It stands in the text: what stood in the last one was told of then.
+    // One that the last text had was warned of then.
     if (last?.text.includes(name) === true) continue
     emit(world, 'warning', { agent, message: `The system prompt has an unknown placeholder: ${name}` })
   }

@@ -15,14 +15,13 @@ import { openTurn } from './open-turn.ts'
 import { readyAgents } from '../kit/ready.ts'
 import { emit } from '../kit/emit.ts'
 
-/** Longest try of a model call where `Llm` says nothing. */
+/** Timeout of one try of a model call if `Llm` has none, in ms. */
 const defaultTimeoutMs = 600_000
 
 /**
- * Starts a model call for every agent that has something to answer and nothing under way: a step of its turn.
- *
- * Query: Llm, Conversation, Unread. Writes: Turn, LastStep, Busy, Unread, Prefix, Edited; under ceilings CeilingNotes, RatesAwaited.
- * Starts: model, rates.
+ * Starts a model call, one step of a turn, for every agent that has something to answer and nothing running.
+ * Writes: Turn, LastStep, Busy, Unread, Prefix, Edited; under ceilings CeilingNotes, RatesAwaited. Starts: model,
+ * rates.
  */
 export function reasoning(maxStartsPerTick: number) {
   return {
@@ -65,7 +64,7 @@ function nextStep(world: World, agent: Entity): number {
   return steps
 }
 
-/** The request has to begin with the one before it, or the provider's prompt cache is lost. */
+/** A request that does not begin like the one before it misses the provider's prompt cache. */
 function checkPrefix(world: World, agent: Entity, messages: number): void {
   const last = world.get(agent, Prefix)
   const { prefix, brokenBy } = nextPrefix(world, agent, last, messages)

@@ -2,8 +2,7 @@ import { minSeenInputs, SeenInputs } from '../../components/agent/host-facts.ts'
 import type { World } from '../../src/world/world.ts'
 
 /**
- * Remembers the ids of inputs, by which the Runner knows those that come a second time.
- *
+ * Stores the ids of inputs, by which the Runner recognizes duplicates.
  * Writes: SeenInputs.
  */
 export const receipts = {

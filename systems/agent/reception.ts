@@ -8,7 +8,6 @@ import { TurnOutputSchema } from '../../components/agent/llm.ts'
 import { LastQuestion } from '../../components/sessions/session-call.ts'
 import { LastStep, Terminal } from '../../components/agent/agent-tags.ts'
 import { LastTurn } from '../../components/agent/turn.ts'
-import type { UserMessage } from '../../src/protocol/message.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { refuseLatched } from '../kit/latched.ts'
@@ -17,10 +16,9 @@ import { endWait } from '../sessions/wait.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Lets messages in. One that comes while the agent works joins at its next step. Lets agents go on that a cost ceiling has
- * stopped.
- *
- * Writes: Conversation, TurnOutputSchema, SubagentWait; CostCeiling, Ceilings; of a session that had ended, DelegationLimits.
+ * Adds incoming messages to conversations, and resets cost ceilings. A message to a working agent joins at its next
+ * step.
+ * Writes: Conversation, TurnOutputSchema, SubagentWait; CostCeiling, Ceilings; of an ended session, DelegationLimits.
  */
 export const reception = {
   name: 'reception',
@@ -29,7 +27,7 @@ export const reception = {
   run(world: World): void {
     for (const input of world.inputs) {
       if (input.kind === 'message') receive(world, input as InputOf<'message'>)
-      // Inputs count in the order of their arrival: who is spoken to behind a reset is no longer stopped.
+      // In order of arrival: a message behind a reset reaches an agent that is no longer stopped.
       else if (input.kind === 'cost-ceiling-reset') resetCeiling(world, input as InputOf<'cost-ceiling-reset'>)
     }
   },
@@ -39,20 +37,15 @@ function receive(world: World, { agent, id, message, output }: InputOf<'message'
   const reason = refusal(world, agent)
   if (reason !== undefined) return emit(world, 'input-refused', { kind: 'message', agent, reason })
   if (refuseLatched(world, agent)) return
-  take(world, agent, message, id)
-  if (output !== undefined) world.add(agent, TurnOutputSchema({ schema: output }))
-}
-
-/** Whoever is spoken to sleeps no longer. */
-function take(world: World, agent: Entity, message: UserMessage, id: string | undefined): void {
   endWait(world, agent)
   if (world.has(agent, SessionEnd)) reopen(world, agent, id)
   world.append(agent, Conversation, message)
+  if (output !== undefined) world.add(agent, TurnOutputSchema({ schema: output }))
 }
 
 /**
- * A session that has ended is asked a further question: steps are counted anew, and what it may spend is what was set aside
- * for that question, which it is told before or in the same tick.
+ * Lets an ended session answer another question: its steps restart, and it may spend what was granted for the question
+ * by a `granted` input of this tick or an earlier one.
  */
 function reopen(world: World, agent: Entity, id: string | undefined): void {
   for (const token of [SessionEnd, LastTurn, LastStep]) world.remove(agent, token)

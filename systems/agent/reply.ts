@@ -26,15 +26,13 @@ import { settled } from '../kit/effects.ts'
 import { takeOverflow } from '../context/compaction.ts'
 import { emit } from '../kit/emit.ts'
 
-/** Replies in a row that the token limit may cut in the midst of a tool call; the turn ends with the last of them. */
+/** Replies in a row that the token limit may cut inside a tool call; the last of them ends the turn. */
 const maxCutReplies = 2
 
 /**
- * Takes what a model has answered into the conversation, right behind what it answered, and turns its tool calls into
- * entities. A call that failed for good ends the turn.
- *
- * Query: Outcome. Writes: Conversation, Usage, LastCall, Prefix, Busy, Answered, and what ending a turn writes;
- * ToolCall entities.
+ * Inserts a model's reply behind the messages it answers, and turns its tool calls into entities. A call that failed
+ * for good ends the turn.
+ * Writes: Conversation, Usage, LastCall, Prefix, Busy, Answered, what ending a turn writes; ToolCall entities.
  */
 export const reply = {
   name: 'reply',
@@ -57,10 +55,10 @@ function fail(world: World, agent: Entity, call: Entity, { contextWindow, ...fai
   else endTurn(world, agent, { stop: 'failed', failure })
 }
 
-/** A step's call that has its reply. */
+/** A step's model call that has its reply. */
 interface OwnCall {
   readonly agent: Entity
-  /** The projection was rewritten after it began. */
+  /** The projection was rewritten after the call started. */
   readonly isOutdated: true | undefined
   /** How many messages it answered. */
   readonly messages: number
@@ -68,7 +66,7 @@ interface OwnCall {
   readonly priced: PricedReply
 }
 
-/** Gives a failure if the reply is none. */
+/** Returns a failure if the reply is malformed. */
 function take(world: World, agent: Entity, call: Entity, priced: PricedReply): Failure | undefined {
   const { stop, usage } = priced
   const { isOutdated, messages: place } = world.read(call, ModelCall)
@@ -79,8 +77,8 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   const write = (): void => {
     count(world, agent, priced)
     noteLastCall(world, own)
-    // Messages that came during the call stand behind its reply: the model has not seen them. A reply that says nothing
-    // stands nowhere: providers refuse a message without content, and one of thoughts alone.
+    // Messages that arrived during the call stand behind its reply: the model has not seen them. An empty reply is left
+    // out: providers refuse a message without content, or with thinking alone.
     if (!isSilent) insertMessage(world, agent, place, message)
   }
   const problem = isReply ? refusalOf(write) : 'expected an assistant message and its usage'
@@ -109,14 +107,14 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   return undefined
 }
 
-/** Counts replies in a row that the token limit cut in the midst of a call. */
+/** Counts replies in a row that the token limit cut inside a call. */
 function noteCut(world: World, agent: Entity, isCut: boolean): void {
   const { cutReplies } = world.read(agent, Turn)
   if (isCut) world.patch(agent, Turn, { cutReplies: (cutReplies ?? 0) + 1 })
   else if (cutReplies !== undefined) world.patch(agent, Turn, { cutReplies: undefined })
 }
 
-/** The model was told that its call was cut, and wrote as much again: it would do so until its last step. */
+/** The model was told that its call was cut, and wrote as much again: it would until its last step. */
 function endCut(world: World, agent: Entity): void {
   for (const call of world.referrers(OwnedBy, agent)) {
     if (world.get(call, ToolCall)?.isCut !== true) continue
@@ -128,7 +126,7 @@ function endCut(world: World, agent: Entity): void {
   endTurn(world, agent, { stop: 'failed', failure: { kind: 'truncated', message } })
 }
 
-/** Has a reply neither text nor calls, nor anything else but thoughts? What is malformed is for the conversation to refuse. */
+/** Does a reply have nothing but blank text and thinking? The conversation refuses malformed content. */
 function isEmpty({ content }: AssistantMessage): boolean {
   if (!Array.isArray(content)) return false
   return content.every((block: AssistantMessage['content'][number] | null) => {
@@ -136,14 +134,14 @@ function isEmpty({ content }: AssistantMessage): boolean {
   })
 }
 
-/** Counts empty replies in a row. `turnEnd` decides what becomes of them. */
+/** Counts empty replies in a row, for `turnEnd`. */
 function noteSilence(world: World, agent: Entity, isSilent: boolean): void {
   const { emptyReplies } = world.read(agent, Turn)
   if (isSilent) world.patch(agent, Turn, { emptyReplies: (emptyReplies ?? 0) + 1 })
   else if (emptyReplies !== undefined) world.patch(agent, Turn, { emptyReplies: undefined })
 }
 
-/** A provider that reads less from its cache than it had there, although the request began as before, has lost it. */
+/** Emits if the provider lost its cache: it read less than it had, although the request began as before. */
 function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: TokenUsage): void {
   const prefix = world.get(agent, Prefix)
   if (prefix === undefined || cacheRead === undefined) return
@@ -160,7 +158,7 @@ function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply)
   adopt(world, agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used), 1)
 }
 
-/** Notes how full the model's window was. Where own calls are kept, the newest of them says that. */
+/** Records how full the model's window was. Where own calls are kept, the newest of them has the tokens. */
 function noteLastCall(world: World, { agent, isOutdated, model, priced }: OwnCall): void {
   const { cachePrice, contextWindow, usage } = priced
   if (isOutdated === true || !world.has(agent, Context)) return
@@ -177,10 +175,10 @@ function noteLastCall(world: World, { agent, isOutdated, model, priced }: OwnCal
   })
 }
 
-/** Notes how the provider counts the tokens of the request. */
+/** Records the provider's token count of the request. */
 function noteOwnTokens(world: World, { agent, isOutdated, messages, model, priced }: OwnCall): void {
   const promptTokens = promptTokensOf(priced.usage)
-  // What was asked cannot be counted any more once the projection is another one.
+  // After a rewrite the request cannot be counted any more.
   if (promptTokens === undefined || isOutdated === true) return
   noteOwnCall(world, agent, { messages, model, promptTokens })
 }

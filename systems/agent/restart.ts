@@ -14,7 +14,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { emit } from '../kit/emit.ts'
 import { refuseCall } from './tool-results.ts'
 
-/** How a `once` effect ends that was running when the process ended. */
+/** The outcome of a `once` effect that was running when the process ended. */
 export const interrupted: OutcomeData = {
   ok: false,
   failure: {
@@ -24,11 +24,10 @@ export const interrupted: OutcomeData = {
 }
 
 /**
- * Takes the world up again where a Runner left it: a `once` effect that had begun is settled as `interrupted`, since
- * it may have happened. A `keyed` tool call that may have begun has another try. Sessions go on from their own journals; all
- * others are still pending and begin again by themselves. Tools that the Host declares otherwise than before are renewed.
- *
- * Query: Running; ToolRegistry. Writes: Outcome, Effect, Pending, ToolRegistry, HostFacts.
+ * Resumes a world after a restart. A running `once` effect is settled as `interrupted`, since it may have happened. A
+ * `keyed` tool call that may have started gets another try. Sessions resume from their own journals; other effects are
+ * still pending and start again. Tools whose declarations changed on the Host are renewed.
+ * Writes: Outcome, Effect, Pending, ToolRegistry, HostFacts.
  */
 export const restart = {
   name: 'restart',
@@ -42,7 +41,7 @@ export const restart = {
         world.add(effect, Outcome(interrupted))
       }
       for (const effect of input.reruns ?? []) {
-        // Its handler can tell, and so can the model if it fails now.
+        // A higher attempt tells the handler, and the model if the call fails, that it ran before.
         if (world.has(effect, Pending)) world.patch(effect, Effect, { attempt: world.read(effect, Effect).attempt + 1 })
       }
       if (input.tools !== undefined) applyToolChanges(world, input.tools)
@@ -61,16 +60,16 @@ function noteHost(world: World, host: HostFactsData): void {
 
 type Tools = readonly ToolDeclaration[]
 
-/** The tools of agents that had the same ones, and what has become of them. */
+/** One list of tools, which agents may share, and what changed in it. */
 interface Renewed {
   tools: Tools
   readonly changes: readonly { readonly tool: string; readonly change: 'changed' | 'removed' }[]
 }
 
 /**
- * Brings the tools of agents up to those of the Host that takes the world up: changed declarations are replaced, vanished ones
- * are dropped, and their open calls answered. Tools are added only where the program says so. Comes before the world notes
- * the new Host. A fork keeps what it shares with its parent; so does what a program has declared by itself.
+ * Updates agents' tools to the Host's: changed declarations are replaced, missing ones removed and their open calls
+ * answered. Tools are added only where the program says so. Runs before the world records the new Host. A fork keeps
+ * what it shares with its parent, and a program's own declarations stay.
  */
 function applyToolChanges(world: World, changes: ToolChanges): void {
   const { added = [], changed = [], kept, removed = [] } = changes
@@ -95,9 +94,8 @@ function applyToolChanges(world: World, changes: ToolChanges): void {
 }
 
 /**
- * Hashes of declarations that earlier Hosts had and that agents keep, by tool: under `keep`, and in forks. By these the next
- * start knows that such a tool is gone or has changed, and does not just lack a handler. Comes before the world notes the
- * new Host.
+ * Hashes of earlier Hosts' declarations that agents keep (under `keep`, and in forks), by tool. They tell the next
+ * start that such a tool was removed or changed. Runs before the world records the new Host.
  */
 function keptTools(world: World, host: HostFactsData): HostFactsData['keptTools'] {
   const before = knownDeclarations(knownHost(world))
@@ -138,7 +136,7 @@ function renew(
   return { tools: left, changes }
 }
 
-/** Calls that are not decided about yet, or wait for a person, are answered by whoever decides about them. */
+/** Answers pending calls of removed tools. Undecided calls and those awaiting approval are refused when decided. */
 function answerGone(world: World, agent: Entity, gone: ReadonlySet<string>): void {
   for (const call of world.referrers(OwnedBy, agent)) {
     const name = world.get(call, ToolCall)?.name

@@ -13,10 +13,9 @@ import { maxRetryAfterMsOf, retryPolicyOf } from '../../src/rules/projection/hos
 import { spentGrant } from '../sessions/delegation.ts'
 
 /**
- * Gives model calls that have failed another try, where there is one: their outcome is put aside, and they are pending
- * again when their wait is over, or at once with less to read.
- *
- * Query: Outcome. Writes: Effect, Outcome, Due, Pending, SideCall.
+ * Retries failed model calls if the policy allows: the outcome is removed, and the call is pending again after a delay,
+ * or at once with a shorter transcript.
+ * Writes: Effect, Outcome, Due, Pending, SideCall.
  */
 export const retry = {
   name: 'retry',
@@ -24,7 +23,7 @@ export const retry = {
   wakes: ['due', [ModelCall, Outcome], [SideCall, Outcome]],
   run(world: World): void {
     for (const { attempt, effect } of inputsOf(world, 'due')) {
-      // A deadline of the try before it may have passed while that was settled.
+      // The last try's deadline may have passed while it was being settled.
       if (!world.has(effect, Due) || world.read(effect, Effect).attempt !== attempt) continue
       world.remove(effect, Due)
       const failure = whyNot(world, effect)
@@ -45,7 +44,7 @@ function tryAgain(world: World, call: Entity): void {
   else tryShorter(world, call, next)
 }
 
-/** An agent that has reached a ceiling makes no further try. */
+/** An agent that has reached a ceiling does not retry. */
 function whyNot(world: World, effect: Entity): Failure | undefined {
   if (!world.has(effect, ModelCall) && !world.has(effect, SideCall)) return undefined
   const latched = latchOf(world, callerOf(world, effect))
@@ -68,24 +67,23 @@ function tryShorter(world: World, call: Entity, { chars, maxChars }: Extract<Nex
   emit(world, 'warning', { agent: callerOf(world, call), message })
 }
 
-/** Largest share by which a wait is stretched, so that calls that failed together do not come back together. */
+/** Largest share by which a delay is stretched, so that calls that failed together do not retry together. */
 const maxJitter = 0.25
 
-/** The transcript of a side call is cut to a half, then to a quarter, then to an eighth. */
+/** A side call's transcript is cut to a half, a quarter, then an eighth. */
 const leastShare = 8
 
-/** A call of a model that is made again: the same after a wait, or at once about fewer characters of its transcript. */
+/** A retry: the same call after a delay, or at once with fewer characters of its transcript. */
 export type NextTry =
   | { readonly kind: 'later'; readonly waitMs: number }
   | { readonly kind: 'shorter'; readonly chars: number; readonly maxChars: number }
 
-/** The next try of a model call that has failed. `undefined`: it has failed for good. */
+/** The retry of a failed model call; `undefined` if it failed for good. */
 export function nextTry(world: World, call: Entity, failure: Failure): NextTry | undefined {
   return laterTry(world, call, failure) ?? (world.has(call, SideCall) ? shorterTry(world, call, failure) : undefined)
 }
 
 function laterTry(world: World, call: Entity, failure: Failure): NextTry | undefined {
-  // It would end the same way, whatever the policy says.
   if (failure.isFinal === true) return undefined
   const policy = retryPolicyOf(world, callerOf(world, call), modelCalledBy(world, call))
   const { retryAfterMs = 0 } = failure
@@ -94,11 +92,11 @@ function laterTry(world: World, call: Entity, failure: Failure): NextTry | undef
   if (retryAfterMs > maxRetryAfterMsOf(policy)) return undefined
   const doubled = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
   const waitMs = Math.max(retryAfterMs, doubled)
-  // A try that could only begin when its time is over is none.
+  // No retry that could only start after the deadline.
   return world.nowMs + Math.ceil(waitMs * (1 + maxJitter)) >= deadlineMs ? undefined : { kind: 'later', waitMs }
 }
 
-/** A text about a part that its model has no room for is best written about some of that part, and not at all otherwise. */
+/** A summary of a part is better than none when the transcript does not fit the model's window. */
 function shorterTry(world: World, call: Entity, { kind }: Failure): NextTry | undefined {
   if (kind !== 'context-overflow' || !mayGoOn(world, call)) return undefined
   const chars = transcriptOf(world, call).length
@@ -106,7 +104,7 @@ function shorterTry(world: World, call: Entity, { kind }: Failure): NextTry | un
   return maxChars * leastShare < chars - leastShare ? undefined : { kind: 'shorter', chars, maxChars }
 }
 
-/** Under a ceiling that was reached, with a grant that is spent, or when the time for a summary is up, nothing more is asked. */
+/** No retry under a reached ceiling, with a spent grant, or after a summary's deadline. */
 function mayGoOn(world: World, call: Entity): boolean {
   const { agent } = world.read(call, SideCall)
   const job = world.get(call, SummaryOf)?.job

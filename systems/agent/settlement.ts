@@ -9,9 +9,8 @@ import { refusalOf } from '../kit/refusal-of.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Settles effects: by their outcome, by a person's answer, by their deadline. Each exactly once; what comes for an effect
- * that is settled, gone, or at a later try, is dropped. Outcomes count before timers: what ends at its deadline has ended.
- *
+ * Settles effects by outcome, approval answer or deadline, each exactly once. Inputs for effects that are settled,
+ * removed or at a later try are dropped. Outcomes come before timers: work that ends at its deadline has ended.
  * Writes: Outcome, Pending, Running.
  */
 export const settlement = {
@@ -28,7 +27,6 @@ export const settlement = {
   },
 }
 
-/** Settles an effect that is under way. */
 function settle(world: World, effect: Entity, outcome: OutcomeData): void {
   world.remove(effect, Pending)
   world.remove(effect, Running)
@@ -54,7 +52,7 @@ function admit(world: World, { effect, attempt }: InputOf<'admitted'>): void {
   world.add(effect, Running({ sinceMs: world.nowMs }))
 }
 
-/** What is cancelled in the tick of its admission has not begun, and does not begin. */
+/** An effect cancelled in the tick of its admission does not start. */
 function isBeingCancelled(world: World, effect: Entity): boolean {
   const owner = world.get(effect, OwnedBy)?.agent
   return inputsOf(world, 'cancel').some(({ agent }) => agent === owner)

@@ -23,7 +23,7 @@ import { inputsOf } from '../kit/inputs-of.ts'
 import { Ancestry, ToolCeiling } from '../../components/sessions/ancestry.ts'
 import { isPermitted } from '../../src/rules/delegation/permissions.ts'
 
-/** Longest run of a tool whose declaration says nothing. */
+/** Timeout of a tool whose declaration has none, in ms. */
 const defaultTimeoutMs = 600_000
 
 export interface ToolExecutionOptions {
@@ -33,11 +33,10 @@ export interface ToolExecutionOptions {
 }
 
 /**
- * Decides about each tool call that a model has asked for: it becomes an effect, waits for a person, or is answered with
- * what is wrong. In doubt it does not run.
- *
- * Query: Requested; Outcome. Writes: Turn, Outcome, AwaitingApproval, Conversation, Busy, and what world tools write.
- * Starts: tool, approval, and what world tools start.
+ * Decides about each requested tool call: it becomes an effect, awaits approval, or is refused with the reason. If in
+ * doubt it does not run.
+ * Writes: Turn, Outcome, AwaitingApproval, Conversation, Busy, and what world tools write. Starts: tool, approval, and
+ * what world tools start.
  */
 export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOptions) {
   return {
@@ -55,7 +54,7 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
         if (approved !== undefined) start(world, approved.call, approved.declaration)
       }
       for (const call of requested) decide(world, call, worldTools)
-      // What was answered at once stands in the conversation in the same tick.
+      // Calls answered at once are in the conversation in the same tick.
       for (const agent of agents) {
         collectResults(world, agent)
         if (!world.has(agent, Busy)) world.requestTick()
@@ -70,7 +69,7 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   const { agent } = world.read(call, OwnedBy)
   const { name } = world.read(call, ToolCall)
   patchMade(world, agent, Turn, { toolCalls: world.read(agent, Turn).toolCalls + 1 })
-  // What was switched off while the model was thinking is not there any more.
+  // Tools switched off during the model call are gone.
   if (contextToolNames.has(name)) refreshContextTools(world, agent)
   else if (isSubagentTool(name)) dropSubagentTools(world, agent)
   const found = permittedTool(world, agent, name)
@@ -79,17 +78,18 @@ function decide(world: World, call: Entity, worldTools: ToolExecutionOptions['wo
   if (problem !== undefined) return refuseCall(world, call, problem)
   if (found.declaration.world === true) return callWorldTool(world, call, worldTools.get(name))
   if (found.declaration.approval !== true) return start(world, call, found.declaration)
-  awaitApproval(world, call)
+  world.add(call, AwaitingApproval)
+  askNext(world, agent)
 }
 
-/** Runs in this tick. What it leaves open is answered by whoever it waits for. */
+/** Runs in this tick. `undefined` leaves the call open for a later system to answer. */
 function callWorldTool(world: World, call: Entity, tool: WorldTool | undefined): void {
   const { agent } = world.read(call, OwnedBy)
   const { arguments: input, callId, name } = world.read(call, ToolCall)
   emit(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
   if (tool === undefined) return refuseCall(world, call, `no system has the tool '${name}'.`)
   const answer = tool(world, { agent, arguments: input, call, callId })
-  if (typeof answer === 'string') world.add(call, textOutcome({ text: answer, isError: false }))
+  if (typeof answer === 'string') world.add(call, textOutcome(answer))
   else if (answer !== undefined) refuseCall(world, call, answer.problem)
 }
 
@@ -106,7 +106,7 @@ function problemOf(
   }
   if (isCut === true) return cutProblem(world, agent, name)
   if (malformed !== undefined) return `Invalid arguments for '${name}': ${argumentsProblem(malformed)}`
-  // A world tool checks its own: it takes more than its schema says.
+  // A world tool checks its own: it accepts more than its schema says.
   const wrong = isWorldTool === true ? undefined : checkJson(inputSchema, input)
   return wrong === undefined ? undefined : `Invalid arguments for '${name}': ${wrong}`
 }
@@ -119,29 +119,15 @@ function start(world: World, call: Entity, { restart, timeoutMs = defaultTimeout
   emit(world, 'tool-called', { agent, effect: call, callId, tool: name, arguments: input })
 }
 
-/** What an agent reads that nobody can agree with. */
 const blocked =
   'needs an approval, and nobody can give one here. Do not try again: report that you are blocked, and by what.'
 
-/** Has a person asked about a call, after those of its agent that wait before it. */
-function awaitApproval(world: World, call: Entity): void {
-  world.add(call, AwaitingApproval)
-  askNext(world, world.read(call, OwnedBy).agent)
-}
-
-/** A call that a person has agreed to, as it was shown. */
-export interface Approved {
-  readonly call: Entity
-  readonly declaration: ToolDeclaration
-}
-
 /**
- * Takes the answer to an approval, and puts the next question. An answer to a call that was shown otherwise than it is now
- * does not count: the person is asked again.
- *
+ * Takes the answer to an approval and asks for the next. If the call has changed since it was shown, the user is asked
+ * again.
  * @returns the call, if it is to run
  */
-function takeApproval(world: World, approval: Entity): Approved | undefined {
+function takeApproval(world: World, approval: Entity) {
   const { agent } = world.read(approval, OwnedBy)
   const { call } = world.read(approval, ApprovalOf)
   const { id, tool } = world.read(approval, Approval)
@@ -163,7 +149,7 @@ function takeApproval(world: World, approval: Entity): Approved | undefined {
   return approved && 'declaration' in found ? { call, declaration: found.declaration } : undefined
 }
 
-/** Where a Runner takes the world up, with other declarations perhaps: puts questions again whose calls have changed. */
+/** After a restart declarations may differ: asks again about calls that changed. */
 function renewApprovals(world: World): readonly Entity[] {
   if (inputsOf(world, 'started').length === 0) return []
   return world.query(Approval, Pending).flatMap((approval) => {
@@ -182,7 +168,7 @@ function askAgain(world: World, approval: Entity): void {
   askNext(world, agent)
 }
 
-/** Approvals of an agent are asked for one after another, in the order of the calls. */
+/** An agent's approvals are requested one at a time, in call order. */
 function askNext(world: World, agent: Entity): void {
   const owned = world.referrers(OwnedBy, agent)
   if (owned.some((entity) => world.has(entity, Approval))) return
@@ -195,7 +181,7 @@ function askNext(world: World, agent: Entity): void {
   }
 }
 
-/** Nobody is asked about what could not run: since the call was decided about, its tool or the right to it may be gone. */
+/** The tool, or the permission to run it, may have been removed since the call was requested. */
 function askable(world: World, agent: Entity, call: Entity): ReturnType<typeof permittedTool> {
   const { arguments: input, name } = world.read(call, ToolCall)
   if (world.has(agent, ApprovalsDenied)) return { problem: `'${name}' ${blocked}` }
@@ -220,7 +206,7 @@ function ask(world: World, agent: Entity, call: Entity, declaration: ToolDeclara
   emit(world, 'approval-requested', { agent, approval: id, tool: name, arguments: input })
 }
 
-/** Is the call still the one that the person was shown? */
+/** Is the call still the one the user was shown? */
 function isAsShown(world: World, approval: Entity, declaration: ToolDeclaration): boolean {
   const { agent } = world.read(approval, OwnedBy)
   const { call, shown } = world.read(approval, ApprovalOf)
@@ -235,7 +221,7 @@ function shownHash(world: World, agent: Entity, declaration: ToolDeclaration): s
   return sha256(JSON.stringify([declaration, world.get(agent, Permissions) ?? null]))
 }
 
-/** Whatever is not a clear yes is a no. */
+/** Anything but a clear yes is a no. */
 function answerOf(world: World, approval: Entity) {
   const outcome = world.read(approval, Outcome)
   if (!outcome.ok) return { approved: false, isAnswered: false, reason: outcome.failure.message }
@@ -243,7 +229,7 @@ function answerOf(world: World, approval: Entity) {
   return { approved: approved === true, isAnswered: true, reason: typeof reason === 'string' ? reason : undefined }
 }
 
-/** A tool that the agent has and is permitted to run, or why it may not. */
+/** A tool the agent has and may run, or why not. */
 function permittedTool(
   world: World,
   agent: Entity,

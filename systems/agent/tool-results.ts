@@ -14,9 +14,8 @@ import { emit } from '../kit/emit.ts'
 import { Llm } from '../../components/agent/llm.ts'
 
 /**
- * Puts the results of tool calls into the conversation, in the order of the calls: a result waits for those before it.
- *
- * Query: Outcome. Writes: Conversation, Busy.
+ * Adds tool results to conversations in call order: a result waits for those of earlier calls.
+ * Writes: Conversation, Busy.
  */
 export const toolResults = {
   name: 'tool-results',
@@ -30,7 +29,7 @@ export const toolResults = {
   },
 }
 
-/** Takes an agent's results that stand in line; with the last of them its step is over. */
+/** Takes the results that are next in line; the last of them ends the step. */
 export function collectResults(world: World, agent: Entity): void {
   const calls = world.referrers(OwnedBy, agent).filter((entity) => world.has(entity, ToolCall))
   if (calls.length === 0) return
@@ -42,17 +41,17 @@ export function collectResults(world: World, agent: Entity): void {
   world.remove(agent, Busy)
 }
 
-/** What has come for a call about a session is no answer yet: the subagent scheduler makes one of it. */
+/** The subagent scheduler turns the outcome of a call about a session into its answer. */
 function isForOthers(world: World, call: Entity): boolean {
   return world.has(call, AwaitingSession) || world.has(call, Answering)
 }
 
-/** What a model reads as the result of a call: blocks as they came, or a text. */
+/** The result of a call as the model reads it. */
 export type CallResult =
   | { readonly text: string; readonly isError: boolean }
   | { readonly content: readonly (TextBlock | FileBlock)[]; readonly isError: boolean }
 
-/** Puts the result of a call where it belongs, behind the message that asked and the results before it, and ends the call. */
+/** Inserts a call's result behind the message that asked and the results before it, and ends the call. */
 export function answerCall(world: World, agent: Entity, call: Entity, result: CallResult): void {
   const { callId, name } = world.read(call, ToolCall)
   let answer = result
@@ -78,7 +77,7 @@ function insert(world: World, agent: Entity, call: Entity, result: CallResult): 
   insertMessage(world, agent, placeOfResults(world, agent), message)
 }
 
-/** A settled call's result. A failure says so if the work may be done all the same. */
+/** A settled call's result. A failure says so if the work may have been done. */
 export function resultOf(world: World, call: Entity, outcome: OutcomeData): CallResult {
   const result = outcomeText(outcome)
   return result.isError ? withDoubt(result, doubtOf(world, call, outcome)) : result
@@ -86,12 +85,12 @@ export function resultOf(world: World, call: Entity, outcome: OutcomeData): Call
 
 function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
   const content = contentOf(result)
-  // What is malformed is refused by the conversation.
+  // The conversation refuses malformed content.
   if (doubt === undefined || !Array.isArray(content)) return result
   return { content: [...content, { type: 'text', text: doubt }], isError: true }
 }
 
-/** Why a call that has failed may have done its work. */
+/** Why a failed call may have done its work. */
 function doubtOf(world: World, call: Entity, outcome?: OutcomeData): string | undefined {
   const { attempt, restart } = world.get(call, Effect) ?? {}
   if (restart === 'keyed' && attempt !== undefined && attempt > 1) return ranBefore
@@ -114,7 +113,7 @@ function failureText({ kind, message }: { readonly kind: string; readonly messag
   return kind === 'tool-denied' ? message : kind === 'interrupted' ? `[interrupted] ${message}` : `Error: ${message}`
 }
 
-/** Messages that came while the calls were under way stand behind the results. */
+/** Messages that arrived during the calls stand behind the results. */
 function placeOfResults(world: World, agent: Entity): number {
   const messages = world.read(agent, Conversation)
   let place = messages.length
@@ -122,30 +121,23 @@ function placeOfResults(world: World, agent: Entity): number {
   return place
 }
 
-/** A tool's text, and whether it is an error: that is never read from the text. */
-export interface AnswerText {
-  readonly text: string
-  readonly isError: boolean
-}
-
-/** The outcome of a tool call that is answered with a text. */
-export function textOutcome({ text, isError }: AnswerText): Initial {
+/** The outcome of a tool call answered with a text. */
+export function textOutcome(text: string, isError = false): Initial {
   return Outcome({ ok: true, value: { content: [{ type: 'text', text }], ...(isError && { isError }) } })
 }
 
-/** Answers a call with what is wrong. Whoever does so collects the result. */
+/** Answers a call with a problem. The caller collects the result. */
 export function refuseCall(world: World, call: Entity, problem: string): void {
-  world.add(call, textOutcome({ text: `Error: ${problem}`, isError: true }))
+  world.add(call, textOutcome(`Error: ${problem}`, true))
 }
 
-/** What a model reads about a call that its reply was cut in. */
+/** The problem of a call that the token limit cut. */
 export function cutProblem(world: World, agent: Entity, tool: string): string {
   const limit = world.get(agent, Llm)?.maxOutputTokens
   const where = limit === undefined ? 'the token limit' : `the limit of ${limit} tokens`
   return `'${tool}' did not run: your reply was cut at ${where} before its arguments were complete. Call it again with shorter arguments, or in several calls.`
 }
 
-/** Puts a message where it belongs in a conversation. */
 export function insertMessage(world: World, agent: Entity, place: number, message: Message): void {
   if (place >= world.read(agent, Conversation).length) return world.append(agent, Conversation, message)
   world.splice(agent, Conversation, place, 0, [message])

@@ -10,18 +10,16 @@ import { endTurn } from './end-turn.ts'
 import { checkJson } from '../../src/rules/text/schema-issues.ts'
 import { emit } from '../kit/emit.ts'
 
-/** Repair rounds that a final answer gets when it does not follow its schema. */
+/** Repair rounds for a final answer that does not match its schema. */
 const maxRepairs = 1
 
-/** Empty replies in a row after which the model is asked again; with one more the turn ends. */
+/** Empty replies in a row that are asked again; one more ends the turn. */
 const maxEmptyReplies = 1
 
 /**
- * Ends the turn of an agent whose model has given its final text, unless a message has come meanwhile: then the turn goes
- * on with that. An empty reply is no final text: the model is asked once more. A final answer that has a schema is checked
- * against it, and asked for once more if it does not follow.
- *
- * Query: Answered. Writes: Turn, Conversation, and what ending a turn writes.
+ * Ends the turn of an agent whose model gave its final text, unless a message arrived meanwhile. After an empty reply,
+ * or an answer that does not match its schema, the model is asked once more.
+ * Writes: Turn, Conversation, and what ending a turn writes.
  */
 export const turnEnd = {
   name: 'turn-end',
@@ -30,7 +28,6 @@ export const turnEnd = {
   run(world: World): void {
     for (const agent of world.query(Answered)) {
       world.remove(agent, Answered)
-      // A message has come meanwhile: the text was no final one, and the turn goes on.
       if (world.has(agent, Unread)) continue
       if (world.read(agent, Turn).emptyReplies !== undefined) askAgain(world, agent)
       else {
@@ -42,7 +39,7 @@ export const turnEnd = {
   },
 }
 
-/** A reply that says nothing is no answer: mostly the model has more to say, or to do, when it is asked for it. */
+/** Asked again, a model that replied with nothing mostly has more to say or do. */
 function askAgain(world: World, agent: Entity): void {
   const { emptyReplies = 0 } = world.read(agent, Turn)
   if (emptyReplies > maxEmptyReplies) {
@@ -75,7 +72,7 @@ function parseOutput(schema: object, text: string): { output: Json } | { problem
   try {
     output = JSON.parse(bare) as Json
   } catch {
-    // What the parser says differs between versions of Node; a conversation has to be the same in a replay.
+    // The parser's message differs between Node versions; a replay must give the same conversation.
     return { problem: 'it is no JSON' }
   }
   const problem = checkJson(schema, output)

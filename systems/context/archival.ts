@@ -25,10 +25,9 @@ import type { Stop } from '../../src/protocol/failure.ts'
 import { SideCall } from '../../components/effects/model-call.ts'
 
 /**
- * Looks at each turn that has ended and may be heavy, once, and opens a job for those that a holder is to have; removes
- * what is left of holders that nobody makes any more.
- *
- * Query: EndedTurn, HolderDraft. Writes: ArchiveJob, HolderDraft, TranscriptDue. Starts: holder, holder-removal.
+ * Judges each ended turn once and opens a job for each that a holder should keep; removes leftovers of holders whose
+ * jobs are gone.
+ * Writes: ArchiveJob, HolderDraft, TranscriptDue. Starts: holder, holder-removal.
  */
 export const archival = {
   name: 'archival',
@@ -44,22 +43,20 @@ export const archival = {
   },
 }
 
-/** Removes what was made of a holder whose job is gone. */
 function removeDraft(world: World, draft: Entity): void {
   world.patch(draft, HolderDraft, { tries: 1 })
   beginEffect(world, draft, { kind: 'holder-removal', restart: 'keyed' })
 }
 
-/** What a holder is asked, and what it says to that, is in its transcript behind the turn that it holds. */
+/** A holder's transcript has the questions it is asked, with its answers, behind the turn it holds. */
 function keepQuestion(world: World, ended: Entity): void {
   const { agent, toSeq } = world.read(ended, EndedTurn)
   wantLines(world, agent, toSeq)
 }
 
-/** Reasons that go without saying. */
+/** Skip reasons that are not emitted. */
 const silent: ReadonlySet<string> = new Set(['disabled', 'empty', 'below_thresholds'])
 
-/** Looks at a turn that has ended, once, and opens a job for it if it is to be archived. */
 function judgeTurn(world: World, ended: Entity): void {
   const { agent, fromSeq, stop, toSeq } = world.read(ended, EndedTurn)
   const config = world.get(agent, Archival)
@@ -80,7 +77,7 @@ function judgeTurn(world: World, ended: Entity): void {
   else if (!silent.has(reason)) emit(world, 'archive-skipped', { agent, reason })
 }
 
-/** Are so many messages so many tokens or more? Mostly their size says no, and nothing is counted. */
+/** Have the messages at least so many tokens? Mostly their size says no, and nothing is counted. */
 function isHeavy(world: World, agent: Entity, messages: readonly Message[], tokens: number): boolean {
   let most = 0
   for (const message of messages) most += mostTokensOf(message)
@@ -91,7 +88,7 @@ function isHeavy(world: World, agent: Entity, messages: readonly Message[], toke
   return isAtLeast(messages, { factor: factorOf(model, world.get(agent, TokenFactors)?.models[model]), tokens })
 }
 
-/** A turn that answers a question to a session which had ended is none that ends it. */
+/** A turn that answers a question to an ended session did not end it. */
 function hasEndedSession(world: World, agent: Entity): boolean {
   return world.has(agent, SessionEnd) && !world.has(agent, Seed) && !world.has(agent, AskedAgain)
 }
@@ -115,24 +112,19 @@ function openJob(world: World, turn: Turn): void {
   beginEffect(world, job, { kind: 'holder', restart: 'keyed' })
 }
 
-/** A turn that ends with the conversation as it is. */
-export interface EndingTurn {
-  readonly fromSeq: number
-  readonly stop: Stop
-}
-
-/**
- * Is there something to be judged about a turn that ends? Not if it ends well and is light: mostly its size says that, and
- * then no entity has to stand for it.
- */
-export function isWorthJudging(world: World, agent: Entity, { fromSeq, stop }: EndingTurn): boolean {
+/** May an ending turn have to be archived or reported? A light one that ends well, as most are, needs no entity. */
+export function isWorthJudging(
+  world: World,
+  agent: Entity,
+  { fromSeq, stop }: { readonly fromSeq: number; readonly stop: Stop },
+): boolean {
   const config = world.get(agent, Archival)
   if (config === undefined) return false
   if (stop !== 'done' || config.trigger.depthCap === 0 || mayChange(world, agent)) return true
   return config.enabled && mayBeHeavy(world, agent, config, fromSeq)
 }
 
-/** What decides about it may not be known yet: whether a session is over, or what is in flight reaches a ceiling. */
+/** What decides may still change: the session may end, or work in flight may reach a ceiling. */
 function mayChange(world: World, agent: Entity): boolean {
   if (world.has(agent, Ancestry) || world.has(agent, CostCeiling) || world.has(agent, Delegated)) return true
   return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)

@@ -27,12 +27,10 @@ import { emit } from '../kit/emit.ts'
 import { keepNewestCall } from './call-runs.ts'
 
 /**
- * Moves turns to their holders. A turn stays where it is until its holder, its transcript and its summary are durable; then,
- * in one tick and before anybody thinks in it, all of it but the message that opened it is replaced by a summary that names
- * the holder.
- *
- * Query: Outcome. Writes: ArchiveJob, Archive, Conversation, SubagentSession. Starts: transcript, model, timer; holder and
- * holder-removal once more.
+ * Moves turns to their holders. A turn stays in place until its holder, transcript and summary are durable. Then, in
+ * one tick and before the agent's next step, a summary that names the holder replaces all but its opening message.
+ * Writes: ArchiveJob, Archive, Conversation, SubagentSession. Starts: transcript, model, timer; retries holder and
+ * holder-removal.
  */
 export const archiveJobs = {
   name: 'archive-jobs',
@@ -48,7 +46,7 @@ export const archiveJobs = {
   },
 }
 
-/** Replies count before the job's own time: what comes at its end has come. */
+/** Replies come before the job's own deadline: a reply at the deadline counts. */
 function take(world: World, effect: Entity): void {
   if (world.has(effect, HolderDraft)) return takeRemoval(world, effect)
   const job = world.get(effect, SummaryOf)?.job
@@ -58,7 +56,7 @@ function take(world: World, effect: Entity): void {
   if (summary !== undefined) takeSummary(world, job, summary)
 }
 
-/** Takes a job on whose step's effect is settled. */
+/** Takes a job to its next step after the effect of the last one. */
 function moveJob(world: World, job: Entity): void {
   const { step } = world.read(job, ArchiveJob)
   if (step === 'summary') return takeSummary(world, job, withoutReply(world, job))
@@ -82,7 +80,7 @@ function moveJob(world: World, job: Entity): void {
   }
 }
 
-/** Has the lines written of a turn that has its summary, as soon as nothing else is written to the agent's transcript. */
+/** The lines are written once no other write to the agent's transcript runs. */
 function takeSummary(world: World, job: Entity, summary: TurnSummary): void {
   endSummary(world, job)
   world.patch(job, ArchiveJob, { step: 'lines', summary, tries: 1 })
@@ -105,8 +103,8 @@ function tryAgain(world: World, job: Entity, { phase, failure }: Problem): void 
 }
 
 /**
- * Replaces an archived turn, its opening message aside, by one message that names its holder; from this tick on the holder
- * is a session of the agent.
+ * Replaces an archived turn, except its opening message, by one that names its holder. From this tick on the holder is
+ * a session of the agent.
  */
 function collapse(world: World, job: Entity, summary: TurnSummary): void {
   const data = world.read(job, ArchiveJob)
@@ -124,13 +122,13 @@ function collapse(world: World, job: Entity, summary: TurnSummary): void {
     toSeq,
     ...(summary.truncated && { truncated: true as const }),
   })
-  // The holder stays: it is no draft any more.
+  // The holder is no draft any more.
   for (const draft of world.referrers(DraftOf, job)) world.despawn(draft)
   world.despawn(job)
   emit(world, 'turn-archived', { agent, fromSeq, reason, subagentId, summary: summary.status, toSeq })
 }
 
-/** The newest turn's last words stay to be read. Turns may collapse in any order. */
+/** Keeps the newest turn's last words. Turns may collapse in any order. */
 function keepWords(world: World, agent: Entity, count: number, seq: number): void {
   if ((world.get(agent, LastWords)?.seq ?? 0) > seq) return
   world.set(agent, LastWords, { seq, text: lastWords(world, agent, count) })
@@ -148,12 +146,12 @@ function replaceSlice(
   const text = `[archived turn]\nsubagent_id: ${subagentId}\n\n${summary}`
   const isUnread = world.has(agent, Unread)
   world.splice(agent, Conversation, from, to - from, [{ role: 'assistant', content: [{ type: 'text', text }] }])
-  // What stands behind the turn, and is being answered, is none the newer for it.
+  // The splice marks the conversation unread, but has added nothing to answer.
   if (!isUnread) world.remove(agent, Unread)
   noteRewrite(world, agent, { kind: 'archival', costNanoUsd, removed: to - from - 1, toSeq })
 }
 
-/** Gives a turn up: it stays whole, and is not tried again. What was made of its holder is removed. */
+/** Gives up on archiving a turn: it stays whole. The holder's draft is removed. */
 function failJob(world: World, job: Entity, phase: ArchivePhase, failure: Failure): void {
   const { agent, fromSeq, reason, subagentId, task, toSeq } = world.read(job, ArchiveJob)
   world.append(agent, Archive, {
@@ -171,7 +169,7 @@ function failJob(world: World, job: Entity, phase: ArchivePhase, failure: Failur
   emit(world, 'archive-failed', { agent, failure, phase, subagentId })
 }
 
-/** Takes how a removal has ended. One that failed is tried again, and then told of. */
+/** A failed removal is retried, then reported. */
 function takeRemoval(world: World, draft: Entity): void {
   const outcome = world.read(draft, Outcome)
   const { sessionId, tries } = world.read(draft, HolderDraft)

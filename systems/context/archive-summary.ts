@@ -31,18 +31,17 @@ import {
 } from './summaries/side-calls.ts'
 import { emit } from '../kit/emit.ts'
 
-/** Longest try of a call for a summary; the time for all of them is the job's. */
+/** Timeout of one try of a summary call, in ms. The job has a deadline for all of them. */
 const tryTimeoutMs = 600_000
 
-/** The five keys of a structured summary want so many characters, however short the turn was. */
+/** The five keys of a structured summary need this many characters, however short the turn was. */
 const leastSummaryChars = 400
 
-/** A malformed reply is repaired like an empty one. */
 const nothingWritten: Written = { isStopped: false, text: '', usage: {} }
 
 type Repair = { readonly problem: string; readonly reply: string }
 
-/** Asks for the summary of a turn whose holder is durable. Gives the summary if none can be asked for. */
+/** Asks for the summary of a turn whose holder is durable; returns the summary if no call can be made. */
 export function askForSummary(world: World, job: Entity): TurnSummary | undefined {
   const { agent, summaryBy } = world.read(job, ArchiveJob)
   const model = modelFor(world, job)
@@ -53,7 +52,7 @@ export function askForSummary(world: World, job: Entity): TurnSummary | undefine
   return undefined
 }
 
-/** Takes a model's reply. Gives the summary, or `undefined` if the model is asked once more. */
+/** Takes a model's reply; returns the summary, or `undefined` if the model is asked to repair it. */
 export function takeReply(world: World, effect: Entity, job: Entity): TurnSummary | undefined {
   const outcome = world.read(effect, Outcome)
   const { repair } = world.read(effect, SideCall)
@@ -80,26 +79,25 @@ export function takeReply(world: World, effect: Entity, job: Entity): TurnSummar
   return undefined
 }
 
-/** Longest summary, in characters: what stands for a turn is no longer than the turn. */
+/** Longest summary, in characters: no longer than the turn. */
 function mostChars(world: World, effect: Entity, job: Entity): number {
   const most = maxSummaryChars(world.read(job, ArchiveJob).summaryBy.maxOutputTokens)
   return Math.min(most, Math.max(leastSummaryChars, transcriptOf(world, effect).length))
 }
 
-/** What stays behind when there is no further reply: the last one with a text, if there was one. */
+/** The summary if no further reply comes: the last reply with a text, if there was one. */
 export function withoutReply(world: World, job: Entity): TurnSummary {
   const { reply, replyTruncated: truncated = false } = world.read(job, ArchiveJob)
   if (reply === undefined) return unavailable(world, job)
   return summary(world, job, { status: 'unparsed', text: unparsed(reply), truncated })
 }
 
-/** Ends all that is under way for a summary. A late reply is dropped. */
+/** Ends all calls for a summary. Late replies are dropped. */
 export function endSummary(world: World, job: Entity): void {
   for (const effect of world.referrers(SummaryOf, job)) endCall(world, effect)
   clearEffect(world, job)
 }
 
-/** The style in which it is asked for. */
 function styleOf(world: World, job: Entity): ArchiveJobData['summaryBy']['style'] {
   return styleFor(world.read(job, ArchiveJob).summaryBy.style, modelFor(world, job))
 }
@@ -113,7 +111,7 @@ function summary(world: World, job: Entity, facts: Pick<TurnSummary, 'status' | 
   return { ...facts, ...spent, dateMs: world.dateMs, usage: spent?.usage ?? {} }
 }
 
-/** When time is up, or the agent may spend no more, nothing more is asked. */
+/** No repair after the deadline, or if the agent may spend no more. */
 function mayGoOn(world: World, job: Entity): boolean {
   const { agent } = world.read(job, ArchiveJob)
   return !world.has(job, Outcome) && sideCallProblem(world, agent, modelFor(world, job)) === undefined
@@ -145,7 +143,7 @@ function call(world: World, job: Entity, repair?: Repair): void {
   )
 }
 
-/** What a call has used stands in the transcript beside the summary. */
+/** The transcript records the usage of summary calls. */
 function note(world: World, job: Entity, usage: TokenUsage, costNanoUsd: number | undefined): void {
   const { spent } = world.read(job, ArchiveJob)
   const total = added(spent?.costNanoUsd, costNanoUsd)

@@ -10,8 +10,8 @@ import type { World } from '../../src/world/world.ts'
 type State = DataOf<() => typeof WatchdogState.schema>
 
 /**
- * Is there something to remember of a call? Of the first one that is seen of an agent, of those that go on with a run, and of
- * those that end one; of others there is not: what came before the next one stands in the conversation.
+ * Must a call be recorded? Only the first watched call, one that continues a run, or one that ends it: the call before
+ * the next one is in the conversation.
  */
 export function isNotable(world: World, agent: Entity, call: Entity, state: State | undefined): boolean {
   if (state === undefined || rememberedRun(state.signals) !== undefined) return true
@@ -19,10 +19,9 @@ export function isNotable(world: World, agent: Entity, call: Entity, state: Stat
 }
 
 /**
- * The run that a call is the newest of; `undefined`: it is the first of its run.
- *
- * @param before the run that is remembered
- * @param last the call before it, where that is at hand
+ * The run that a call continues; `undefined` if it is the first of its run.
+ * @param before the recorded run
+ * @param last the call before it, if it is in the same reply
  */
 export function runWith(
   world: World,
@@ -42,16 +41,15 @@ export function runWith(
   return isRepeated ? { key: keyOfCall(asked), run: 2 } : undefined
 }
 
-/** The run that signals' states have; `undefined`: the newest call is the first of its run. */
+/** The recorded run; `undefined`: the newest call is the first of its run. */
 export function rememberedRun(signals: Readonly<Record<string, Json>>): CallRun | undefined {
   return signals[repeatedToolCall] as CallRun | undefined
 }
 
 /**
- * Remembers the newest call of an agent if it is about to leave the conversation: a run may have begun with it.
- *
- * @param from the index of the first message that leaves
- * @param to that of the first one behind them
+ * Records an agent's newest call before it leaves the conversation: it may begin a run.
+ * @param from index of the first message that leaves
+ * @param to index behind the last
  */
 export function keepNewestCall(world: World, agent: Entity, from: number, to: number): void {
   const state = world.get(agent, WatchdogState)
@@ -62,7 +60,7 @@ export function keepNewestCall(world: World, agent: Entity, from: number, to: nu
   world.set(agent, WatchdogState, { ...state, signals: { ...state.signals, [repeatedToolCall]: run } })
 }
 
-/** What an agent did before anything was seen of it does not count. */
+/** Calls from before the agent was watched do not count. */
 function isLikeTheOneBefore(world: World, agent: Entity, call: Entity, state: State | undefined): boolean {
   if (state === undefined) return false
   const asked = world.read(call, ToolCall)

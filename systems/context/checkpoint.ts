@@ -27,14 +27,11 @@ export interface CheckpointOptions {
 }
 
 /**
- * Closes tasks: has a record written of one that is done, before the agent's next step or as soon as a program asks, which
- * takes the place of what was said.
- *
- * Query: CheckpointAsked; the agents that reasoning will start; Outcome. Writes: Boundary, CheckpointPending,
- * CheckpointAsked, Summarizing, and what goes with a rewrite. Starts: model.
+ * Replaces a finished task by a record that the model writes, before the agent's next step or when a program asks.
+ * Writes: Boundary, CheckpointPending, CheckpointAsked, Summarizing, and what a rewrite changes. Starts: model.
  */
 export function checkpoint({ checkpointer, maxStartsPerTick }: CheckpointOptions) {
-  // It looks at no agent that has nothing pending.
+  // The standard checkpointer needs no look at agents without a pending request.
   const isStandard = checkpointer.should === standardCheckpointer.should
   const policy = checkpointPolicy(checkpointer)
   return {
@@ -75,7 +72,7 @@ function checkpointPolicy({ prompt }: Checkpointer): TextPolicy {
   }
 }
 
-/** What a program says of the task counts as what the agent says: the newest note is kept. */
+/** A program's request counts like the agent's own; the newest note is kept. */
 function noteAsked(world: World, { agent, note, request }: InputOf<'checkpoint'>): void {
   const before = world.get(agent, CheckpointPending)
   const requests = [...(before?.requests ?? []), request]
@@ -83,7 +80,7 @@ function noteAsked(world: World, { agent, note, request }: InputOf<'checkpoint'>
   world.add(agent, CheckpointAsked)
 }
 
-/** A world may have been saved without these marks. */
+/** An older saved world may lack these marks. */
 function markAsked(world: World): void {
   for (const agent of world.entitiesWith(CheckpointPending)) {
     if (world.read(agent, CheckpointPending).requests.length > 0) world.add(agent, CheckpointAsked)
@@ -98,7 +95,7 @@ function writeIfDue(world: World, agent: Entity, checkpointer: Checkpointer, pol
   if (checkpointer.should(view)) write(world, agent, policy, pending ?? { by: 'auto', requests: [] })
 }
 
-/** What the agent itself has said stands until it can be written. */
+/** The agent's own request stays until the record can be written. */
 function clearPending(world: World, agent: Entity, { by }: Wish, start: Start): void {
   world.remove(agent, CheckpointAsked)
   const isKept = typeof start === 'object' && by === 'model'

@@ -29,7 +29,7 @@ import type { World } from '../../src/world/world.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { readyAgents } from '../kit/ready.ts'
 import { refuseRequest, takeWritten, type TextPolicy, write, writeAsAsked } from './summaries/boundary-text.ts'
-import { tellRewrites } from './summaries/note-rewrite.ts'
+import { emitRewrites } from './summaries/note-rewrite.ts'
 import { emit } from '../kit/emit.ts'
 import { Busy, LastStep } from '../../components/agent/agent-tags.ts'
 import { Llm } from '../../components/agent/llm.ts'
@@ -41,11 +41,9 @@ export interface CompactionOptions {
 }
 
 /**
- * Keeps conversations within the context window: has a handover written at a quiet point, which takes the place of what was
- * said. By itself where a window is full, and whenever a program asks.
- *
- * Query: Unweighed; CompactionAsked; the agents that reasoning will start; Outcome. Writes: Boundary, CompactionPending,
- * CompactionState, Summarizing, and what goes with a rewrite. Starts: model.
+ * Keeps conversations within the context window: replaces the earlier part by a handover that the model writes, when
+ * the window is full or a program asks.
+ * Writes: Boundary, CompactionPending, CompactionState, Summarizing, and what a rewrite changes. Starts: model.
  */
 export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
   const policy = compactionPolicy(compactor)
@@ -64,7 +62,7 @@ export function compaction({ compactor, maxStartsPerTick }: CompactionOptions) {
     run(world: World): void {
       for (const input of inputsOf(world, 'compact')) if (!refuseRequest(world, policy, input)) noteAsked(world, input)
       takeWritten(world, policy)
-      tellRewrites(world)
+      emitRewrites(world)
       judgeCompactions(world, compactor)
       for (const agent of world.query(Unweighed)) weighTurn(world, agent, compactor)
       writeAsAsked(world, policy)
@@ -87,7 +85,7 @@ function compactionPolicy(compactor: Compactor): TextPolicy {
   }
 }
 
-/** A request joins those that have not begun. The newest focus counts. */
+/** Joins a request to those that have not started. The newest focus counts. */
 function noteAsked(world: World, { agent, focus, ifNeeded, request }: InputOf<'compact'>): void {
   const before = world.get(agent, CompactionAsked)
   const isNeeded = ifNeeded !== true || (before !== undefined && before.ifNeeded !== true)
@@ -107,7 +105,7 @@ function whyNotNeeded(world: World, agent: Entity, compactor: Compactor): Summar
   return view.promptTokens === undefined ? 'unknown-usage' : 'below-threshold'
 }
 
-/** Compacts the conversation of an agent that is about to take a step, if that is due without a request. */
+/** Compacts before the agent's next step, if that is due without a request. */
 function compactIfDue(world: World, agent: Entity, compactor: Compactor, policy: TextPolicy): void {
   const start = () => write(world, agent, policy, { by: 'auto', requests: [] })
   const overflowed = world.get(agent, Overflowed)
@@ -117,7 +115,7 @@ function compactIfDue(world: World, agent: Entity, compactor: Compactor, policy:
   }
   if (world.has(agent, CompactionPending)) {
     const isDue = isAutomatic(world, agent) && !isWaiting(world, agent) && !losesCache(world, agent)
-    // What is not compacted now is weighed again when the turn is over.
+    // If not now, it is weighed again after the turn.
     if (!isDue || start() === 'empty') world.remove(agent, CompactionPending)
     return
   }
@@ -125,16 +123,16 @@ function compactIfDue(world: World, agent: Entity, compactor: Compactor, policy:
   if (isDueAt(world, agent, compactor, 'mid-turn')) start()
 }
 
-/** Is an automatic compaction due by how full the agent's window is? Never if that is not known. */
+/** Is an automatic compaction due? Never if the window's fullness is unknown. */
 function isDueAt(world: World, agent: Entity, compactor: Compactor, moment: CompactionView['moment']): boolean {
   const context = world.get(agent, Context)
   if (context?.compaction.enabled !== true) return false
-  // Old numbers say nothing: there has to be an own call since the projection was last rewritten.
+  // Defined only if there was an own call since the last rewrite: older numbers say nothing.
   const view = compactionView(world, agent, moment, context)
   return view?.fullness !== undefined && compactor.should(view)
 }
 
-/** As in `isDueAt`, whatever the numbers say. */
+/** Like `isDueAt`, whatever the fullness. */
 function isAutomatic(world: World, agent: Entity): boolean {
   return world.get(agent, Context)?.compaction.enabled === true && world.has(agent, LastCall)
 }
@@ -152,7 +150,7 @@ function losesCache(world: World, agent: Entity): boolean {
   })
 }
 
-/** A turn of an agent has ended: is its conversation to be compacted before the next one begins? */
+/** Decides after a turn whether to compact before the next one. */
 function weighTurn(world: World, agent: Entity, compactor: Compactor): void {
   world.remove(agent, Unweighed)
   const turnsToWait = world.get(agent, CompactionState)?.turnsToWait ?? 0
@@ -161,10 +159,9 @@ function weighTurn(world: World, agent: Entity, compactor: Compactor): void {
   else world.remove(agent, CompactionPending)
 }
 
-/** Longest wait, in turns, between two automatic compactions. */
+/** Longest back-off between two automatic compactions, in turns. */
 const maxTurnsToWait = 32
 
-/** After a failure so many turns go by. */
 function isWaiting(world: World, agent: Entity): boolean {
   return (world.get(agent, CompactionState)?.turnsToWait ?? 0) > 0
 }
@@ -173,7 +170,7 @@ function noteEnd(world: World, agent: Entity, { by }: SummaryTaskData, failure: 
   const isManual = by === 'manual'
   const { failures: before = 0 } = world.get(agent, CompactionState) ?? {}
   if (failure === undefined) {
-    // An automatic one is worth something if the next own call is short enough.
+    // An automatic one was worth it if the next own call is short enough.
     if (isManual) world.remove(agent, CompactionState)
     else world.set(agent, CompactionState, { failures: before, isOnTrial: true, turnsToWait: 0 })
     return
@@ -186,7 +183,7 @@ function noteEnd(world: World, agent: Entity, { by }: SummaryTaskData, failure: 
   if (overflowed !== undefined) endOverflowed(world, agent, overflowed.failure)
 }
 
-/** An automatic compaction has failed: the more have, the longer the next one waits. Gives how many have. */
+/** Doubles the back-off after a failed automatic compaction. Returns the number of failures. */
 function noteFailure(world: World, agent: Entity): number {
   const failures = (world.get(agent, CompactionState)?.failures ?? 0) + 1
   const doubled = 2 ** (failures < 31 ? failures : 31)
@@ -195,8 +192,8 @@ function noteFailure(world: World, agent: Entity): number {
 }
 
 /**
- * The first own call after a compaction shows what it was worth. Such a call has come in this tick: the agent's turn is open,
- * or has just ended. Agents that rest are not looked at, however many are on trial.
+ * The first own call after a compaction shows whether it helped. That call arrived in this tick: the turn is open or
+ * has just ended. Idle agents are not looked at, however many are on trial.
  */
 function judgeCompactions(world: World, compactor: Compactor): void {
   const moving = [...world.query(CompactionState, Turn), ...world.query(CompactionState, Unweighed)]
@@ -214,17 +211,16 @@ function judge(world: World, agent: Entity, compactor: Compactor): void {
   emit(world, 'compaction-ineffective', { agent, fullness, threshold: threshold.value, failures })
 }
 
-/** How a call failed, and the size of its model's window where the provider says it. */
+/** A failed call, and the size of its model's window if the provider says it. */
 interface Overflow {
   readonly contextWindow?: number | undefined
   readonly failure: Failure
 }
 
 /**
- * Takes a step of an agent that was longer than its model's context window. If the window is known and conversations are
- * compacted, the step is taken back, to be tried once more when this one is shorter; otherwise the turn ends.
- *
- * @param call the step's model call, which has failed
+ * Handles a step that exceeded the model's context window. If the window is known and compaction is on, the step is
+ * taken back and retried after a compaction; otherwise the turn ends.
+ * @param call the step's failed model call
  */
 export function takeOverflow(world: World, agent: Entity, call: Entity, { contextWindow, failure }: Overflow): void {
   const isWindowKnown = (contextWindow ?? lastWindow(world, agent)) !== undefined
@@ -240,10 +236,10 @@ export function takeOverflow(world: World, agent: Entity, call: Entity, { contex
   world.add(agent, Overflowed({ failure }))
 }
 
-/** Ends the turn of an agent whose conversation is too long, and could not be made shorter. */
+/** Ends the turn of an agent whose conversation is too long and cannot be compacted. */
 function endOverflowed(world: World, agent: Entity, failure: Failure): void {
   const turn = world.get(agent, Turn)
-  // A step that was taken back, and is not tried again, counts after all.
+  // A step that was taken back and not retried counts after all.
   const isTakenBack = world.get(agent, Overflowed)?.isRewritten !== true && world.has(agent, Overflowed)
   if (turn !== undefined && isTakenBack) world.patch(agent, Turn, { steps: turn.steps + 1 })
   const { model } = world.read(agent, Llm)
@@ -253,7 +249,7 @@ function endOverflowed(world: World, agent: Entity, failure: Failure): void {
   endTurn(world, agent, { stop: 'failed', failure })
 }
 
-/** Of the newest own call, be the projection rewritten since then or not. */
+/** Of the newest own call, even if the projection was rewritten since. */
 function lastWindow(world: World, agent: Entity): number | undefined {
   return world.get(agent, LastCall)?.contextWindow ?? world.get(agent, Rewrite)?.contextWindow
 }

@@ -13,7 +13,7 @@ import { soonReady } from '../kit/ready.ts'
 
 const noTools: readonly ToolDeclaration[] = Object.freeze([])
 
-/** What an agent's tools were installed from, besides those of the agent's own and what never changes. */
+/** What an agent's installed tools depend on, besides its own tools and constants. */
 interface Source {
   readonly archival: DeepReadonly<ArchivalData> | undefined
   readonly context: DeepReadonly<ContextData> | undefined
@@ -21,17 +21,16 @@ interface Source {
   readonly mayDelegate: boolean
 }
 
-/** The package exports their declarations. */
+/** A program may have given an agent these tools: the package exports their declarations. */
 const givenNames: ReadonlySet<string> = new Set([querySubagentDeclaration.name, spawnSubagentDeclaration.name])
 
-/** By the list of tools that was installed. */
+/** By the installed list of tools. */
 const madeFrom = () => new WeakMap<readonly ToolDeclaration[], Source>()
 
 /**
- * Gives the agents that are about to think the tools that come with their configuration: at the same place at every step,
- * so that they cost no more of the prompt cache than they must. Tools go with the configuration that brought them.
- *
- * Query: the agents that reasoning will start. Writes: ToolRegistry, InstalledTools.
+ * Gives agents the tools of their configuration before a model call, and removes those it no longer has. They keep
+ * their place in the list, to preserve the prompt cache.
+ * Writes: ToolRegistry, InstalledTools.
  */
 export function contextTools(maxStartsPerTick: number) {
   return {
@@ -48,7 +47,6 @@ export function contextTools(maxStartsPerTick: number) {
   }
 }
 
-/** Brings an agent's tools into line with its configuration as it is now. */
 export function refreshContextTools(world: World, agent: Entity): void {
   const archival = world.get(agent, Archival)
   const context = world.get(agent, Context)
@@ -74,7 +72,7 @@ function install(world: World, agent: Entity, tools: readonly ToolDeclaration[])
   world.set(agent, ToolRegistry, { tools: [...own.slice(0, before), ...declared, ...own.slice(before)] })
 }
 
-/** A tool that was there before its like was brought along is the program's own, if a program can have given it. */
+/** A tool that the agent already had is its own, if a program can have given it. */
 function noteInstalled(
   world: World,
   agent: Entity,
@@ -97,7 +95,7 @@ function isSame(before: readonly ToolDeclaration[], after: readonly ToolDeclarat
   return before.length === after.length && before.every((tool, index) => sameText(tool, after[index]))
 }
 
-/** Declarations are frozen: those that were made once are mostly the very same. */
+/** Declarations are frozen, and mostly the same object. */
 function sameText(tool: ToolDeclaration, other: ToolDeclaration | undefined): boolean {
   return tool === other || JSON.stringify(tool) === JSON.stringify(other)
 }

@@ -12,11 +12,9 @@ import { TranscriptOutcome } from '../../src/rules/delegation/session-outcome.ts
 import { parsedAs } from '../../src/world/parsed-as.ts'
 
 /**
- * Brings messages to their agents' transcripts in the store: those that no projection has any more, and what is said to a
- * holder.
- *
- * Query: Outcome; ArchiveJob; BoundaryMoved; TranscriptDue. Writes: AgentTranscript, TranscriptDue, TranscriptWrite.
- * Starts: transcript.
+ * Writes messages to the agents' transcripts in the store: those that no projection has any more, and questions to
+ * holders.
+ * Writes: AgentTranscript, TranscriptDue, TranscriptWrite. Starts: transcript.
  */
 export const transcripts = {
   name: 'transcripts',
@@ -30,7 +28,7 @@ export const transcripts = {
   },
 }
 
-/** Begins to write the lines of a job that has nothing under way. Others may write first. */
+/** Starts writing the lines of a job, unless another write to the transcript runs. */
 function writeLines(world: World, job: Entity): void {
   const { agent, fromSeq, step, subagentId, toSeq } = world.read(job, ArchiveJob)
   if (step !== 'lines' || isWriting(world, agent)) return
@@ -50,7 +48,7 @@ function take(world: World, write: Entity): void {
   world.despawn(write)
 }
 
-/** What a boundary covers is kept where people read it, and found by a search. */
+/** Messages that a boundary covers go to the transcript, where people read them and searches find them. */
 function followBoundary(world: World, agent: Entity): void {
   world.remove(agent, BoundaryMoved)
   const seq = world.get(agent, Boundary)?.at(-1)?.seq
@@ -67,26 +65,26 @@ function begin(world: World, agent: Entity): void {
   beginEffect(world, write, { kind: 'transcript', restart: 'keyed' })
 }
 
-/** What is to be in an agent's transcript. */
-export interface WantedLines {
+/** What an agent's transcript should have. */
+interface WantedLines {
   /** Messages up to this `seq`. */
   readonly toSeq: number
-  /** Behind them: a turn that a holder has. */
+  /** Behind them: the line of a turn that a holder has. */
   readonly rewrite?: { readonly fromSeq: number; readonly subagentId: string; readonly toSeq: number }
 }
 
-/** Are lines on their way to an agent's transcript? Only one write at a time knows where its lines stand. */
+/** Only one write at a time knows where its lines stand. */
 function isWriting(world: World, agent: Entity): boolean {
   return world.isReferred(TranscriptWrite, agent)
 }
 
-/** Has an agent's messages up to a `seq` brought to its transcript as soon as nothing else is. */
+/** Requests that an agent's messages up to `seq` are written to its transcript. */
 export function wantLines(world: World, agent: Entity, seq: number): void {
   const wanted = world.get(agent, TranscriptDue)?.seq ?? 0
   if (seq > wanted) world.set(agent, TranscriptDue, { seq })
 }
 
-/** Notes on an entity what it is to write, behind what is there. */
+/** Records what an entity is to write, behind what is there. */
 function planWrite(world: World, entity: Entity, agent: Entity, { rewrite, toSeq }: WantedLines): void {
   const { lines: from, seq } = world.get(agent, AgentTranscript) ?? { lines: 0, seq: 0 }
   world.set(entity, TranscriptWrite, {
@@ -100,7 +98,6 @@ function planWrite(world: World, entity: Entity, agent: Entity, { rewrite, toSeq
   })
 }
 
-/** Takes note of what was written. */
 export function takeWritten(world: World, entity: Entity): void {
   const outcome = world.read(entity, Outcome)
   const { afterSeq, agent, from, toSeq } = world.read(entity, TranscriptWrite)

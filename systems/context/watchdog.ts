@@ -1,7 +1,7 @@
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
 import { Busy } from '../../components/agent/agent-tags.ts'
 import { Context } from '../../components/context/context.ts'
-import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
+import { OwnedBy } from '../../components/effects/effect.ts'
 import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { Turn } from '../../components/agent/turn.ts'
@@ -22,7 +22,7 @@ import { endTurn } from '../agent/end-turn.ts'
 import { inputsOf } from '../kit/inputs-of.ts'
 import { readyAgents, soonRequested } from '../kit/ready.ts'
 import { emit } from '../kit/emit.ts'
-import { collectResults } from '../agent/tool-results.ts'
+import { collectResults, textOutcome } from '../agent/tool-results.ts'
 import { isNotable, rememberedRun, runWith } from './call-runs.ts'
 import { thrownMessage } from '../../src/rules/text/thrown-message.ts'
 import { canonicalOrNone } from '../../src/world/canonical.ts'
@@ -30,25 +30,23 @@ import type { Json } from '../../src/world/json.ts'
 
 export interface WatchdogOptions {
   readonly maxStartsPerTick: number
-  /** Signals besides the built-in one; one named `repeated-tool-call` takes its place. */
+  /** Signals besides the built-in one; one named `repeated-tool-call` replaces it. */
   readonly signals: readonly WatchdogSignal[]
 }
 
 type State = DeepReadonly<z.infer<(typeof WatchdogState)['schema']>>
 type Noticed = Seen['alerts'][number]
 
-/** Most notes that wait; the oldest is dropped. */
+/** Most pending notes; the oldest is dropped. */
 const maxNotes = 4
 const waitingTools: ReadonlySet<string> = new Set(['subagent_result', 'subagent_status', 'subagent_wait'])
 const unwatched: State = { alerts: 0, notes: [], seen: 0, signals: {} }
 const nothingSeen: Seen = { states: {}, alerts: [], problems: [] }
 
 /**
- * Looks at each tool call before it runs, for patterns of an agent that goes in circles: it tells of them, and as the agent
- * is configured, cautions the model, or ends the turn.
- *
- * Query: Requested; WatchdogLatch; Cautioned. Writes: WatchdogState, WatchdogLatch, Cautioned, Outcome, Conversation, and
- * what ending a turn writes.
+ * Checks each tool call before it runs for patterns of an agent that goes in circles. Emits alerts and, as the agent is
+ * configured, warns the model or ends the turn.
+ * Writes: WatchdogState, WatchdogLatch, Cautioned, Outcome, Conversation, and what ending a turn writes.
  */
 export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
   return {
@@ -57,22 +55,17 @@ export function watchdog({ maxStartsPerTick, signals }: WatchdogOptions) {
     wakes: ['watchdog-reset', [Context, Requested], [WatchdogState, Requested], WatchdogLatch, [Cautioned, Unread]],
     run(world: World): void {
       for (const { agent } of inputsOf(world, 'watchdog-reset')) reset(world, agent)
-      // More than tool execution decides about in this tick, even if some of them are refused here.
-      watchAll(world, maxStartsPerTick, signals)
+      // Covers all calls that tool execution decides about in this tick, even if some are refused here.
+      const calls = notableCalls(world, maxStartsPerTick, signals)
+      if (calls !== undefined) for (const [agent, own] of calls) watch(world, agent, own, signals)
       for (const agent of world.query(WatchdogLatch, Turn)) if (!world.has(agent, Busy)) stop(world, agent)
       for (const agent of readyAgents(world, maxStartsPerTick, Cautioned)) caution(world, agent)
     },
   }
 }
 
-function watchAll(world: World, count: number, further: readonly WatchdogSignal[]): void {
-  const calls = notableCalls(world, count, further)
-  if (calls !== undefined) for (const [agent, own] of calls) watch(world, agent, own, further)
-}
-
 /**
- * The calls that nobody has decided about, of each agent that is watched, in call order; without those that nothing is to be
- * noted of, as most are. `undefined`: of none.
+ * Undecided calls of watched agents, in call order, without those that need no record, as most do. `undefined`: none.
  */
 function notableCalls(
   world: World,
@@ -96,13 +89,13 @@ function notableCalls(
   return byAgent
 }
 
-/** A call that nobody watches ends a run, and begins none. */
+/** An unwatched call ends a run and begins none. */
 function endRun(world: World, agent: Entity, state: State): void {
   if (rememberedRun(state.signals)?.run === noRun.run) return
   world.set(agent, WatchdogState, { ...state, signals: { ...state.signals, [repeatedToolCall]: noRun } })
 }
 
-/** Writes nothing of an agent whose calls differ: what came before a call stands in the conversation. */
+/** Writes nothing for an agent whose calls differ: the conversation has the call before each. */
 function watch(world: World, agent: Entity, calls: readonly Entity[], further: readonly WatchdogSignal[]): void {
   const known = world.get(agent, WatchdogState)
   const before = known ?? unwatched
@@ -132,14 +125,14 @@ function watch(world: World, agent: Entity, calls: readonly Entity[], further: r
   remember(world, agent, noticed, { ...before, seen: calls.at(-1) ?? before.seen, signals })
 }
 
-/** What the watchdog itself notices at a call that is the newest of a run. */
+/** The built-in alert, if a call completes a run. */
 function repeated(world: World, agent: Entity, call: Entity, run: CallRun | undefined): Noticed | undefined {
   const { threshold } = world.read(agent, Context).watchdog
   if (run?.run !== threshold || mayRepeat(world, agent, call)) return undefined
   return { alert: repeatedAlert(world.read(call, ToolCall).name, threshold), signal: repeatedToolCall }
 }
 
-/** The framework's own tools that wait or look how sessions stand, and tools that declare it. */
+/** The built-in tools that wait for or list sessions, and tools that declare it. */
 function mayRepeat(world: World, agent: Entity, call: Entity): boolean {
   const { name } = world.read(call, ToolCall)
   const declaration = world.get(agent, ToolRegistry)?.tools.find((tool) => tool.name === name)
@@ -147,14 +140,14 @@ function mayRepeat(world: World, agent: Entity, call: Entity): boolean {
 }
 
 function remember(world: World, agent: Entity, noticed: readonly Noticed[], state: State): void {
-  const isTold = world.read(agent, Context).watchdog.mode !== 'warn'
-  const added = isTold ? noticed.map(({ alert }) => `[watchdog] ${alert.message}`) : []
+  const isNoted = world.read(agent, Context).watchdog.mode !== 'warn'
+  const added = isNoted ? noticed.map(({ alert }) => `[watchdog] ${alert.message}`) : []
   const notes = [...state.notes, ...added].slice(-maxNotes)
   world.set(agent, WatchdogState, { ...state, alerts: state.alerts + noticed.length, notes })
   if (notes.length > 0) world.add(agent, Cautioned)
 }
 
-/** Tells of what was noticed, and stops the agent if it is critical and that is wanted. */
+/** Emits an alert, and latches the agent if it is critical and enforced. */
 function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Noticed): void {
   const { callId, name: tool } = world.read(call, ToolCall)
   emit(world, 'watchdog-alerted', { agent, callId, signal, tool, ...alert })
@@ -166,8 +159,7 @@ function alarm(world: World, agent: Entity, call: Entity, { alert, signal }: Not
 function refuse(world: World, agent: Entity, calls: readonly Entity[]): void {
   for (const call of calls) {
     world.remove(call, Requested)
-    const text = '[not run: stopped by the watchdog]'
-    world.add(call, Outcome({ ok: true, value: { content: [{ type: 'text', text }], isError: true } }))
+    world.add(call, textOutcome('[not run: stopped by the watchdog]', true))
   }
   collectResults(world, agent)
 }
@@ -187,7 +179,7 @@ function caution(world: World, agent: Entity): void {
   world.remove(agent, Cautioned)
 }
 
-/** The runs are counted anew, whatever the conversation says; notes that wait are kept. */
+/** Runs are counted anew; pending notes are kept. */
 function reset(world: World, agent: Entity): void {
   if (world.has(agent, Context) || world.has(agent, WatchdogState)) {
     const state = world.get(agent, WatchdogState) ?? unwatched
@@ -196,15 +188,15 @@ function reset(world: World, agent: Entity): void {
   world.remove(agent, WatchdogLatch)
 }
 
-/** What signals make of one call. */
-export interface Seen {
+/** What signals made of one call. */
+interface Seen {
   readonly states: Readonly<Record<string, Json>>
   readonly alerts: readonly { readonly signal: string; readonly alert: WatchdogAlert }[]
-  /** Signals that threw, or gave what is no answer: their state is as it was. */
+  /** Signals that threw or returned an invalid answer keep their state. */
   readonly problems: readonly string[]
 }
 
-/** Shows a call to all signals. One that fails is named, and disturbs no other. */
+/** Shows a call to all signals. A failing one is reported and affects no other. */
 function seenBy(signals: readonly WatchdogSignal[], before: Readonly<Record<string, Json>>, call: ObservedCall): Seen {
   const states: Record<string, Json> = {}
   const alerts: { signal: string; alert: WatchdogAlert }[] = []
@@ -221,14 +213,14 @@ function seenBy(signals: readonly WatchdogSignal[], before: Readonly<Record<stri
   return { states, alerts, problems }
 }
 
-/** What takes the place of the built-in signal keeps a state of its own: the built-in one's has another shape. */
+/** A replacement of the built-in signal has a key of its own, since its state has another shape. */
 function keyOf(name: string): string {
   return name === repeatedToolCall ? `${name} (replaced)` : name
 }
 
 type Answer = ReturnType<WatchdogSignal['observe']>
 
-/** Signals are programs' own, and often plain JavaScript: what they give is looked at. */
+/** Signals are user code, often plain JavaScript: their answers are checked. */
 function answerOf(observe: () => Answer): Answer | { readonly problem: string } {
   let answer: Answer
   try {

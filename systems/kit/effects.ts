@@ -3,14 +3,11 @@ import type { Component, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import type { RestartClass } from '../../src/protocol/tool-declaration.ts'
 
-/**
- * Effects of one kind that are settled, ascending. One query serves all kinds: few are settled at a time.
- */
+/** Settled effects of one kind, ascending. One query serves all kinds, since few are settled at a time. */
 export function settled(world: World, token: Component): readonly Entity[] {
   return world.query(Outcome).filter((effect) => world.has(effect, token))
 }
 
-/** What an entity is to do next. */
 export interface NextEffect {
   readonly kind: string
   readonly restart: RestartClass
@@ -18,10 +15,10 @@ export interface NextEffect {
   readonly deadlineMs?: number
 }
 
-/** Waits before the second and the third try of what is written down. */
+/** Delays before the second and third try of a write. */
 const waitsMs = [50, 500]
 
-/** Lets an entity begin another effect. What comes for the one before it is dropped. */
+/** Starts another effect of an entity. Inputs for the one before are dropped. */
 export function beginEffect(world: World, entity: Entity, next: NextEffect): void {
   // No earlier effect of the entity has got so far: each has begun in a tick of its own.
   const attempt = world.tick + 1
@@ -30,14 +27,12 @@ export function beginEffect(world: World, entity: Entity, next: NextEffect): voi
   world.add(entity, Pending)
 }
 
-/** Calls off what an entity is at. */
 export function clearEffect(world: World, entity: Entity): void {
   for (const token of [Due, Effect, Outcome, Pending, Running]) world.remove(entity, token)
 }
 
 /**
- * Lets an effect that failed try again after a while. False: it has been tried often enough.
- *
+ * Retries a failed effect after a delay. Returns false once it was tried often enough.
  * @param tries so far
  */
 export function tryWriteAgain(world: World, entity: Entity, tries: number): boolean {

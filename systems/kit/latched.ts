@@ -9,7 +9,7 @@ import { emit } from './emit.ts'
 
 type Latched = Pick<StandardEvents['turn-error'], 'kind' | 'message' | 'failure'>
 
-/** What has stopped an agent until somebody resets it; `undefined`: nothing has. */
+/** What has stopped an agent until it is reset; `undefined` if nothing has. */
 export function latchOf(world: World, agent: Entity): Latched | undefined {
   const ceiling = world.get(agent, CostCeiling)
   if (ceiling !== undefined) {
@@ -21,7 +21,7 @@ export function latchOf(world: World, agent: Entity): Latched | undefined {
   return { kind: 'watchdog', message: dog.message, failure: { kind: 'watchdog', message: dog.message } }
 }
 
-/** Refuses a message to an agent that is stopped, and tells so. False: it is not stopped. */
+/** Refuses a message to a stopped agent and emits that. Returns whether it is stopped. */
 export function refuseLatched(world: World, agent: Entity): boolean {
   const latched = latchOf(world, agent)
   if (latched === undefined) return false
@@ -30,7 +30,7 @@ export function refuseLatched(world: World, agent: Entity): boolean {
   return true
 }
 
-/** To whoever has spoken it is a turn that has ended before its first step. */
+/** The sender sees a turn that ended before its first step. */
 function noteRefused(world: World, agent: Entity, { failure }: Latched): void {
   const atMs = world.nowMs
   const nothing = { steps: 0, toolCalls: 0, startedAtMs: atMs, endedAtMs: atMs }

@@ -17,7 +17,7 @@ import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { Requested } from '../../components/agent/tool-call.ts'
 
-/** Each of these holds an agent's next step: something is asked or written first, or a reset is needed. */
+/** Each of these holds an agent's next step until something is fetched, written or reset. */
 const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
 
 const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
@@ -28,10 +28,9 @@ export function isStepHeld(world: World, agent: Entity): boolean {
 }
 
 /**
- * The first so many agents that have something to answer and nothing under way, ascending.
- *
- * @param also only those of them, and of as many behind them, that have these components besides: some of the first may be
- * held up before they are started. They are looked at one by one, so that no query is kept up to date for few agents.
+ * The first `count` agents that have something to answer and nothing running, ascending.
+ * @param also only agents with these components, out of twice as many: some of the first may be held before they start.
+ * They are checked one by one, so that no query has to be kept up to date for few agents.
  */
 export function readyAgents(world: World, count: number, ...also: readonly Component[]): readonly Entity[] {
   const soon = soonReady(world, count)
@@ -44,18 +43,18 @@ function hasAll(world: World, agent: Entity, tokens: readonly Component[]): bool
   return true
 }
 
-/** These, and as many behind them: some of the first may be held up before they are started. */
+/** Twice as many: some of the first may be held before they start. */
 export function soonReady(world: World, count: number): readonly Entity[] {
   return world.first(2 * count, ...ready)
 }
 
-/** The first so many calls that nobody has decided about, ascending. */
+/** The first `count` undecided tool calls, ascending. */
 export function requestedCalls(world: World, count: number): readonly Entity[] {
   const calls = soonRequested(world, count)
   return calls.length <= count ? calls : calls.slice(0, count)
 }
 
-/** These, and as many behind them: some of the first may be refused before they are decided about. */
+/** Twice as many: some of the first may be refused before they are decided. */
 export function soonRequested(world: World, count: number): readonly Entity[] {
   return world.first(2 * count, Requested)
 }

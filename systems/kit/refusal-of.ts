@@ -1,8 +1,8 @@
 import { EntiaError } from '../../src/world/entia-error.ts'
 
 /**
- * Why a write was refused; `undefined` if it was made. For what comes from models and tools: it is checked where it is
- * written, and if it is not what it has to be, that is a failure of theirs and not of the tick.
+ * Why a write was refused; `undefined` if it was made. Values from models and tools are checked where they are written:
+ * an invalid one is their failure, not the tick's.
  */
 export function refusalOf(write: () => void): string | undefined {
   try {

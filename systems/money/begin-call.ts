@@ -18,8 +18,8 @@ import { openTurn } from '../agent/open-turn.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Why an agent's call of a model may not begin: a ceiling is reached, or the model has no price and is to be refused then.
- * To be asked before every call; `undefined`: it may.
+ * Why an agent's model call may not start: a reached ceiling, or a refused model without a price. Checked before every
+ * call; `undefined`: it may.
  */
 export function callProblem(world: World, agent: Entity, model: string): Failure | undefined {
   const ceilings = world.get(agent, Ceilings)
@@ -30,10 +30,7 @@ export function callProblem(world: World, agent: Entity, model: string): Failure
   return { kind: 'cost-unknown', message }
 }
 
-/**
- * Counts a call that an agent begins against its ceilings: what is in flight counts as reserved, and an event is emitted if
- * that may pass one. To be called once the call is spawned.
- */
+/** Reserves a spawned call against the agent's ceilings, and emits if that may exceed one. */
 export function reserve(world: World, agent: Entity, model: string): void {
   const ceilings = world.get(agent, Ceilings)
   if (ceilings === undefined) return
@@ -55,14 +52,14 @@ export function reserve(world: World, agent: Entity, model: string): void {
 }
 
 /**
- * How an agent's next step stands to its ceilings. `held`: it may not begin. `near`: it may, and has to be set against them
- * once it has. `far`: it may, and does not pass one, whatever it comes to.
+ * A step against its agent's ceilings. `held`: it may not start. `near`: it may, and must be reserved. `far`: it cannot
+ * exceed one.
  */
 export type StepStanding = 'held' | 'near' | 'far'
 
 /**
- * May an agent begin its next step, which answers so many messages? Not when a ceiling is reached, nor before it is known
- * what its model costs; and if that is not to be known, its turn ends.
+ * May an agent start a step that answers so many messages? Not if a ceiling is reached, or until the model's price is
+ * known. If a required price does not exist, the turn ends.
  */
 export function stepStanding(world: World, agent: Entity, messages: number): StepStanding {
   const ceilings = world.get(agent, Ceilings)

@@ -17,7 +17,7 @@ import { countCalls } from './count-calls.ts'
 import { nextTry } from '../agent/retry.ts'
 import { refusalOf } from '../kit/refusal-of.ts'
 
-/** Failures of calls whose prompt was not read: they cost nothing. */
+/** Failures of calls that the provider did not process: they cost nothing. */
 const turnedAway: ReadonlySet<FailureKind> = new Set([
   'budget-spent',
   'context-overflow',
@@ -28,7 +28,7 @@ const turnedAway: ReadonlySet<FailureKind> = new Set([
   'unauthorized',
 ])
 
-/** Enters a model call that is settled, of a step or beside one. Without a valid reply, what it has read is estimated. */
+/** Charges a settled model call. Without a valid reply, its prompt is estimated. */
 export function chargeSettled(world: World, call: Entity): void {
   if (!keepsLedger(world, callerOf(world, call))) return
   const outcome = world.read(call, Outcome)
@@ -39,7 +39,7 @@ export function chargeSettled(world: World, call: Entity): void {
   if (problem !== undefined) chargePrompt(world, call)
 }
 
-/** Ends a model call, however far it is. One that is under way is charged for what it has read: no later tick sees it. */
+/** Ends a model call. A running one is charged for its estimated prompt: no later tick sees it. */
 export function endCall(world: World, call: Entity): void {
   // A call that waits for its next try has been charged, and has begun nothing since.
   if (world.has(call, Pending) && keepsLedger(world, callerOf(world, call))) chargePrompt(world, call)
@@ -59,7 +59,7 @@ function chargeReply(world: World, call: Entity, { costNanoUsd, message, usage }
   chargeEstimate(world, call, { ...usage, input: promptTokens(world, call), output }, isSide ? 1 : 0)
 }
 
-/** A call that was turned away counts as one once there is no further try, unless the agent's ceilings prevented it. */
+/** A rejected call counts once it is not retried, unless the agent's ceilings prevented it. */
 function chargeFailed(world: World, call: Entity, failure: Failure): void {
   const { kind } = failure
   if (!turnedAway.has(kind)) return chargePrompt(world, call)
@@ -68,12 +68,11 @@ function chargeFailed(world: World, call: Entity, failure: Failure): void {
   charge(world, callerOf(world, call), { call, costNanoUsd: 0, model: modelCalledBy(world, call), usage: {} })
 }
 
-/** Enters a call without a reply: what it has read is estimated. */
 function chargePrompt(world: World, call: Entity): void {
   chargeEstimate(world, call, { input: promptTokens(world, call) })
 }
 
-/** @param calls that the agent's `Usage` does not count */
+/** @param calls not counted by the agent's `Usage` */
 function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1): void {
   const agent = callerOf(world, call)
   const model = modelCalledBy(world, call)
@@ -83,7 +82,7 @@ function chargeEstimate(world: World, call: Entity, usage: TokenUsage, calls = 1
   charge(world, agent, { call, costNanoUsd, isEstimated: true, model, usage })
 }
 
-/** In a session: keeps what the agent has used besides its steps, which its parent is charged for. */
+/** In a session: keeps the usage besides steps, for which the parent is charged. */
 function noteBeside(world: World, agent: Entity, used: CallUsage): void {
   if (!world.has(agent, Ancestry)) return
   const before = world.get(agent, UsageBeside)

@@ -12,23 +12,20 @@ import type { World } from '../../src/world/world.ts'
 import { latchOf } from '../kit/latched.ts'
 import { emit } from '../kit/emit.ts'
 
-/** Calls of a model that are settled, and what they have used. */
+/** Settled calls of a model, and what they used. */
 export interface Charge extends Spent {
-  /**
-   * The entity of the call. It counts for the open turn if it was spawned in that turn. Absent: it does, unless `isLate`.
-   */
+  /** The call's entity: it counts for the open turn if spawned in it. Absent: it does, unless `isLate`. */
   readonly call?: Entity
 }
 
-/** Itself, its models, and their rows. */
+/** The ledger, its models, and their rows. */
 const levelsOfLedger = 3
 
-/** Does an agent keep a ledger? */
 export function keepsLedger(world: World, agent: Entity): boolean {
   return world.has(agent, Context) || world.has(agent, Ceilings) || world.has(agent, Metered)
 }
 
-/** Enters what was spent in the ledger of an agent that keeps one, and stops the agent if that reaches a ceiling. */
+/** Adds spending to the agent's ledger, if it keeps one, and stops the agent if that reaches a ceiling. */
 export function charge(world: World, agent: Entity, spent: Charge): void {
   if (!keepsLedger(world, agent)) return
   const { call, calls = 1, costNanoUsd, model } = spent
@@ -38,13 +35,13 @@ export function charge(world: World, agent: Entity, spent: Charge): void {
   tripIfReached(world, agent)
 }
 
-/** Was a call asked for before the turn that is open, or is none? Entities ascend. */
+/** Was a call spawned before the open turn, or is none open? Entities ascend. */
 function isFromBefore(world: World, agent: Entity, call: Entity | undefined): boolean {
   const turn = world.get(agent, Turn)
   return turn === undefined || (call !== undefined && call < (turn.since ?? 0))
 }
 
-/** Emits once that a model without a price is called under a ceiling. For a subtask, the agent that pays emits it. */
+/** Emits once that a model without a price is called under a ceiling. For a subtask, the paying agent emits it. */
 export function warnUnpriced(world: World, agent: Entity, model: string): void {
   if (!world.has(agent, Ceilings) || world.has(agent, OnAllowance)) return
   const notes = world.get(agent, CeilingNotes) ?? { neared: {}, unpriced: [] }
@@ -53,7 +50,7 @@ export function warnUnpriced(world: World, agent: Entity, model: string): void {
   emit(world, 'cost-unknown', { agent, model })
 }
 
-/** Stops an agent whose spending has reached a ceiling. The cost-ceiling system does the rest, in this tick or the next. */
+/** Latches an agent that has reached a ceiling. The cost-ceiling system does the rest, in this tick or the next. */
 export function tripIfReached(world: World, agent: Entity, ceilings = world.get(agent, Ceilings)): void {
   if (ceilings === undefined || world.has(agent, CostCeiling)) return
   const reached = ceilingReached(ceilings, spendingOf(world, agent))

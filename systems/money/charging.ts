@@ -22,12 +22,9 @@ import { delegatedBy } from '../sessions/delegation.ts'
 import { charge, keepsLedger } from './charge.ts'
 
 /**
- * Enters in the ledgers what settled model calls have cost, and what sessions, questions to them and subtasks have spent:
- * each once, before another system takes the outcome. A call that a later system of the tick cuts short is charged there,
- * by `endCall`.
- *
- * Query: Outcome. Writes: Ledger, UsageBeside, Delegated, ReportedUsage, SubtaskAccount, CostCeiling, CeilingNotes,
- * TokenFactors.
+ * Charges settled model calls, sessions, queries and subtasks to the ledgers, each once and before another system takes
+ * the outcome. A call that a later system of the tick cuts is charged there, by `endCall`.
+ * Writes: Ledger, UsageBeside, Delegated, ReportedUsage, SubtaskAccount, CostCeiling, CeilingNotes, TokenFactors.
  */
 export const charging = {
   name: 'charging',
@@ -57,7 +54,7 @@ export const charging = {
   },
 }
 
-/** What sessions and subtasks have spent in all: reported while they run, with their outcomes, or after they were stopped. */
+/** Totals of sessions and subtasks, reported while they run, with their outcomes, or after they were stopped. */
 function chargeInput(world: World, input: Input): void {
   switch (input.kind) {
     case 'session-spent':
@@ -91,7 +88,7 @@ function chargeOutcome(world: World, { effect, outcome }: Partial<InputOf<'outco
   }
 }
 
-/** A subtask says its id: what it has spent counts even if its effect is gone. */
+/** An outcome names its subtask, and is charged even if the effect is gone. */
 function isSubtaskOutcome(value: Json): boolean {
   return typeof value === 'object' && value !== null && 'subtaskId' in value
 }
@@ -107,10 +104,7 @@ function usageIn(outcome: OutcomeData): SessionUsage | undefined {
   return usage === undefined ? undefined : parsedAs(SessionUsage(), usage)
 }
 
-/**
- * Enters what a session and those below it have spent in all: what is new of it, under the session's model, in the ledger
- * of its parent.
- */
+/** Charges the parent, under the session's model, for what is new in the total of a session and those below it. */
 function chargeSession(world: World, session: Entity, usage: SessionUsage): void {
   const { model, parent, usage: recorded } = world.read(session, SubagentSession)
   if (!keepsLedger(world, parent)) return
@@ -120,15 +114,16 @@ function chargeSession(world: World, session: Entity, usage: SessionUsage): void
   if (fresh !== undefined) charge(world, parent, { ...fresh, call: session, model })
 }
 
-/** Who pays for what a session spends after its end, and for which entity. */
-export interface Asker {
-  readonly agent: Entity
-  /** Absent: it is gone, and the turn in which it asked is over. */
-  readonly call?: Entity
-}
-
-/** Enters what a session has spent after its end, on a question or to archive: the agent that wanted it pays. */
-function chargeAsker(world: World, session: Entity, { agent, call }: Asker, usage: SessionUsage): void {
+/**
+ * Charges what a session spent after its end, on a question or on archiving, to the agent that wanted it.
+ * @param asker without `call`: the asking entity is gone, and its turn is over
+ */
+function chargeAsker(
+  world: World,
+  session: Entity,
+  { agent, call }: { readonly agent: Entity; readonly call?: Entity },
+  usage: SessionUsage,
+): void {
   const { model } = world.read(session, SubagentSession)
   const fresh = newlySpent(undefined, usage)
   if (fresh !== undefined) {
@@ -144,7 +139,7 @@ function chargeAsker(world: World, session: Entity, { agent, call }: Asker, usag
   })
 }
 
-/** Enters what a subtask has spent in all: what is new of it. Once its account is closed, nothing is. */
+/** Charges what is new in a subtask's total. A closed account is not charged. */
 function chargeSubtask(world: World, subtaskId: string, spent: SubtaskSpending): void {
   const account = accountOf(world, subtaskId)
   if (account === undefined) return
@@ -163,7 +158,7 @@ function chargeSubtask(world: World, subtaskId: string, spent: SubtaskSpending):
   }
 }
 
-/** The account of a subtask that has not ended, or whose last spending is not known yet. */
+/** The account of a subtask whose final spending is not known yet. */
 export function accountOf(world: World, subtaskId: string): Entity | undefined {
   return world.query(SubtaskAccount).find((each) => world.read(each, SubtaskAccount).subtaskId === subtaskId)
 }

@@ -13,7 +13,7 @@ import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../agent/end-turn.ts'
 import { takeRates } from './model-rates.ts'
 import { openTurn } from '../agent/open-turn.ts'
-import { collectResults } from '../agent/tool-results.ts'
+import { collectResults, textOutcome } from '../agent/tool-results.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { spendingOf } from '../../src/rules/money/spending.ts'
@@ -21,10 +21,9 @@ import { toNanoUsd, toUsd } from '../../src/rules/money/usd.ts'
 import { noteRefused, type RefusedRequest } from '../../src/rules/delegation/refused-requests.ts'
 
 /**
- * Lets agents that have spent as much as they may come to rest. That they have is seen where a call is charged and where
- * one begins; a latch remembers it. Takes what models cost, which agents under a ceiling wait for before their first step.
- *
- * Query: CostCeiling; Outcome. Writes: ModelRates, RatesAwaited, CostCeiling, Outcome, and what ending a turn writes.
+ * Stops agents that have reached a cost ceiling; `tripIfReached` latches them. Takes the prices that agents under a
+ * ceiling wait for.
+ * Writes: ModelRates, RatesAwaited, CostCeiling, Outcome, and what ending a turn writes.
  */
 export const costCeiling = {
   name: 'cost-ceiling',
@@ -32,18 +31,13 @@ export const costCeiling = {
   wakes: [CostCeiling, [RatesCall, Outcome]],
   run(world: World): void {
     takeRates(world)
-    // Who has come to rest is not looked at any more, however many have.
+    // Stopped agents are not looked at again, however many there are.
     const moving = [...world.query(CostCeiling, Turn), ...world.query(CostCeiling, Unread)]
     for (const agent of new Set(moving)) stopLatched(world, agent)
   },
 }
 
-const notRun = '[not run: cost ceiling reached]'
-
-/**
- * Lets an agent that has reached a ceiling come to rest: nothing of it begins any more, what is in flight ends, and then
- * its turn. Its sessions run on within their grants.
- */
+/** Starts nothing more, lets calls in flight end, then ends the turn. Sessions run on within their grants. */
 function stopLatched(world: World, agent: Entity): void {
   const failure: Failure = { kind: 'budget-spent', message: ceilingMessage(world.read(agent, CostCeiling)) }
   answerUnbegun(world, agent)
@@ -63,7 +57,7 @@ function answerUnbegun(world: World, agent: Entity): void {
   collectResults(world, agent)
 }
 
-/** Only a `once` effect marks its beginning. Any other that is pending may have begun, and counts as if it had. */
+/** Only a `once` effect marks its start. Any other pending one may have started, and counts as started. */
 function isUnbegun(world: World, call: Entity): boolean {
   if (world.has(call, Requested) || world.has(call, AwaitingApproval)) return true
   return world.has(call, Pending) && world.get(call, Effect)?.restart === 'once'
@@ -72,8 +66,7 @@ function isUnbegun(world: World, call: Entity): boolean {
 function answer(world: World, call: Entity): void {
   for (const token of [AwaitingReply, Requested, AwaitingApproval, Pending]) world.remove(call, token)
   for (const approval of world.referrers(ApprovalOf, call)) world.despawn(approval)
-  const content = [{ type: 'text' as const, text: notRun }]
-  world.add(call, Outcome({ ok: true, value: { content, isError: true } }))
+  world.add(call, textOutcome('[not run: cost ceiling reached]', true))
 }
 
 function isAtWork(world: World, agent: Entity): boolean {
@@ -84,7 +77,7 @@ function isAtWork(world: World, agent: Entity): boolean {
 
 type Reset = InputOf<'cost-ceiling-reset'>
 
-/** Lets an agent go on that has reached a ceiling, and raises the one of its life if asked to; or notes why not. */
+/** Lets an agent stopped by a ceiling go on, raising the session ceiling if asked; or records why not. */
 export function resetCeiling(world: World, input: Reset): void {
   const { agent, addSessionUsd = 0, request } = input
   const problem = problemOf(world, input)
@@ -93,7 +86,7 @@ export function resetCeiling(world: World, input: Reset): void {
   if (addSessionUsd > 0) world.patch(agent, Ceilings, { maxSessionCostUsd: raised(maxSessionCostUsd, addSessionUsd) })
   if (!world.has(agent, CostCeiling)) return
   const ceilings = world.get(agent, Ceilings)
-  // Its turn has spent all that a turn may, and is still to end: the next one starts at zero.
+  // The open turn has reached its ceiling and still has to end: the next one starts at zero.
   if (ceilings !== undefined && ceilingReached(ceilings, spendingOf(world, agent)) !== undefined) {
     return world.patch(agent, CostCeiling, { isReset: true })
   }

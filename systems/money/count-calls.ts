@@ -9,7 +9,7 @@ import type { World } from '../../src/world/world.ts'
 
 type UncountedCall = DataOf<() => typeof UncountedCalls.schema>
 
-/** Remembers an own call for the factor of its model, of agents whose tokens are estimated now and then. */
+/** Records an own call for its model's token factor, for agents whose tokens are estimated. */
 export function noteOwnCall(world: World, agent: Entity, call: UncountedCall): void {
   if (!keepsOwnCalls(world, agent)) return
   world.append(agent, UncountedCalls, call)
@@ -17,19 +17,18 @@ export function noteOwnCall(world: World, agent: Entity, call: UncountedCall): v
   if (length >= 2 * maxCountedCalls) world.splice(agent, UncountedCalls, 0, length - maxCountedCalls, [])
 }
 
-/** Are an agent's tokens estimated now and then? */
 export function keepsOwnCalls(world: World, agent: Entity): boolean {
   return world.has(agent, Ceilings) || world.has(agent, Archival)
 }
 
-/** Keeps nothing of an agent's own calls but what the newest has read. */
+/** Drops an agent's recorded calls, except the newest's token count. */
 export function dropOwnCalls(world: World, agent: Entity): void {
   const last = world.get(agent, LastCall)?.isBehind === true ? lastCallOf(world, agent) : undefined
   if (last !== undefined) world.set(agent, LastCall, last)
   world.remove(agent, UncountedCalls)
 }
 
-/** Counts what the own calls of an agent asked that were not counted yet: its tokens are about to be estimated. */
+/** Counts an agent's recorded calls before its tokens are estimated. */
 export function countCalls(world: World, agent: Entity): void {
   if (!world.has(agent, UncountedCalls)) return
   const models = countedCalls(world, agent)

@@ -9,7 +9,7 @@ import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { settled } from '../kit/effects.ts'
 
-/** Asks what a model costs, once a world. */
+/** Fetches a model's price, once a world. */
 export function askRates(world: World, model: string): void {
   if (ratesOf(world, model) !== undefined) return
   const isAsked = world.entitiesWith(RatesCall).some((asked) => world.read(asked, RatesCall).model === model)
@@ -17,7 +17,7 @@ export function askRates(world: World, model: string): void {
   world.spawn(RatesCall({ model }), Effect({ attempt: 1, kind: 'rates', restart: 'pure' }), Pending)
 }
 
-/** What the model of an agent costs that has `Ceilings`. `undefined`: it is held until that is known. */
+/** The price of the model of an agent with `Ceilings`; `undefined`: the agent is held until it is known. */
 export function awaitRates(world: World, agent: Entity, model: string): Rates | undefined {
   // Summaries of archived turns may be another model's.
   const ofSummaries = summaryModel(world.get(agent, Archival)?.summary.model ?? null, model)
@@ -29,7 +29,7 @@ export function awaitRates(world: World, agent: Entity, model: string): Rates | 
   return undefined
 }
 
-/** Takes what has come, and lets those go on that waited: whose model it was not asks again. */
+/** Stores fetched prices and releases the waiting agents; those of another model ask again. */
 export function takeRates(world: World): void {
   const calls = settled(world, RatesCall)
   if (calls.length === 0) return

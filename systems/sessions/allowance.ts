@@ -11,11 +11,8 @@ import { readyAgents } from '../kit/ready.ts'
 import { settled } from '../kit/effects.ts'
 
 /**
- * In a subtask's World: asks before each call of the model whether the agent that pays for it may still spend, and ends the
- * turn if it may not.
- *
- * Query: the agents that reasoning will start; Outcome. Writes: Allowance, AllowanceAwaited, and what ending a turn writes.
- * Starts: allowance.
+ * In a subtask's world: asks the parent's budget before each model call, and ends the turn if it is spent.
+ * Writes: Allowance, AllowanceAwaited, and what ending a turn writes. Starts: allowance.
  */
 export function allowance(maxStartsPerTick: number) {
   return {

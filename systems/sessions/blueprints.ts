@@ -35,27 +35,25 @@ import { builtInForkPrompt, forkHistory } from '../../src/rules/delegation/fork-
 import { subagentToolNames } from '../../src/rules/delegation/declarations.ts'
 import { knownHolders } from '../../src/rules/delegation/record-holder.ts'
 
-/** What a session that is asked for is to be made of. */
 export interface ChildRequest {
   readonly config: SubagentConfig
   readonly loadSkills: readonly string[]
   readonly isBackground: boolean
   readonly loadedBy: 'program' | undefined
-  /** Names of tools that are denied above it. */
+  /** Names of tools denied above it. */
   readonly denied: readonly string[]
-  /** What would need an approval there is denied. */
+  /** Tool calls that need an approval are denied. */
   readonly approvals?: 'denied'
-  /** A session that goes on with this one is made from the same. */
+  /** Keep the blueprint, so that a resumed session is made from the same. */
   readonly isCaptured: boolean
 }
 
-/** The blueprint for a subagent of an agent as both are now, made or found, and what is to be warned of. */
+/** Finds or makes the blueprint for a subagent from the agent's current state, with warnings. */
 export function blueprintFor(
   world: World,
   agent: Entity,
   request: ChildRequest,
 ): { readonly blueprint: Entity; readonly warnings: readonly string[] } | Refusal {
-  // Where nobody can agree, nobody below can.
   const further = {
     ...((request.approvals === 'denied' || world.has(agent, ApprovalsDenied)) && { approvals: 'denied' as const }),
     ...(request.isCaptured && { captured: true as const }),
@@ -82,18 +80,17 @@ function parentView(world: World, agent: Entity): ParentView {
   }
 }
 
-/** Whose ceilings refuse models without a price calls none, and neither does anybody below. */
+/** Ceilings that refuse models without a price apply to all sessions below. */
 function isPricedOnly(world: World, agent: Entity): true | undefined {
   return world.get(agent, Ceilings)?.onUnpriced === 'refuse' ? true : undefined
 }
 
 const none: readonly never[] = []
 
-/** A plan with its hash, or why there is none. */
 type Hashed = { readonly ok: true; readonly data: BlueprintData; readonly warnings: readonly string[] } | Refused
 type Refused = Extract<ChildPlan, { readonly ok: false }>
 
-/** What a plan was made of. Values of a World are frozen: the same objects make the same plan. */
+/** A plan's inputs. Values of a World are frozen: the same objects give the same plan. */
 interface Planned {
   readonly parent: ParentView
   readonly facts: HostFactsData | undefined
@@ -101,7 +98,7 @@ interface Planned {
   readonly plan: Hashed
 }
 
-/** The last plan of each config, for agents that launch many sessions of one. Planning is pure, so all worlds share it. */
+/** The last plan of each config. Planning is pure, so all worlds share it. */
 const planned = new WeakMap<SubagentConfig, Planned>()
 
 function planFor(
@@ -129,7 +126,6 @@ function isSame(before: ParentView, after: ParentView): boolean {
   return (Object.keys(after) as (keyof ParentView)[]).every((part) => before[part] === after[part])
 }
 
-/** A blueprint with so many messages of that agent's conversation as its history, whose hash is that. */
 function forkBlueprint(
   world: World,
   agent: Entity,
@@ -144,14 +140,14 @@ function forkBlueprint(
   return blueprint
 }
 
-/** Is a session's blueprint to be kept for one that goes on with it? */
+/** Must a session's blueprint be kept for a resume? */
 export function isCaptured(world: World, session: Entity): boolean {
   const blueprint = world.get(session, MadeFrom)?.blueprint
   if (blueprint === undefined) return false
   return world.read(session, SubagentSession).kind === 'fork' || world.read(blueprint, Blueprint).captured === true
 }
 
-/** Lets go of the blueprint that a session was to be made from; it goes with the last that needs it. */
+/** Removes the session's reference to its blueprint, and the blueprint with the last reference. */
 export function releaseBlueprint(world: World, session: Entity): void {
   const blueprint = world.get(session, MadeFrom)?.blueprint
   if (blueprint === undefined) return
@@ -169,18 +165,20 @@ function existing(world: World, agent: Entity, hash: string): Entity | undefined
   return world.referrers(BlueprintOf, agent).find((blueprint) => world.read(blueprint, Blueprint).hash === hash)
 }
 
-/** What a fork of an agent begins with, captured as it is now. */
 export interface ForkPlan {
   readonly blueprint: Entity
-  /** Of the request that it shares with its parent; `null` if the parent has made none. */
+  /** Hash of the request shared with the parent; `null` if the parent has made none. */
   readonly prefixHash: string | null
 }
 
-/** @param callId of the tool call that asks for it; absent: a program does */
+/**
+ * What a fork of an agent starts with, captured now.
+ * @param callId of the requesting tool call; absent: a program forks
+ */
 export function planFork(world: World, agent: Entity, callId: string | undefined): ForkPlan {
   const messages = world.get(agent, Conversation) ?? []
   const { shared, behind } = forkHistory(messages, callId)
-  // What a model was never asked is in nobody's cache.
+  // Without an earlier request no cache has the prefix.
   const isShared = world.has(agent, Prefix)
   const hash = hashOf(world, agent, shared)
   const blueprint = forkBlueprint(
@@ -200,14 +198,14 @@ export function planFork(world: World, agent: Entity, callId: string | undefined
   return { blueprint, prefixHash: isShared ? hash : null }
 }
 
-/** The boundary that is in force, where a fork finds it: among the messages that it shares. */
+/** The boundary in force, placed among the messages that the fork shares. */
 function boundaryOf(world: World, agent: Entity): Pick<BlueprintData, 'boundary'> {
   const start = projectionStart(world, agent)
   const newest = world.get(agent, Boundary)?.at(-1)
   return start === undefined || newest === undefined ? {} : { boundary: { ...newest, seq: start.from } }
 }
 
-/** The turns that were archived are part of what a fork has behind it. */
+/** A fork knows its parent's archived turns. */
 function archivedOf(world: World, agent: Entity): Pick<BlueprintData, 'approvals' | 'holders' | 'liveSubagents'> {
   const holders = knownHolders(world, agent)
   const liveSubagents =
@@ -219,7 +217,7 @@ function archivedOf(world: World, agent: Entity): Pick<BlueprintData, 'approvals
   }
 }
 
-/** Everything that the projection of an agent reads, but for its messages. */
+/** What an agent's projection reads, except its messages. */
 function partsOf(world: World, agent: Entity, isShared: boolean) {
   const { retry: _, ...llm } = world.read(agent, Llm)
   const registry = world.get(agent, SubagentRegistry)
@@ -245,11 +243,11 @@ function partsOf(world: World, agent: Entity, isShared: boolean) {
   }
 }
 
-/** What may run in a fork and below it: what its parent has, or less. Further down it can only get less again. */
+/** Tools that may run in a fork and below: its parent's, or fewer. */
 function ceilingOf(world: World, agent: Entity, allowedTools: readonly string[] | undefined) {
   const own = world.get(agent, ToolRegistry)?.tools ?? []
   const names = own.map(({ name }) => name)
-  // Before its first step an agent has not been given the tools that come with its registry, and with its configuration.
+  // Before its first step an agent lacks the tools that its registry and its configuration add.
   const delegating = world.has(agent, SubagentRegistry) ? subagentToolNames : []
   const configured = contextTools(world, agent, own).map(({ name }) => name)
   const above = world.get(agent, ToolCeiling)?.allowed ?? [...new Set([...names, ...delegating, ...configured])]

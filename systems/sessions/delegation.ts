@@ -22,7 +22,6 @@ import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit/emit.ts'
 import type { EntiaErrorCode } from '../../src/world/entia-error.ts'
 
-/** What an agent has delegated so far. */
 export function delegatedBy(world: World, agent: Entity): DelegatedData {
   return world.get(agent, Delegated) ?? nothingDelegated
 }
@@ -32,7 +31,7 @@ export function depthLeft(world: World, agent: Entity): number {
   return world.get(agent, DelegationLimits)?.depth ?? defaultDelegation.depth
 }
 
-/** What an agent may still delegate. In a session its own use counts as well; under ceilings, money is what they leave. */
+/** What an agent may still delegate. In a session its own use counts too; ceilings limit the money. */
 export function leftToDelegate(world: World, agent: Entity): Allowance {
   const limits = world.get(agent, DelegationLimits)
   const own = world.has(agent, Ancestry) ? ownUse(world, agent) : undefined
@@ -43,8 +42,8 @@ export function leftToDelegate(world: World, agent: Entity): Allowance {
   return { ...left, costNanoUsd: Math.min(left.costNanoUsd ?? Infinity, underCeilings) }
 }
 
-/** Emits that an agent is near the end of the sessions that it may launch. In a session that is its grant, which cannot be raised. */
-export function tellIfNeared(world: World, agent: Entity): void {
+/** Emits that an agent is near its session limit. In a session the limit is its grant, which cannot be raised. */
+export function emitIfNeared(world: World, agent: Entity): void {
   if (world.has(agent, Ancestry)) return
   const limits = world.get(agent, DelegationLimits)
   const delegated = delegatedBy(world, agent)
@@ -61,14 +60,14 @@ function leftByCeilings(world: World, agent: Entity): number | undefined {
   return ceilings && leftUnder(ceilings, spendingOf(world, agent), reservedNanoUsd(world, agent))
 }
 
-/** What the agent of a session has used itself, its subtasks included. */
+/** What a session's agent has used itself, subtasks included. */
 function ownUse(world: World, agent: Entity): { tokens: number; costNanoUsd: number } {
   const usage = ownUsage(world, agent)
   const { tokens = 0, costNanoUsd = 0 } = subtasksSpent(world, agent) ?? {}
   return { tokens: tokens + tokensOf(usage), costNanoUsd: costNanoUsd + (usage.costNanoUsd ?? 0) }
 }
 
-/** Why the agent of a session may make no further call: it has spent what it was granted. `undefined`: it may. */
+/** Why a session's agent may make no further call: its grant is spent. `undefined`: it may. */
 export function spentGrant(world: World, agent: Entity): Failure | undefined {
   if (!world.has(agent, Ancestry)) return undefined
   const { tokens, costNanoUsd } = leftToDelegate(world, agent)
@@ -76,7 +75,7 @@ export function spentGrant(world: World, agent: Entity): Failure | undefined {
   return spent && { kind: 'budget-spent', message: `The grant of this session is spent: ${spent}` }
 }
 
-/** In a session's World: its agent is told what it may spend, at first or on a question that comes after its end. */
+/** In a session's world: takes what the agent may spend, at the start or for a question after its end. */
 export function takeGrant(world: World, { limits, question }: InputOf<'granted'>): void {
   for (const agent of world.query(Ancestry)) {
     if (question === undefined) {
@@ -90,16 +89,16 @@ export function takeGrant(world: World, { limits, question }: InputOf<'granted'>
   }
 }
 
-/** Is the agent a fork, or in a session somewhere below one? */
+/** Is the agent a fork, or in a session below one? */
 export function isBelowFork(world: World, agent: Entity): boolean {
   return world.get(agent, Ancestry)?.sessions.some(({ kind }) => kind === 'fork') === true
 }
 
-/** Why a request about sessions is not granted: for models as a text, for programs under a code. */
+/** Why a request about sessions is refused: a text for models, a code for programs. */
 export interface Refusal {
   readonly code: EntiaErrorCode
   readonly message: string
-  /** The argument that is wrong, for `invalid-argument`. */
+  /** The wrong argument, for `invalid-argument`. */
   readonly field?: string
 }
 

@@ -31,24 +31,20 @@ import { Approval, ToolCall } from '../../components/agent/tool-call.ts'
 import { EntiaError } from '../../src/world/entia-error.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 
-/** How a session ends, and what it leaves. */
 export interface SessionEnding {
   readonly status: Exclude<SessionStatus, 'queued' | 'running'>
-  /** What becomes part of the record. */
+  /** Fields for the record. */
   readonly fields?: PatchOf<SubagentSessionData>
-  /** The result as it is: for a call that waits for it, and for those who are told. */
+  /** The whole result, for waiting calls and listeners. */
   readonly text?: string
   /** Absent: not known yet. */
   readonly usage?: SessionUsage | undefined
 }
 
-/** States of which an agent is told, if the session ran in the background. */
+/** Ends of background sessions of which the agent is notified. */
 const worthWaking: ReadonlySet<SessionStatus> = new Set(['succeeded', 'failed', 'timed_out'])
 
-/**
- * Ends a session: its state, its notification, what its parent has left, and the answers of calls that wait for it, in
- * one tick.
- */
+/** Ends a session in one tick: its state, notification, the parent's budget, and the answers of waiting calls. */
 export function endSession(world: World, session: Entity, ending: SessionEnding): void {
   const { grant, mode, notify, parent, sessionId, startedAtMs } = world.read(session, SubagentSession)
   const { status, fields, usage } = ending
@@ -56,7 +52,7 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
   const delegated = delegatedBy(world, parent)
   const finishedSequence = delegated.finished + 1
   if (usage !== undefined) world.remove(session, ReportedUsage)
-  // What nobody knows yet stays reserved until it is told.
+  // Unknown usage stays reserved until it is reported.
   const isKnown = usage !== undefined
   world.set(parent, Delegated, {
     ...(isKnown ? returned(delegated, grant, usage) : delegated),
@@ -73,12 +69,11 @@ export function endSession(world: World, session: Entity, ending: SessionEnding)
     world.add(parent, Notified)
   }
   noteForWait(world, parent, session)
-  if (startedAtMs !== undefined) tellCompleted(world, session, facts, ending)
+  if (startedAtMs !== undefined) emitCompleted(world, session, facts, ending)
   emit(world, 'session-ended', { agent: parent, session, sessionId, lifecycleStatus: status })
   for (const call of world.referrers(AwaitingSession, session)) answerSessionCall(world, call, ending.text)
 }
 
-/** A wait is told of what has ended in it. */
 function noteForWait(world: World, agent: Entity, session: Entity): void {
   const wait = world.get(agent, SubagentWait)
   if (wait === undefined || !isAwaited(world, wait, session)) return
@@ -86,7 +81,7 @@ function noteForWait(world: World, agent: Entity, session: Entity): void {
   world.add(agent, Notified)
 }
 
-/** Gives back what an ended session was granted and has not spent, once that is known. */
+/** Returns the unspent grant of an ended session once its usage is known. */
 export function settleGrant(world: World, session: Entity, usage: SessionUsage): void {
   const { grant, parent } = world.read(session, SubagentSession)
   world.remove(session, ReportedUsage)
@@ -94,7 +89,7 @@ export function settleGrant(world: World, session: Entity, usage: SessionUsage):
   if (grant !== undefined) world.set(parent, Delegated, returned(delegatedBy(world, parent), grant, usage))
 }
 
-function tellCompleted(world: World, session: Entity, facts: DelegationFacts, { status, text }: SessionEnding): void {
+function emitCompleted(world: World, session: Entity, facts: DelegationFacts, { status, text }: SessionEnding): void {
   const { startedAtMs = world.nowMs, error, artifactId, resultBytes } = world.read(session, SubagentSession)
   emit(world, 'delegation-completed', {
     ...facts,
@@ -107,21 +102,20 @@ function tellCompleted(world: World, session: Entity, facts: DelegationFacts, { 
   })
 }
 
-/** The error of every cancelled session. */
 const cancelledError = 'Session was cancelled'
 
-/** Ends an active session at once; the Runner stops the world that it ran in. */
+/** Ends an active session at once; the Runner stops its world. */
 export function cancelSession(world: World, session: Entity): void {
   endSession(world, session, { status: 'cancelled', fields: { error: cancelledError } })
 }
 
-/** Ends all active sessions of an agent. One whose outcome has come already is left to it. */
+/** Ends an agent's active sessions. One whose outcome has already arrived is left to it. */
 export function cancelSessionsOf(world: World, agent: Entity): void {
   for (const session of activeSessions(world, agent)) cancelSession(world, session)
 }
 
-/** Tells what a cancel of an agent is about to stop. Comes before it. */
-export function tellCancelled(
+/** Emits what a cancel is about to stop. Call it before the cancel. */
+export function emitCancelled(
   world: World,
   agent: Entity,
   sessions: readonly Entity[],
@@ -138,12 +132,12 @@ export function tellCancelled(
   })
 }
 
-/** An agent's sessions that are queued or running, and have not just ended, ascending. */
+/** An agent's queued or running sessions without an outcome, ascending. */
 export function activeSessions(world: World, agent: Entity): readonly Entity[] {
   return world.referrers(ActiveFor, agent).filter((session) => !world.has(session, Outcome))
 }
 
-/** An agent's effects that are under way, ascending. */
+/** An agent's unsettled effects, ascending. */
 export function openEffects(world: World, agent: Entity): readonly Entity[] {
   const isOpen = (effect: Entity): boolean =>
     world.has(effect, Effect) && !world.has(effect, Outcome) && !world.has(effect, WaitDeadline)
@@ -159,9 +153,9 @@ function stopped(world: World, effect: Entity): StoppedEffect {
 }
 
 /**
- * Takes a session to another state, and notes what belongs to it.
- *
- * @throws `illegal-transition` for a change that no session makes, to the same state too; the record is then as before
+ * Changes a session's status.
+ * @throws `illegal-transition` for a change that no session makes, such as to the same status; the record stays
+ * unchanged
  */
 export function moveSession(
   world: World,
@@ -178,7 +172,6 @@ export function moveSession(
   world.patch(session, SubagentSession, { ...fields, status, updatedAtMs: world.nowMs })
 }
 
-/** What tells a session's delegation from others. */
 export function delegationFacts(world: World, session: Entity): DelegationFacts {
   const { sessionId, correlationId, parent, category, kind, mode, prompt } = world.read(session, SubagentSession)
   const above = world.get(parent, Ancestry)?.sessions.length ?? 0

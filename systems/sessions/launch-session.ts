@@ -14,7 +14,7 @@ import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { emit } from '../kit/emit.ts'
 import { blueprintFor, planFork } from './blueprints.ts'
-import { delegatedBy, depthLeft, isBelowFork, leftToDelegate, type Refusal, tellIfNeared } from './delegation.ts'
+import { delegatedBy, depthLeft, isBelowFork, leftToDelegate, type Refusal, emitIfNeared } from './delegation.ts'
 import { indexSession } from '../../src/rules/delegation/find-session.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { freeFormConfig } from '../../src/rules/delegation/plan-child.ts'
@@ -22,18 +22,17 @@ import { byCodePoint } from '../../src/world/by-code-point.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
 import { knownHost } from '../../src/rules/projection/host-facts.ts'
 
-/** What is asked of a subagent. */
 export interface LaunchRequest {
   readonly category?: string | undefined
-  /** Of a subagent that stands in no registry; instead of a category. */
+  /** Of a subagent outside the registry, instead of a category. */
   readonly config?: SubagentConfig
-  /** What would need an approval there is denied. */
+  /** Tool calls that need an approval are denied. */
   readonly approvals?: 'denied'
   readonly prompt: string
   readonly loadSkills: readonly string[]
-  /** Who names them. @default a model */
+  /** Who names the skills. @default a model */
   readonly loadedBy?: 'program' | undefined
-  /** Names of tools that are denied to it, besides those that are denied to the agent now. @default none */
+  /** Names of tools denied to it, besides those denied to the agent. @default none */
   readonly denied?: readonly string[] | undefined
   readonly mode: 'sync' | 'background'
   readonly timeoutMs: number | undefined
@@ -41,28 +40,28 @@ export interface LaunchRequest {
   readonly correlationId?: string
   /** Whether its end leaves a notification, in the background. @default true */
   readonly notify?: boolean
-  /** Of the tool call that asks. Absent: a program does. */
+  /** Of the requesting tool call. Absent: a program launches. */
   readonly callId?: string
   readonly resumedFrom?: string
   /** Of a resumed session whose prompt was too long for the record. */
   readonly promptRecord?: string
-  /** Of a fork or a worker that is resumed: what it was made from. */
+  /** What a resumed fork or worker was made from. */
   readonly captured?: { readonly blueprint: Entity; readonly from: Entity }
 }
 
-/** What a launch is decided to be, before anything of it is written. */
+/** A decided launch, before anything is written. */
 interface Launch {
   readonly kind: SubagentSessionData['kind']
   readonly category: string
   readonly mode: SubagentSessionData['mode']
   readonly blueprint: Entity
-  /** Names of tools that are denied above it. */
+  /** Names of tools denied above it. */
   readonly denied: readonly string[]
   readonly warnings: readonly string[]
   readonly prefixHash?: string | null
 }
 
-/** Launches a session, queued, or says why not; then nothing of it is there. */
+/** Launches a session as queued, or returns why not and writes nothing. */
 export function launchSession(world: World, agent: Entity, request: LaunchRequest): Entity | Refusal {
   const launch = decide(world, agent, request)
   if ('code' in launch) return launch
@@ -155,17 +154,15 @@ function spawnSession(world: World, agent: Entity, request: LaunchRequest, launc
   world.set(agent, Delegated, { ...delegated, launched: launched + 1 })
   indexSession(world, session, sessionId)
   emit(world, 'session-queued', { agent, session, sessionId, sequence, correlationId })
-  tellIfNeared(world, agent)
+  emitIfNeared(world, agent)
   return session
 }
 
-/** Who is to do a task. */
 export type Chosen = { readonly kind: 'named' | 'free'; readonly config: SubagentConfig } | { readonly kind: 'fork' }
 
-/** What an agent without a registry may delegate to: nobody by name, itself by forking. */
 const noRegistry: DeepReadonly<SubagentRegistryData> = { subagents: {} }
 
-/** Finds who a category means: registered, then `fork`, then any name where free-form is on. */
+/** Resolves a category: a registered name, then `fork`, then any name if free-form is on. */
 function chooseSubagent(world: World, agent: Entity, category: string | undefined): Chosen | Refusal {
   const registry = world.get(agent, SubagentRegistry) ?? noRegistry
   const { subagents, defaultCategory, fork, freeForm } = registry
@@ -205,14 +202,13 @@ function own(subagents: Readonly<Record<string, SubagentConfig>>, name: string):
   return Object.hasOwn(subagents, name) ? subagents[name] : undefined
 }
 
-/** A session that goes on with another one. */
 export interface Resumed {
   readonly session: Entity
-  /** It begins where the other one was, not anew. */
+  /** It continues where the old one was, instead of starting over. */
   readonly isContinued: boolean
 }
 
-/** Launches a session that goes on with one that has failed, timed out or was cancelled. The old record stays as it is. */
+/** Launches a session that resumes a failed, timed-out or cancelled one, whose record stays unchanged. */
 export function resumeSession(world: World, old: Entity, correlationId?: string): Resumed | Refusal {
   const {
     category,
@@ -238,7 +234,6 @@ export function resumeSession(world: World, old: Entity, correlationId?: string)
     const why = `its prompt has ${bytes} bytes, and a world without a store keeps ${maxBytes} of it (maxRecordBytes)`
     return { code: 'limit-reached', message: `Session ${sessionId} cannot be resumed: ${why}. Launch it anew.` }
   }
-  // What was made for one call alone is made from the same again.
   const captured = world.get(old, MadeFrom)?.blueprint
   const launched = launchSession(world, parent, {
     category,

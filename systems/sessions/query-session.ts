@@ -21,7 +21,7 @@ export interface Question {
   readonly agent: Entity
   readonly id: string
   readonly prompt: string
-  /** The tool call that asks. Absent: a program does. */
+  /** The tool call that asks. Absent: a program asks. */
   readonly call?: Entity
 }
 
@@ -32,16 +32,16 @@ export function queryProblem(world: World, session: Entity): string | undefined 
   return `Subagent ${sessionId} cannot be queried: ${closed === true ? 'closed' : status}`
 }
 
-/** Puts a question to a session that takes queries. Questions to one session are answered one after another. */
+/** Asks a session that takes queries. A session answers one question at a time. */
 export function querySession(world: World, session: Entity, { agent, id, prompt, call }: Question): void {
   const query = world.spawn()
   world.set(query, SessionQuery, { agent, id, prompt, session, ...(call !== undefined && { call }) })
-  // What a call asks ends with the turn of the call.
+  // A call's query ends with its turn.
   if (call !== undefined) world.set(query, OwnedBy, { agent })
   startNextQuery(world, session)
 }
 
-/** Gives the reply of a session to whoever asked, and lets the next question begin. */
+/** Answers the query's asker, and starts the next query. */
 export function answerQuery(world: World, query: Entity): void {
   const { agent, call, id, session } = world.read(query, SessionQuery)
   const outcome = world.read(query, Outcome)
@@ -65,7 +65,7 @@ export function answerQuery(world: World, query: Entity): void {
   startNextQuery(world, session)
 }
 
-/** An answer, and the holders of whoever gave it: who has asked may ask those as well from now on. */
+/** An answer with the holders of the session that gave it: from now on the asker may query them too. */
 function withHolders(world: World, agent: Entity, { holders = [], text }: Extract<QueryOutcome, { ok: true }>): string {
   if (holders.length === 0) return text
   const known = new Set(knownHolders(world, agent).map(({ sessionId }) => sessionId))
@@ -76,7 +76,6 @@ function withHolders(world: World, agent: Entity, { holders = [], text }: Extrac
   return [text, '', 'Archived within this subagent:', ...lines].join('\n')
 }
 
-/** Lets the first question of those that wait begin, if none is under way. */
 export function startNextQuery(world: World, session: Entity): void {
   const asked = world.referrers(SessionQuery, session)
   const first = asked.find((query) => world.read(query, SessionQuery).reply === undefined)
@@ -90,15 +89,13 @@ export function startNextQuery(world: World, session: Entity): void {
     world.patch(first, SessionQuery, { grant: grantData(questionGrant(leftToDelegate(world, agent))) })
     return world.add(first, Pending)
   }
-  // Who has reached a ceiling asks nobody.
   world.set(first, Outcome, { ok: false, failure: latched.failure })
   answerQuery(world, first)
 }
 
 /**
- * Has the World of a session driven on that has ended, if turns of it may still be on their way to holders.
- *
- * @param isKnown they are
+ * Drives the world of an ended session until its turns are archived.
+ * @param isKnown some still are to be archived
  */
 export function settleSession(world: World, session: Entity, isKnown = world.has(session, Unsettled)): void {
   if (!isKnown || world.isReferred(Settling, session)) return
@@ -107,13 +104,12 @@ export function settleSession(world: World, session: Entity, isKnown = world.has
   beginEffect(world, effect, { kind: 'settling', restart: 'pure' })
 }
 
-/** Lets a session's World be asked: it goes on archiving meanwhile, and may have more to archive then. */
+/** A session that is queried goes on archiving meanwhile, and may have more to archive afterwards. */
 function interruptSettling(world: World, session: Entity): void {
   for (const effect of world.referrers(Settling, session)) world.despawn(effect)
   world.add(session, Unsettled)
 }
 
-/** Takes how the driving on of a World has ended. */
 export function takeSettling(world: World, effect: Entity): void {
   const outcome = world.read(effect, Outcome)
   const { session, tries } = world.read(effect, Settling)

@@ -10,13 +10,13 @@ import { Effect, Outcome, OwnedBy, Pending } from '../../components/effects/effe
 import { Answering, AwaitingReply, AwaitingSession } from '../../components/sessions/session-call.ts'
 import { collectResults, textOutcome } from '../agent/tool-results.ts'
 
-/** How a result is to be read. `offset` is a byte of the full result. */
+/** How to read a result. `offset` is a byte of the full result. */
 export interface Reading {
   readonly method: 'full' | 'summary'
   readonly offset?: number | undefined
 }
 
-/** What has to come before an answer is whole: a session's place in the queue, or a text from the records. */
+/** What is missing in an answer: a session's queue position, or a text from the records. */
 export type Wanting =
   | { readonly queuePositionOf: string }
   | { readonly offset: number; readonly part: 'full' | 'summary'; readonly recordPath: string }
@@ -29,7 +29,7 @@ export interface PartialAnswer {
 
 const noSummary = 'Summary not available for this session. Retry with read_method="full".'
 
-/** What `subagent_result` answers about a session, as it stands now. */
+/** What `subagent_result` answers about a session now. */
 export function resultAnswer(world: World, session: Entity, reading: Reading): PartialAnswer {
   const record = world.read(session, SubagentSession)
   const answer = payload(record, reading)
@@ -40,13 +40,13 @@ export function resultAnswer(world: World, session: Entity, reading: Reading): P
   return reading.method === 'summary' ? summaryAnswer(record, answer) : fullAnswer(record, answer, reading.offset)
 }
 
-/** What it answers when the session has not ended in time. */
+/** The answer if the session has not ended in time. */
 export function timeoutAnswer(world: World, session: Entity, reading: Reading, timeoutMs: number): PartialAnswer {
   const { answer, wants } = resultAnswer(world, session, reading)
   return { answer: { ...answer, error: `Timeout waiting for session result after ${seconds(timeoutMs)}` }, wants }
 }
 
-/** What it answers for a name that is no session of the asking agent. */
+/** The answer for a name that is no session of the agent. */
 export function unknownAnswer(named: string, problem: string, { method, offset }: Reading): JsonObject {
   return keys({
     session_id: named,
@@ -56,10 +56,10 @@ export function unknownAnswer(named: string, problem: string, { method, offset }
   })
 }
 
-/** What was read back of a result, or why it could not be. */
+/** A text read from the records, or why it could not be. */
 export type FoundText = { readonly text: string; readonly nextOffset: number | null } | { readonly problem: string }
 
-/** An answer with the text in it that it wanted. `null`, in older worlds: the text is gone. */
+/** Completes an answer with the text it was missing. `null`, in older worlds: the text is gone. */
 export function withText(answer: JsonObject, found: FoundText | null): JsonObject {
   const problem = found === null ? 'The record of this result is gone.' : 'problem' in found ? found.problem : undefined
   if (found === null || 'problem' in found) return { ...answer, status: 'error', error: problem ?? null }
@@ -67,7 +67,7 @@ export function withText(answer: JsonObject, found: FoundText | null): JsonObjec
   return { ...answer, inline_content: found.text, ...(hasOffset && { next_offset: found.nextOffset }) }
 }
 
-/** Marks a session's notification as read, so that the agent is not told again. */
+/** Marks a session's notification as read. */
 export function markRead(world: World, session: Entity): void {
   world.remove(session, UnreadBy)
   if (world.get(session, SubagentNotification)?.state === 'unread') {
@@ -89,7 +89,7 @@ function payload(record: SubagentSessionData, { method, offset }: Reading): Json
   })
 }
 
-/** The keys that every answer has. */
+/** All keys of an answer, in order. */
 function keys(known: JsonObject): JsonObject {
   const all: Record<string, Json> = {
     status: 'error',
@@ -120,8 +120,7 @@ function fullAnswer(record: SubagentSessionData, answer: JsonObject, offset: num
 
 /**
  * Answers a call that waits for a session which has ended.
- *
- * @param text the session's result, for a call that is answered with it
+ * @param text the session's result, for a call answered with it
  */
 export function answerSessionCall(world: World, call: Entity, text = ''): void {
   const { read, session } = world.read(call, AwaitingSession)
@@ -131,7 +130,7 @@ export function answerSessionCall(world: World, call: Entity, text = ''): void {
   else settleCall(world, call, `Error: Subagent '${category}' failed: ${error}`, true)
 }
 
-/** Answers a call, at once or as soon as what is wanting has come. */
+/** Answers a call, at once or when the missing part arrives. */
 export function giveAnswer(world: World, call: Entity, { answer, wants }: PartialAnswer): void {
   if (wants === undefined) return settleCall(world, call, JSON.stringify(answer))
   world.remove(call, AwaitingSession)
@@ -143,9 +142,9 @@ export function giveAnswer(world: World, call: Entity, { answer, wants }: Partia
   world.add(call, Pending)
 }
 
-/** Gives a call its result, and takes the results into the conversation that stand in line. */
+/** Sets a call's result, and collects the results that are next in line. */
 export function settleCall(world: World, call: Entity, text: string, isError = false): void {
   for (const token of [Answering, AwaitingReply, AwaitingSession, Outcome, Pending]) world.remove(call, token)
-  world.add(call, textOutcome({ text, isError }))
+  world.add(call, textOutcome(text, isError))
   collectResults(world, world.read(call, OwnedBy).agent)
 }

@@ -12,10 +12,9 @@ import { emit } from '../kit/emit.ts'
 const noText = 'No assistant message found in subagent conversation'
 
 /**
- * Notes how a session has ended, in its own World: when its agent has failed; or when the agent's turn is over, and none
- * of its own sessions is active and none has news that is about to wake it.
- *
- * Query: Ancestry. Writes: SessionEnd.
+ * In a session's world: records how the session ended, once its agent has failed, or its turn is over and no session
+ * below is active or about to wake it.
+ * Writes: SessionEnd.
  */
 export const sessionEnd = {
   name: 'session-end',

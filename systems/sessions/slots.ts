@@ -15,10 +15,9 @@ import { activeSessions } from './end-session.ts'
 import { emit } from '../kit/emit.ts'
 
 /**
- * Gives the slot of a session back while its agent has nothing in flight and only waits for sessions of its own, and asks
- * for another one when the agent can go on.
- *
- * Query: Ancestry. Writes: SlotReleased, SlotRequest. Starts: slot.
+ * In a session's world: releases its slot while the agent only waits for its own sessions, and requests one when it can
+ * go on.
+ * Writes: SlotReleased, SlotRequest. Starts: slot.
  */
 export const slots = {
   name: 'slots',
@@ -27,23 +26,17 @@ export const slots = {
   run(world: World): void {
     for (const agent of world.query(Ancestry, not(SessionEnd))) {
       if (!world.has(agent, SlotReleased)) {
-        if (onlyWaits(world, agent)) release(world, agent)
-      } else if (canGoOn(world, agent) && world.query(SlotRequest).length === 0) ask(world)
+        if (!onlyWaits(world, agent)) continue
+        world.add(agent, SlotReleased)
+        emit(world, 'slot-released', { agent })
+      } else if (canGoOn(world, agent) && world.query(SlotRequest).length === 0) {
+        world.spawn(SlotRequest, Pending, Effect({ attempt: 1, kind: 'slot', restart: 'pure' }))
+      }
     }
   },
 }
 
-function release(world: World, agent: Entity): void {
-  world.add(agent, SlotReleased)
-  emit(world, 'slot-released', { agent })
-}
-
-function ask(world: World): void {
-  const request = world.spawn(SlotRequest, Pending)
-  world.set(request, Effect, { attempt: 1, kind: 'slot', restart: 'pure' })
-}
-
-/** A released agent is held up by nothing but the want of a slot. */
+/** Does a released agent lack only a slot? */
 function canGoOn(world: World, agent: Entity): boolean {
   const isReady = [Llm, Conversation, Unread].every((token) => world.has(agent, token))
   return isReady && ![Busy, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
@@ -57,12 +50,12 @@ function onlyWaits(world: World, agent: Entity): boolean {
   return !world.has(agent, Turn) && !world.has(agent, Unread) && activeSessions(world, agent).length > 0
 }
 
-/** A turn of its that is over is on its way to a holder, or its model is called beside its steps. */
+/** A turn is being archived, or its model is called beside its steps. */
 function isStillAtWork(world: World, agent: Entity): boolean {
   return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
 }
 
-/** A result that has come and stands in line behind another call is waited for no more. */
+/** A result that only waits for those of earlier calls is not in flight. */
 function isInFlight(world: World, owned: Entity): boolean {
   return ![Outcome, SessionQuery, WaitDeadline].some((token) => world.has(owned, token))
 }

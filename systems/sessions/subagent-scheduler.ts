@@ -1,6 +1,6 @@
 import { Ancestry, SlotReleased, SlotRequest } from '../../components/sessions/ancestry.ts'
 import { Settling } from '../../components/context/holder.ts'
-import type { InputOf, StandardInput } from '../../src/protocol/input.ts'
+import type { InputOf } from '../../src/protocol/input.ts'
 import { Effect, Outcome, Running } from '../../components/effects/effect.ts'
 import { Answering, AwaitingSession, Collected, SessionQuery } from '../../components/sessions/session-call.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
@@ -21,9 +21,9 @@ import {
   moveSession,
   openEffects,
   settleGrant,
-  tellCancelled,
+  emitCancelled,
 } from './end-session.ts'
-import { delegatedBy, depthLeft, leftToDelegate, type Refusal, takeGrant, tellIfNeared } from './delegation.ts'
+import { delegatedBy, depthLeft, leftToDelegate, type Refusal, takeGrant, emitIfNeared } from './delegation.ts'
 import { emit } from '../kit/emit.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
@@ -38,10 +38,9 @@ import { isCaptured, releaseBlueprint } from './blueprints.ts'
 import { seconds } from '../../src/rules/delegation/session-lines.ts'
 
 /**
- * Moves sessions along: what programs ask for, admissions by the pool, outcomes and deadlines, in order of arrival; and
- * answers the calls that wait for them.
- *
- * Query: Outcome. Writes: SubagentSession and what goes with it, Delegated, SubagentNotification. Starts: session, record,
+ * Moves sessions along: programs' requests, admissions by the pool, outcomes and deadlines, in order of arrival.
+ * Answers the calls that wait for them.
+ * Writes: SubagentSession and related components, Delegated, SubagentNotification. Starts: session, record,
  * queue-position, query, settling.
  */
 export function subagentScheduler(defaultTimeoutMs: number | undefined) {
@@ -74,9 +73,9 @@ export function subagentScheduler(defaultTimeoutMs: number | undefined) {
   }
 }
 
-/** Effects that were settled in this tick, sessions by their deadlines among them. */
+/** Effects settled in this tick, including sessions at their deadlines. */
 function takeSettled(world: World, effect: Entity): void {
-  // The one before it may have taken this one along.
+  // An earlier one may have ended this one too.
   if (!world.has(effect, Outcome)) return
   if (world.has(effect, SubagentSession)) takeOutcome(world, effect)
   else if (world.has(effect, AwaitingSession)) endWaiting(world, effect)
@@ -87,10 +86,9 @@ function takeSettled(world: World, effect: Entity): void {
 }
 
 /**
- * The end of a session, unless something that came before it has ended it: then it is dropped, and only what the session
- * had spent still counts.
- *
- * @param ended effects that this tick has settled, and whose end was not taken yet
+ * Ends a session at the place of its input. If an earlier input has ended it, the end is dropped, and only its spending
+ * counts.
+ * @param ended effects settled in this tick whose end was not taken yet
  */
 function takeEnd(world: World, input: Input, ended: Set<Entity>): void {
   const { effect } = input as InputOf<'due'>
@@ -118,15 +116,21 @@ function takeInput(world: World, input: Input, defaultTimeoutMs: number | undefi
       return stopSessions(world)
     case 'session-spent':
       return takeSpending(world, input as InputOf<'session-spent'>)
-    default:
-      takeRequest(world, input, defaultTimeoutMs)
+    case 'delegate':
+      return takeDelegate(world, input as Delegate, defaultTimeoutMs)
+    case 'session-cancel':
+      return takeCancel(world, input as InputOf<'session-cancel'>)
+    case 'query':
+      return takeQuery(world, input as InputOf<'query'>)
+    case 'collected':
+      return takeCollected(world, input as InputOf<'collected'>)
   }
 }
 
-/** The session of this world was stopped from above: its own end, and the rest stands still, so that it could go on. */
+/** The session of this world was stopped from above: its own sessions end; the rest stays as it is, to be resumed. */
 function stopSessions(world: World): void {
   for (const agent of world.query(Ancestry)) {
-    tellCancelled(world, agent, activeSessions(world, agent), openEffects(world, agent))
+    emitCancelled(world, agent, activeSessions(world, agent), openEffects(world, agent))
     cancelSessionsOf(world, agent)
   }
 }
@@ -136,13 +140,13 @@ function takeSpending(world: World, { asker, session, usage }: InputOf<'session-
   if (record !== undefined && asker === undefined && isFinal(record.status)) settleGrant(world, session, usage)
 }
 
-/** The time is over for which a call was to wait for a session. */
+/** A call's wait for a session has timed out. */
 function endWaiting(world: World, call: Entity): void {
   const { read = { method: 'full' as const }, session, timeoutMs = 0 } = world.read(call, AwaitingSession)
   giveAnswer(world, call, timeoutAnswer(world, session, read, timeoutMs))
 }
 
-/** What an answer wanted has come. A place in a queue that has moved on meanwhile is left out. */
+/** Completes an answer. A queue position that changed meanwhile is left out. */
 function completeAnswer(world: World, call: Entity): void {
   const { answer, wants } = world.read(call, Answering)
   const outcome = world.read(call, Outcome)
@@ -154,29 +158,12 @@ function completeAnswer(world: World, call: Entity): void {
   settleCall(world, call, JSON.stringify(withText(answer, value as FoundText | null)))
 }
 
-/** The agent of this world has a slot again. */
 function takeSlot(world: World, effect: Entity): void {
   world.despawn(effect)
   for (const agent of world.query(Ancestry)) world.remove(agent, SlotReleased)
 }
 
 type Delegate = InputOf<'delegate'>
-
-/** Takes what a program asks of an agent's sessions. */
-function takeRequest(world: World, input: { readonly kind: string }, defaultTimeoutMs?: number): void {
-  const known = input as StandardInput
-  switch (known.kind) {
-    case 'delegate':
-      return takeDelegate(world, known, defaultTimeoutMs)
-    case 'session-cancel':
-      return takeCancel(world, known)
-    case 'query':
-      return takeQuery(world, known)
-    case 'collected':
-      return takeCollected(world, known)
-    default:
-  }
-}
 
 function takeDelegate(world: World, input: Delegate, defaultTimeoutMs: number | undefined): void {
   const launched = launch(world, input, defaultTimeoutMs)
@@ -215,7 +202,7 @@ function takeCancel(world: World, { agent, session: named, close }: InputOf<'ses
   const { session } = own(world, agent, named)
   if (session === undefined) return
   if (!isFinal(world.read(session, SubagentSession).status)) {
-    tellCancelled(world, agent, [session], [])
+    emitCancelled(world, agent, [session], [])
     cancelSession(world, session)
   }
   if (close === true) world.patch(session, SubagentSession, { closed: true })
@@ -223,7 +210,7 @@ function takeCancel(world: World, { agent, session: named, close }: InputOf<'ses
 
 function takeQuery(world: World, { agent, session: named, prompt, query }: InputOf<'query'>): void {
   const { session } = own(world, agent, named)
-  // Who asks looks whether there is a query, and is told so if not.
+  // The asker sees that there is no query.
   if (session === undefined || queryProblem(world, session) !== undefined) return
   querySession(world, session, { agent, id: query, prompt })
 }
@@ -239,15 +226,15 @@ function takeCollected(world: World, { agent, session: named, query }: InputOf<'
   if (asked !== undefined) world.despawn(asked)
 }
 
-/** A request may come too late: what it names is looked up once more. */
+/** Requests may arrive late: the session is looked up again. */
 function own(world: World, agent: Entity, named: string): { readonly session?: Entity } {
   const found = world.exists(agent) ? findSession(world, agent, named) : undefined
   return found?.problem === undefined && found !== undefined ? { session: found.session } : {}
 }
 
-/** Lets a session begin that the pool has a slot for: its clock starts, and its grant is set aside. */
+/** Starts a session that has a slot: its clock runs from now, and its grant is reserved. */
 function admitSession(world: World, session: Entity): void {
-  // What was cancelled in this tick has not begun, and does not begin.
+  // A session cancelled in this tick does not start.
   if (!world.has(session, Running) || world.read(session, SubagentSession).status !== 'queued') return
   const { parent, timeoutMs } = world.read(session, SubagentSession)
   const grant = grantFor(world, session, parent)
@@ -255,16 +242,12 @@ function admitSession(world: World, session: Entity): void {
     return endSession(world, session, { status: 'failed', fields: { error: `Delegation limit reached: ${grant}` } })
   }
   const deadlineMs = timeoutMs === undefined ? undefined : world.nowMs + timeoutMs
-  moveSession(world, session, 'running', {
-    deadlineMs,
-    grant: grantData(grant),
-    startedAtMs: world.nowMs,
-  })
+  moveSession(world, session, 'running', { deadlineMs, grant: grantData(grant), startedAtMs: world.nowMs })
   if (deadlineMs !== undefined) world.patch(session, Effect, { deadlineMs })
   reserve(world, parent, grant)
   if (!isCaptured(world, session)) releaseBlueprint(world, session)
   emit(world, 'delegation-started', delegationFacts(world, session))
-  tellIfNeared(world, parent)
+  emitIfNeared(world, parent)
 }
 
 function grantFor(world: World, session: Entity, parent: Entity): Allowance | string {
@@ -286,7 +269,7 @@ function reserve(world: World, parent: Entity, { sessions, tokens = 0, costNanoU
   })
 }
 
-/** Ends a session whose effect is settled: by its World's end, by its deadline, or because it could not run. */
+/** Ends a session whose effect is settled: its world ended, its deadline passed, or it could not run. */
 function takeOutcome(world: World, session: Entity): void {
   const outcome = world.read(session, Outcome)
   const { timeoutMs = 0, status } = world.read(session, SubagentSession)
@@ -316,7 +299,7 @@ function takeOutcome(world: World, session: Entity): void {
   endSession(world, session, { status: 'succeeded', fields: { ...cut, ...fields }, text, usage })
 }
 
-/** What could not run, or not go on, has used no more than it told of; what was stopped tells later what it had used. */
+/** A session that could not run or go on has used what it reported; a timed-out one reports its usage later. */
 function noUse(world: World, session: Entity, isLate: boolean) {
   return isLate ? {} : { usage: world.get(session, ReportedUsage)?.usage ?? { calls: 0, sessions: 0 } }
 }

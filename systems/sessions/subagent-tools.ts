@@ -11,7 +11,7 @@ import { emit } from '../kit/emit.ts'
 
 export interface SubagentToolsOptions {
   readonly maxStartsPerTick: number
-  /** Agents that have tools get a registry if they have none, and free-form is on in it. */
+  /** Give agents with tools a registry if they have none, with free-form on. */
   readonly allowUnregisteredSubagents: boolean
 }
 
@@ -20,10 +20,8 @@ const declaredFor = () => new WeakMap<readonly ToolDeclaration[], DeepReadonly<S
 const openRegistry = { freeForm: { enabled: true }, subagents: {} }
 
 /**
- * Gives the agents that are about to think and may delegate the `subagent` tools, declared as their registry has it. Without
- * a registry they have none of them.
- *
- * Query: the agents that reasoning will start. Writes: ToolRegistry, SubagentRegistry.
+ * Gives agents with a `SubagentRegistry` the `subagent` tools before a model call, and removes them from others.
+ * Writes: ToolRegistry, SubagentRegistry.
  */
 export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: SubagentToolsOptions) {
   return {
@@ -41,14 +39,13 @@ export function subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }: 
   }
 }
 
-/** The tools go with the registry that brought them. */
 export function dropSubagentTools(world: World, agent: Entity): void {
   const tools = world.get(agent, ToolRegistry)?.tools
   if (tools === undefined || world.has(agent, SubagentRegistry) || !tools.some(isDelegating)) return
   world.set(agent, ToolRegistry, { tools: tools.filter((tool) => !isDelegating(tool)) })
 }
 
-/** In a session only an agent that has inherited a registry may delegate at all. */
+/** In a session only an agent that inherited a registry may delegate. */
 function allowAnyName(world: World, agent: Entity): void {
   const registry = world.get(agent, SubagentRegistry)
   if (registry === undefined) {
@@ -73,7 +70,7 @@ function declareTools(world: World, agent: Entity, registry: DeepReadonly<Subage
   world.unsaved(declaredFor).set(world.read(agent, ToolRegistry).tools, registry)
 }
 
-/** The tools stay where they stand, so that a registry that has changed costs no more of the prompt cache than it must. */
+/** The tools keep their place, so that a changed registry preserves as much of the prompt cache as it can. */
 function withTools(
   tools: readonly ToolDeclaration[],
   own: readonly ToolDeclaration[],

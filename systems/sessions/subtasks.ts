@@ -33,10 +33,9 @@ import { modelOfTier } from '../../src/rules/config/model-tiers.ts'
 import { parseModel } from '../../src/rules/projection/model-name.ts'
 
 /**
- * Runs subtasks for programs, counts those that have ended, and turns their results into the answers that are waited for.
- * Before cancellation: an outcome that arrives in the tick of a cancel counts.
- *
- * Query: Outcome. Writes: Outcome, SubtaskAccount, SubtaskCount. Starts: subtask.
+ * Launches programs' subtasks, counts those that have ended, and answers the calls that wait for them. Runs before
+ * cancellation: an outcome that arrives in the tick of a cancel counts.
+ * Writes: Outcome, SubtaskAccount, SubtaskCount. Starts: subtask.
  */
 export const subtasks = {
   name: 'subtasks',
@@ -52,18 +51,18 @@ export const subtasks = {
   },
 }
 
-/** A subtask that was stopped reports for the last time. */
+/** The final report of a stopped subtask. */
 function takeLast(world: World, { isOver, request, spent, subtaskId }: InputOf<'subtask-spent'>): void {
   if (isOver !== true) return
   closeAccount(world, subtaskId, false)
-  // Its agent is gone, and with it all that was known of it here.
+  // Its agent is gone, and with it the subtask's record.
   const failure = { kind: 'cancelled' as const, message: 'The subtask was called off.' }
-  if (request !== undefined) tellEnd(world, { request }, failedSubtask(subtaskId, failure, spent))
+  if (request !== undefined) emitEnd(world, { request }, failedSubtask(subtaskId, failure, spent))
 }
 
-/** A subtask has ended whose effect is gone. */
+/** The end of a subtask whose effect is gone. */
 function takeLate(world: World, { effect, outcome }: Partial<InputOf<'outcome'>>): void {
-  // What a kind of a program's own has come to may be anything.
+  // The outcome of a custom effect kind may be anything.
   if (outcome?.ok !== true || effect === undefined) return
   const { value } = outcome
   if (typeof value !== 'object' || value === null || !('subtaskId' in value) || world.has(effect, Subtask)) return
@@ -76,15 +75,16 @@ function finish(world: World, effect: Entity): void {
   const outcome = subtaskOutcome(subtaskId, world.read(effect, Outcome))
   if (isUnavailable(world, effect, outcome)) return fallBack(world, effect, outcome)
   closeAccount(world, subtaskId, outcome.truncated)
-  tellEnd(world, { agent, request }, outcome)
+  emitEnd(world, { agent, request }, outcome)
   if (!world.has(effect, ToolCall)) return world.despawn(effect)
-  // From here on it is a tool call like any other that has its result.
+  // From here on it is an ordinary tool call with a result.
   world.remove(effect, Subtask)
   world.remove(effect, Outcome)
-  world.add(effect, textOutcome(subtaskAnswer(outcome)))
+  const { isError, text } = subtaskAnswer(outcome)
+  world.add(effect, textOutcome(text, isError))
 }
 
-/** A subtask has ended, and what it has spent is known. */
+/** Counts an ended subtask whose spending is known. */
 function closeAccount(world: World, subtaskId: string, truncated: boolean): void {
   const account = accountOf(world, subtaskId)
   if (account === undefined) return
@@ -105,7 +105,7 @@ function closeAccount(world: World, subtaskId: string, truncated: boolean): void
   })
 }
 
-function tellEnd(
+function emitEnd(
   world: World,
   whose: { readonly agent?: Entity; readonly request?: string | undefined },
   outcome: SubtaskOutcome,
@@ -113,10 +113,9 @@ function tellEnd(
   emit(world, 'subtask-ended', { ...whose, subtaskId: outcome.subtaskId, result: subtaskResult(outcome) })
 }
 
-/** What an agent's subtasks have come to before there is any. */
 const noSubtasks: SubtaskCountData = { ended: 0, inputTokens: 0, launched: 0, outputTokens: 0, truncated: 0 }
 
-/** Makes an entity a subtask that is about to run: a tool call that waits for it, or one of its own. */
+/** Makes an entity a subtask that is about to run: the tool call that waits for it, or a new entity. */
 export function launchSubtask(world: World, effect: Entity, asked: Omit<SubtaskData, 'subtaskId'>): void {
   const { agent, model, name } = asked
   const before = world.get(agent, SubtaskCount) ?? noSubtasks
@@ -131,12 +130,11 @@ export function launchSubtask(world: World, effect: Entity, asked: Omit<SubtaskD
   emit(world, 'subtask-started', { agent, model, name, subtaskId })
 }
 
-/** A session's World has one agent, and no other World its name; of another world's agents each has a number. */
+/** A session's world has one agent and a unique name; other worlds number their agents. */
 function callerOf(world: World, agent: Entity): string {
   return world.has(agent, Ancestry) ? world.name : `${world.name}/${agent}`
 }
 
-/** Launches a subtask that a program asks for. */
 function takeSubtask(world: World, input: InputOf<'subtask'>): void {
   const { agent, maxSteps, model, name, request, systemPrompt, timeoutMs, tools, userMessage } = input
   const llm = world.get(agent, Llm)
@@ -148,7 +146,7 @@ function takeSubtask(world: World, input: InputOf<'subtask'>): void {
   launchSubtask(world, world.spawn(), { ...asked, agent, model: model ?? llm.model })
 }
 
-/** Tools of the World itself are for the agent alone. */
+/** World tools are for the agent alone. */
 function toolProblem(world: World, agent: Entity, names: readonly string[]): string | undefined {
   const tools = world.get(agent, ToolRegistry)?.tools ?? []
   for (const name of names) {
@@ -160,8 +158,8 @@ function toolProblem(world: World, agent: Entity, names: readonly string[]): str
 }
 
 /**
- * What thinks for the subtasks of an agent's wrappers: the model that was set, else the small one of the agent's provider,
- * else the agent's own. By its bare name, a model is one of the agent's provider.
+ * The model for the subtasks of an agent's wrappers: the configured one, else the small one of the agent's provider,
+ * else the agent's own. A bare name is one of the agent's provider.
  */
 export function smallModelOf(world: World, agent: Entity): { readonly model: string; readonly fallback?: string } {
   const { model: own } = world.read(agent, Llm)
@@ -175,13 +173,13 @@ export function smallModelOf(world: World, agent: Entity): { readonly model: str
   return isUsable ? { model, fallback: own } : { model: own }
 }
 
-/** Was a default model of a subtask refused at its first call, as one is that the provider does not have? */
+/** Was a subtask's default model rejected at its first call, as one is that the provider lacks? */
 function isUnavailable(world: World, effect: Entity, { failure, stepsUsed }: SubtaskOutcome): boolean {
   const { fallback } = world.read(effect, Subtask)
   return fallback !== undefined && failure?.kind === 'invalid-request' && stepsUsed <= 1
 }
 
-/** Runs a subtask once more with the model of its agent, and remembers that the default one is not to be had. */
+/** Reruns a subtask with its agent's model, and records that the default one is unavailable. */
 function fallBack(world: World, effect: Entity, { failure, subtaskId }: SubtaskOutcome): void {
   const { fallback, model, subtaskId: _, ...asked } = world.read(effect, Subtask)
   const { agent } = asked

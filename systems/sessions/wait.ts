@@ -24,10 +24,9 @@ import { isFinal } from '../../src/protocol/delegation.ts'
 import type { z } from 'zod'
 
 /**
- * Tells agents of sessions that have ended, in one message: those that wait when what they wait for is there or their time
- * is over, others before their next step, and those whose turn is over at once. Who wakes may think in the same tick.
- *
- * Query: Notified; Outcome. Writes: Conversation, SubagentWait, SubagentNotification, Notified.
+ * Notifies agents of ended sessions in one message: waiting agents when their wait is over, others before their next
+ * step, idle ones at once. An agent that wakes may think in the same tick.
+ * Writes: Conversation, SubagentWait, SubagentNotification, Notified.
  */
 export const wait = {
   name: 'wait',
@@ -42,7 +41,7 @@ export const wait = {
 function endInTime(world: World, agent: Entity, deadline: Entity): void {
   world.despawn(deadline)
   const sleep = world.get(agent, SubagentWait)
-  // What ends at the deadline has ended: that is an ordinary wake.
+  // A session that ends at the deadline wakes the agent as usual.
   if (sleep === undefined || isOver(world, agent, sleep)) return
   const still = stillAwaited(world, agent, sleep).map((session) => stillLine(world.read(session, SubagentSession)))
   const head = `Subagent wait timed out after ${seconds(sleep.timeoutMs ?? 0)}.`
@@ -53,26 +52,26 @@ function endInTime(world: World, agent: Entity, deadline: Entity): void {
 function deliver(world: World, agent: Entity): void {
   const sleep = world.get(agent, SubagentWait)
   if (sleep !== undefined && !isOver(world, agent, sleep)) return
-  if (sleep === undefined && !mayBeTold(world, agent)) return
-  // Who is stopped is told when it goes on.
+  if (sleep === undefined && !mayNotify(world, agent)) return
+  // A stopped agent is notified when it goes on.
   if (latchOf(world, agent) !== undefined) return
   const lines = newsLines(world, agent)
   if (lines.length > 0) say(world, agent, updatesText(lines))
   endWait(world, agent)
 }
 
-/** Before a step; or when the turn is over, unless the agent is to be left alone. */
-function mayBeTold(world: World, agent: Entity): boolean {
+/** Before a step, or after a turn, unless the agent must not be woken. */
+function mayNotify(world: World, agent: Entity): boolean {
   if (world.has(agent, Unread)) return true
   if (world.has(agent, Turn)) return false
   const stop = world.get(agent, LastTurn)?.stop
   if (stop === 'failed' || stop === 'cancelled') return false
-  // A session that has spent its grant is over; an agent that a ceiling had stopped goes on once that is reset.
+  // A session that spent its grant is over; an agent stopped by a ceiling goes on after a reset.
   if (stop === 'budget-spent' && !world.has(agent, Ceilings)) return false
   return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
 }
 
-/** A line for each unread session, and for each that ended in a wait and tells of itself in no other way. Read from now on. */
+/** A line for each unread session, and each that ended in a wait without a notification. Marks them as read. */
 function newsLines(world: World, agent: Entity): readonly string[] {
   const unread = unreadSessions(world, agent)
   const silent = world.referrers(EndedInWait, agent).filter((session) => !world.has(session, SubagentNotification))
@@ -88,7 +87,7 @@ function say(world: World, agent: Entity, text: string): void {
 
 export type WaitData = DeepReadonly<z.infer<typeof SubagentWait.schema>>
 
-/** Is it over what an agent waits for? */
+/** Is an agent's wait over? */
 export function isOver(world: World, agent: Entity, { mode, sessions, watched = [] }: WaitData): boolean {
   if (mode === 'all') return (sessions ?? watched).every((session) => hasEnded(world, session))
   if (sessions !== null) {
@@ -101,13 +100,13 @@ export function isOver(world: World, agent: Entity, { mode, sessions, watched = 
   )
 }
 
-/** Is a session one of those that a wait is about? */
+/** Does a wait include a session? */
 export function isAwaited(world: World, { sessions, watched }: WaitData, session: Entity): boolean {
   const named = sessions ?? watched
   return named === undefined ? world.read(session, SubagentSession).mode === 'background' : named.includes(session)
 }
 
-/** The sessions that a wait is about and that have not ended, in the order of their launches. */
+/** The awaited sessions that have not ended, in order of launch. */
 function stillAwaited(world: World, agent: Entity, { sessions, watched }: WaitData): readonly Entity[] {
   const named = sessions ?? watched ?? activeInBackground(world, agent)
   return named.filter((session) => !hasEnded(world, session)).toSorted((a, b) => a - b)
@@ -119,12 +118,11 @@ export function activeInBackground(world: World, agent: Entity): readonly Entity
     .filter((session) => world.read(session, SubagentSession).mode === 'background')
 }
 
-/** Sessions whose notification an agent has not read, in order of finishing. */
+/** Sessions whose notification the agent has not read, in order of ending. */
 export function unreadSessions(world: World, agent: Entity): readonly Entity[] {
   return inOrderOfFinishing(world, world.referrers(UnreadBy, agent))
 }
 
-/** Each once, in the order in which they ended. */
 function inOrderOfFinishing(world: World, sessions: readonly Entity[]): readonly Entity[] {
   const place = (session: Entity): number => world.read(session, SubagentSession).finishedSequence ?? 0
   return [...new Set(sessions)].toSorted((a, b) => place(a) - place(b))
@@ -139,7 +137,7 @@ function isWorthWaking(world: World, session: Entity): boolean {
   return hasEnded(world, session) && world.get(session, SubagentSession)?.status !== 'cancelled'
 }
 
-/** Ends an agent's wait, if it waits. The sessions go on. */
+/** Ends an agent's wait, if it waits. Its sessions go on. */
 export function endWait(world: World, agent: Entity): void {
   if (!world.has(agent, SubagentWait)) return
   world.remove(agent, SubagentWait)

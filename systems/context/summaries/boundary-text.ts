@@ -28,42 +28,41 @@ import { emit } from '../../kit/emit.ts'
 import { noteRewrite } from './note-rewrite.ts'
 import { askForText, cutSummary, malformedReply, maxSummaryChars, sideCallProblem, writtenText } from './side-calls.ts'
 
-/** A text that is to take the place of what stands behind the newest boundary. */
+/** A requested text that replaces the part behind the newest boundary. */
 export type Wish = Pick<SummaryTaskData, 'by' | 'focus' | 'note' | 'requests'>
 
-/** A reason to skip it, or a failure: nothing was begun. */
+/** A skip reason or failure means that nothing was started. */
 export type Start = 'started' | SummarySkipReason | Failure
 
-/** What sets compaction and checkpoints apart: when such a text is wanted, how a model is asked for it, and what follows. */
+/** How compaction and checkpoints differ. */
 export interface TextPolicy {
   readonly kind: BoundaryEntry['kind']
   readonly prompt: (view: SummaryView) => SummaryPrompt
-  /** Agents with these have programs that wait for the text. */
+  /** Components of agents for which programs wait. */
   readonly asked: readonly [Component, ...Component[]]
   /** The message of a refused request. */
   readonly refusal: (agent: Entity, reason: string) => string
-  /** Why the configuration of an agent rules it out. */
+  /** Why the agent's configuration forbids it. */
   readonly whyNot: (world: World, agent: Entity) => string | undefined
-  /** What programs have asked for. */
+  /** The request of programs. */
   readonly wish: (world: World, agent: Entity) => Wish
-  /** Why what programs have asked for is not needed. */
+  /** Why the requested text is not needed. */
   readonly skip?: (world: World, agent: Entity) => SummarySkipReason | undefined
-  /** What was wished for has begun, or not: it is taken off the list. */
+  /** Called once the text was started, skipped or failed: clears the request. */
   readonly begun: (world: World, agent: Entity, wish: Wish, start: Start) => void
-  /** The text was written, or not. */
+  /** Called once the text was written, or failed. */
   readonly ended: (world: World, agent: Entity, task: SummaryTaskData, failure: Failure | undefined) => void
 }
 
-/** By this a side call is known as a policy's own. */
+/** The purpose of a policy's side calls. */
 const purposes = { checkpoint: 'checkpoint', summary: 'compaction' } as const
 
-/** The failure of a text whose configuration is gone. */
 const switchedOff: Failure = {
   kind: 'cancelled',
   message: 'The Context of the agent was taken away, or this was switched off in it.',
 }
 
-/** Refuses what a program asks for if it can never be. False: it can. */
+/** Refuses a program's request that can never succeed. Returns whether it did. */
 export function refuseRequest(
   world: World,
   { refusal, whyNot }: TextPolicy,
@@ -79,22 +78,21 @@ function whyNever(world: World, agent: Entity): string | undefined {
   return world.has(agent, Terminal) ? 'it has ended' : undefined
 }
 
-/** Has the texts written that programs have asked for, as soon as their agents are at a quiet point. */
+/** Starts the texts that programs asked for, once their agents are at a quiet point. */
 export function writeAsAsked(world: World, policy: TextPolicy): void {
   const { asked, skip, whyNot, wish } = policy
   for (const agent of world.query(...asked, not(Busy))) {
     const failure = latchOf(world, agent)?.failure ?? (whyNot(world, agent) === undefined ? undefined : switchedOff)
-    // Another text is being written, or something has to be known first.
+    // Another text is being written, or prices are being fetched.
     if (failure === undefined && isStepHeld(world, agent)) continue
     write(world, agent, policy, wish(world, agent), failure ?? skip?.(world, agent))
   }
 }
 
 /**
- * Asks the model of an agent at a quiet point for a text; the agent's next step waits for it. Programs that wait hear if
- * there is none to come.
- *
- * @param prevented why it is not to begin
+ * Asks the model of an agent at a quiet point for a text; the agent's next step waits for it. Programs that wait are
+ * answered if it is not started.
+ * @param prevented why it must not start
  */
 export function write(world: World, agent: Entity, policy: TextPolicy, wish: Wish, prevented?: Start): Start {
   const start = prevented ?? begin(world, agent, policy, wish)
@@ -111,7 +109,7 @@ function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: 
   const { model } = world.read(agent, Llm)
   const problem = sideCallProblem(world, agent, model)
   if (problem !== undefined) return problem
-  // Where a turn comes next it is opened, so that the text belongs to it.
+  // If a turn comes next it is opened here, so that the text belongs to it.
   if (isAboutToBegin(world, agent)) openTurn(world, agent, 0)
   const { by, focus, note, requests } = wish
   const { carried, count, fromSeq, toSeq } = part
@@ -140,12 +138,11 @@ function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: 
   return 'started'
 }
 
-/** A turn comes next, unless something else keeps the agent from it. */
 function isAboutToBegin(world: World, agent: Entity): boolean {
   return world.has(agent, Unread) && ![Turn, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
 }
 
-/** Takes the texts of a policy that models have written: each becomes a boundary, and its agent may go on. */
+/** Takes a policy's texts that models have written: each becomes a boundary, and its agent goes on. */
 export function takeWritten(world: World, { ended, kind }: TextPolicy): void {
   for (const effect of settled(world, SideCall)) {
     const { agent, purpose } = world.read(effect, SideCall)
@@ -165,7 +162,7 @@ function letGoOn(world: World, agent: Entity, effect: Entity): void {
   world.remove(agent, Summarizing)
 }
 
-/** Gives a failure if the reply cannot be used. */
+/** Returns a failure if the reply cannot be used. */
 function writeBoundary(world: World, effect: Entity, task: SummaryTaskData): Failure | undefined {
   const { agent, maxOutputTokens, toSeq } = world.read(effect, SideCall)
   const written = writtenText(world.read(effect, Outcome))
@@ -197,15 +194,14 @@ function writeBoundary(world: World, effect: Entity, task: SummaryTaskData): Fai
   return undefined
 }
 
-/** The call that writes a text for which an agent's next step waits. At most one. */
+/** The running call that an agent's next step waits for. At most one. */
 export function summaryUnderWay(world: World, agent: Entity): Entity | undefined {
   if (!world.has(agent, Summarizing)) return undefined
   return world.referrers(SideCall, agent).find((effect) => world.has(effect, SummaryTask))
 }
 
 /**
- * A user has stopped it. That is no failure: what called for it still stands. Only what programs have asked for ends, and they
- * hear it.
+ * A user's cancel is no failure: the reason for the text still holds. Only programs' requests end, and are answered.
  */
 export function cancelSummary(world: World, agent: Entity, message: string): void {
   const effect = summaryUnderWay(world, agent)
@@ -218,7 +214,6 @@ export function cancelSummary(world: World, agent: Entity, message: string): voi
   answer(world, agent, requests, { skipped: false, failure: { kind: 'cancelled', message } })
 }
 
-/** Emits what has become of a text for the programs that wait for it. */
 function answer(world: World, agent: Entity, requests: readonly string[], result: SummaryResult): void {
   if (requests.length > 0) emit(world, 'summary-answered', { agent, requests, result })
 }

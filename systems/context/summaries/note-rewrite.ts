@@ -15,20 +15,20 @@ import type { World } from '../../../src/world/world.ts'
 import type { z } from 'zod'
 import { emit } from '../../kit/emit.ts'
 
-/** What an agent's projection was rewritten by. */
+/** A rewrite of an agent's projection. */
 export interface Rewritten {
   readonly kind: RewriteKind
-  /** Of the calls that wrote what stands there now. Absent: no price is known. */
+  /** Of the calls that wrote the new text. Absent: no price is known. */
   readonly costNanoUsd?: number | undefined
-  /** By so many messages the conversation is shorter, all of them before what calls in flight answer. @default 0 */
+  /** Messages removed from the conversation, all before what calls in flight answer. @default 0 */
   readonly removed?: number
-  /** The `seq` of the last message that is another one now. What a boundary covers is not projected. @default it is */
+  /** `seq` of the last changed message; what a boundary covers is not projected. @default behind all */
   readonly toSeq?: number
 }
 
 /**
- * Notes that an agent's projection was rewritten: what its newest call read says nothing of what is sent next, and nothing
- * is compacted because of it. The first own call that begins from here on shows what the rewrite was worth.
+ * Records that an agent's projection was rewritten: the token count of its last call is outdated and must not trigger a
+ * compaction. The first own call that starts from here on shows what the rewrite saved.
  */
 export function noteRewrite(world: World, agent: Entity, rewritten: Rewritten): void {
   const { kind, costNanoUsd, removed = 0, toSeq = Infinity } = rewritten
@@ -43,18 +43,17 @@ export function noteRewrite(world: World, agent: Entity, rewritten: Rewritten): 
   if (!world.has(agent, Context) || toSeq <= covered) return
   // Several rewrites before the next call count as one.
   const before = world.get(agent, Rewrite)
-  const facts = {
+  world.set(agent, Rewrite, {
     cachedTokensLost: before === undefined ? world.get(agent, Prefix)?.cached : before.cachedTokensLost,
     contextWindow: before?.contextWindow ?? last?.contextWindow,
     costNanoUsd: added(before?.costNanoUsd, costNanoUsd),
     kind,
     tokensBefore: before?.tokensBefore ?? last?.promptTokens,
-  }
-  world.set(agent, Rewrite, facts)
+  })
 }
 
-/** Tells of the rewrites whose worth the agents' newest calls have shown. */
-export function tellRewrites(world: World): void {
+/** Emits the rewrites whose effect the agents' newest calls have shown. */
+export function emitRewrites(world: World): void {
   for (const agent of world.query(Rewrite, LastCall)) {
     const { cachedTokensLost, costNanoUsd, kind, tokensBefore } = world.read(agent, Rewrite)
     const tokensAfter = lastCallOf(world, agent)?.promptTokens

@@ -10,19 +10,18 @@ import type { World } from '../../../src/world/world.ts'
 import { callProblem, reserve } from '../../money/begin-call.ts'
 import { spentGrant } from '../../sessions/delegation.ts'
 
-/** Why an agent may not have a text written now: a ceiling is reached, or its grant is spent. `undefined`: it may. */
+/** Why an agent may not start a side call now: a reached ceiling or a spent grant. `undefined`: it may. */
 export function sideCallProblem(world: World, agent: Entity, model: string): Failure | undefined {
   return callProblem(world, agent, model) ?? spentGrant(world, agent)
 }
 
-/** When a side call is over, in milliseconds. */
+/** When a side call times out, in ms. */
 type Bound = { readonly deadlineMs: number } | { readonly timeoutMs: number }
 
 /**
- * Asks a model for a text about a part of an agent's conversation. `retry` asks again, about less if the model's window is too
- * short for the part; `charging` enters what it costs.
- *
- * @param purpose says who takes the outcome
+ * Starts a model call about a part of an agent's conversation. `retry` shortens the part if it exceeds the model's
+ * window; `charging` charges it.
+ * @param purpose says which system takes the outcome
  */
 export function askForText(world: World, call: Parameters<typeof SideCall>[0], bound: Bound, purpose: Initial): Entity {
   const effect = Effect({ attempt: 1, kind: 'model', restart: 'pure', ...bound })
@@ -31,17 +30,16 @@ export function askForText(world: World, call: Parameters<typeof SideCall>[0], b
   return spawned
 }
 
-/** What a model has written. */
 export interface Written {
   readonly costNanoUsd?: number | undefined
-  /** It was stopped at the model's output limit. */
+  /** It was cut at the model's output limit. */
   readonly isStopped: boolean
-  /** Without blanks around it. */
+  /** Trimmed. */
   readonly text: string
   readonly usage: TokenUsage
 }
 
-/** The text in the outcome of a side call; a failure if there is none. */
+/** The text in a side call's outcome, or the failure. */
 export function writtenText(outcome: OutcomeData): Written | Failure {
   if (!outcome.ok) return outcome.failure
   const { costNanoUsd, message, stop, usage } = (outcome.value ?? {}) as Partial<PricedReply>
@@ -60,12 +58,11 @@ const maxCharsPerToken = 8
 const leastTokens = 1_024
 const cutMark = '\n[summary truncated]'
 
-/** Longest summary, in characters. A model that keeps to its output limit writes none that is longer; not every server does. */
+/** Longest summary, in characters. Not every server enforces the output limit. */
 export function maxSummaryChars(maxOutputTokens: number): number {
   return maxCharsPerToken * Math.max(leastTokens, maxOutputTokens)
 }
 
-/** A summary of at most so many characters. A longer one ends in words that say so. */
 export function cutSummary(text: string, maxChars: number): string {
   return cutText(text, maxChars, cutMark)
 }

@@ -10,7 +10,7 @@ import { launchSubtask, smallModelOf } from '../subtasks.ts'
 
 const doneInput = lazily(() => z.object({ detail: filledText() }))
 
-/** `mark_task_done`: before its next step a record takes the place of what the agent has done. The last detail counts. */
+/** `mark_task_done`: requests a record of the finished task before the next step. The last detail counts. */
 export const markTaskDone = worldTool('mark_task_done', doneInput, (world, { detail }, { agent }) => {
   if (!hasCheckpointer(world, agent)) return { problem: 'mark_task_done: checkpoints are switched off.' }
   const { requests = [] } = world.get(agent, CheckpointPending) ?? {}
@@ -20,25 +20,27 @@ export const markTaskDone = worldTool('mark_task_done', doneInput, (world, { det
 
 const recallInput = () => z.object({ query: filledText() })
 
-/** `recall`: searches what the agent no longer sees of its conversation; the store does, and the call stays open meanwhile. */
+/**
+ * `recall`: searches the part of the conversation that the agent no longer sees. The store searches; the call stays
+ * open.
+ */
 export const recall = worldTool('recall', recallInput, (world, _, { call }) => {
   world.add(call, Effect({ attempt: 1, kind: 'recall', restart: 'pure' }))
   world.add(call, Pending)
   return undefined
 })
 
-/** Longest run of a wrapper's subtask, in milliseconds of world time. */
+/** Timeout of a wrapper's subtask, in milliseconds of world time. */
 const wrapperTimeoutMs = 60_000
 
 const wrapperInput = lazily(() => z.object({ request: filledText() }))
 
-/** The wrappers, by name. */
 export const agentic: readonly (readonly [string, WorldTool])[] = agenticWrappers.map((wrapper) => [
   wrapper.name,
   wrapperTool(wrapper),
 ])
 
-/** A wrapper: its call stays open until a subtask has an answer to it. */
+/** The call stays open until its subtask has ended. */
 function wrapperTool({ maxSteps, name, systemPrompt, tools }: AgenticWrapper): WorldTool {
   return worldTool(name, wrapperInput, (world, { request: userMessage }, { agent, call }) => {
     const maxDigestChars = world.get(agent, Context)?.agentic.maxDigestChars

@@ -4,7 +4,7 @@ import { spawnSubagent, subagent, subagentResume } from './launch-tools.ts'
 import { subagentWait } from './subagent-wait.ts'
 import type { WorldTool } from './world-tool.ts'
 
-/** The tools that change the world inside the tick, by name. */
+/** Tools that change the world inside the tick, by name. */
 export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<string, WorldTool> {
   return new Map([
     ['subagent', subagent(defaultTimeoutMs)], //  launches a session

@@ -12,7 +12,6 @@ import { findSession } from '../../../src/rules/delegation/find-session.ts'
 
 const launchName = 'subagent'
 
-/** Made once, and not with each list of systems. */
 const launchInput = lazily(() =>
   z.object({
     background: z.boolean().default(false),
@@ -23,7 +22,7 @@ const launchInput = lazily(() =>
   }),
 )
 
-/** `subagent`: launches a session. In the background it is answered at once; else when the session has ended. */
+/** `subagent`: launches a session. A background call is answered at once, another one when the session ends. */
 export function subagent(defaultTimeoutMs: number | undefined): WorldTool {
   return worldTool(launchName, launchInput, (world, asked, { agent, call, callId }) => {
     const session = launchSession(world, agent, {
@@ -45,12 +44,10 @@ export function subagent(defaultTimeoutMs: number | undefined): WorldTool {
 }
 
 const workerName = 'spawn_subagent'
-/** The category of the sessions that it launches. */
 const workerCategory = 'worker'
 const onBlocked =
   '- You have the tools that you were given, and get no others. What would need an approval is denied: report that you are blocked instead of trying again.'
 
-/** Made once, and not with each list of systems. */
 const workerInput = lazily(() =>
   z.object({
     preset: z.enum(['minimal', 'investigate', 'work']).optional(),
@@ -59,7 +56,7 @@ const workerInput = lazily(() =>
   }),
 )
 
-/** `spawn_subagent`: launches a worker in the background that has the tools it is given, and no others. It never forks. */
+/** `spawn_subagent`: launches a background worker that has only the tools it is given. It never forks. */
 export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
   return worldTool(workerName, workerInput, (world, { preset, task, tools }, { agent, callId }) => {
     const own = new Set((world.get(agent, ToolRegistry)?.tools ?? []).map((tool) => tool.name))
@@ -91,7 +88,7 @@ export function spawnSubagent(defaultTimeoutMs: number | undefined): WorldTool {
 
 const resumeInput = () => z.object({ session_id: sessionName() })
 
-/** `subagent_resume`: goes on, in a new session, with one that did not succeed. */
+/** `subagent_resume`: resumes an unsuccessful session in a new one. */
 export const subagentResume = worldTool('subagent_resume', resumeInput, (world, { session_id: named }, { agent }) => {
   const found = findSession(world, agent, named)
   if (found.problem !== undefined) return refused(found.problem, named)

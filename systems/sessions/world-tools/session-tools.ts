@@ -8,12 +8,12 @@ import { cutText } from '../../../src/rules/text/cut-text.ts'
 import { Effect, Pending } from '../../../components/effects/effect.ts'
 import { AwaitingReply, AwaitingSession } from '../../../components/sessions/session-call.ts'
 import { isFinal } from '../../../src/protocol/delegation.ts'
-import { cancelSession, tellCancelled } from '../end-session.ts'
+import { cancelSession, emitCancelled } from '../end-session.ts'
 import { queryProblem, querySession } from '../query-session.ts'
 
 const statusInput = () => z.object({ session_id: sessionName().optional() })
 
-/** `subagent_status`: how one session stands, or a table of those in the background. */
+/** `subagent_status`: the status of one session, or a table of those in the background. */
 export const subagentStatus = worldTool(
   'subagent_status',
   statusInput,
@@ -57,10 +57,9 @@ function overview(records: readonly SubagentSessionData[]): object {
   return { status: 'success', session_count: records.length, summary_table: table }
 }
 
-/** Most sessions that the table lists, the latest: a model has to read them all. */
+/** Most sessions in the table, the latest. */
 const maxRows = 200
 
-/** Longest cell of the table, in characters. */
 const maxCellChars = 50
 
 function cell(text: string): string {
@@ -80,7 +79,7 @@ const resultInput = () =>
       message: 'goes with read_method "full" only',
     })
 
-/** `subagent_result`: reads a session's result, and waits for its end if need be. */
+/** `subagent_result`: reads a session's result, waiting for its end if needed. */
 export const subagentResult = worldTool('subagent_result', resultInput, (world, asked, { agent, call }) => {
   const { session_id: named, read_method: method, offset, timeout: timeoutMs } = asked
   const reading = { method, ...(offset !== undefined && { offset }) }
@@ -100,7 +99,7 @@ export const subagentResult = worldTool('subagent_result', resultInput, (world, 
 
 const cancelInput = () => z.object({ session_id: sessionName() })
 
-/** `subagent_cancel`: ends a session that is queued or running. */
+/** `subagent_cancel`: ends a queued or running session. */
 export const subagentCancel = worldTool('subagent_cancel', cancelInput, (world, { session_id: named }, { agent }) => {
   const found = findSession(world, agent, named)
   if (found.problem !== undefined) {
@@ -112,14 +111,14 @@ export const subagentCancel = worldTool('subagent_cancel', cancelInput, (world, 
     const error = `Session already terminal: ${status}`
     return JSON.stringify({ status: 'error', session_id: sessionId, lifecycle_status: status, error })
   }
-  tellCancelled(world, agent, [session], [])
+  emitCancelled(world, agent, [session], [])
   cancelSession(world, session)
   return JSON.stringify({ status: 'success', session_id: sessionId, lifecycle_status: 'cancelled' })
 })
 
 const queryInput = () => z.object({ id: sessionName(), prompt: filledText() })
 
-/** `query_subagent`: puts a further question to a session that has succeeded; the call stays open until the reply is there. */
+/** `query_subagent`: asks a succeeded session a further question. The call stays open until the reply. */
 export const querySubagent = worldTool(
   'query_subagent',
   queryInput,

@@ -16,7 +16,7 @@ const input = () =>
     timeout: someSeconds().optional(),
   })
 
-/** `subagent_wait`: puts the agent to sleep until sessions of its have ended. */
+/** `subagent_wait`: puts the agent to sleep until sessions have ended. */
 export const subagentWait = worldTool('subagent_wait', input, (world, asked, { agent }) => {
   const { mode, session_ids: names, timeout: timeoutMs = null } = asked
   const sessions = named(world, agent, names)
@@ -34,7 +34,7 @@ export const subagentWait = worldTool('subagent_wait', input, (world, asked, { a
   return 'Waiting for background subagents. Will be notified when they complete.'
 })
 
-/** The sessions of these names, each once; `null` for no names; or what is wrong. */
+/** The named sessions, each once; `null` for no names; a text says what is wrong. */
 function named(world: World, agent: Entity, names: readonly string[]): Entity[] | null | string {
   if (names.length === 0) return null
   const sessions = new Set<Entity>()

@@ -5,7 +5,6 @@ import type { JsonObject } from '../../../src/world/json.ts'
 import { lazily } from '../../../src/world/lazily.ts'
 import type { World } from '../../../src/world/world.ts'
 
-/** A call of a world tool. */
 export interface WorldToolCall {
   readonly agent: Entity
   readonly call: Entity
@@ -13,18 +12,18 @@ export interface WorldToolCall {
   readonly arguments: JsonObject
 }
 
-/** Why a world tool did not do what it was asked to. The model reads it behind `Error: `. */
+/** Why a world tool refuses a call. The model reads it behind `Error: `. */
 export interface Problem {
   readonly problem: string
 }
 
 /**
- * What a world tool does: it changes the world in the tick of the call. Gives the answer, or `undefined` if the call stays
- * open until something answers it.
+ * Changes the world in the tick of the call. Returns the answer, or `undefined` if the call stays open for a later
+ * system.
  */
 export type WorldTool = (world: World, call: WorldToolCall) => string | Problem | undefined
 
-/** Makes a world tool whose arguments are checked; `null` counts as left out, and unknown fields are passed over. */
+/** Makes a world tool that checks its arguments: `null` counts as absent, and unknown fields are ignored. */
 export function worldTool<Schema extends z.ZodType>(
   name: string,
   schema: () => Schema,
@@ -39,12 +38,11 @@ export function worldTool<Schema extends z.ZodType>(
   }
 }
 
-/** A text with something in it. */
 export const filledText = lazily(() =>
   z.string().refine((text) => text.trim() !== '', 'expected a text that is not empty'),
 )
 
-/** Seconds, as a number or as a text that is one. */
+/** Seconds, as a number or a numeric text. */
 const numeric = lazily(() =>
   z
     .union([
@@ -57,14 +55,14 @@ const numeric = lazily(() =>
     .refine((value) => Number.isFinite(toMs(value)), 'expected a number of seconds that can be counted'),
 )
 
-/** A length of time of more than nothing, in seconds; milliseconds come out. */
+/** Seconds above 0, converted to milliseconds. */
 export const positiveSeconds = lazily(() =>
   numeric()
     .refine((value) => value > 0, 'expected a number of seconds above 0')
     .transform(toMs),
 )
 
-/** A length of time in seconds, perhaps none; milliseconds come out. */
+/** Seconds from 0, converted to milliseconds. */
 export const someSeconds = lazily(() =>
   numeric()
     .refine((value) => value >= 0, 'expected a number of seconds of at least 0')
@@ -74,7 +72,7 @@ export const someSeconds = lazily(() =>
 /** A session as a model names it: an id, a unique prefix, or a sequence number. */
 export const sessionName = lazily(() => z.union([filledText(), z.number().int().positive().transform(String)]))
 
-/** Rounded so that 0.05 s is 50 ms and not a little more; but never to nothing. */
+/** Rounded, so that 0.05 s is 50 ms; a positive length never becomes 0. */
 function toMs(value: number): number {
   const rounded = Math.round(value * 1e6) / 1e3
   return rounded === 0 ? value * 1e3 : rounded
