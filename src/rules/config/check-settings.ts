@@ -2,22 +2,21 @@ import { z } from 'zod'
 import { valuePath } from '../text/schema-issues.ts'
 import { cutText } from '../text/cut-text.ts'
 
-/** What is wrong with one key. */
 export interface SettingProblem {
-  /** The key, spelt as it was given. */
+  /** The key as it was spelt. */
   readonly path: string
   readonly expected: string
-  /** What stands there instead, cut if it is long. */
+  /** What was given instead, cut if it is long. */
   readonly came: string
 }
 
-/** Settings with their keys in camelCase, and all that is wrong with them. What is wrong is left out of the value. */
+/** Settings with keys in camelCase, without those that are wrong, and the problems. */
 export interface CheckedSettings {
   readonly value: unknown
   readonly problems: readonly SettingProblem[]
 }
 
-/** Checks what was given for a schema of sections, tables and values. `undefined` counts as not given. */
+/** Checks a value against a schema of sections, tables and values. `undefined` counts as absent. */
 export function checkSettings(schema: z.core.$ZodType, given: unknown): CheckedSettings {
   const problems: SettingProblem[] = []
   return { value: checked(schema, given, [], problems), problems }
@@ -93,7 +92,6 @@ function problem(path: readonly string[], expected: string, came: string): Setti
   return { path: valuePath(path), expected, came }
 }
 
-/** Longest text that is quoted whole. */
 const maxQuoted = 60
 
 function inWords(value: unknown): string {
@@ -105,13 +103,13 @@ function inWords(value: unknown): string {
   return typeof value === 'function' ? 'a function' : String(value)
 }
 
-/** What a schema is for: a section has keys of its own, a table has keys that are data. */
+/** A section has keys of its own; a table's keys are data. */
 export type SettingKind =
   | { readonly kind: 'section'; readonly settings: Readonly<Record<string, z.core.$ZodType>> }
   | { readonly kind: 'table'; readonly keys: z.core.$ZodType; readonly values: z.core.$ZodType }
   | { readonly kind: 'value'; readonly expected: string }
 
-/** Looks through what makes a schema optional, gives it a default or lets it be `null`. */
+/** Looks through optional, default and nullable wrappers. */
 export function settingKind(schema: z.core.$ZodType): SettingKind {
   const { def } = (schema as z.core.$ZodTypes)['_zod']
   switch (def.type) {
@@ -132,24 +130,22 @@ export function settingKind(schema: z.core.$ZodType): SettingKind {
   }
 }
 
-/** What a schema that was described expects, in words. */
 function expectedBy(schema: z.core.$ZodType): string {
   return z.globalRegistry.get(schema)?.description ?? 'another value'
 }
 
-/** Is it an object of plain data, as JSON has them? */
+/** Is it a plain object, as JSON has them? */
 export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-/** A name in camelCase, spelt as in a configuration file: `cacheWrite1h` is `cache_write_1h`. */
+/** A camelCase name as in a configuration file: `cacheWrite1h` becomes `cache_write_1h`. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`)
 }
 
-/** The name that a key is a spelling of, as it is or in snake_case; `undefined` if it is of none of these. */
 function nameOfKey(key: string, names: readonly string[]): string | undefined {
   return names.find((name) => key === name || key === snakeCase(name))
 }

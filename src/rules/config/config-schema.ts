@@ -18,9 +18,9 @@ import { flag, modelName, oneOf, positive, whole } from '../../protocol/setting.
 import { ModelsByTier, TierTable } from '../../protocol/tier.ts'
 import { lazily } from '../../world/lazily.ts'
 
-/** Longest time-out: more than thirty thousand years, and in milliseconds still a number that is exact. */
+/** Longest timeout: in milliseconds it is still an exact number. */
 const maxTimeoutSeconds = 1e12
-/** Dearest price of a million tokens: a dollar a token. What costs more overflows where sums are kept. */
+/** Highest price of a million tokens, a dollar a token: sums of higher ones overflow. */
 const maxUsdPerMillion = 1e6
 
 const usdPerMillion = () =>
@@ -73,21 +73,20 @@ const ContextSection = lazily(() =>
   }),
 )
 
-/** A folder that is the same wherever a program is started. */
 const absoluteFolder = /^(?:~?[\\/]|~$|[A-Za-z]:[\\/])/
 
-/** The configuration, keys in camelCase. A key that is added here is known everywhere. */
+/** The configuration, keys in camelCase. */
 export const ConfigSchema = lazily(() =>
   z.strictObject({
-    /** What comes of a tool call that a person may want to be asked about. Absent: they are asked. */
+    /** How tool calls that need an approval are answered. Absent: the user is asked. */
     approvalMode: oneOf('allow', 'ask', 'deny').optional(),
     archival: ArchivalSection().prefault({}),
     ceilings: CeilingSettings().prefault({}),
     context: ContextSection().prefault({}),
-    /** `provider/model`, or a provider alone for its usual model. Absent: the task class's, or else the program's choice. */
+    /** `provider/model`, or a provider for its default model. Absent: the task class's model, else the program's. */
     model: modelName().optional(),
     subagents: z.strictObject({ enabled: flag().default(false) }).prefault({}),
-    /** Folders whose own configuration may say more than that less is allowed. Only a person's own file can name them. */
+    /** Folders whose configuration may also loosen permissions. Only the user's own file can name them. */
     trustedFolders: z
       .array(z.string().regex(absoluteFolder))
       .describe('a list of folders, each absolute or beginning with ~/')

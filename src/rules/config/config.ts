@@ -8,16 +8,15 @@ import { mergedModels } from './model-tiers.ts'
 import type { z } from 'zod'
 import { checkSettings, isPlain, type SettingProblem } from './check-settings.ts'
 
-/** A configuration that was checked, nothing left out that has a default. It is a configuration itself. */
+/** A checked configuration with all defaults. It is valid input itself. */
 export type Config = DataOf<typeof ConfigSchema>
 
-/** What `readConfig` has given: it is not read again. */
+/** Results of `readConfig`, which are not checked again. */
 const readBefore = new WeakSet<object>()
 
 /**
  * Reads a configuration: keys in snake_case or camelCase, one spelling each. `undefined` is an empty one.
- *
- * @throws `config-invalid` naming each key that is wrong as it was spelt, what was expected and what came
+ * @throws `config-invalid` naming each wrong key as spelt, what was expected and what was given
  */
 export function readConfig(given: unknown): Config {
   if (typeof given === 'object' && given !== null && readBefore.has(given)) return given as Config
@@ -34,10 +33,9 @@ export function readConfig(given: unknown): Config {
 }
 
 /**
- * The components that an agent of a configuration is spawned with: `Context`, `Ceilings` if it names a ceiling, and
- * `Archival` if that is switched on. Prices are none of an agent's: they go to the Host.
- *
- * @throws `config-invalid` for what `readConfig` would not give
+ * The components of an agent with a configuration: `Context`, `Ceilings` if it has a ceiling, and `Archival` if
+ * enabled. Prices are the Host's.
+ * @throws `config-invalid` for an invalid configuration
  */
 export function configured(config: Config): Initial[] {
   const { archival, ceilings, context } = readConfig(config)
@@ -62,7 +60,6 @@ export function configured(config: Config): Initial[] {
   return parts
 }
 
-/** In whole milliseconds, at least one. */
 function toMs(seconds: number): number {
   return Math.max(1, Math.round(seconds * 1_000))
 }
@@ -72,13 +69,12 @@ function frozen<T extends object>(value: T): T {
   return Object.freeze(value)
 }
 
-/** A configuration as programs write it: what is left out has its default. */
+/** A configuration as programs write it: absent keys have their defaults. */
 export type ConfigInput = z.input<ReturnType<typeof ConfigSchema>>
 
 /**
- * Checks what one place says of a configuration, and gives its keys in camelCase. Nothing is filled in.
- *
- * @throws `config-invalid` naming each key that is wrong as it was spelt, what was expected and what came
+ * Checks one layer and converts its keys to camelCase, without defaults.
+ * @throws `config-invalid`, as `readConfig` does
  */
 function checkedLayer(given: unknown): ConfigInput {
   const { value, problems } = checkSettings(ConfigSchema(), given)
@@ -87,7 +83,6 @@ function checkedLayer(given: unknown): ConfigInput {
   throw new EntiaError('config-invalid', `The configuration cannot be used.${inLines(problems)}`, { path, problems })
 }
 
-/** So many problems are told; the rest is counted. */
 const maxTold = 20
 
 function inLines(problems: readonly SettingProblem[]): string {
@@ -99,11 +94,10 @@ function inLines(problems: readonly SettingProblem[]): string {
 }
 
 /**
- * One configuration out of several, later ones before earlier ones: objects merge, all else is replaced. A key is the same
- * in either spelling; it comes out in camelCase. A layer that is `undefined` says nothing. Nothing is filled in, and what
- * keys ask of each other is left to `readConfig`.
- *
- * @throws `config-invalid` for what is wrong in any layer, though a later one may replace it
+ * Merges configurations, later ones over earlier ones: objects merge, anything else is replaced. Keys match in either
+ * spelling and come out in camelCase. `undefined` layers are skipped. Defaults are not filled in, and dependencies
+ * between keys are left to `readConfig`.
+ * @throws `config-invalid` for an invalid layer, even if a later one replaces the key
  */
 export function mergeConfig(...layers: readonly unknown[]): ConfigInput {
   return layers.map(checkedLayer).reduce<ConfigInput>((below, above) => merged(below, above), {})

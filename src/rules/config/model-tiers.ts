@@ -4,13 +4,13 @@ import { byCodePoint } from '../../world/by-code-point.ts'
 
 export type { Tier } from '../../protocol/tier.ts'
 
-/** Parts that must all stand in a name, parted by blanks. A part that begins with `^` begins the name. */
+/** Space-separated parts that a name must all contain. `^` before a part anchors it at the beginning. */
 type Parts = string
 
-/** The models of one maker. Small is looked at before mid, and mid before frontier. */
+/** The models of one maker, checked in this order. */
 type Family = readonly (readonly [Tier, readonly Parts[]])[]
 
-/** Models by what their names have in them, as of 2026-11-22. The first entry that fits counts. */
+/** Models by parts of their names, as of 2026-11-22. The first match counts. */
 const families: readonly Family[] = [
   // Claude
   [
@@ -58,8 +58,8 @@ const families: readonly Family[] = [
 ]
 
 /**
- * How much a model can be trusted with, by its name, with or without the provider. Overrides are looked at first, the longest
- * part first. `undefined`: it is not known.
+ * A model's tier by its name, with or without the provider. Overrides come first, the longest part first. `undefined`:
+ * unknown.
  */
 export function modelTier(name: string, overrides: TierTable = {}): Tier | undefined {
   const model = parseModel(name).model.toLowerCase()
@@ -80,7 +80,7 @@ function bare(part: string): string {
 
 const gemini = { frontier: 'gemini-3.5-pro', mid: 'gemini-2.5-pro', small: 'gemini-2.5-flash' }
 
-/** Each tier's model, of the providers that have one, as of 2026-11-22. */
+/** Each tier's model, for providers that have one, as of 2026-11-22. */
 const builtInModels: ModelsByTier = {
   anthropic: { frontier: 'claude-opus-4-7', mid: 'claude-sonnet-4-6', small: 'claude-haiku-4-5' },
   gemini,
@@ -88,7 +88,7 @@ const builtInModels: ModelsByTier = {
   vertex: gemini,
 }
 
-/** The built-in table with these entries in place of its own, each tier by itself. */
+/** The built-in table with these entries over it, each tier by itself. */
 export function mergedModels(models: ModelsByTier = {}): ModelsByTier {
   const providers = [...new Set([...Object.keys(builtInModels), ...Object.keys(models)])]
   return Object.fromEntries(
@@ -96,26 +96,29 @@ export function mergedModels(models: ModelsByTier = {}): ModelsByTier {
   )
 }
 
-/** A provider's model of a tier, by its name without the provider; `undefined`: there is none to suggest. */
+/** A provider's model of a tier, without the provider; `undefined`: none to suggest. */
 export function modelOfTier(provider: string, tier: Tier, models: ModelsByTier = {}): string | undefined {
   return models[provider]?.[tier] ?? builtInModels[provider]?.[tier]
 }
 
 export interface SmallTierParentOptions {
-  /** Of the session itself, with or without its provider. */
+  /** The session's model, with or without provider. */
   readonly model: string
   readonly mode: 'warn' | 'refuse' | 'allow'
   /** One prompt, one answer. */
   readonly oneShot: boolean
-  /** Nothing is asked about. */
+  /** Every tool call is approved. */
   readonly yolo: boolean
-  /** A person is there. */
+  /** A user is present. */
   readonly interactive: boolean
-  /** Looked at before the built-in table. */
+  /** Overrides of the built-in table. */
   readonly tiers?: TierTable | undefined
 }
 
-/** What a session says to a small model of its own: small models do subtasks well, but loop and stall in long sessions. */
+/**
+ * How to respond to a small model as a session's parent: small models do subtasks well, but loop and stall in long
+ * sessions.
+ */
 export function smallTierParentCheck(options: SmallTierParentOptions): 'warn' | 'refuse' | 'none' {
   const { model, mode, oneShot, yolo, interactive, tiers } = options
   if (mode === 'allow' || oneShot || yolo || !interactive) return 'none'
@@ -123,13 +126,13 @@ export function smallTierParentCheck(options: SmallTierParentOptions): 'warn' | 
 }
 
 export interface SmallTierNoticeOptions {
-  /** @default the part of the model's name before the slash */
+  /** @default the provider in the model's name */
   readonly provider?: string | undefined
-  /** Looked at before the built-in table. */
+  /** Overrides of the built-in table. */
   readonly modelsByTier?: ModelsByTier | undefined
 }
 
-/** The notice that goes with `warn` and `refuse`. */
+/** The notice for `warn` and `refuse`. */
 export function smallTierNotice(model: string, options: SmallTierNoticeOptions = {}): string {
   const { provider = parseModel(model).provider, modelsByTier } = options
   const better = modelOfTier(provider, 'frontier', modelsByTier)

@@ -2,12 +2,11 @@ import { type ModelsByTier, type TaskClass, taskClasses, type Tier } from '../..
 import { EntiaError } from '../../world/entia-error.ts'
 import { modelOfTier } from './model-tiers.ts'
 
-/** What a class of tasks stands for. */
 export interface TaskBundle {
   readonly tier: Tier
-  /** Fullness at which a conversation is compacted. */
+  /** Compact when the window is this full (0–1). */
   readonly threshold: number
-  /** `allow`: tools that would be asked about run unless the user says otherwise. `auto`: nothing is changed. */
+  /** `allow`: tools that need an approval run unless the user says otherwise. `auto`: unchanged. */
   readonly askMode: 'auto' | 'allow'
 }
 
@@ -21,27 +20,26 @@ export const taskBundles: Readonly<Record<TaskClass, TaskBundle>> = {
 
 export interface TaskDefaultsOptions {
   readonly taskClass: TaskClass
-  /** The part of a model's name before the slash. */
   readonly provider: string
-  /** What the user has set; it wins over the class. */
+  /** The user's settings, which win over the class. */
   readonly config?: {
     readonly model?: string | undefined
     readonly threshold?: number | undefined
     readonly approvalMode?: 'allow' | 'ask' | 'deny' | undefined
-    /** Looked at before the built-in table. */
+    /** Overrides of the built-in table. */
     readonly modelsByTier?: ModelsByTier | undefined
   }
 }
 
-/** What holds for a task, where the user has set nothing. */
+/** Settings for a task, where the user has set none. */
 export interface TaskDefaults extends TaskBundle {
-  /** As it was set, or by its name without the provider. Absent: the provider's own default stands. */
+  /** As the user set it, or without the provider. Absent: the provider's default model. */
   readonly model?: string
-  /** Absent: it is left alone. */
+  /** Absent: unchanged. */
   readonly approvalMode?: 'allow' | 'ask' | 'deny'
 }
 
-/** @throws `config-invalid` for a class that is none, naming those that are */
+/** @throws `config-invalid` for an unknown class, naming the known ones */
 export function taskDefaults({ taskClass, provider, config = {} }: TaskDefaultsOptions): TaskDefaults {
   if (!taskClasses.includes(taskClass)) {
     const message = `context.task_class: expected one of ${taskClasses.join(', ')}, came '${taskClass}'.`

@@ -3,7 +3,7 @@ import type { ArchiveReason } from '../../protocol/context.ts'
 import type { Stop } from '../../protocol/failure.ts'
 import type { Message } from '../../protocol/message.ts'
 
-/** Why a turn is left where it is. */
+/** Why a turn is not archived. */
 export type SkipReason =
   | 'disabled'
   | 'empty'
@@ -14,19 +14,18 @@ export type SkipReason =
   | 'unanswered_call'
   | 'below_thresholds'
 
-/** A turn that has ended, and what is to be known of its agent. */
 export interface EndedTurnView {
   readonly config: Pick<ArchivalData, 'enabled' | 'trigger'>
   /** Sessions above the agent. */
   readonly depth: number
   readonly stop: Stop
-  /** The turn has ended its session. */
+  /** The turn ended its session. */
   readonly sessionOver: boolean
   /** A cost ceiling is latched. */
   readonly latched: boolean
-  /** The turn, from the message that opened it. */
+  /** The turn, from its opening message. */
   readonly messages: readonly Message[]
-  /** Its tokens, or whether they are so many or more. It is asked only if nothing else has decided. */
+  /** Its tokens, or whether they are at least so many; called only if nothing else decides. */
   readonly estimate: number | ((tokens: number) => boolean)
 }
 
@@ -34,7 +33,7 @@ export type ArchivalDecision =
   | { readonly archive: true; readonly reason: ArchiveReason }
   | { readonly archive: false; readonly reason: SkipReason }
 
-/** Is a turn that has ended to be archived, and why, or why not? The first rule that holds says. */
+/** Whether to archive an ended turn, and why. The first rule that holds decides. */
 export function archivalDecision(turn: EndedTurnView): ArchivalDecision {
   const skipped = exempt(turn)
   if (skipped !== undefined) return { archive: false, reason: skipped }
@@ -43,7 +42,6 @@ export function archivalDecision(turn: EndedTurnView): ArchivalDecision {
   return hasOpenCall(turn.messages) ? { archive: false, reason: 'unanswered_call' } : { archive: true, reason }
 }
 
-/** Why the triggers are not looked at. */
 function exempt({ config, depth, latched, messages, sessionOver, stop }: EndedTurnView): SkipReason | undefined {
   if (!config.enabled) return 'disabled'
   if (messages.length < 2) return 'empty'
@@ -71,7 +69,7 @@ function callsIn(messages: readonly Message[]): number {
   return calls
 }
 
-/** Is there a call without a result? Results stand between the message that asked and the next one of the model. */
+/** Is a call unanswered? Results stand between the message that asked and the model's next one. */
 function hasOpenCall(messages: readonly Message[]): boolean {
   const open = new Set<string>()
   for (const message of messages) {

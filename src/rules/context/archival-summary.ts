@@ -9,13 +9,13 @@ import { cutText } from '../text/cut-text.ts'
 
 export type SummaryStyle = ArchivalData['summary']['style']
 
-/** What stands before the transcript of a turn. */
+/** Stands before the transcript of the turn. */
 export const summaryAsk = 'Summarize the following completed agent turn:'
-/** What stays behind where there is no summary. */
+/** Stands for a summary that could not be written. */
 export const noSummary = '[summary unavailable]'
-/** What stays behind of replies that follow no form. */
+/** Marks a reply in the wrong form. */
 export const unparsed = (reply: string): string => `[unparsed] ${reply}`
-/** Stands for a reply without a text, since no provider takes an empty one back. */
+/** Stands for an empty reply, which no provider takes back. */
 export const emptyReply = '(no text)'
 
 export const ollamaWarning = 'archival: ollama does not return JSON reliably; this summary is written as a paragraph.'
@@ -39,23 +39,22 @@ const paragraph = `${common}
 
 Reply with one paragraph of three to five sentences, without bullets and headings: what was asked for, what was done, what came of it, and what is open.`
 
-/** The system prompt of a call for a summary. */
 export function summaryPrompt(style: SummaryStyle): string {
   return style === 'structured' ? structured : paragraph
 }
 
-/** What a model is told whose reply follows no form. */
+/** Asks the model to repair a reply in the wrong form. */
 export function repairText(problem: string): string {
   return `That is not the JSON object that was asked for: ${problem}\nReply again with the JSON object alone.`
 }
 
-/** The model of a summary, `provider/model`; a bare name is one of the agent's provider. */
+/** The summary's model, `provider/model`; a bare name is one of the agent's provider. */
 export function summaryModel(named: string | null, agentModel: string): string {
   if (named === null) return agentModel
   return named.includes('/') ? named : `${parseModel(agentModel).provider}/${named}`
 }
 
-/** How a summary is written by a model. Not every server is to be trusted with JSON. */
+/** The style for a model: Ollama does not return JSON reliably. */
 export function styleFor(style: SummaryStyle, model: string): SummaryStyle {
   return parseModel(model).provider === 'ollama' ? 'paragraph' : style
 }
@@ -73,7 +72,6 @@ const form = lazily(() =>
 
 /**
  * The summary in a reply, or what is wrong with it. A structured one is its five keys in order, compact.
- *
  * @param maxChars of a structured one, which cannot be cut
  */
 export function parseSummary(
@@ -103,13 +101,13 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
 
 const maxChars = 80
 
-/** What a holder is for: the first line of the message that opened its turn. */
+/** A holder's task: the first line of the message that opened its turn. */
 export function holderTask(opening: Message | undefined): string {
   const line = taskLine(textOf(opening))
   return `Archive: ${line === '' ? '(no prompt)' : line}`
 }
 
-/** The first line of a prompt, cut so that it stands in a list. */
+/** The first line of a prompt, cut to fit a list. */
 export function taskLine(prompt: string): string {
   const [line = ''] = prompt.trim().split(/\r\n|\r|\n/, 1)
   return cutText(line.trimEnd(), maxChars, '...')

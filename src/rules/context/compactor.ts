@@ -10,19 +10,19 @@ import { checkOptions, oneOf, type ShapesOf, table } from '../../world/option-sh
 import type { World } from '../../world/world.ts'
 import { UncountedCalls } from '../../../components/money/token-factors.ts'
 
-/** How full an agent's context window is, as of its newest own call. */
+/** How full an agent's context window was at its newest own call. */
 export interface CompactionView {
   /** In tokens. */
   readonly contextWindow?: number | undefined
-  /** The share of the window that the prompt took. Absent: it is not known, and nothing is decided. */
+  /** Share of the window that the prompt took. Absent: unknown, and nothing is decided. */
   readonly fullness?: number | undefined
-  /** Fullness at which a turn is interrupted; `null`: at none. */
+  /** Fullness at which an open turn is compacted; `null`: never. */
   readonly midTurn: number | null
   /** `provider/model`. */
   readonly model: string
   /**
-   * What is decided: a turn has ended; another step of a turn is to begin; a program asks, if it is needed; or there was a
-   * compaction, and the first call behind it shows whether another one would be due.
+   * `turn-end`: a turn has ended. `mid-turn`: another step is about to start. `asked`: a program asks for a compaction
+   * if needed. `next-call`: the first call after a compaction shows whether it helped.
    */
   readonly moment: 'turn-end' | 'mid-turn' | 'asked' | 'next-call'
   readonly promptTokens?: number | undefined
@@ -30,13 +30,13 @@ export interface CompactionView {
   readonly tier?: Tier | undefined
 }
 
-/** When conversations are compacted, and by what call. Pure: the same view gives the same. */
+/** When to compact, and with what prompt. Pure: the same view gives the same result. */
 export interface Compactor {
   readonly should: (view: CompactionView) => boolean
   readonly prompt: (view: SummaryView) => SummaryPrompt
 }
 
-/** At the threshold; inside a turn at the larger of that and what interrupts one. */
+/** At the threshold; inside a turn at the larger of that and `midTurn`. */
 export const standardCompactor: Compactor = {
   should({ fullness, midTurn, moment, threshold }) {
     if (fullness === undefined) return false
@@ -48,14 +48,14 @@ export const standardCompactor: Compactor = {
 
 const tierThresholds: Readonly<Record<Tier, number>> = { frontier: 0.85, mid: 0.65, small: 0.35 }
 
-/** Of a model without a tier. */
+/** Of a model without a known tier. */
 const defaultThreshold = 0.85
 
 export interface CompactionThresholdOptions {
   /** Of the model of the agent's last own call. */
   readonly tier?: Tier | undefined
   readonly taskClass?: TaskClass | undefined
-  /** The agent's settings for compaction. */
+  /** The agent's compaction settings. */
   readonly config?:
     | {
         readonly threshold?: number | undefined
@@ -71,15 +71,14 @@ const optionShapes: ShapesOf<CompactionThresholdOptions> = {
 }
 
 export interface CompactionThreshold {
-  /** Fullness at which a conversation is compacted. */
+  /** Compact when the window is this full (0–1). */
   readonly value: number
   /** What decided it. */
   readonly source: 'threshold_by_tier' | 'threshold' | 'task_class' | 'tier' | 'default'
 }
 
 /**
- * The fullness at which a conversation is compacted: what the user set, before the task class's, before the tier's.
- *
+ * The fullness at which to compact: the user's setting, else the task class's, else the tier's.
  * @throws `invalid-argument`
  */
 export function compactionThreshold(options: CompactionThresholdOptions): CompactionThreshold {
@@ -93,7 +92,7 @@ export function compactionThreshold(options: CompactionThresholdOptions): Compac
   return { value: defaultThreshold, source: 'default' }
 }
 
-/** Of an agent that has made an own call since its projection was last rewritten; otherwise `undefined`. */
+/** `undefined` for an agent without an own call since its projection was last rewritten. */
 export function compactionView(
   world: World,
   agent: Entity,
@@ -135,23 +134,22 @@ function thresholdOf(context: ContextData, model: string): ModelThreshold {
   return found
 }
 
-/** What is known of an agent's cache when a compaction is due. */
+/** What is known of an agent's prompt cache when a compaction is due. */
 export interface CacheFacts {
-  /** Of all prompt tokens of the last call. Absent: it is not known. */
+  /** Of all prompt tokens of the last call. Absent: unknown. */
   readonly cachePrice?: CachePrice | undefined
-  /** Tokens that the provider has in its cache. Absent: it does not say. */
+  /** Tokens in the provider's cache. Absent: unknown. */
   readonly cachedTokens?: number | undefined
-  /** Tokens that are left of the prompt at most. */
+  /** Most prompt tokens left after the compaction. */
   readonly leftTokens: number
   readonly promptTokens: number
-  /** Of the last turn: so many are expected of the next one. */
+  /** Of the last turn; as many are expected of the next. */
   readonly steps: number
 }
 
 /**
- * Does a compaction lose more than it saves? It loses what the cached tokens cost more when they are written to the cache
- * anew than when they are read from it. It saves, at each step of a turn like the last one, the reading of the tokens that
- * are gone. What is not known is not weighed.
+ * Does a compaction cost more than it saves? It costs writing the cached tokens anew instead of reading them. It saves,
+ * at each expected step, reading the removed tokens. Unknown values count as no.
  */
 export function losesMore({ cachePrice, cachedTokens, leftTokens, promptTokens, steps }: CacheFacts): boolean {
   if (cachePrice === undefined || cachedTokens === undefined) return false
@@ -161,12 +159,11 @@ export function losesMore({ cachePrice, cachedTokens, leftTokens, promptTokens, 
   return cachedTokens * (writeNanoUsd - readNanoUsd) > savedTokens * readNanoUsd * steps
 }
 
-/** Can an agent's conversation be compacted, at least on request? */
 export function hasCompactor(world: World, agent: Entity): boolean {
   return world.has(agent, Context)
 }
 
-/** An agent's newest own call since its projection was last rewritten, with what it has read. */
+/** An agent's newest own call since its projection was last rewritten, with its prompt tokens. */
 export function lastCallOf(world: World, agent: Entity): Omit<LastCallData, 'isBehind'> | undefined {
   const last = world.get(agent, LastCall)
   if (last?.isBehind !== true) return last
@@ -176,28 +173,27 @@ export function lastCallOf(world: World, agent: Entity): Omit<LastCallData, 'isB
 
 /** An agent that is about to take a step, or is idle. */
 export interface CheckpointView {
-  /** Who has said that the task is done. */
+  /** Who said that the task is done. */
   readonly by?: BoundaryEntry['by'] | undefined
-  /** It was said that the task is done. */
+  /** The task was said to be done. */
   readonly isPending: boolean
-  /** How many messages of the conversation a record would take the place of. */
+  /** Messages that a record would replace. */
   readonly messages: number
   readonly note?: string | undefined
 }
 
-/** When a record takes the place of a task, and by what call it is written. Pure: the same view gives the same. */
+/** When to replace a task by a record, and with what prompt. Pure: the same view gives the same result. */
 export interface Checkpointer {
   readonly should: (view: CheckpointView) => boolean
   readonly prompt: (view: SummaryView) => SummaryPrompt
 }
 
-/** Whenever it was said that the task is done. */
+/** As soon as the task is said to be done. */
 export const standardCheckpointer: Checkpointer = {
   should: ({ isPending }) => isPending,
   prompt: checkpointPrompt,
 }
 
-/** Can the end of a task be marked in an agent's conversation? */
 export function hasCheckpointer(world: World, agent: Entity): boolean {
   return world.get(agent, Context)?.checkpoint.enabled === true
 }

@@ -2,13 +2,11 @@ import type { ContextStats, ModelRow } from './context-stats.ts'
 import { parseModel } from '../projection/model-name.ts'
 import { cutText } from '../text/cut-text.ts'
 
-/** Longest note or focus that is shown, in characters. */
 const maxNoteChars = 80
 
 /**
- * What `/context` prints: what keeps an agent's context alive has done so far, a row each.
- *
- * @param nowMs the world time at which it is looked at
+ * The rows of `/context`: what context management has done for an agent.
+ * @param nowMs current world time
  */
 export function contextReport(stats: ContextStats, nowMs: number): string {
   const { archive } = stats
@@ -28,9 +26,8 @@ export function contextReport(stats: ContextStats, nowMs: number): string {
 }
 
 /**
- * What `/stats` prints: what an agent has done and spent.
- *
- * @param turn of the turn that is open, or that was open last
+ * The rows of `/stats`: what an agent has done and spent.
+ * @param turn the open turn, or the last one
  */
 export function statsReport(stats: ContextStats, turn: TurnCount | undefined): string {
   const { cost, models } = stats
@@ -50,7 +47,6 @@ export function statsReport(stats: ContextStats, turn: TurnCount | undefined): s
   return ['Usage:', ...rows.map((row) => `  ${row}`)].join('\n')
 }
 
-/** How much was done in a turn. */
 export interface TurnCount {
   readonly steps: number
   readonly toolCalls: number
@@ -129,7 +125,6 @@ function modelLines(rows: readonly ModelRow[] | undefined): readonly string[] {
   return (rows ?? []).map((row, index) => `${index === 0 ? 'Models: ' : '      + '}${modelText(row)}`)
 }
 
-/** A row of the models. */
 function modelText({ model, calls, inputTokens, outputTokens, costUsd, unpriced }: ModelRow): string {
   const cost = costUsd === undefined ? 'no price' : spentText(costUsd, unpriced)
   return `${parseModel(model).model} (${counted(calls, 'call')}, ${inputTokens} in / ${outputTokens} out, ${cost})`
@@ -140,7 +135,7 @@ function counted(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** How long ago that was: `51s`, `4m12s`, `2h05m`. */
+/** A length of time: `51s`, `4m12s`, `2h05m`. */
 export function ageText(ageMs: number): string {
   const seconds = Math.max(0, Math.floor(ageMs / 1_000))
   if (seconds < 60) return `${seconds}s`
@@ -161,7 +156,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`
 }
 
-/** Money that was spent, with four decimals; `at least`, where calls without a price are among it. */
+/** An amount with four decimals; `at least` if calls without a price are included. */
 function spentText(costUsd: number, unpricedCalls: number): string {
   return `${unpricedCalls > 0 ? 'at least ' : ''}$${costUsd.toFixed(4)}`
 }

@@ -19,27 +19,27 @@ import { type CostStats, costStats } from '../money/spending.ts'
 import { tokenizerName } from '../tokens/tokenizer.ts'
 import { toUsd } from '../money/usd.ts'
 
-/** Why nothing is compacted automatically. `rewritten`: the agent made no call since its projection was rewritten. */
+/** Why automatic compaction is inactive. `rewritten`: no call since the projection was rewritten. */
 export type NotAutomatic = 'off' | 'unknown-window' | 'unknown-usage' | 'no-own-call' | 'rewritten' | 'back-off'
 
-/** What an agent has spent on one model. */
+/** An agent's use of one model. */
 export interface ModelRow {
   /** `provider/model`. */
   readonly model: string
   readonly calls: number
   /** Input, cache read and cache write. */
   readonly inputTokens: number
-  /** Of `inputTokens`: read from the provider's cache, and written to it. */
+  /** Part of `inputTokens`. */
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
   readonly outputTokens: number
-  /** Absent: none of its calls has a price. */
+  /** Absent: no call has a price. */
   readonly costUsd?: number
   /** Calls without a price. */
   readonly unpriced: number
 }
 
-/** What keeps an agent's context alive, as it stands. Times are world time in milliseconds. */
+/** An agent's context management so far. Times are world time in milliseconds. */
 export interface ContextStats {
   readonly compactionCount: number
   readonly lastCompactionFocus?: string
@@ -49,12 +49,12 @@ export interface ContextStats {
   readonly lastCheckpointAtMs?: number
   /** Characters of all summaries and records. */
   readonly totalSummaryChars: number
-  /** Those that were stopped at the model's output limit. */
+  /** Those cut at the model's output limit. */
   readonly truncatedSummaries: number
-  /** What rewrites of the projection have saved and cost, once there was one. */
+  /** What rewrites of the projection saved and cost. Absent: there was none. */
   readonly rewrites?: {
     readonly count: number
-    /** Prompt tokens: of the first call behind each, compared to the last before it. */
+    /** Prompt tokens: the first call after each, compared to the last before it. */
     readonly tokensSaved: number
     readonly cachedTokensLost: number
     readonly costUsd: number
@@ -64,9 +64,9 @@ export interface ContextStats {
   /** Prompt tokens. */
   readonly subtaskInputTokens: number
   readonly subtaskOutputTokens: number
-  /** Absent: none of their calls has a price. */
+  /** Absent: no call has a price. */
   readonly subtaskCostUsd?: number
-  /** Some of their calls have no price, and are not in that cost. */
+  /** Some calls have no price, and are missing in that cost. */
   readonly subtaskHasUnpriced?: true
   /** Turns. */
   readonly archive: { readonly archived: number; readonly waiting: number; readonly failed: number }
@@ -86,18 +86,17 @@ export interface ContextStats {
     readonly reason?: NotAutomatic
   }
   readonly cost: CostStats
-  /** What has stopped the agent until a program or a person resets it. */
+  /** What has stopped the agent until it is reset. */
   readonly stopped?: { readonly by: 'cost-ceiling' | 'watchdog'; readonly message: string }
   readonly watchdog: { readonly mode: 'off' | 'warn' | 'feedback' | 'enforce'; readonly alerts: number }
-  /** What counts tokens. */
   readonly estimator: 'o200k' | 'chars/4'
-  /** What each model has used: dearest first, then by name. */
+  /** Dearest first, then by name. */
   readonly models: readonly ModelRow[]
-  /** The same, where more than one model was used. */
+  /** The same, if more than one model was used. */
   readonly modelBreakdown?: readonly ModelRow[]
 }
 
-/** What keeps an agent's context alive has done so far, and how full its model's window is. Pure, and the same after a restore. */
+/** An agent's context management so far, and how full its model's window is. Pure; the same after a restore. */
 export function contextStats(world: World, agent: Entity): ContextStats {
   const rows = modelRows(world.get(agent, Ledger)?.models ?? {})
   return {

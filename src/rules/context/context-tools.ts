@@ -10,7 +10,7 @@ import { HolderOf, Seed } from '../../../components/context/holder.ts'
 import { InstalledTools, ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 
-/** The tools that an agent's configuration gives it now, in the order in which its model sees them. */
+/** The tools of an agent's configuration, in the order in which its model sees them. */
 export function contextTools(world: World, agent: Entity, own: readonly ToolDeclaration[]): readonly ToolDeclaration[] {
   const marking = hasCheckpointer(world, agent) ? [markTaskDone] : []
   return [...agenticTools(world, agent, own), ...archivalTools(world, agent), ...marking]
@@ -36,36 +36,36 @@ function archivalTools(world: World, agent: Entity): readonly ToolDeclaration[] 
   ]
 }
 
-/** Are turns archived, or were they? Where archival was switched off, its holders can still be asked. */
+/** Are turns archived, or were they? Holders can be queried after archival was switched off. */
 function isArchivalOn(world: World, agent: Entity): boolean {
   const config = world.get(agent, Archival)
   return config !== undefined && (config.enabled || world.isReferred(HolderOf, agent))
 }
 
-/** Is there a part of its conversation that the agent will not see, and can search? */
+/** Does the agent lose sight of parts of its conversation? */
 function canRecall(world: World, agent: Entity): boolean {
   if (isArchivalOn(world, agent)) return true
   const context = world.get(agent, Context)
   return context?.compaction.enabled === true || context?.checkpoint.enabled === true
 }
 
-/** A program may have given these tools to an agent that is never archived. */
+/** A program may have given these tools to an agent without archival. */
 function hasItself(world: World, agent: Entity, name: string): boolean {
   if (world.get(agent, InstalledTools)?.names.includes(name) === true) return false
   return world.get(agent, ToolRegistry)?.tools.some((tool) => tool.world === true && tool.name === name) === true
 }
 
-/** A session may if it has inherited that; a fork has what its parent has. */
+/** A session may if it inherited a registry; a fork has what its parent has. */
 function mayDelegate(world: World, agent: Entity): boolean {
   const kind = world.get(agent, Ancestry)?.sessions.at(-1)?.kind
   if (kind === undefined || world.has(agent, SubagentRegistry)) return true
   return kind === 'fork' && hasItself(world, agent, spawnSubagentDeclaration.name)
 }
 
-/** A tool that has others called in a subtask, and returns a digest of what they came to. */
+/** A tool that calls others in a subtask and returns a digest of their results. */
 export interface AgenticWrapper {
   readonly declaration: ToolDeclaration
-  /** Most calls of the subtask's model. */
+  /** Most model calls of the subtask. */
   readonly maxSteps: number
   readonly name: string
   readonly systemPrompt: string
@@ -76,13 +76,13 @@ export interface AgenticWrapper {
 interface Wrapping {
   /** What it does, in a sentence. */
   readonly does: string
-  /** What it is there instead of, and when. */
+  /** The direct use that it replaces. */
   readonly instead: string
   readonly maxSteps: number
   readonly name: string
   /** What a good request names. */
   readonly request: string
-  /** How its tools are best used. */
+  /** How to use its tools. */
   readonly task: string
   readonly tools: readonly string[]
 }
@@ -109,7 +109,7 @@ function wrapper({ does, instead, maxSteps, name, request, task, tools }: Wrappi
   }
 }
 
-/** The wrappers there are, in the order in which a model sees them. */
+/** The wrappers, in the order in which a model sees them. */
 export const agenticWrappers: readonly AgenticWrapper[] = [
   wrapper({
     name: 'agentic_read_file',
@@ -151,7 +151,6 @@ export const agenticWrappers: readonly AgenticWrapper[] = [
   }),
 ]
 
-/** Searches the part of the conversation that is not projected any more. */
 const recallDeclaration: ToolDeclaration = worldDeclaration(
   'recall',
   'Searches the earlier part of this conversation that you no longer see: turns that were archived, and what a summary ' +
@@ -169,7 +168,7 @@ const markTaskDone: ToolDeclaration = worldDeclaration(
   ['detail'],
 )
 
-/** Names of all tools that a configuration may give, installed or not. */
+/** Names of all tools that a configuration can give. */
 export const contextToolNames: ReadonlySet<string> = new Set(
   [
     ...agenticWrappers.map(({ declaration }) => declaration),

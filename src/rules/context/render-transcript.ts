@@ -2,19 +2,18 @@ import type { Message, ProviderBlock, ToolMessage } from '../../protocol/message
 import { cutMiddle } from '../text/cut-text.ts'
 import { framed } from '../text/frames.ts'
 
-/** Of a longer result so many characters are left, half of them at its beginning and half at its end. */
 const maxResultChars = 8_000
 
 /**
- * Messages as a text for another model: a section each, `## <role>` and then its blocks; calls, results and media in
- * brackets, thinking left out. The middle of results of more than 8,000 characters is left out. What a message says cannot
- * pass for a section, a call or a result: such lines get a backslash before them.
+ * Messages as a text for another model: a section each, `## <role>` and its blocks; calls, results and media in
+ * brackets, without thinking. The middle of results over 8,000 characters is left out. Lines that would read as a
+ * section, call or result get a backslash before them.
  */
 export function renderTranscript(messages: Iterable<Message>): string {
   return [...messages].map((message) => [`## ${message.role}`, ...blocksOf(message, quoted)].join('\n')).join('\n\n')
 }
 
-/** The words of one message, unframed: what it is found by. */
+/** A message's words, unframed, for searches. */
 export function messageText(message: Message): string {
   return blocksOf(message, asItIs).join('\n')
 }
@@ -45,22 +44,19 @@ function blockText(block: Block, quote: Quote): readonly string[] {
   }
 }
 
-/** A call as a text: its name, and its arguments as the model wrote them. */
+/** A call as text: its name, and its arguments as the model wrote them. */
 export function callText(call: Extract<Block, { type: 'tool-call' }>, quote = quoted): string {
   return `[tool_use: ${quote(`${call.name}(${call.malformed ?? JSON.stringify(call.arguments)})`, true)}]`
 }
 
-/**
- * What a provider did itself, as a text: its block as JSON, without what it has encrypted for itself. The middle of more than
- * 8,000 characters is left out.
- */
+/** A provider's own block as JSON without its encrypted fields. The middle is left out above 8,000 characters. */
 export function providerText({ data }: ProviderBlock, quote = quoted): string {
   const { type, ...rest } = data
   const text = JSON.stringify(rest, (key, value: unknown) => (key.startsWith('encrypted_') ? undefined : value))
   return `[${quote(`${typeof type === 'string' ? type : 'block'}: ${cutMiddle(text, maxResultChars)}`, true)}]`
 }
 
-/** The whole result of a call as a text. */
+/** A call's whole result as text. */
 export function resultText(message: ToolMessage): string {
   return inBrackets(joined(message), quoted)
 }

@@ -1,32 +1,32 @@
 import type { BoundaryEntry } from '../../protocol/context.ts'
 
-/** What a text that is to take the place of messages is asked for with. */
+/** What the prompt for a summary or record depends on. */
 export interface SummaryView {
   readonly by: BoundaryEntry['by']
-  /** What it is to look at most. */
+  /** What it should focus on. */
   readonly focus?: string | undefined
-  /** An earlier text goes before the messages. */
+  /** An earlier text precedes the messages. */
   readonly isChained: boolean
-  /** How many messages it is about. */
+  /** How many messages it covers. */
   readonly messages: number
-  /** `provider/model`, which writes it. */
+  /** `provider/model`. */
   readonly model: string
-  /** What was said of the task that is done. */
+  /** A note about the finished task. */
   readonly note?: string | undefined
 }
 
-/** The call for such a text: the messages stand between `ask` and `close`. */
+/** The prompt: the messages stand between `ask` and `close`. */
 export interface SummaryPrompt {
   readonly ask: string
   readonly close?: string | undefined
-  /** Those that the text has to have. Missing ones are noted. @default none */
+  /** Required headings. Missing ones are recorded. @default none */
   readonly headings?: readonly string[] | undefined
   readonly system: string
 }
 
 type Section = readonly [heading: string, content: string]
 
-/** How a prompt words the parts that handovers and records have in common. */
+/** What differs between handovers and records. */
 interface Wording {
   readonly system: string
   readonly opening: string
@@ -72,7 +72,7 @@ const handoverSections: readonly Section[] = [
   ['Exact next steps', 'A numbered list of concrete actions, the first one first.'],
 ]
 
-/** Asks for a handover of a conversation. A focus ends the prompt. */
+/** Asks for a handover. A focus ends the prompt. */
 export function compactionPrompt({ focus }: SummaryView): SummaryPrompt {
   const wording = {
     system: handoverSystem,
@@ -112,7 +112,7 @@ const recordSections: readonly Section[] = [
   ['Where we are', 'What the user and the assistant both know now, and need not tell each other again.'],
 ]
 
-/** Asks for the record of a completed task. A note ends the prompt. */
+/** Asks for the record of a finished task. A note ends the prompt. */
 export function checkpointPrompt({ note }: SummaryView): SummaryPrompt {
   const wording = {
     system: recordSystem,
@@ -125,7 +125,7 @@ export function checkpointPrompt({ note }: SummaryView): SummaryPrompt {
   return promptOf(wording, note === undefined ? undefined : `Completion note: ${note}`)
 }
 
-/** Those of the headings that a text lacks. It may set them at another level, and in other letters, large or small. */
+/** Required headings that a text lacks; their level and case do not matter. */
 export function missingHeadings(text: string, headings: readonly string[]): readonly string[] {
   const there = new Set(text.split('\n').filter(isHeading).map(bare))
   return headings.filter((heading) => !there.has(bare(heading)))

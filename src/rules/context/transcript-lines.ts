@@ -7,16 +7,16 @@ import type { PlacedMessage } from '../projection/places.ts'
 
 const version = 1
 
-/** The first line of a transcript. Times are Unix time in milliseconds. */
+/** A transcript's first line. Times are Unix time in milliseconds. */
 export interface SessionLine {
   readonly key: string
   readonly createdAt: number
   /** `provider/model`. */
   readonly model: string
-  /** Of a session: whose it is. */
+  /** Of a session: its parent. */
   readonly parent?: string
   readonly task?: string
-  /** Sessions above it, and one. */
+  /** Sessions above it, plus one. */
   readonly depth?: number
 }
 
@@ -25,7 +25,7 @@ export function sessionLine(session: SessionLine): TranscriptLine {
   return { text: JSON.stringify({ type: 'session', version, key, createdAt, model, ...rest }) }
 }
 
-/** A message whole. Its words, as another model would read them, are what it is found by. */
+/** A whole message, searchable by its words. */
 export function messageLine({ message, seq, step, turn }: PlacedMessage, at: number): TranscriptLine {
   const { role, content, ...rest } = message
   return {
@@ -34,14 +34,14 @@ export function messageLine({ message, seq, step, turn }: PlacedMessage, at: num
   }
 }
 
-/** What a message line of a transcript says; `undefined` for another line. */
+/** The message of a transcript line; `undefined` for another line. */
 export function messageOf(line: string): { readonly seq: number; readonly message: Message } | undefined {
   type Line = { readonly type: string; readonly at: number } & PlacedMessage & Message
   const { type, seq, at: _, turn: __, step: ___, ...message } = JSON.parse(line) as Line
   return type === 'message' ? { seq, message } : undefined
 }
 
-/** What stays behind of the turn that a holder keeps. */
+/** The summary of a turn that a holder keeps. */
 export interface SummaryLine {
   readonly style: 'structured' | 'paragraph'
   readonly status: SummaryStatus

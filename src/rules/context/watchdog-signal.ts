@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../world/json.ts'
 import { fingerprint } from '../../world/random.ts'
 
-/** A tool call that a model has asked for, as a watchdog sees it: before it runs. */
+/** A requested tool call, before it runs. */
 export interface ObservedCall {
   readonly name: string
   readonly arguments: JsonObject
@@ -9,16 +9,16 @@ export interface ObservedCall {
   readonly malformed?: string | undefined
 }
 
-/** What a signal has noticed. Under `enforce` a `critical` one ends the turn. */
+/** Under `enforce` a `critical` alert ends the turn. */
 export interface WatchdogAlert {
   readonly severity: 'warning' | 'critical'
-  /** One or two sentences, which the model may be told. */
+  /** One or two sentences, which the model may read. */
   readonly message: string
 }
 
 /**
- * A pattern in an agent's tool calls, in their order, over steps and turns. Pure: the same state and call give the same, and
- * the state is JSON that is kept in the World.
+ * Detects a pattern in an agent's tool calls, in order, over steps and turns. Pure: the same state and call give the
+ * same. The state is JSON that the World keeps.
  */
 export interface WatchdogSignal {
   readonly name: string
@@ -26,41 +26,39 @@ export interface WatchdogSignal {
   observe(state: Json, call: ObservedCall): { readonly state: Json; readonly alert?: WatchdogAlert | undefined }
 }
 
-/** Is that a signal, as far as can be seen? */
 export function isSignal(given: unknown): given is WatchdogSignal {
   const { name, initial, observe } = (given ?? {}) as Partial<WatchdogSignal>
   return typeof name === 'string' && name !== '' && initial !== undefined && typeof observe === 'function'
 }
 
-/** The watchdog's own signal: the same tool, so many times in a row, with the same arguments. */
+/** The built-in signal: the same tool with the same arguments, several times in a row. */
 export const repeatedToolCall = 'repeated-tool-call'
 
-/** How many calls in a row were the same. */
+/** A run of identical calls. */
 export type CallRun = {
   /** What they have in common. */
   readonly key: string
   readonly run: number
 }
 
-/** Nothing has been called: the next call is the first of its run, whatever the conversation says. */
+/** The next call is the first of its run, whatever the conversation has. */
 export const noRun: CallRun = { key: '', run: 0 }
 
-/** Longer texts are remembered by their length and a hash of 53 bits. */
+/** Longer keys are replaced by their length and a 53-bit hash. */
 const maxKeyChars = 64
 
-/** What identical calls have in common. A World keeps the keys of its objects sorted. */
+/** What identical calls have in common. A World keeps object keys sorted. */
 export function keyOfCall({ name, arguments: input, malformed }: ObservedCall): string {
   const text = `${name} ${malformed ?? JSON.stringify(input)}`
   return text.length > maxKeyChars ? `${name} ${text.length} ${fingerprint(text)}` : text
 }
 
-/** Are two calls identical? Values are compared literally. Most differ early, and their arguments may be long. */
+/** Are two calls identical? Most differ early, and arguments may be long. */
 export function isSameCall(one: ObservedCall, other: ObservedCall): boolean {
   if (one.name !== other.name || one.malformed !== other.malformed) return false
   return one.malformed !== undefined || isSameJson(one.arguments, other.arguments)
 }
 
-/** What is told of so many identical calls. */
 export function repeatedAlert(name: string, run: number): WatchdogAlert {
   const repeated = `${name} has been called ${run} times in a row with the same arguments.`
   const advice = 'Another identical call will not help: change the approach, or say what blocks you.'
