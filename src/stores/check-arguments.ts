@@ -6,11 +6,7 @@ import type { Batch, TranscriptLine } from './port.ts'
 
 const transcriptSuffix = '.jsonl'
 
-/**
- * The names in the key of a record.
- *
- * @throws `invalid-argument` for a key that could lead out of a folder, or that means another place on another system
- */
+/** The names in the key of a record. @throws `invalid-argument` for one that leads elsewhere, here or on another system */
 export function namesInKey(key: string): readonly string[] {
   const names = safeNames(key)
   if (names !== undefined) return names

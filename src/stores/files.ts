@@ -2,7 +2,6 @@ import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, stat
 import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Of a file that only its owner may read and write. */
 const privateMode = 0o600
 
 /**
@@ -71,7 +70,6 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }
 
-/** Does something with an open file, and closes it. */
 export async function using<T>(handle: FileHandle, act: (handle: FileHandle) => Promise<T>): Promise<T> {
   try {
     return await act(handle)

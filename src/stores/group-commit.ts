@@ -26,7 +26,6 @@ export class GroupCommit {
     return this.#atEndOfTurn(this.#texts, text)
   }
 
-  /** Resolves once everything committed or put before is written or refused. */
   settled(): Promise<void> {
     return this.#turn ?? Promise.resolve()
   }

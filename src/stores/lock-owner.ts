@@ -7,7 +7,6 @@ import { writePrivately } from './files.ts'
 
 /** Who has a world or a database open. The next opener's error names it. */
 export interface LockOwner {
-  /** The name it gave itself. */
   readonly holder: string
   readonly pid: number
   readonly host: string
@@ -17,12 +16,10 @@ export interface LockOwner {
 
 const here = lazily(() => ({ pid: process.pid, host: hostname() }))
 
-/** An owner in this process. */
 export function lockOwner(holder = 'a holder without a name'): LockOwner {
   return { holder, ...here(), since: new Date().toISOString() }
 }
 
-/** @param owner `undefined` where it left no readable note */
 export function lockedError(world: string, owner: LockOwner | undefined, place: string): EntiaError {
   const who = owner
     ? `${owner.holder} (process ${owner.pid} on ${owner.host}, since ${owner.since})`

@@ -11,7 +11,6 @@ export interface Write {
   readonly isBusy: boolean | undefined
 }
 
-/** A text that is kept beside the worlds of a root. */
 export interface KeptText {
   readonly key: string
   readonly text: string
@@ -45,17 +44,13 @@ export interface Transcripts {
 
 /** The worlds of one root, which lie together. Every call but those to its transcripts is synchronous. */
 export interface Database {
-  /** Where it lies, for error messages. */
   readonly place: string
   /** What they are doing has ended before the database is closed. */
   readonly transcripts: Transcripts
-  /** `undefined` for a world that has never been written. */
   head(world: string): JournalHead | undefined
-  /** Committed ticks of a world that are missing. */
   lostTicks(world: string): LostTicks | undefined
   /** Writes all or, if it throws, nothing. */
   write(writes: readonly Write[], texts: readonly KeptText[]): void
-  /** The world from its newest or its oldest snapshot on. */
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined
   text(key: string): string | undefined
   /** Removes what is kept of one world, texts and transcripts aside; `false` if that is nothing. */
@@ -68,10 +63,7 @@ export interface Database {
 export interface Medium {
   has(root: string): boolean
   roots(): readonly string[]
-  /**
-   * Makes the database if it is absent. Without an owner it is only read, and closed before anything else happens.
-   * @throws `world-locked`
-   */
+  /** Makes the database if absent. Without an owner it is only read, and closed at once. @throws `world-locked` */
   open(root: string, owner?: LockOwner): Database
   /** Names another owner of an open database in the errors of those who are refused. */
   passTo(root: string, owner: LockOwner): void

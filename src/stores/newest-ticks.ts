@@ -28,12 +28,10 @@ export class NewestTicks {
     this.#ticks = read(file)
   }
 
-  /** The newest tick of a world that is known here. */
   of(world: string): number | undefined {
     return this.#ticks.get(world)
   }
 
-  /** Notes what a commit has made durable. */
   note(world: string, tick: number): void {
     this.#ticks.delete(world)
     this.#ticks.set(world, tick)

@@ -11,7 +11,6 @@ export class OpenDatabase {
   readonly database: Database
   readonly #commits: GroupCommit
   readonly #worlds = new Map<string, OpenWorld>()
-  /** What is done with texts and transcripts. */
   readonly #work = new Set<Promise<unknown>>()
   #lastTranscriptWork: Promise<unknown> = Promise.resolve()
   readonly #onUnused: () => void
@@ -26,7 +25,6 @@ export class OpenDatabase {
     return this.#worlds.size > 0
   }
 
-  /** @throws `world-locked` */
   open(name: string, owner: LockOwner, { record = false }: OpenOptions): WorldJournal {
     this.assertFree(name)
     const onClosed = (): void => {
@@ -50,12 +48,10 @@ export class OpenDatabase {
     return this.#using(result)
   }
 
-  /** Resolves once the work on texts and transcripts that was under way at the call is done. */
   async quiet(): Promise<void> {
     await Promise.allSettled(this.#work)
   }
 
-  /** Resolves once everything committed or put before is written or refused. */
   settled(): Promise<void> {
     return this.#commits.settled()
   }
@@ -91,11 +87,9 @@ interface OpenWorldParts {
   readonly record: boolean
   readonly database: Database
   readonly commits: GroupCommit
-  /** Called once, when it is closed and its commits are done. */
   readonly onClosed: () => void
 }
 
-/** A world as its one owner has it open. */
 class OpenWorld implements WorldJournal {
   readonly name: string
   readonly owner: LockOwner

@@ -7,11 +7,7 @@ const loadHint = 'If an earlier commit of it was refused, load the world again a
 /** The largest tick that fits beside the id of a world. At a thousand ticks a second it is reached after 34 years. */
 const maxTick = 2 ** 40 - 1
 
-/**
- * The head of a world once a write is done: the one place that says which ticks may follow which.
- *
- * @throws `invalid-argument` when the write would leave a hole, or lies before what is there.
- */
+/** The head of a world after a write: the one place that says which ticks may follow. @throws `invalid-argument` */
 export function advance(head: JournalHead | undefined, write: Write): JournalHead {
   const { rows, snapshot, record } = write
   const start =
@@ -41,7 +37,6 @@ export function advance(head: JournalHead | undefined, write: Write): JournalHea
   }
 }
 
-/** Checks that no tick is missing. @throws `corrupt-journal` */
 export function assertContiguous(world: string, stored: StoredWorld, place: string): void {
   let tick = stored.snapshot.tick
   for (const row of stored.rows) {
@@ -62,12 +57,7 @@ function refused(write: Write, fact: string): EntiaError {
   return new EntiaError('invalid-argument', `The batch for the world '${world}' is refused: ${fact}.`, { world })
 }
 
-/**
- * Checks that an append leaves no gap behind the lines that are there.
- *
- * @param place where the transcript lies, for the message
- * @throws `invalid-argument`
- */
+/** Checks that an append leaves no gap behind the existing lines. @param place of the transcript, for the message */
 export function assertReached({ key, from }: Append, lineCount: number, place: string): void {
   if (from <= lineCount) return
   throw new EntiaError(
@@ -78,12 +68,7 @@ export function assertReached({ key, from }: Append, lineCount: number, place: s
   )
 }
 
-/**
- * Checks that an append repeats what is there.
- *
- * @param there the lines that are there from the place of its first line on
- * @throws `invalid-argument`
- */
+/** Checks that an append repeats existing lines. @param there those from the place of its first line on */
 export function assertRepeated({ key, lines, from }: Append, there: readonly string[], place: string): void {
   const other = lines.findIndex(({ text }, index) => index < there.length && text !== there[index])
   if (other === -1) return

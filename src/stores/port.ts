@@ -43,9 +43,8 @@ export interface WorldInfo {
   /** Tick of the newest snapshot or row. `undefined` where it cannot be read. */
   readonly tick: number | undefined
   /**
-   * Whether it had work in flight after its newest tick: effects that are pending, running or due, such as model calls,
-   * tool calls, approvals and sessions. Such a world goes on when a Runner opens it; the others wait for a message.
-   * `undefined` where it is not known: in worlds that cannot be read, or that an older version has written.
+   * Whether it had work in flight (effects pending, running or due) after its newest tick: it continues when a Runner opens
+   * it; the others wait for a message. `undefined` for unreadable worlds and those of an older version.
    */
   readonly isBusy?: boolean | undefined
   /** Bytes of all rows and snapshots kept; of the whole database where it cannot be read. */
@@ -121,28 +120,23 @@ export interface Store {
   open(world: string, options?: OpenOptions): Promise<WorldJournal>
   list(): Promise<readonly WorldInfo[]>
   /**
-   * Keeps a text beside a root world, under a key that is the root's own; what was under it is replaced. Resolves once
-   * it is durable. The world need not be there or open; while it is held by this store, the text shares a transaction
-   * with what is committed in the same turn. Its bytes are in no `sizeBytes`.
-   * @throws `invalid-argument` for an empty key and for text that is not well-formed, `world-locked` when the root is
-   * held elsewhere
+   * Keeps a text beside a root world under a key of the root's own, replacing the last. Resolves once it is durable. The
+   * world need not exist or be open; while this store holds it, the text shares a transaction with commits of the same turn.
+   * It counts in no `sizeBytes`.
+   * @throws `invalid-argument` for an empty key or text that is not well-formed, `world-locked` when the root is held
+   * elsewhere
    */
   putText(root: string, key: string, text: string): Promise<void>
-  /**
-   * The text as it was put before the call; `undefined` if none was.
-   * @throws `world-locked` when the root is held elsewhere
-   */
+  /** The text as put before the call. @throws `world-locked` when the root is held elsewhere */
   getText(root: string, key: string): Promise<string | undefined>
   /**
-   * Appends lines to a transcript, which is made with its first line. Resolves once they are durable, in the order of the
-   * calls. Lines that are there already are not written again, so an append whose end is not known can be repeated.
-   * If it rejects, nothing of it is there; if it never resolved, as in a crash, whole lines from its beginning may be
-   * there. The root world need not be there or open.
-   *
-   * @param key a relative path such as `agents/subagent-7/sessions/7.jsonl`: names with `/` between them, none of them
-   * `.` or `..` and without backslash, colon and NUL; the last one, and it alone, ends in `.jsonl`
-   * @param options `from`: the place of the first of these lines in the transcript, from 0
-   * @throws `invalid-argument` for such a key or line, for a gap, and for another text at a place than the one there;
+   * Appends lines to a transcript, made with its first line. Resolves once they are durable, in order of the calls. Lines
+   * that exist are not written again, so an append can be repeated. If it rejects, nothing is written; after a crash, whole
+   * lines from its beginning may be. The root world need not exist or be open.
+   * @param key a relative path such as `agents/subagent-7/sessions/7.jsonl`: names joined by `/`, none `.` or `..`, without
+   * backslash, colon and NUL; only the last one ends in `.jsonl`
+   * @param options `from`: the place of the first of these lines, from 0
+   * @throws `invalid-argument` for such a key or line, for a gap, and for a text that differs from the one there;
    * `store-failed`; `world-locked` when the root is held elsewhere
    */
   appendTranscript(
@@ -152,19 +146,16 @@ export interface Store {
     options: { readonly from: number },
   ): Promise<void>
   /**
-   * All lines of a transcript that were appended before the call; `undefined` if there are none. A last line without its
-   * end, which a crash has left, counts as not there.
+   * All lines appended to a transcript before the call. A last line without its end, left by a crash, does not count.
    * @throws `invalid-argument`, `store-failed`, `world-locked` when the root is held elsewhere
    */
   transcript(root: string, key: string): Promise<readonly string[] | undefined>
   /**
-   * The lines of these transcripts that have a word of the query in what is searchable of them; those with more and with
-   * rarer words come first, ties by key and index. Case and accents make no difference. Where a script puts no blanks
-   * between words, each two letters that stand side by side are one. The query is plain text: nothing
-   * in it is an operator or an error, its first 64 words count, and without any it finds nothing.
-   *
-   * @param options `limit`: most lines to give, at least 1
-   * @throws `invalid-argument` for a key or a limit, `store-failed`, `world-locked` when the root is held elsewhere
+   * The lines of these transcripts with a word of the query; more and rarer words first, ties by key and index. Case and
+   * accents make no difference. Where a script puts no blanks between words, each two adjacent letters are one. The query is
+   * plain text without operators; its first 64 words count.
+   * @param options `limit`: most lines, at least 1
+   * @throws `invalid-argument`, `store-failed`, `world-locked` when the root is held elsewhere
    */
   searchTranscript(
     root: string,

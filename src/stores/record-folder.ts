@@ -62,7 +62,6 @@ export class RecordFolder implements Records {
     }
   }
 
-  /** Every place on the way from the folder down, the last one included. */
   #placesOn(names: readonly string[]): readonly string[] {
     return names.map((_, index) => join(this.#folder, ...names.slice(0, index + 1)))
   }

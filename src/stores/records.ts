@@ -2,7 +2,6 @@ import { EntiaError } from '../world/entia-error.ts'
 import { namesInKey } from './check-arguments.ts'
 import type { Store } from './port.ts'
 
-/** Which part of a record is read. */
 export interface RecordRange {
   /** Byte to begin at; within a character, the next whole one. @default 0 */
   readonly offset?: number | undefined
@@ -10,7 +9,6 @@ export interface RecordRange {
   readonly maxBytes?: number | undefined
 }
 
-/** A part of a record, in whole characters. */
 export interface RecordPart {
   readonly text: string
   /** Byte at which the next part begins; null at the end. */
@@ -22,9 +20,7 @@ export interface RecordPart {
 /**
  * Where the results of sessions are kept as UTF-8. A key is a relative path with `/`, such as
  * `scratchbook/records/subagent/subagent_0f…`.
- *
- * Rejects with `invalid-argument` for a key that is no such path or a range that is none, and as its store or file
- * system does: `store-failed`, `world-locked` …
+ * Rejects with `invalid-argument` for any other key or range, and with its store's errors: `store-failed`, `world-locked` …
  */
 export interface Records {
   /**
@@ -36,7 +32,6 @@ export interface Records {
   get(key: string, range?: RecordRange): Promise<RecordPart | undefined>
 }
 
-/** Where the texts of records lie as a whole. */
 interface Texts {
   put(key: string, text: string): Promise<void> | void
   get(key: string): Promise<string | undefined> | string | undefined
@@ -69,11 +64,7 @@ export function storeRecords(store: Store, root: string): Records {
 /** A character of UTF-8 has no more. */
 const maxCharacterBytes = 4
 
-/**
- * Reads a part of a record of which `read` gives the bytes between two places.
- *
- * @throws `invalid-argument` for a range that is none
- */
+/** Reads a part of a record. @param read returns the bytes between two places @throws `invalid-argument` */
 export async function readPart(
   range: RecordRange,
   sizeBytes: number,
@@ -94,7 +85,6 @@ export async function readPart(
   return { text: bytes.toString('utf8', begin, end), nextOffset: next < sizeBytes ? next : null, sizeBytes }
 }
 
-/** @throws `invalid-argument` */
 function checkedRange({ offset = 0, maxBytes = Infinity, ...rest }: RecordRange): {
   readonly offset: number
   readonly maxBytes: number

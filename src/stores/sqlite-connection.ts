@@ -6,11 +6,9 @@ import { createPrivately } from './files.ts'
 import { lockedError, readLockFile } from './lock-owner.ts'
 import { applicationId, newPageSizeBytes, newSchema, schemaSteps, schemaVersion } from './sqlite-schema.ts'
 
-/** What a connection is made with. */
 export interface ConnectionOptions {
   /** Path of the database without its suffix. */
   readonly path: string
-  /** The root world that the database is for. */
   readonly root: string
   readonly synchronous: 'full' | 'normal'
   readonly maxSizeBytes: number | undefined
@@ -23,7 +21,6 @@ const lockTimeoutMs = 50
 
 /**
  * Opens a root world's database and takes its lock, which the operating system frees when this process ends.
- *
  * @throws `world-locked`, `newer-version`, `corrupt-journal`, `store-failed`; `config-invalid` for a database that is
  * another program's
  */
@@ -74,16 +71,12 @@ const busy = 5
 const corrupt = 11
 const notADatabase = 26
 
-/** SQLite's primary result code. */
 function errorNumber(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff
 }
 
-/**
- * Has a new database logged ahead from its first byte: its tables would otherwise be written twice, and synced each time.
- * Its header is synced here, and the rest with the first commit.
- */
+/** Logs a new database ahead from its first byte, so that its tables are not written and synced twice. Syncs its header. */
 function beginNew(db: DatabaseSync): void {
   db.exec(`PRAGMA page_size = ${newPageSizeBytes}; PRAGMA journal_mode = MEMORY`)
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = off')

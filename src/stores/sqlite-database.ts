@@ -10,7 +10,6 @@ import { damaged, explained, inTransaction } from './sqlite-connection.ts'
 import { TranscriptFolder } from './transcript-folder.ts'
 import { TranscriptIndex } from './transcript-index.ts'
 
-/** Where a root world's parts lie. */
 export interface DatabasePlace {
   readonly root: string
   readonly file: string

@@ -10,7 +10,6 @@ import type { Database, Medium } from './medium.ts'
 import { connect, explained } from './sqlite-connection.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
-/** Where and how databases are written. */
 export interface SqliteMediumOptions {
   readonly folder: string
   /** Holds the folders of transcripts. @default `folder` */

@@ -3,7 +3,6 @@ import { EntiaError } from '../world/entia-error.ts'
 import { storeOnDemand } from './store-on-demand.ts'
 import type { Store } from './port.ts'
 
-/** Where and how a SQLite store writes. */
 export interface SqliteStoreOptions {
   /** Holds one database a root world. Made, for its owner alone, when the first world is opened. */
   readonly folder: string
@@ -18,14 +17,12 @@ export interface SqliteStoreOptions {
    */
   readonly synchronous?: 'full' | 'normal' | undefined
   /**
-   * How large one root world's database may grow, the index of its transcripts included. A commit beyond it rejects with
-   * `store-failed`.
-   * @default undefined: no limit
+   * Largest size of a root world's database, with the index of its transcripts. A larger commit rejects with `store-failed`.
+   * @default no limit
    */
   readonly maxSizeBytes?: number | undefined
 }
 
-/** Defaults of a SQLite store. */
 export const sqliteStoreDefaults = { synchronous: 'full' } as const
 
 const optionsSchema = () =>
@@ -36,11 +33,7 @@ const optionsSchema = () =>
     maxSizeBytes: z.int().positive().optional(),
   })
 
-/**
- * A store in a folder, on Node's own SQLite, which is loaded at first use.
- *
- * @throws `config-invalid`
- */
+/** A store in a folder, on Node's own SQLite, which is loaded at first use. @throws `config-invalid` */
 export function sqliteStore(options: SqliteStoreOptions): Store {
   const checked = optionsSchema().safeParse(options)
   if (checked.success) {

@@ -79,7 +79,6 @@ export class TranscriptFolder implements Transcripts {
     })
   }
 
-  /** Those of the lines that are there. */
   async #read(found: readonly FoundLine[]): Promise<readonly TranscriptHit[]> {
     const hits: TranscriptHit[] = []
     for (const { key, line, startByte, sizeBytes } of found) {
@@ -91,7 +90,6 @@ export class TranscriptFolder implements Transcripts {
     return hits
   }
 
-  /** @throws `invalid-argument` */
   async #join(file: string, append: Append, known: Reach): Promise<Junction> {
     const junction = await whereThere(file, async (handle) => {
       const there = await measured(handle, known)
@@ -202,7 +200,6 @@ async function whereThere<T>(file: string, act: (handle: FileHandle) => Promise<
 
 /**
  * How far an open transcript goes. What stands behind its last line break was left by a crash, and counts for nothing.
- *
  * @param known how far it was, so that what stands before that is not read again; of a file that is shorter by now, or
  * has no line ending there, all is read
  */
@@ -220,7 +217,6 @@ async function measured(file: FileHandle, known: Reach): Promise<Reach> {
   return { lines, bytes }
 }
 
-/** The last lines of a transcript, read from its end. */
 async function lastLines(file: FileHandle, { bytes }: Reach, count: number): Promise<readonly string[]> {
   if (count === 0) return []
   for (let sizeBytes = Math.min(chunkBytes, bytes); ; sizeBytes = Math.min(4 * sizeBytes, bytes)) {
@@ -231,13 +227,11 @@ async function lastLines(file: FileHandle, { bytes }: Reach, count: number): Pro
   }
 }
 
-/** All whole lines of a text. */
 function linesIn(text: Buffer): readonly string[] {
   const end = text.lastIndexOf(lineBreak)
   return end === -1 ? [] : text.toString('utf8', 0, end).split('\n')
 }
 
-/** One line by its place; `undefined` if no line ends there. */
 async function lineAt(file: FileHandle, startByte: number, sizeBytes: number): Promise<string | undefined> {
   const text = await readBytes(file, startByte, sizeBytes + 1)
   return text.indexOf(lineBreak) === sizeBytes ? text.toString('utf8', 0, sizeBytes) : undefined
@@ -255,7 +249,6 @@ async function extended(file: FileHandle, there: Reach, texts: readonly string[]
   return { lines: there.lines + texts.length, bytes: there.bytes + bytes.length }
 }
 
-/** So many bytes, or fewer at the end of the file. */
 async function readBytes(file: FileHandle, at: number, sizeBytes: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(sizeBytes), 0, sizeBytes, at)
   return buffer.subarray(0, bytesRead)

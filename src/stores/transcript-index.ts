@@ -10,7 +10,6 @@ export interface Reach {
   readonly bytes: number
 }
 
-/** A line that a search is to find. */
 export interface IndexedLine {
   readonly line: number
   readonly startByte: number
@@ -32,10 +31,7 @@ export class TranscriptIndex {
   readonly #place: string
   readonly #statements: ReturnType<typeof prepare>
 
-  /**
-   * @param place where it lies, for error messages
-   * @param hasFullText whether this SQLite has full-text search
-   */
+  /** @param place for error messages @param hasFullText whether this SQLite has full-text search */
   constructor(db: DatabaseSync, place: string, hasFullText = hasFts5(db)) {
     this.#db = db
     this.#place = place
@@ -55,7 +51,6 @@ export class TranscriptIndex {
 
   /**
    * Notes what an append is about to do.
-   *
    * @param there how far the transcript is; what is known of lines behind that is forgotten, since they are not there
    * @param lines those that are known already stay as they are
    */
@@ -113,7 +108,6 @@ export class TranscriptIndex {
   }
 }
 
-/** An index that lies in memory. */
 export function memoryTranscriptIndex(): TranscriptIndex {
   const db = new DatabaseSync(':memory:')
   return new TranscriptIndex(db, 'memory')

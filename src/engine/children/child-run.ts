@@ -19,7 +19,6 @@ import type { TextSoFar } from '../loop/texts-so-far.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import type { Input } from '../../world/input.ts'
 
-/** How a session's World has ended. */
 export type SessionEndData = DeepReadonly<(typeof SessionEnd)['schema']['_output']>
 
 /** A child's Runner, as its parent drives it. */
@@ -29,39 +28,30 @@ export interface ChildRunner {
     post(input: StandardInput, options?: { readonly id?: string }): Promise<unknown>
     textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined
   }
-  /** Writes the world down before it is driven. */
+  /** Saves the world before its first tick. */
   readonly prepare: () => Promise<void>
-  /** Starts the Runner with these as its first inputs. */
   readonly start: (first: readonly Input[]) => Promise<void>
-  /** Takes a user's answer, if this world or one below has asked. */
   readonly answer: (input: AnswerInput) => Promise<boolean>
   /** Stops; with an input for one last tick, for good. */
   readonly end: (last?: Input) => Promise<void>
-  /** What an agent and its sessions have used. */
   readonly usageOf: (agent: Entity) => SessionUsage
 }
 
-/** What a session's agent may spend: an input to its World. */
 export type Grant = Omit<InputOf<'granted'>, 'id' | 'kind'>
 
-/** A user's answer to an approval. */
 export type AnswerInput = Extract<StandardInput, { readonly kind: 'answer' }>
 
-/** What connects the Runner of a child to its run. */
 export interface ChildTies {
   /** Absent: it runs without one, as a query does. */
   readonly slot: SessionSlot | undefined
-  /** Of a subtask: asks its caller's world before each model call; resolves with why it may not begin, if it may not. */
+  /** Of a subtask: asks the caller's budget before each model call. Resolves with a refusal, if there is one. */
   readonly mayCall: (() => Promise<Failure | undefined>) | undefined
-  /** Called after each tick, once it is committed. */
   readonly committed: () => void
-  /** Called when the Runner fails. */
   readonly failed: (error: Error) => void
 }
 
-/** What connects the Runner of a child to that of its parent. */
 export interface Lineage extends ChildTies {
-  /** The root world, in whose database all worlds below it lie. */
+  /** The root world, whose database has all worlds below it. */
   readonly root: string
   /** Ids of the sessions above and its own, outermost first. */
   readonly path: readonly string[]
@@ -69,10 +59,8 @@ export interface Lineage extends ChildTies {
   readonly listeners: Listeners
 }
 
-/** Makes a Runner for a World that is open. */
 export type MakeChildRunner = (ties: ChildTies) => ChildRunner
 
-/** What a session's agent was last asked with. */
 export interface Transcript {
   readonly systemPrompt: string
   readonly messages: readonly Message[]
@@ -81,7 +69,6 @@ export interface Transcript {
 interface ChildRunOptions {
   /** Given back while the child only waits. */
   readonly slot?: SessionSlot
-  /** Asked before each call of its model. */
   readonly mayCall?: (run: ChildRun) => Promise<Failure | undefined>
 }
 
@@ -91,7 +78,6 @@ export class ChildRun {
   readonly world: World
   readonly #runner: ChildRunner
   readonly #slot: SessionSlot | undefined
-  /** What had been used before this run. */
   readonly #usedBefore: SessionUsage
   readonly #ended: Promise<SessionEndData>
   #settle: ((end: SessionEndData) => void) | undefined
@@ -121,16 +107,11 @@ export class ChildRun {
     this.#usedBefore = this.usage
   }
 
-  /** Saves the World before its first tick. */
   async prepare(): Promise<void> {
     await this.#runner.prepare()
   }
 
-  /**
-   * Drives the World.
-   *
-   * @param granted what the agent may spend, in all or on a question. A World that has it already does not get it again
-   */
+  /** Drives the World. @param granted the agent's budget, in all or for one question; entered once */
   async start(granted?: Grant): Promise<void> {
     try {
       await this.#runner.start(
@@ -146,7 +127,6 @@ export class ChildRun {
     return this.world.get(this.agent, LastQuestion)?.id === question
   }
 
-  /** What the agent has used on a question since it was put. */
   usedOn(question: string): SessionUsage | undefined {
     const asked = this.world.get(this.agent, LastQuestion)
     return asked?.id === question ? usageSince(asked.usedBefore, this.usage) : undefined
@@ -158,18 +138,16 @@ export class ChildRun {
     await this.#runner.runner.post({ kind: 'message', agent: this.agent, message }, { id })
   }
 
-  /** Cancels the agent's turn. */
   async abandon(): Promise<void> {
     await this.#runner.runner.post({ kind: 'cancel', agent: this.agent })
   }
 
-  /** Passes a user's answer on to the World that has asked: this one, or one below. False: neither has. */
+  /** Passes a user's answer to the World that asked: this one or one below. False: none did. */
   async answer(input: AnswerInput): Promise<boolean> {
     await this.#started.promise
     return !this.#isStopped && !this.#hasFailed && (await this.#runner.answer(input))
   }
 
-  /** Resolves once the session has ended, or its Runner has failed. */
   ended(): Promise<SessionEndData> {
     // An end from before the question does not count.
     this.#isAwaited = true
@@ -198,12 +176,10 @@ export class ChildRun {
     return this.#runner.usageOf(this.agent)
   }
 
-  /** What it has used since this run began. */
   get usedInRun(): SessionUsage {
     return usageSince(this.#usedBefore, this.usage)
   }
 
-  /** What the model of an agent has written so far, in this World or in that of a session below. */
   textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined {
     return this.#runner.runner.textSoFar(agent, path)
   }
@@ -212,12 +188,10 @@ export class ChildRun {
     return transcriptOf(this.world)
   }
 
-  /** Stops all work and closes the World, which can go on from there. */
   stop(): Promise<void> {
     return this.#end()
   }
 
-  /** Stops all work. Sessions below it end as cancelled. */
   cancel(reason: string): Promise<void> {
     return this.#end({ kind: 'session-stopped', reason })
   }
@@ -238,12 +212,10 @@ export class ChildRun {
   }
 }
 
-/** The agent of a session's World. */
 export function agentOf(world: World): Entity {
   return world.entitiesWith(Ancestry)[0] as Entity
 }
 
-/** What the agent of a session's World was last asked with. */
 export function transcriptOf(world: World): Transcript {
   const agent = agentOf(world)
   return { systemPrompt: systemText(world, agent), messages: [...(world.get(agent, Conversation) ?? [])] }

@@ -32,13 +32,11 @@ import { recordHolder } from '../../rules/delegation/record-holder.ts'
 import type { Catalogue } from './port.ts'
 import { AgentTranscript } from '../../../components/context/agent-transcript.ts'
 
-/** What the World of a session is made from. */
 export interface ChildParts {
   readonly session: Pick<SubagentSessionData, 'denied' | 'prompt' | 'sessionId'> & { readonly kind: WorldKind }
   /** The sessions above, outermost first. */
   readonly above: readonly { readonly kind: WorldKind; readonly sessionId: string }[]
   readonly blueprint: BlueprintData
-  /** Of a subtask: who keeps account of what it spends. */
   readonly budgetOwner?: BudgetOwner | undefined
   /** Of a fork: what it shares with its parent. */
   readonly history: readonly Message[]
@@ -110,7 +108,6 @@ function fresh(value: unknown): Json {
   return canonical(value, () => 'a part of a session')
 }
 
-/** What a session's agent is given. */
 interface InstalledParts {
   readonly tools: readonly ToolDeclaration[]
   readonly skills: readonly Skill[]
@@ -148,11 +145,9 @@ function installedParts(blueprint: BlueprintData, catalogue: Catalogue): Install
 
 /** The agent whose budget a subtask spends from. */
 export interface BudgetOwner {
-  /** Under which it spends; absent: none. */
   readonly ceilings: CeilingsData | undefined
 }
 
-/** An agent as the budget owner of its subtasks; `undefined` if it has no budget. */
 export function budgetOwnerOf(world: World, agent: Entity): BudgetOwner | undefined {
   const ceilings = world.get(agent, Ceilings)
   return ceilings !== undefined || world.has(agent, Context) ? { ceilings } : undefined
@@ -167,16 +162,13 @@ function spendFor(world: World, agent: Entity, { ceilings }: BudgetOwner): void 
   world.add(agent, Ceilings({ onUnpriced: ceilings.onUnpriced }))
 }
 
-/** What a holder is made from. */
 export interface HolderParts {
   readonly sessionId: string
   readonly task: string
   readonly llm: LlmData
-  /** The sessions above, outermost first. */
   readonly above: ChildParts['above']
   /** The turn, from the message that opened it. */
   readonly seed: readonly Message[]
-  /** Of the agent whose turn it is. */
   readonly archival: ArchivalData | undefined
   readonly facts: HostFactsData
   readonly systems: readonly System[]

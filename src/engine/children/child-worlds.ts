@@ -17,29 +17,24 @@ import { withStandard } from '../loop/with-standard.ts'
 import type { ChildRunner, ChildTies, MakeChildRunner } from './child-run.ts'
 import { joinTree, treeOf, type WorldTree } from './world-tree.ts'
 
-/** Makes a Runner for the World of a child. */
 export type MakeRunner = (world: World, ties: ChildTies, held: HeldWorld) => ChildRunner
 
-/** Where the Worlds of children come from. */
 export interface ChildWorldsParts {
   /** The parent's: children have its systems and its components. */
   readonly world: World
   readonly host: Host
   readonly store: Store | undefined
   readonly root: string
-  /** Keep all ticks, as of the parent's world. */
   readonly record: boolean | undefined
   readonly makeRunner: MakeRunner
 }
 
-/** What a child is begun from. */
 export interface Beginning {
   readonly session: Pick<SubagentSessionData, 'denied' | 'resumedFrom' | 'sessionId'> & {
     readonly kind: WorldKind
     /** Absent: only its beginning is left. */
     readonly prompt: string | undefined
   }
-  /** The parent. */
   readonly agent: Entity
   readonly blueprint: BlueprintData
   readonly budgetOwner?: BudgetOwner | undefined
@@ -64,9 +59,7 @@ export class ChildWorlds {
     this.#tree = treeOf(parts.world)
   }
 
-  /**
-   * A Runner for a new child, or for one that continues another from where it was left. A string: what the Host lacks.
-   */
+  /** A Runner for a new child, or for one that continues another. A string says what the Host lacks. */
   async begin(beginning: Beginning): Promise<MakeChildRunner | string> {
     const { session } = beginning
     const { sessionId, resumedFrom } = session
@@ -77,7 +70,6 @@ export class ChildWorlds {
     return (ties) => this.#runner(made.world, ties, { journal })
   }
 
-  /** A Runner for a child whose World exists already; `undefined` if it does not. */
   async goOn(sessionId: string): Promise<MakeChildRunner | undefined> {
     const { store, root, record } = this.#parts
     if (store === undefined) {
@@ -106,7 +98,6 @@ export class ChildWorlds {
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
   }
 
-  /** A World as it was last committed, for reading. */
   async look(sessionId: string): Promise<World | undefined> {
     return this.#inMemory(sessionId) ?? (await this.#stored(sessionId))
   }
@@ -141,7 +132,6 @@ export class ChildWorlds {
     }
   }
 
-  /** Removes the World of a holder, if it is there. */
   async remove(sessionId: string): Promise<void> {
     const { host, store } = this.#parts
     this.#tree.holders.delete(sessionId)
@@ -166,14 +156,12 @@ export class ChildWorlds {
     return this.#parts.makeRunner(world, ties, held)
   }
 
-  /** What the World of a child has of its parent's and of the Host. */
   #inherited(agent: Entity): Pick<HolderParts, 'above' | 'facts' | 'systems'> {
     const { host, store, world } = this.#parts
     const above = world.get(agent, Ancestry)?.sessions ?? []
     return { above, facts: host.facts(store !== undefined), systems: world.systems }
   }
 
-  /** What the World of a child is restored with. */
   get #known(): { readonly systems: readonly System[]; readonly components: Iterable<Component> } {
     const { core, systems } = this.#parts.world
     return { systems, components: withStandard(core.tokens.values()) }
@@ -186,7 +174,6 @@ export class ChildWorlds {
     return childWorld({ ...beginning, ...this.#inherited(agent), session: { ...session, prompt }, catalogue })
   }
 
-  /** A copy of another session's World, under the name of the one that goes on with it. */
   async #copy(from: string, { agent, blueprint, session }: Beginning): Promise<{ readonly world: World } | undefined> {
     try {
       const world = await this.#stored(from, session.sessionId)

@@ -17,14 +17,11 @@ import { recordsFor } from './session-records.ts'
 import { SessionReports } from './session-reports.ts'
 import { TranscriptPlace, treeOf, type WorldTree } from './world-tree.ts'
 
-/** What the children of a Runner's world are run with. */
 export interface ChildrenParts {
   readonly world: World
   readonly host: Host
   readonly store: Store | undefined
-  /** Keep all ticks of all worlds. */
   readonly record: boolean | undefined
-  /** The root world of the tree. */
   readonly root: string
   readonly makeRunner: MakeRunner
   readonly enter: Enter
@@ -40,14 +37,13 @@ interface ChildFacts {
 /** Makes the keys of sessions in a pool unique in the process, whatever the names of worlds. */
 let trees = 0
 
-/** The children of one world, sessions and subtasks, as they are run: their Worlds, their locks, and the sessions' slots. */
+/** The children of one world, sessions and subtasks: their Worlds, locks and slots. */
 export class Children {
   readonly world: World
   readonly host: Host
   readonly records: Records
   /** Longest text of a session that the world has to keep, in bytes. Absent: the records outlive the Runner. */
   readonly maxKeptBytes: number | undefined
-  /** All ticks of all worlds are kept. */
   readonly isRecorded: boolean
   readonly worlds: ChildWorlds
   readonly transcripts: TranscriptPlace
@@ -93,7 +89,6 @@ export class Children {
     }
   }
 
-  /** Does something while a World is locked. */
   async locked<T>(worldId: string, work: () => Promise<T>): Promise<T> {
     const unlock = await this.lock(worldId)
     try {
@@ -108,7 +103,6 @@ export class Children {
     return this.#locks > 0
   }
 
-  /** Resolves once none is. */
   async stopped(): Promise<void> {
     while (this.#locks > 0) await this.#change.promise
   }
@@ -124,7 +118,6 @@ export class Children {
     this.#expected.add(worldId)
   }
 
-  /** A child's World is driven from now on. */
   track(run: ChildRun, { isKept, session }: ChildFacts): void {
     const { name } = run.world
     this.#driven.set(name, { run, ...(isKept && { isKept }), ...(session !== undefined && { session }) })
@@ -133,7 +126,6 @@ export class Children {
     this.#changed()
   }
 
-  /** A child is no longer driven, or will not be. */
   rest(worldId: string): void {
     const child = this.#driven.get(worldId)
     if (child?.isKept === true) this.worlds.keep(worldId, child.run.world)
@@ -148,15 +140,11 @@ export class Children {
     return this.#driven.get(worldId)?.run
   }
 
-  /** The sessions that are driven. */
   get live(): readonly ChildRun[] {
     return [...this.#driven.values()].filter(({ session }) => session !== undefined).map(({ run }) => run)
   }
 
-  /**
-   * Passes a user's answer to the World below that has asked. Waits for Worlds that are not driven again yet after a restart.
-   * False: none has asked.
-   */
+  /** Passes a user's answer to the World below that asked, once all are driven again. False: none did. */
   async answer(input: AnswerInput): Promise<boolean> {
     const change = this.#change.promise
     const isComplete = this.#expected.size === 0
@@ -166,7 +154,6 @@ export class Children {
     return this.answer(input)
   }
 
-  /** What a session's agent was last asked with; `undefined` if its World does not exist. */
   async transcript(sessionId: string): Promise<Transcript | undefined> {
     for (;;) {
       const run = this.driven(sessionId)
@@ -181,7 +168,6 @@ export class Children {
     })
   }
 
-  /** A session's place in the pool. */
   slot(sessionId: string): SessionSlot {
     let slot = this.#slots.get(sessionId)
     if (slot === undefined) {
@@ -191,29 +177,23 @@ export class Children {
     return slot
   }
 
-  /** How many wait ahead of a session for a first slot. */
   queuePosition(sessionId: string): number | undefined {
     return this.#slots.get(sessionId)?.position
   }
 
-  /** Frees a session's slot, or its place in the queue. */
   leavePool(sessionId: string): void {
     this.#slots.get(sessionId)?.leave()
     this.#slots.delete(sessionId)
   }
 
-  /** Enters what was learned of a child. False: it is committed later, with the last tick of a Runner that stops. */
+  /** Enters a report on a child. False: the last tick of a stopping Runner commits it. */
   async enter(input: StandardInput): Promise<boolean> {
     const committed = this.#enter(canonical(input, () => 'an input') as Input)
     await committed
     return committed !== undefined
   }
 
-  /**
-   * Enters what a session has spent whose outcome is not taken.
-   *
-   * @param asker of a question that was called off
-   */
+  /** Enters what a session has spent whose outcome is dropped. @param asker of a cancelled question */
   spent(session: Entity, usage: SessionUsage, asker?: Entity): void {
     const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
     // A Runner that has failed reports that itself.
@@ -226,7 +206,6 @@ export class Children {
   }
 }
 
-/** Has this world asked what a user answers? */
 export function hasAsked(world: World, { approval }: AnswerInput): boolean {
   return world.entitiesWith(Approval).some((asked) => world.read(asked, Approval).id === approval)
 }

@@ -8,21 +8,19 @@ import type { World } from '../../world/world.ts'
 import type { EventsByType } from '../loop/events.ts'
 import type { Listeners } from '../loop/listeners.ts'
 
-/** A session that was launched. */
 export interface Launched {
   readonly session: Entity
   readonly sessionId: string
   readonly sequence: number
 }
 
-/** Lets programs wait until what they have asked of a world is done: sessions, questions, subtasks, summaries. */
+/** Lets programs wait for what they have requested of a world: sessions, questions, subtasks, summaries. */
 export class Completions {
   /** Questions that programs are about to ask, by session. */
   readonly asking = new Map<string, string>()
   /** Sessions and questions whose results programs are about to collect. */
   readonly collecting = new Set<string>()
   readonly #waiting = new Map<string, PromiseWithResolvers<unknown>>()
-  /** Resolves once the input is committed. */
   readonly post: (input: StandardInput) => Promise<unknown>
   readonly #world: World
   #requests = 0
@@ -52,27 +50,19 @@ export class Completions {
     return `program-${this.#world.tick}-${++this.#requests}`
   }
 
-  /** Launches a session. @throws what the launch is refused with */
   launch(input: (correlationId: string) => StandardInput): Promise<Launched> {
     return this.#ask('launch', input)
   }
 
-  /** @throws what it is refused with */
   summary(input: (request: string) => StandardInput): Promise<SummaryResult> {
     return this.#ask('summary', input)
   }
 
-  /** @throws what it is refused with */
   subtask(input: (request: string) => StandardInput): Promise<SubtaskResult> {
     return this.#ask('subtask', input)
   }
 
-  /**
-   * Asks for what is done at once.
-   *
-   * @param details of the error
-   * @throws what it is refused with
-   */
+  /** Requests what is done at once. @param details of the error @throws what it is refused with */
   async once(input: (request: string) => StandardInput, details: Record<string, unknown>): Promise<void> {
     await this.#post(this.requestId(), input, details)
   }
@@ -85,12 +75,10 @@ export class Completions {
     return this.#next(`query ${query}`)
   }
 
-  /** Forgets a question that was refused. */
   forget(query: string): void {
     this.#waiting.delete(`query ${query}`)
   }
 
-  /** Rejects everything that is still waited for. */
   close(world: string): void {
     const error = new EntiaError('world-driven', `The Runner of world '${world}' ended before this was known.`)
     for (const { reject } of this.#waiting.values()) reject(error)

@@ -37,11 +37,7 @@ export function isChildEffect(kind: string): kind is ChildEffectKind {
   return Object.hasOwn(kinds, kind)
 }
 
-/**
- * How an effect is done that is about other worlds.
- *
- * @param lineage what ties the world to its parent, where it has one
- */
+/** Does an effect that is about other worlds. @param lineage ties to the parent's world, if there is one */
 export function childKind(kind: ChildEffectKind, children: Children, lineage: Lineage | undefined): EffectKind {
   const make: MakeKind = kinds[kind]
   return make(children, lineage)
@@ -52,13 +48,11 @@ export function hasUntold({ core: { state } }: World): boolean {
   return [SubagentSession, SubtaskAccount].some((token) => state.entitiesWith(token).length > 0)
 }
 
-/** Enters what children had spent whose process ended before it could enter that. */
 export function tellUntold(children: Children): void {
   tellUntoldSubtasks(children)
   for (const session of children.world.entitiesWith(SubagentSession)) enterUnknownSpending(children, session)
 }
 
-/** Texts that are read back from the records, a part of at most so many bytes. */
 function recordEffect(children: Children): EffectKind {
   return {
     prepare(world, effect) {
@@ -105,7 +99,7 @@ function slotEffect(_: Children, lineage: Lineage | undefined): EffectKind {
   }
 }
 
-/** Leave for the next call of a subtask's model, from the world whose budget it spends. */
+/** Permission for the next model call of a subtask, from the world whose budget it spends. */
 function allowanceEffect(_: Children, lineage: Lineage | undefined): EffectKind {
   return {
     isWaiting: true,

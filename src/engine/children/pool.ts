@@ -4,22 +4,19 @@ import { oneOf, refuseMisfit, text } from '../../world/option-shapes.ts'
 import { Slots } from '../effects/slots.ts'
 
 export interface SessionPoolOptions {
-  /** Most sessions that hold a slot at once. A whole number of 1 or more. @default 5 */
+  /** Most sessions that hold a slot at once, an integer ≥ 1. @default 5 */
   readonly cap?: number | undefined
 }
 
-/** Defaults of a session pool. */
 export const sessionPoolDefaults = { cap: 5 } as const
 
-/** One entering of a session, until it leaves. */
 interface Visit {
   readonly place: 'first' | 'return'
   hasSlot: boolean
-  /** Gives the slot back, or leaves the line. */
   leave: () => void
 }
 
-/** Who may run: at most `cap` sessions at once, in order of arrival. Sessions of any number of worlds share one. */
+/** Lets at most `cap` sessions run at once, in order of arrival. Sessions of any number of worlds share one. */
 export class SessionPool {
   readonly cap: number
   /** In order of arrival. */
@@ -33,17 +30,14 @@ export class SessionPool {
     this.#slots = new Slots(this.cap)
   }
 
-  /** Sessions that hold a slot. */
   get running(): number {
     return this.#slots.running
   }
 
   /**
-   * Waits for a slot. Resolves with true once the session has it, with false if it leaves the line before.
-   *
-   * @param sessionId any text that no other session in this pool has
-   * @param place `first`: behind all. `return`: the session had a slot before, which it gave back or lost in a restart;
-   * it goes ahead of all that never had one, behind those that return already
+   * Waits for a slot. Resolves with true once the session has it, with false if it leaves the queue before.
+   * @param sessionId unique in this pool
+   * @param place `return`: the session had a slot before; it goes ahead of all that never had one, behind others that return
    * @throws `invalid-argument`, also if the session holds a slot or waits for one
    */
   enter(sessionId: string, place: 'first' | 'return'): Promise<boolean> {
@@ -84,7 +78,7 @@ export class SessionPool {
     return ahead
   }
 
-  /** Gives the slot back, or leaves the line: those behind move up at once. Does nothing for a session in neither. */
+  /** Gives the slot back, or leaves the queue. Idempotent. */
   leave(sessionId: string): void {
     const visit = this.#visits.get(sessionId)
     this.#visits.delete(sessionId)
@@ -104,17 +98,14 @@ export class SessionSlot {
     this.#key = key
   }
 
-  /** Resolves once the session has a slot, which it may have already; with false if it leaves the line before. */
   enter(place: 'first' | 'return'): Promise<boolean> {
     return (this.#entering ??= this.#pool.enter(this.#key, place))
   }
 
-  /** How many wait ahead for a first slot; `undefined` unless the session waits for its first. */
   get position(): number | undefined {
     return this.#pool.position(this.#key)
   }
 
-  /** Gives the slot back, or leaves the line. */
   leave(): void {
     if (this.#entering === undefined) return
     this.#entering = undefined
@@ -127,7 +118,6 @@ const places = oneOf('first', 'return')
 /** The pool that the Hosts of this process share, and how many of them are on it. */
 let shared: { readonly pool: SessionPool; members: number } | undefined
 
-/** A place on the process's pool. */
 export interface PoolMembership {
   readonly pool: SessionPool
   /** The last to leave takes the pool and its cap along. Idempotent. */
@@ -136,8 +126,7 @@ export interface PoolMembership {
 
 /**
  * Joins the one pool of this process. Its cap is that of the first to join; a later one names the same or none.
- *
- * @throws `invalid-argument` for a cap that is none, `cap-conflict` for another one than the pool has
+ * @throws `invalid-argument`, `cap-conflict`
  */
 export function joinProcessPool(cap?: number): PoolMembership {
   if (cap !== undefined) checkedCap(cap)

@@ -3,17 +3,14 @@ import type { Json } from '../../world/json.ts'
 
 /** A skill of a Host's catalogue: what an agent that it is installed on knows and can do more. */
 export interface SkillDefinition {
-  /** By which configs and models ask for it. */
   readonly name: string
   readonly description?: string | undefined
-  /** Stands in the system prompt of an agent that has the skill. */
   readonly prompt?: string | undefined
   readonly data?: Json | undefined
   /** Tools that come with it. Their handlers are there for every agent that has them declared. */
   readonly tools?: readonly Tool[] | undefined
 }
 
-/** What a Host has, for those who are made from it. */
 export interface Catalogue {
   tool(name: string): Tool | undefined
   skill(name: string): SkillDefinition | undefined

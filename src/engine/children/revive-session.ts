@@ -29,11 +29,8 @@ type Named = { readonly kind: WorldKind; readonly sessionId: string }
 type Revived = Named & Pick<SubagentSessionData, 'denied'>
 
 /**
- * Makes a copy of an ended session's World the World of another one, which goes on where the first was left, with all
- * counts anew.
- *
- * @param blueprint of the other one: of it counts what of its system prompt says that it is in the background, as the first
- * may not have been, and what it is granted of the tools that are denied by now
+ * Turns a copy of an ended session's World into that of another one, which continues it with all counts at zero.
+ * @param blueprint of the other: its notice about the background and its grants of tools denied by now count
  */
 export function reviveSession(
   world: World,
@@ -86,10 +83,7 @@ function openGrants(world: World, agent: Entity): readonly Wanted[] {
   return world.referrers(SubagentSession, agent).flatMap((session) => world.read(session, SubagentSession).grant ?? [])
 }
 
-/**
- * Removes what closed a turn that did not end well, and an answer without words: the model continues from before that. False:
- * the turn had ended well, and only its result was lost.
- */
+/** Removes the end of a failed turn, and an empty answer: the model continues before that. False: it had ended well. */
 function reopenTurn(world: World, agent: Entity): boolean {
   if (world.has(agent, Turn)) {
     countSteps(world, agent)

@@ -20,7 +20,6 @@ const excerptChars = 200
 /** Longest text that a call which waited is answered with, in characters. */
 export const maxAnswerChars = 50_000
 
-/** A session whose text is to be kept. */
 export interface KeptSession {
   readonly world: string
   readonly sessionId: string
@@ -30,7 +29,6 @@ export interface KeptSession {
   readonly maxKeptBytes: number | undefined
 }
 
-/** Keeps a session's result, and gives what its parent is to know of it. Fails if it cannot be kept. */
 export async function keepResult(
   records: Records,
   { world, sessionId, isBackground, maxKeptBytes }: KeptSession,
@@ -77,10 +75,9 @@ function goesIntoWorld(bytes: number, short: number, maxKeptBytes: number | unde
 }
 
 /**
- * Keeps a prompt that is too long for an ended session's record; gives what stands there instead, if anything does.
- *
- * @param mayBeResumed the session may need the whole of it again
- * @param maxKeptBytes longest prompt that stays in the world, where the records do not outlive the Runner
+ * Keeps a prompt that is too long for an ended session's record. Returns what the record has instead, if anything.
+ * @param mayBeResumed the session may need the whole prompt again
+ * @param maxKeptBytes longest prompt that the world keeps, where the records do not outlive the Runner
  */
 export async function keepPrompt(
   records: Records,
@@ -105,7 +102,6 @@ export async function keepPrompt(
   }
 }
 
-/** The whole prompt of a session; `undefined` if only its beginning is left. */
 export async function wholePrompt(
   records: Records,
   { prompt, promptRecord }: Pick<SubagentSessionData, 'prompt' | 'promptRecord'>,
@@ -113,7 +109,6 @@ export async function wholePrompt(
   return promptRecord === undefined ? prompt : (await records.get(promptRecord))?.text
 }
 
-/** Why a result cannot be read that was there once. */
 export function lostResult(resultBytes: number, maxKeptBytes: number | undefined): string {
   if (maxKeptBytes === undefined || resultBytes <= maxKeptBytes) return 'The record of this result is gone.'
   const limit = `a world without a store keeps results of up to ${maxKeptBytes} bytes (maxRecordBytes)`
@@ -137,10 +132,8 @@ export function recordsFor(folder: string | undefined, store: Store | undefined,
 }
 
 /**
- * Records as files in a folder, which is made with the first of them; folders and files are for their owner alone. The code
- * for files is loaded at first use.
- *
- * @param folder may be a link; a relative path counts from the current working folder
+ * Records as files in a folder for its owner alone, made at the first. The code for files is loaded at first use.
+ * @param folder may be a link; a relative path counts from the working folder
  * @throws `invalid-argument` for an empty one
  */
 export function folderRecords(folder: string): Records {
@@ -178,7 +171,7 @@ function keptText(world: World, key: string): string | undefined {
   return undefined
 }
 
-/** The id of a session's result. Equal results have equal ids, so keeping one twice keeps it once. */
+/** Equal results have equal ids, so keeping one twice keeps it once. */
 export function artifactIdOf(worldId: string, sessionId: string, result: string): string {
   return `subagent_${sha256(JSON.stringify([worldId, sessionId, result])).slice(0, 24)}`
 }
@@ -187,7 +180,6 @@ export function recordPathOf(artifactId: string): string {
   return `scratchbook/records/subagent/${artifactId}`
 }
 
-/** The key of the summary of a result. */
 export function summaryPathOf(recordPath: string): string {
   return `${recordPath}.summary`
 }

@@ -10,10 +10,7 @@ import type { Intake } from '../loop/inbox.ts'
 
 const reporters = new WeakMap<World, SessionReports>()
 
-/**
- * What running sessions have spent so far, for parents that have `Ceilings`. It is entered with a tick that happens
- * anyway: a world that only waits for its sessions gets no tick for it.
- */
+/** Spending of running sessions, for parents with `Ceilings`. It goes into ticks that happen anyway, and causes none. */
 export class SessionReports {
   readonly #world: World
   readonly #runs = new Map<Entity, ChildRun>()
@@ -22,20 +19,17 @@ export class SessionReports {
     this.#world = world
   }
 
-  /** A session's World is driven from now on. */
   begin(session: Entity, run: ChildRun): void {
     if (!this.#world.has(this.#world.read(session, SubagentSession).parent, Ceilings)) return
     this.#runs.set(session, run)
     reporters.set(this.#world, this)
   }
 
-  /** A session's World is no longer driven: its outcome brings what it has spent. */
   end(sessionId: string): void {
     for (const [session, run] of this.#runs) if (run.world.name === sessionId) this.#runs.delete(session)
     if (this.#runs.size === 0) reporters.delete(this.#world)
   }
 
-  /** What has not been entered. */
   news(): readonly Input[] {
     const news: Input[] = []
     for (const [session, { usage }] of this.#runs) {
@@ -47,7 +41,6 @@ export class SessionReports {
   }
 }
 
-/** What goes into a tick, with what sessions have spent meanwhile. */
 export function withReports(world: World, intake: Intake): Intake {
   const news = reporters.get(world)?.news() ?? []
   if (news.length === 0) return intake

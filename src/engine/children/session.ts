@@ -23,10 +23,7 @@ import { Settling } from '../../../components/context/holder.ts'
 /** The error of a session that was running when its parent's world was saved and whose own World is lost. */
 const lostError = 'restored_without_live_task_handle'
 
-/**
- * Runs a session: waits for a slot, makes and saves its World, has it admitted, and drives it until it has ended. A session
- * that was running when the last process ended goes on from its own journal.
- */
+/** Runs a session: slot, World, admission, then until its end. After a restart it continues from its own journal. */
 export function sessionEffect(children: Children): EffectKind {
   return {
     isWaiting: true,
@@ -81,7 +78,7 @@ function sessionPolicy(children: Children, session: Entity, wasRunning: boolean)
   }
 }
 
-/** Enters what an ended session had spent, read from its World, if its parent's world does not know that yet. */
+/** Enters what an ended session had spent, read from its World, unless its parent's world knows. */
 export function enterUnknownSpending(children: Children, session: Entity): void {
   const { grant, sessionId, status } = children.record(session)
   if (grant === undefined || !isFinal(status)) return
@@ -122,7 +119,6 @@ interface Ended {
   readonly usage: SessionUsage
 }
 
-/** The outcome of a session, once its result and its prompt are kept. */
 async function kept(children: Children, session: Entity, { end, isArchiving, usage }: Ended): Promise<OutcomeData> {
   const { maxKeptBytes, records, world } = children
   const record = children.record(session)

@@ -28,7 +28,6 @@ export interface WaitOptions {
 /** A session's full id, a unique prefix of it (longer than `session-`), or its sequence number. */
 export type SessionRef = string | number
 
-/** A session as a program sees it in a list. */
 export interface SessionInfo {
   readonly sessionId: string
   readonly sequence: number
@@ -37,7 +36,6 @@ export interface SessionInfo {
   readonly prompt: string
   readonly model: string
   readonly status: SessionStatus
-  /** Since its launch. */
   readonly ageMs: number
   /** Until its deadline; `undefined`: it has none, or does not run. */
   readonly remainingMs: number | undefined
@@ -74,7 +72,6 @@ export class Subagents {
 
   /**
    * Launches a session in the background. Resolves once that is committed.
-   *
    * @throws `invalid-argument` (an unknown category too), `tool-conflict`, `missing-skill`, `limit-reached`
    */
   async spawn(options: LaunchOptions): Promise<{ readonly sessionId: string; readonly sequence: number }> {
@@ -94,10 +91,9 @@ export class Subagents {
   }
 
   /**
-   * Asks a session that has succeeded a further question. Gives the reply; `undefined` at the time-out, and the question
-   * goes on; without waiting the session's full id. What was not given here is to be collected. Without a store only the
-   * 32 sessions that were active last still know what was said.
-   *
+   * Asks a session that has succeeded a further question. Returns the reply; `undefined` at the time-out (the question
+   * continues); without waiting, the session's full id. A reply not returned here can be collected. Without a store only the
+   * 32 sessions that were active last can be asked.
    * @throws `unknown-session`, `ambiguous-id`, `not-queryable`, `session-busy`, `session-failed`, `invalid-argument`;
    * `nothing-pending` if the reply was collected meanwhile
    */
@@ -128,9 +124,8 @@ export class Subagents {
   }
 
   /**
-   * Takes the oldest result that was not taken yet: the session's own, then replies to queries. `undefined` while it is
-   * under way, or at the time-out. What is no success is thrown, and taken by that.
-   *
+   * Takes the oldest result not taken yet: the session's own, then replies to queries. `undefined` while it is under way, or
+   * at the time-out. A failure is thrown, and thereby taken.
    * @throws `unknown-session`, `ambiguous-id`, `session-failed`, `nothing-pending`, `invalid-argument`
    */
   async collect(ref: SessionRef, options: WaitOptions = {}): Promise<string | undefined> {
@@ -152,7 +147,6 @@ export class Subagents {
     return isOver ? this.#takeReply(session, id) : undefined
   }
 
-  /** The agent's sessions, by sequence. */
   list(options: { readonly active?: boolean } = {}): SessionInfo[] {
     checkOptions('subagents.list', options, { active: flag })
     const { active = false } = options
@@ -168,11 +162,7 @@ export class Subagents {
     return true
   }
 
-  /**
-   * Ends a session and refuses later queries to it. False if there is no such session, or it is closed already.
-   *
-   * @throws `ambiguous-id`
-   */
+  /** Ends a session and refuses later queries to it. False if it does not exist or is closed. @throws `ambiguous-id` */
   async kill(ref: SessionRef): Promise<boolean> {
     try {
       const { closed, sessionId } = this.#own(ref).record
@@ -191,9 +181,8 @@ export class Subagents {
   }
 
   /**
-   * Goes on, in a new session, with one that has failed, timed out or was cancelled. `continued`: from where it was left,
-   * not anew; if its World was deleted from the store, it starts over all the same.
-   *
+   * Continues in a new session one that has failed, timed out or was cancelled. `continued`: from where it was left; if its
+   * World was deleted from the store, it starts over.
    * @throws `unknown-session`, `ambiguous-id`, `invalid-argument`, `limit-reached`
    */
   async resume(ref: SessionRef): Promise<{ readonly sessionId: string; readonly continued: boolean }> {
@@ -206,9 +195,7 @@ export class Subagents {
   }
 
   /**
-   * The prompt and the messages of the session's agent. `undefined` for a session that has not begun, or, without a store,
-   * that ended long ago.
-   *
+   * The prompt and messages of the session's agent. `undefined` before it begins, or, without a store, long after its end.
    * @throws `unknown-session`, `ambiguous-id`
    */
   async transcript(ref: SessionRef): Promise<Transcript | undefined> {
@@ -241,7 +228,6 @@ export class Subagents {
     }
   }
 
-  /** @throws `unknown-session`, `ambiguous-id`, `invalid-argument` */
   #own(ref: SessionRef): { readonly session: Entity; readonly record: SubagentSessionData } {
     const world = this.#world
     if (typeof ref !== 'string' && typeof ref !== 'number') {
@@ -267,7 +253,6 @@ export class Subagents {
     return asked.find(({ reply }) => reply === undefined || !isWaited)?.prompt
   }
 
-  /** Questions of programs whose replies were not taken yet. */
   #queries(session: Entity): readonly Entity[] {
     const world = this.#world
     const asked = world.referrers(SessionQuery, session)
@@ -321,7 +306,6 @@ export class Subagents {
     throw new EntiaError('session-failed', `The result of session ${sessionId} cannot be read. ${why}`, { recordPath })
   }
 
-  /** Resolves with false at the time-out. */
   async #within(timeoutMs: number, coming: Promise<unknown>): Promise<boolean> {
     const { clock } = this.#parts
     let cancel: (() => void) | undefined

@@ -24,21 +24,17 @@ import { agentOf, type MakeChildRunner } from './child-run.ts'
 import type { Children } from './children.ts'
 import { type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
 
-/** A subtask that is to be done, as its caller's world has it when it begins. */
 interface Order {
   readonly asked: SubtaskData
   readonly blueprint: ReturnType<typeof subtaskBlueprint>
   readonly budgetOwner: BudgetOwner | undefined
   /** It was running when the last process ended. */
   readonly wasRunning: boolean
-  /** Nothing of it is harmed by being done twice. */
+  /** Running it twice does no harm. */
   readonly isRepeatable: boolean
 }
 
-/**
- * Subtasks: each is a World of its own, written down, admitted, and driven until it has ended or its time is over. It needs
- * no slot. One that was running when the last process ended goes on from its own journal.
- */
+/** A subtask is a World of its own, driven until its end or deadline, without a slot. It continues after a restart. */
 export function subtaskEffect(children: Children): EffectKind {
   return {
     isWaiting: true,
@@ -93,7 +89,6 @@ function subtaskPolicy(children: Children, order: Order): ChildPolicy {
   }
 }
 
-/** Its World, new or from where it was left; or why there is none. */
 async function opened(children: Children, order: Order, context: EffectContext): Promise<MakeChildRunner | Failure> {
   const { asked, blueprint, budgetOwner, isRepeatable, wasRunning } = order
   const { agent, subtaskId, userMessage } = asked
@@ -113,9 +108,7 @@ function spentIn(world: World | undefined): SubtaskSpending {
   return world === undefined ? nothingSpent : subtaskSpending(world, agentOf(world))
 }
 
-/**
- * Enters what a subtask has spent so far. Once that is committed, gives why its next call may not begin; `undefined`: it may.
- */
+/** Reports what a subtask has spent. Once that is committed, returns why its next model call may not begin. */
 async function mayCall(
   children: Children,
   { agent, subtaskId }: SubtaskData,
@@ -126,7 +119,7 @@ async function mayCall(
   return ceiling && { kind: 'budget-spent', message: ceilingMessage(ceiling) }
 }
 
-/** Enters the last of what a subtask has spent that was called off. Once that is committed, its World is removed. */
+/** Reports the last of what a cancelled subtask has spent. Once that is committed, removes its World. */
 function callOff(
   children: Children,
   { request, subtaskId }: Pick<SubtaskData, 'request' | 'subtaskId'>,
@@ -149,7 +142,6 @@ function discard(children: Children, subtaskId: string): void {
   children.locked(subtaskId, remove).catch(() => undefined)
 }
 
-/** Enters what subtasks had spent that were called off by a process that ended before it could enter that. */
 export function tellUntoldSubtasks(children: Children): void {
   const { world, worlds } = children
   const running = new Set(world.entitiesWith(Subtask).map((effect) => world.read(effect, Subtask).subtaskId))
@@ -168,10 +160,8 @@ function accounts(world: World): readonly string[] {
 }
 
 /**
- * What the agent of a subtask is made of: its own prompt and message, and the tools that it was given, as its caller has
- * them and may run them. Nothing else of the caller's.
- *
- * @returns the name of a tool that the caller has no longer, if there is one
+ * A subtask's agent: its own prompt and message, and the named tools as its caller has them.
+ * @returns the name of a tool that the caller no longer has, if there is one
  */
 function subtaskBlueprint(
   world: World,

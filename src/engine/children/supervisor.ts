@@ -32,9 +32,7 @@ export interface ChildPolicy {
   granted?(): Grant | undefined
   /** How long it may run from here on, on the clock. @default without limit */
   leftMs?(run: ChildRun): number
-  /** Called once the World ticks. */
   started?(run: ChildRun, context: EffectContext): Promise<void>
-  /** Resolves once the child has come to its end. */
   ended(run: ChildRun): Promise<SessionEndData | undefined>
   /** Cancels the child's work: the run was cancelled, or its time is over. Not called when the Runner stops. */
   cutShort?(run: ChildRun): Promise<void>
@@ -64,7 +62,6 @@ export async function supervise(children: Children, policy: ChildPolicy, context
   }
 }
 
-/** Whether a run was cancelled while its Runner went on, even if that stopped just after. */
 function endsForGood(context: EffectContext): () => boolean {
   const { signal } = context
   let isForGood = signal.aborted && !context.isStopping

@@ -13,7 +13,6 @@ export class WorldTree {
   /** Resolves, for each locked World, once everyone who has locked it or waits for the lock has unlocked it. */
   readonly #locks = new Map<string, Promise<void>>()
 
-  /** Without a store: where transcripts are. */
   get transcripts(): Store {
     return (this.#transcripts ??= memoryStore())
   }
@@ -31,7 +30,6 @@ export class WorldTree {
     }
   }
 
-  /** Resolves once a World is unlocked; `undefined`: it is not locked. */
   unlocked(name: string): Promise<void> | undefined {
     return this.#locks.get(name)
   }
@@ -46,12 +44,10 @@ export function treeOf(world: World): WorldTree {
   return tree
 }
 
-/** Makes a session's world one of its parent's tree. */
 export function joinTree(world: World, parent: World): void {
   trees.set(world, treeOf(parent))
 }
 
-/** Lines to append. */
 interface LinesBehind {
   readonly from: number
   /** The first line of a new transcript. */
@@ -71,22 +67,16 @@ export class TranscriptPlace {
     this.#root = root
   }
 
-  /** Appends lines. Those that are there already are not written again. */
   async append(key: string, lines: readonly TranscriptLine[], from: number): Promise<void> {
     await this.#store.appendTranscript(this.#root, key, lines, { from })
     this.#written.add(key)
   }
 
-  /** Whether lines were appended under a key since the world was taken up. */
   hasWritten(key: string): boolean {
     return this.#written.has(key)
   }
 
-  /**
-   * Appends lines where a transcript is thought to end, or, if it is another one than the world remembers, where it ends.
-   *
-   * @returns how many lines are in it then
-   */
+  /** Appends where a transcript is thought to end, or else where it does end. Returns its number of lines. */
   async appendBehind(key: string, { from, head, lines }: LinesBehind): Promise<number> {
     const appendAt = async (place: number): Promise<number> => {
       const all = place === 0 ? [head, ...lines] : lines
@@ -111,7 +101,6 @@ export class TranscriptPlace {
   }
 }
 
-/** The key of an agent's transcript. */
 export async function transcriptKey(world: World, agent: Entity): Promise<string> {
   const sessionId = world.get(agent, Ancestry)?.sessions.at(-1)?.sessionId
   if (sessionId !== undefined) return sessionKey(sessionId)
@@ -119,7 +108,6 @@ export async function transcriptKey(world: World, agent: Entity): Promise<string
   return `agents/agent-${agent}/sessions/${fileStem(world.name)}.jsonl`
 }
 
-/** The key of a session's transcript. */
 export function sessionKey(sessionId: string): string {
   return `agents/subagent-${sessionId}/sessions/${sessionId}.jsonl`
 }

@@ -6,7 +6,6 @@ import type { JsonObject } from '../../world/json.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { EffectKind } from './effect-kind.ts'
 
-/** A question to a user. */
 export interface ApprovalQuestion {
   /** The same after a restart. */
   readonly id: string

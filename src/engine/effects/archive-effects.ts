@@ -56,9 +56,9 @@ export function transcriptEffect(children: Children): EffectKind {
 }
 
 /**
- * Removes the World and the transcript of a holder that was given up. The outcome names what could not be removed. A
- * transcript that this world has not written stays: ids repeat where a database was restored from a backup, or where two
- * stores share a folder of transcripts.
+ * Removes the World and the transcript of a holder that was given up. The outcome names what is left. A transcript that this
+ * world has not written stays: ids repeat where a database was restored from a backup, or stores share a folder of
+ * transcripts.
  */
 export function holderRemovalEffect(children: Children): EffectKind {
   return {
@@ -105,14 +105,12 @@ async function locked(
   }
 }
 
-/** The turn that a job archives. */
 function archivedTurn(world: World, job: Entity): readonly Message[] {
   const { agent, fromSeq, toSeq } = world.read(job, ArchiveJob)
   const messages = world.read(agent, Conversation)
   return messages.slice(countUpTo(world, agent, fromSeq - 1), countUpTo(world, agent, toSeq))
 }
 
-/** What a job's step writes to the holder's transcript: the turn, or the summary behind it. */
 function holderPart(world: World, job: Entity) {
   const data = world.read(job, ArchiveJob)
   const { agent, dateMs, llm, subagentId, task } = data
@@ -143,7 +141,6 @@ function holderSummary({ llm, summary, summaryBy }: ArchiveJobData): readonly Tr
   return [summaryLine({ style, status, truncated, text, model, usage, costUsd, at: dateMs })]
 }
 
-/** The first line of an agent's own transcript. */
 function agentHead(world: World, { agent, dateMs }: WriteData): TranscriptLine {
   const above = world.get(agent, Ancestry)?.sessions ?? []
   const { model } = world.read(agent, Llm)
@@ -155,7 +152,6 @@ function agentHead(world: World, { agent, dateMs }: WriteData): TranscriptLine {
   return sessionLine({ key, ...head, ...(parent !== undefined && { parent }), depth: above.length })
 }
 
-/** The lines of a write to an agent's own transcript, behind the first. */
 function agentLines(world: World, { afterSeq, agent, dateMs, rewrite, toSeq }: WriteData): TranscriptLine[] {
   const lines = placedMessages(world, agent, afterSeq, toSeq).map((placed) => messageLine(placed, dateMs))
   if (rewrite !== undefined) lines.push(rewriteLine({ ...rewrite, at: dateMs }))

@@ -19,10 +19,7 @@ export interface EffectContext {
   readonly emit: (event: StreamEvent) => void
   /** @deprecated Use `emit`. */
   readonly tell: (event: StreamEvent) => void
-  /**
-   * Of a `resumable` effect: resolves once the world has marked it as running, or it is called off. Until then the effect
-   * counts as not begun.
-   */
+  /** Of a `resumable` effect, which has not begun before: resolves once it is marked as running, or cancelled. */
   readonly admit: () => Promise<void>
   /** Waits for something that neither time nor this effect's own work causes; a virtual clock may advance meanwhile. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>
@@ -35,7 +32,6 @@ export interface EffectContext {
 /** Does an effect. Returns its outcome; what it throws becomes an `internal` failure. */
 export type Work = (context: EffectContext) => OutcomeData | Promise<OutcomeData>
 
-/** How effects of one kind are done. */
 export interface EffectKind {
   /** The queue in which the effect waits for a slot; absent: it needs none. */
   queue?(world: World, effect: Entity): string | undefined

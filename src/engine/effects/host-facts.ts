@@ -42,7 +42,6 @@ function checkedRetry(name: string, retry: RetryPolicy | false): RetryPolicy | f
 
 const noFacts: HostFactsData = { retry: {} }
 
-/** The facts, unless the World knows them already. */
 export function newFacts(world: World, facts: HostFactsData): HostFactsData | undefined {
   const [known] = world.entitiesWith(HostFacts)
   const before = known === undefined ? noFacts : world.read(known, HostFacts)

@@ -22,7 +22,6 @@ import {
 import type { Clock } from '../loop/clock.ts'
 import type { EffectKind } from './effect-kind.ts'
 
-/** What a Host does about tools that have changed since agents were saved. */
 export type ToolChangePolicy = 'keep' | 'refresh' | 'refuse'
 
 export interface HostOptions {
@@ -33,7 +32,6 @@ export interface HostOptions {
    * What happens to tools of saved agents that this Host declares differently, or lacks. `refresh`: changed declarations are
    * replaced, missing ones dropped and their open calls answered. `keep`: they stay; calls of a missing tool fail. `refuse`:
    * the start throws `tool-changed`. Tools are never added automatically: see `runner.addTool`.
-   *
    * @default 'refresh'
    */
   readonly onToolChange?: ToolChangePolicy
@@ -99,7 +97,6 @@ const shapes: ShapesOf<Omit<HostOptions, 'maxSessions'>> = {
 
 export const hostOptionNames: readonly string[] = [...Object.keys(shapes), 'maxSessions']
 
-/** @throws `invalid-argument` */
 export function checkHostOptions(options: HostOptions): void {
   refuseUnknownOptions('Host', options, hostOptionNames)
   const { effects, maxInFlightPerProvider, maxSessions, models, sessionPool, skills, tools } = options

@@ -23,11 +23,8 @@ export interface HostSeams {
   readonly newRun?: () => string | undefined
   /** A tick is committed. None of its effects has begun. */
   readonly ticked?: (driven: DrivenWorld, step: DrivenStep) => void
-  /** A world has stopped. */
   readonly ended?: (driven: DrivenWorld) => void
-  /** The World of a holder is stored. */
   readonly held?: (holder: World) => void
-  /** A holder that was given up is removed. */
   readonly removed?: (holder: string) => void
   /** Delivers the outcome of an effect to its world. @default once, at once */
   readonly deliver?: (driven: DrivenWorld, input: StandardInput, enter: () => void) => void

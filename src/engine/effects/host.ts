@@ -28,9 +28,7 @@ export class Host {
   readonly seams: HostSeams
   readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
   readonly onToolChange: ToolChangePolicy
-  /** Folder in which the results of sessions are kept. */
   readonly artifacts: string | undefined
-  /** Longest text of a session that a world keeps itself, in bytes. */
   readonly maxRecordBytes: number
   readonly #providers: Readonly<Record<string, ModelProvider>>
   readonly #tools = new Map<string, Tool>()
@@ -92,7 +90,6 @@ export class Host {
     return Object.keys(this.#providers)
   }
 
-  /** @throws `unknown-provider` */
   provider(name: string): ModelProvider {
     const provider = Object.hasOwn(this.#providers, name) ? this.#providers[name] : undefined
     if (provider !== undefined) return provider
@@ -106,7 +103,6 @@ export class Host {
     return this.#tools.get(name)
   }
 
-  /** @throws `missing-handler` */
   kind(name: string): EffectKind {
     const kind = this.#kinds.get(name)
     if (kind !== undefined) return kind
@@ -120,12 +116,10 @@ export class Host {
     return this.#skills.get(name)
   }
 
-  /** What a call cost at that time, and the context window of its model, where known. */
   priced(model: string, usage: TokenUsage, dateMs: number): PricedCall | Promise<PricedCall> {
     return this.#prices.priced(model, usage, dateMs)
   }
 
-  /** The most that a token of a model may cost at that time; `undefined` for a model without a price. */
   rates(model: string, dateMs: number): Promise<DearestRates | undefined> {
     return this.#prices.rates(model, dateMs)
   }

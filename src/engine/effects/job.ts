@@ -8,9 +8,7 @@ export class Job implements Sleeper {
   readonly effect: Entity
   readonly attempt: number
   isCalledOff = false
-  /** Has ended, or was called off. */
   isOver = false
-  /** Cancels its time-out. */
   timer: (() => void) | undefined
   readonly #clock: Clock
   #controller: AbortController | undefined
@@ -64,7 +62,6 @@ export class Job implements Sleeper {
     if (this.#waits === 0 && !this.isOver) this.#clock.begin?.()
   }
 
-  /** Waits for the clock. */
   end(): void {
     this.#waits++
     if (this.#waits === 1 && !this.isOver) this.#clock.end?.()
@@ -77,7 +74,6 @@ export class Job implements Sleeper {
     if (this.#waits === 0) this.#clock.end?.()
   }
 
-  /** Resolves once the world has marked the effect as running, or it is called off. */
   admitted(): Promise<void> {
     return new Promise((resolve) => {
       this.#admit = resolve
@@ -85,7 +81,6 @@ export class Job implements Sleeper {
     })
   }
 
-  /** Replaces the callback for when it is called off. */
   whenCalledOff(call: () => void): void {
     if (this.isCalledOff) call()
     else this.#whenCalledOff = call
@@ -112,7 +107,6 @@ export class Job implements Sleeper {
   }
 }
 
-/** The pump, as a job's context uses it. */
 export interface JobOwner {
   readonly clock: Clock
   readonly isStopping: boolean

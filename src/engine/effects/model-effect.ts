@@ -15,7 +15,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 
-/** The part of a Host that model calls use. */
 export interface ModelHost {
   provider(name: string): ModelProvider
   readonly priced: Prices['priced']
@@ -45,7 +44,6 @@ class CallOfModel {
   readonly #context: ContextData | undefined
   readonly #maxRetryAfterMs: number
   #deltas = 0
-  /** Of the reply so far. */
   #sizeBytes = 0
 
   constructor(host: ModelHost, world: World, effect: Entity) {
@@ -124,7 +122,6 @@ class CallOfModel {
     return readNanoUsd === undefined || writeNanoUsd === undefined ? undefined : { readNanoUsd, writeNanoUsd }
   }
 
-  /** Adds the context window, if known, to a failure that overflowed it. */
   async #withWindow(failure: Failure): Promise<Failure> {
     if (this.#context === undefined || failure.kind !== 'context-overflow') return failure
     const { contextWindow } = await this.#host.priced(this.#model, {}, this.#world.dateMs)

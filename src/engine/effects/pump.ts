@@ -22,13 +22,11 @@ interface Order {
   readonly timeoutMs: number | undefined
 }
 
-/** The Runner, as a pump uses it. */
 export interface PumpOwner {
   post(input: StandardInput): void
   emit(event: StreamEvent): void
   /** The world has done with an effect, or with the try of it that was at work. */
   gone(effect: Entity): void
-  /** Work that was called off had an outcome. */
   dropped(): void
 }
 
@@ -46,10 +44,8 @@ export class Pump implements JobOwner {
   readonly #timers = new Map<Entity, () => void>()
   /** World time is this much behind the clock. */
   #offsetMs = 0
-  /** Effects that begin after the first tick. */
   readonly #heldBack: Entity[] = []
 
-  /** @param kindOf finds how effects of a kind are done */
   constructor(world: World, host: Host, owner: PumpOwner, kindOf: (name: string) => EffectKind) {
     this.#world = world
     this.#host = host
@@ -58,7 +54,6 @@ export class Pump implements JobOwner {
     this.clock = host.clock
   }
 
-  /** Nothing is at work, and no timer is set. */
   get isIdle(): boolean {
     return this.#jobs.size === 0 && this.#timers.size === 0
   }
@@ -67,11 +62,7 @@ export class Pump implements JobOwner {
     return this.#jobs.size - this.#finished
   }
 
-  /**
-   * Takes up what a world waits for, at a start.
-   *
-   * @param reruns pending effects that begin after the first tick, which gives them another try
-   */
+  /** Takes up a world's work at a start. @param reruns pending effects that begin only after the first tick */
   takeUp(offsetMs: number, reruns: readonly Entity[]): void {
     this.#offsetMs = offsetMs
     this.#heldBack.push(...reruns)
@@ -83,7 +74,6 @@ export class Pump implements JobOwner {
     for (const effect of [...state.entitiesWith(Due), ...goingOn, ...pending]) this.#follow(effect)
   }
 
-  /** Follows the tick that has just been committed. */
   follow(): void {
     const { state } = this.#world.core
     for (const effect of state.despawned) this.#callOff(effect)
@@ -105,11 +95,7 @@ export class Pump implements JobOwner {
     else if (deadlineMs !== undefined && this.#jobs.has(effect)) this.#setTimer(effect, deadlineMs, true)
   }
 
-  /**
-   * Aborts all work without settling it.
-   *
-   * @param forGood nothing begins again at the next start: sessions end as well
-   */
+  /** Aborts all work without settling it. @param forGood nothing begins again at the next start: sessions end too */
   stop(forGood = false): void {
     this.isStopping = !forGood
     for (const cancel of this.#timers.values()) cancel()
@@ -145,7 +131,6 @@ export class Pump implements JobOwner {
     }
   }
 
-  /** @param free gives the slot back */
   #run(job: Job, order: Order, free: () => void): void {
     if (job.isCalledOff) return free()
     if (order.restart !== 'once') this.#begin(job, order, free)
@@ -177,7 +162,6 @@ export class Pump implements JobOwner {
     }
   }
 
-  /** Resolves once the world has marked the job's effect as running, or it is called off. */
   async admit(job: Job): Promise<void> {
     const { effect, attempt } = job
     if (job.isCalledOff || this.#world.has(effect, Running)) return

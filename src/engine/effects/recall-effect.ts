@@ -64,7 +64,6 @@ async function searched(messages: readonly PlacedMessage[], words: string): Prom
   return store.searchTranscript(place.root, [place.key], words, { limit: maxHits })
 }
 
-/** Tells by `seq` whether the agent no longer sees a message. */
 function foldedOf(world: World, agent: Entity): (seq: number) => boolean {
   const covered = world.get(agent, Boundary)?.at(-1)?.seq ?? 0
   const archived = (world.get(agent, Archive) ?? []).filter(({ status }) => status === 'archived')

@@ -12,7 +12,6 @@ interface TakeOptions {
  */
 export class Slots {
   readonly #max: number
-  /** Made when something first has to wait. */
   #line: PQueue<Line> | undefined
   /** Stays that began without waiting, which the line does not count. */
   #direct = 0
@@ -42,7 +41,6 @@ export class Slots {
 
   /**
    * Begins work in a slot, behind all that waits already. `begin` gets the function that gives the slot back; idempotent.
-   *
    * @param options `isReturning`: it had a slot before, and goes ahead of work that never had one; `signal`: leaves the line
    */
   take(begin: (leave: () => void) => void, options: TakeOptions = {}): void {
@@ -80,7 +78,6 @@ export class Slots {
     line.add(job, options).catch(() => undefined)
   }
 
-  /** A stay has begun. Returns what ends it, once. */
   #begun(end: () => void): () => void {
     this.#running++
     let isOver = false

@@ -1,4 +1,3 @@
-/** The promise's result, or `undefined` once the signal aborts. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) {
     // A failure after the abort is a consequence of it.

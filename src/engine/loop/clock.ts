@@ -1,4 +1,3 @@
-/** The source of time of a Runner. */
 export interface Clock {
   /** Milliseconds since some fixed instant; never goes back. */
   now(): number
@@ -6,11 +5,7 @@ export interface Clock {
   date(): number
   /** Calls `fire` once `now()` has reached an instant, never synchronously. Returns a function that cancels it. */
   at(instantMs: number, fire: () => void): () => void
-  /**
-   * Schedules a tick, behind all work that does not wait. Returns a function that cancels it.
-   *
-   * @default at the next turn of the event loop
-   */
+  /** Schedules a tick behind all work that does not wait; returns its cancel function. @default the next event loop turn */
   soon?(tick: () => void): () => void
   /** Work begins that this clock must not run ahead of; `tick`: a world is about to tick. Real time needs neither of the two. */
   begin?(what?: 'tick'): void
@@ -39,7 +34,6 @@ export const realClock: Clock = {
 
 /** Work that may sleep in several places at once. */
 export interface Sleeper {
-  /** Why it was called off, if it was. */
   readonly abortReason: DOMException | undefined
   /** Begins a sleep, which ends if the work is called off. */
   asleep(sleep: Sleep): void

@@ -13,7 +13,6 @@ import type { World } from '../../world/world.ts'
 
 /** A command that a user types instead of a message to the agent. */
 export interface ContextCommand {
-  /** With the slash, as its aliases. */
   readonly name: string
   readonly aliases: readonly string[]
   /** What may follow the name, such as `[focus]`; empty: nothing. */
@@ -21,7 +20,6 @@ export interface ContextCommand {
   readonly help: string
 }
 
-/** Not handled: the line was no command. */
 export type ContextCommandResult =
   | { readonly handled: false; readonly text?: undefined }
   | { readonly handled: true; readonly text: string }
@@ -86,7 +84,6 @@ const commands: readonly KnownCommand[] = [
   },
 ]
 
-/** The commands that an agent has as configured. */
 export function contextCommands(world: World, agent: Entity): readonly ContextCommand[] {
   return commands
     .filter(({ isThere }) => isThere(world, agent))
@@ -95,7 +92,6 @@ export function contextCommands(world: World, agent: Entity): readonly ContextCo
 
 /**
  * Runs a line that a user typed, if it is one of `contextCommands`. Failures are part of the text.
- *
  * @throws `world-driven` if the Runner is not running; what the Runner fails with
  */
 export async function contextCommand(runner: Runner, agent: Entity, line: string): Promise<ContextCommandResult> {
@@ -158,7 +154,6 @@ function dollars(text: string): number {
   return amount !== undefined && Number(amount) > 0 ? Number(amount) : NaN
 }
 
-/** Tells the user what to do after a refused reset. */
 function refusalText(error: unknown): string {
   if (!(error instanceof EntiaError)) throw error
   if (error.code === 'limit-reached') {

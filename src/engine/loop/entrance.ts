@@ -36,7 +36,6 @@ export class Entrance {
   /** Reports of other worlds that only the last tick can take. */
   readonly late: Input[] = []
   readonly #world: World
-  /** Posts under an id that are not committed yet. */
   readonly #uncommitted = new Map<string, Promise<number>>()
   #loop: TickLoop | undefined
   /** Posted to the World before its first tick. The store's snapshot has none of them, or a crash would repeat them. */
@@ -73,7 +72,6 @@ export class Entrance {
     this.#world.core.inbox.push(...this.#early.splice(0))
   }
 
-  /** Inputs go to this loop from now on: first these. */
   open(loop: TickLoop, first: readonly (StandardInput | Input)[]): void {
     const world = this.#world
     this.#loop = loop
@@ -94,8 +92,8 @@ export class Entrance {
   }
 
   /**
-   * Puts an input of a program in. Resolves with the tick that took it, once that is committed; under an id that was seen
-   * before, with the tick of the first if that is still to be committed, else with `undefined`.
+   * Puts in an input of a program. Resolves with the tick that took it, once committed; for an id that was seen before, with
+   * the tick of the first, or `undefined` if that is committed.
    */
   async post(input: Input): Promise<number | undefined> {
     const { id } = input
@@ -126,7 +124,6 @@ export class Entrance {
     return undefined
   }
 
-  /** Takes an input whose commit is not awaited. */
   enter(input: StandardInput | Input): void {
     if (this.isClosed || this.#loop === undefined || this.#loop.failure !== undefined) return
     this.inbox.push(canonical(input, () => 'an input') as Input)
@@ -152,7 +149,6 @@ export class Entrance {
     loop.wake()
   }
 
-  /** Drops and counts repeated ids. */
   #isRepeated({ id }: Input): boolean {
     if (typeof id !== 'string' || this.inbox.isNew(id)) return false
     this.dropped++
@@ -186,7 +182,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @throws `invalid-argument` for a promise */
 function synchronous<T>(result: T): T {
   if (!(result instanceof Promise)) return result
   result.catch(() => undefined)
@@ -194,7 +189,6 @@ function synchronous<T>(result: T): T {
   throw new EntiaError('invalid-argument', what)
 }
 
-/** @throws `invalid-argument` for a listener that is no function, or of events that no system emits */
 export function checkListening({ systems }: World, type: string, listener: unknown): void {
   const known = new Set(['*', ...standardEventTypes, ...runnerEventTypes])
   for (const { events = [] } of systems) for (const own of events) known.add(own)
@@ -210,7 +204,6 @@ function refuseNoFunction(type: string, listener: unknown): void {
   throw new EntiaError('invalid-argument', `${what}. Write runner.on('${type}', (event) => { … }).`)
 }
 
-/** Refuses a kind that neither the standard systems nor the world's own take. */
 function undeclaredInput({ systems }: World, kind: string, standard: readonly string[]): string | undefined {
   const own = systems.flatMap(({ inputs = [] }): readonly string[] => inputs)
   if (own.includes(kind)) return undefined

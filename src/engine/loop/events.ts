@@ -116,10 +116,8 @@ type StreamedEvents = { readonly [K in keyof RunnerEvents]: RunnerEvents[K] & Ev
 type DeclaredEvents = { readonly [K in keyof OwnEvents]: OwnEvents[K] & EventPlace }
 export type EventsByType = CommittedEvents & DeclaredEvents & StreamedEvents
 
-/** Any event that a listener can get. */
 export type RunnerEvent =
   | { [K in keyof EventsByType]: { readonly type: K } & EventsByType[K] }[keyof EventsByType]
   | TickEvent
 
-/** An event of a committed tick, of any type. */
 export type TickEvent = WorldEvent & EventPlace

@@ -2,9 +2,7 @@ import { minSeenInputs } from '../../../components/agent/host-facts.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
 
-/** Waits for the commit of an input. */
 export interface Waiter {
-  /** @param tick the tick that took it */
   resolve(tick: number): void
   reject(error: unknown): void
   /** The program awaits it, so a failure that rejects it is not silent. */
@@ -43,7 +41,6 @@ export class Inbox {
     return this.#entries.length - this.#next
   }
 
-  /** Adds ids that the world has seen. */
   remember(ids: Iterable<string>): void {
     for (const id of ids) this.isNew(id)
   }
@@ -64,7 +61,6 @@ export class Inbox {
     this.#entries.push({ change, waiter })
   }
 
-  /** Takes what goes into one tick. */
   take(): Intake {
     const first = this.#entries[this.#next]
     const change = first?.change === undefined ? undefined : { make: first.change, waiter: first.waiter }
@@ -85,7 +81,6 @@ export class Inbox {
     this.#next = 0
   }
 
-  /** Empties it; returns the waiters. */
   drain(): Waiter[] {
     const waiters = this.#entries.slice(this.#next).flatMap(({ waiter }) => waiter ?? [])
     this.#entries = []

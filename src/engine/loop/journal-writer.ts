@@ -24,7 +24,6 @@ export interface JournalOptions {
   readonly root?: string | undefined
 }
 
-/** A world as it was found in a store. */
 export interface Found {
   readonly world: World
   /** Events of the newest tick, which may not have been emitted. */
@@ -46,7 +45,6 @@ export class JournalWriter {
     this.#record = record
   }
 
-  /** @throws `world-locked` */
   static async open(name: string, { store, record = false, root }: JournalOptions): Promise<JournalWriter> {
     return new JournalWriter(await store.open(name, { record, holder: 'a Runner', root }), record)
   }
@@ -55,7 +53,6 @@ export class JournalWriter {
   async restore(options: {
     systems: readonly System[]
     components: Iterable<Component>
-    /** Of a copy. */
     name?: string | undefined
   }): Promise<Found | undefined> {
     const stored = await this.#journal.load()
@@ -77,12 +74,10 @@ export class JournalWriter {
     return { world, lastEvents: withContent(world, steps.at(-1)?.events ?? events) }
   }
 
-  /** Commits that the store has lost. */
   get lost(): LostTicks | undefined {
     return this.#journal.lost
   }
 
-  /** The store has a world of this name. */
   async isTaken(): Promise<boolean> {
     return (await this.#journal.load()) !== undefined
   }

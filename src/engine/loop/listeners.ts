@@ -3,10 +3,8 @@ import type { EventTime, StreamEvent, TickEvent } from './events.ts'
 
 type Listener = (event: never) => unknown
 
-/** The listeners of the parent of a session's world. */
 interface Above {
   readonly listeners: Listeners
-  /** Ids of the sessions above and its own, outermost first. */
   readonly path: readonly string[]
 }
 
@@ -18,10 +16,7 @@ export class Listeners {
   #held: (StreamEvent | TickEvent)[] | undefined
   readonly #byType = new Map<string, Set<Listener>>()
 
-  /**
-   * @param time the time of events outside a tick
-   * @param above listeners of the parent world, which get every event with the path to this world
-   */
+  /** @param above listeners of the parent world, which get every event with the path to this world */
   constructor(world: string, time: () => EventTime, above?: Above) {
     this.#world = world
     this.#time = time

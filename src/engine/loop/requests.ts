@@ -14,12 +14,10 @@ import type { Completions } from '../children/completions.ts'
 import type { Host } from '../effects/host.ts'
 
 export interface CompactOptions {
-  /** What the summary should focus on. */
   readonly focus?: string | undefined
 }
 
 export interface CheckpointOptions {
-  /** A note about the finished task. */
   readonly note?: string | undefined
 }
 
@@ -63,14 +61,12 @@ const subtaskSchema = lazily(() =>
   }),
 )
 
-/** @throws `invalid-argument` */
 function checked<T extends z.ZodType>(call: string, schema: () => T, options: unknown): z.infer<T> {
   const { data, error } = schema().safeParse(options)
   if (error !== undefined) throw new EntiaError('invalid-argument', `${call}: ${schemaIssues(error)}.`)
   return data
 }
 
-/** Requests a compaction. Resolves with its result. */
 export async function compact(
   agent: Entity,
   options: CompactOptions,
@@ -83,7 +79,6 @@ export async function compact(
   return completions.summary((request) => ({ kind: 'compact', agent, request, ...more }))
 }
 
-/** Requests a record of the task that is done. Resolves with its result. */
 export async function checkpoint(
   agent: Entity,
   options: CheckpointOptions,
@@ -93,7 +88,6 @@ export async function checkpoint(
   return completions.summary((request) => ({ kind: 'checkpoint', agent, request, ...(note !== undefined && { note }) }))
 }
 
-/** Resets a cost ceiling. @throws `invalid-argument`, and what the world refuses it with */
 export async function resetCostCeiling(
   agent: Entity,
   options: CostCeilingReset,
@@ -109,7 +103,6 @@ export async function resetCostCeiling(
   await completions.once((request) => ({ kind: 'cost-ceiling-reset', agent, request, ...more }), { agent })
 }
 
-/** Runs a subtask. Resolves with its result. @throws `invalid-argument`, `unknown-provider` */
 export async function runSubtask(
   agent: Entity,
   options: SubtaskOptions,
@@ -134,7 +127,6 @@ export interface LaunchOptions {
   readonly notify?: boolean | undefined
 }
 
-/** The fields of a `delegate` input. @throws `invalid-argument` */
 export function checkedLaunch(options: LaunchOptions) {
   refuseUnknownOptions('subagents', options, ['category', 'prompt', 'loadSkills', 'timeoutMs', 'notify'])
   const { category, prompt, loadSkills = [], timeoutMs, notify = true } = options
@@ -153,7 +145,6 @@ export function checkedLaunch(options: LaunchOptions) {
   }
 }
 
-/** @throws `invalid-argument` */
 export function checkedPrompt(prompt: unknown): void {
   if (!isFilled(prompt)) throw refusal('prompt: expected a text that is not empty')
 }
@@ -170,7 +161,6 @@ export function userMessage(message: string | UserMessage): UserMessage {
   return typeof message === 'string' ? { role: 'user', content: [{ type: 'text', text: message }] } : message
 }
 
-/** @throws `unknown-entity` for what is no agent */
 export function assertAgent(world: World, agent: Entity): void {
   if (world.has(agent, Conversation)) return
   const what = `Entity ${shortly(agent)} of world '${world.name}' is no agent`

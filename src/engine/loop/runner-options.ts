@@ -41,7 +41,6 @@ export interface OpenRunnerOptions extends RunnerOptions {
   readonly create?: () => World
 }
 
-/** Counts since the Runner started. */
 export interface RunnerStats {
   readonly ticks: number
   /** Late outcomes and repeated inputs. */
@@ -51,7 +50,6 @@ export interface RunnerStats {
 
 const ownOptionNames = ['host', 'store', 'record', 'maxInputsPerTick', 'name', 'systems', 'components', 'create']
 
-/** @default of `maxInputsPerTick` */
 export const defaultMaxInputsPerTick = 256
 
 const storeShape = objectWith('a store, such as sqliteStore({ folder }) or memoryStore()', 'open', 'putText', 'close')
@@ -68,20 +66,17 @@ const ownShapes: Partial<ShapesOf<RunnerOptions & OpenRunnerOptions>> = {
   create: callback,
 }
 
-/** @throws `invalid-argument` */
 function checkRunnerOptions(options: RunnerOptions): void {
   refuseUnknownOptions('Runner', options, [...ownOptionNames, ...hostOptionNames])
   refuseMisfits('Runner', options, ownShapes)
 }
 
-/** @throws `invalid-argument` */
 export function checkOpenOptions(options: OpenRunnerOptions): void {
   checkRunnerOptions(options)
   refuseMisfit('Runner.open', 'store', options.store, storeShape)
   refuseMisfit('Runner.open', 'name', options.name, filledText)
 }
 
-/** The given Host, or one made of the options. @throws `invalid-argument` */
 export function hostOf(options: RunnerOptions): Host {
   checkRunnerOptions(options)
   const given = Object.entries(options).filter(([key]) => !ownOptionNames.includes(key))
@@ -92,7 +87,6 @@ export function hostOf(options: RunnerOptions): Host {
   throw new EntiaError('invalid-argument', `Runner: ${names.join(', ')} beside 'host'. Give them to the Host.`)
 }
 
-/** @throws `invalid-argument` */
 export function refuseNoWorld(world: unknown): void {
   if (world instanceof World) return
   const what = `Runner: the first argument must be a World, got ${shortly(world)}`

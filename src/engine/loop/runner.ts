@@ -105,7 +105,6 @@ export class Runner {
   /**
    * Calls a listener for every event of a type, or of all (`*`). Events of sessions have a `path`. Returns a function that
    * removes the listener.
-   *
    * @throws `invalid-argument` for a type that no system of the world declares
    */
   on<K extends keyof EventsByType>(
@@ -121,7 +120,6 @@ export class Runner {
   /**
    * Gives an agent a tool of the Host in the first tick, unless it has one of that name. A saved agent gets no new tool
    * otherwise. Call it before `start()`.
-   *
    * @throws `world-driven` after the start; at the start `invalid-argument` if there is no such agent or tool
    */
   addTool(agent: Entity, tool: string): void {
@@ -133,7 +131,6 @@ export class Runner {
 
   /**
    * Starts to drive the world: it ticks whenever an input arrives.
-   *
    * @throws before anything runs: `config-invalid`, `missing-handler`, `unknown-provider`, `tool-changed`, `tool-conflict`,
    * `world-driven`, `world-exists`, `world-locked`
    */
@@ -196,7 +193,6 @@ export class Runner {
   /**
    * Posts an input. Resolves with the tick that took it, once that is committed. A repeated id is dropped: it resolves with the
    * first, or with `undefined` if that was committed before.
-   *
    * @throws `invalid-input` (also for a kind that no system of the world declares), `not-json`; what the Runner fails with
    */
   async post(input: StandardInput | OwnInput, options: PostOptions = {}): Promise<number | undefined> {
@@ -230,7 +226,6 @@ export class Runner {
   /**
    * Lets an agent continue after a cost ceiling, and raises its session ceiling by `addSessionUsd`. What was spent stays spent;
    * a new turn starts at zero. Resolves once that is committed.
-   *
    * @throws `limit-reached` while it has spent its session ceiling or more; `invalid-argument`
    */
   async resetCostCeiling(agent: Entity, options: requests.CostCeilingReset = {}): Promise<void> {
@@ -246,7 +241,6 @@ export class Runner {
   /**
    * Runs a subtask for an agent in a World of its own, with the given prompt, message and tools, without the agent's
    * conversation. Resolves with its result, also if it fails.
-   *
    * @throws before it runs: `invalid-argument`, `unknown-provider`
    */
   async runSubtask(agent: Entity, options: requests.SubtaskOptions): Promise<SubtaskResult> {
@@ -256,7 +250,6 @@ export class Runner {
   /**
    * Replaces an agent's conversation so far by a summary, before its next step. Requests made before that join the first; the
    * newest focus counts. Resolves with the result, also if it fails.
-   *
    * @throws `invalid-argument` (also for an agent without `Context`)
    */
   async compact(agent: Entity, options: requests.CompactOptions = {}): Promise<SummaryResult> {
@@ -270,7 +263,6 @@ export class Runner {
 
   /**
    * Marks an agent's task as done: a record replaces it, before the next step. Resolves with the result, also if it fails.
-   *
    * @throws `invalid-argument` (also for an agent whose `Context` has no checkpoints)
    */
   async checkpoint(agent: Entity, options: requests.CheckpointOptions = {}): Promise<SummaryResult> {
@@ -280,7 +272,6 @@ export class Runner {
   /**
    * The text that an agent's model has streamed so far in the call in flight, if any. For a program that starts to listen
    * during an answer: the `model-delta` events of this effect and attempt continue from `deltas`.
-   *
    * @param path of a session's agent, as in its events. @default an agent of this world
    */
   textSoFar(agent: Entity, path: readonly string[] = []): TextSoFar | undefined {
@@ -290,7 +281,6 @@ export class Runner {
     return this.world.exists(agent) ? this.#texts.ofAny(this.world.referrers(OwnedBy, agent)) : undefined
   }
 
-  /** An agent's sessions. */
   subagents(agent: Entity): Subagents {
     return new Subagents(agent, { clock: this.host.clock, children: this.#children, completions: this.#completions })
   }
@@ -359,7 +349,6 @@ export class Runner {
     return new Children({ world, host, store, root, record, makeRunner, enter: (input) => this.#entrance.learn(input) })
   }
 
-  /** Opens the store and writes the world to it. */
   async #openStore(): Promise<void> {
     const { store, record } = this.#options
     const { journal: held } = this.#held
@@ -369,12 +358,10 @@ export class Runner {
     throw this.#entrance.refusal('was stopped before it had started')
   }
 
-  /** Passes an answer on to the world below that has asked. False: none has. */
   async #isPassedOn(input: AnswerInput): Promise<boolean> {
     return this.#knownChildren !== undefined && !hasAsked(this.world, input) && this.#knownChildren.answer(input)
   }
 
-  /** Takes a user's answer if this world or one below has asked. */
   async #answer(input: AnswerInput): Promise<boolean> {
     if (!hasAsked(this.world, input)) return this.#isPassedOn(input)
     await this.post(input)
@@ -385,7 +372,6 @@ export class Runner {
 /**
  * Drives a world until nothing is in flight and nothing is due, then stops. An approval that an input answers
  * (`approve: 'by-input'`) is in flight until it is answered.
- *
  * @throws what `Runner.start` refuses, and what the Runner fails with. How agents fared is in the world (`LastTurn`).
  */
 export async function run(world: World, options: RunnerOptions = {}): Promise<RunnerStats> {

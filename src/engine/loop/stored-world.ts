@@ -8,7 +8,6 @@ import type { World } from '../../world/world.ts'
 import { JournalWriter, type JournalOptions } from './journal-writer.ts'
 import { checkOpenOptions, type OpenRunnerOptions } from './runner-options.ts'
 
-/** A world's open journal, if its store is open already. */
 export interface HeldWorld {
   readonly journal?: JournalWriter | undefined
   /** Events of the newest tick, which may not have been emitted. */
@@ -40,12 +39,7 @@ export async function openStored(
   }
 }
 
-/**
- * Opens a world's journal and writes its snapshot. Without a store there is none.
- *
- * @param held the journal, if it is open already
- * @throws `world-exists`, `world-locked`, `store-failed`
- */
+/** Opens a world's journal and writes its snapshot. @throws `world-exists`, `world-locked`, `store-failed` */
 export async function beginJournal(
   world: World,
   held: JournalWriter | undefined,

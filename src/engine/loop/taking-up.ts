@@ -19,11 +19,8 @@ import type { Listeners } from './listeners.ts'
 import type { HeldWorld } from './stored-world.ts'
 import { callsOf, goneTools, type ToolAddition, toolChanges } from './tool-changes.ts'
 
-/** What a start finds in a world. */
 export interface Found {
-  /** Facts of the Host that the world does not know yet. */
   readonly facts: HostFactsData | undefined
-  /** How the tools of its agents change. */
   readonly tools: ToolChanges | undefined
   /** Effects that run again, after the first tick has counted another try. */
   readonly reruns: readonly Entity[]
@@ -43,12 +40,7 @@ export function lookOver(world: World, host: Host, isKept: boolean, additions: r
 
 const smallModelPath = 'context.agentic.small_model'
 
-/**
- * Refuses a world that needs what the Host lacks.
- *
- * @param gone tools that only an earlier Host had, which `onToolChange` decides about
- * @throws `unknown-provider`, `config-invalid` for a small model whose provider is unknown, `missing-handler`, `tool-conflict`
- */
+/** Refuses a world that needs what the Host lacks. @param gone tools of an earlier Host; `onToolChange` decides on them */
 function checkParts(world: World, host: Host, gone: ReadonlySet<string>): void {
   // From the columns: a query would have bitECS follow these components from here on.
   const { state } = world.core
@@ -117,7 +109,6 @@ function begunBefore(world: World): readonly Entity[] {
   })
 }
 
-/** The first input of a Runner. */
 export function startedInput(
   { facts, reruns, tools }: Found,
   dateMs: number,

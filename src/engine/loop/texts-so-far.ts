@@ -16,7 +16,6 @@ export interface TextSoFar {
   readonly isCut: boolean
 }
 
-/** The texts that models are streaming, for programs that start to listen during one. */
 export class TextsSoFar {
   readonly #byEffect = new Map<Entity, TextSoFar>()
 

@@ -24,7 +24,6 @@ export interface TickLoopParts {
   readonly journal: JournalWriter | undefined
   /** Called after each commit, before effects begin. */
   readonly ticked?: ((step: DrivenStep) => void) | undefined
-  /** Called after each tick, when all of it is done. */
   readonly committed?: (() => void) | undefined
   readonly failed?: ((error: EntiaError) => void) | undefined
 }
@@ -33,7 +32,6 @@ export interface TickLoopParts {
 const sliceMs = 1
 let sliceEndMs = 0
 
-/** Returns a function that cancels it. */
 function atNextTurn(tick: () => void): () => void {
   const turn = setImmediate(() => {
     sliceEndMs = performance.now() + sliceMs
@@ -47,7 +45,6 @@ export class TickLoop {
   readonly #parts: TickLoopParts
   readonly #startMs: number
   readonly #startNowMs: number
-  /** Cancels the next tick, if one is scheduled. */
   #cancelTick: (() => void) | undefined
   #isAwake = false
   #isTicking = false
@@ -57,7 +54,6 @@ export class TickLoop {
   #wantsTick = false
   #idleWaiters: Waiter[] = []
   #haltWaiter: (() => void) | undefined
-  /** Ends the wait before another try of a commit. */
   #cutWait: (() => void) | undefined
   failure: EntiaError | undefined
   ticks = 0
@@ -83,7 +79,6 @@ export class TickLoop {
     return !this.#isTicking && !this.#wantsTick && inbox.size === 0 && pump.isIdle
   }
 
-  /** An input has arrived. */
   wake(): void {
     if (this.#isStopped || this.#cancelTick !== undefined || this.#isTicking) return
     this.#rise()
@@ -104,7 +99,6 @@ export class TickLoop {
 
   /**
    * Stops ticking. Resolves once a commit under way has ended.
-   *
    * @param last inputs for one more tick, which starts no effects
    * @param isUnderWay effects or timers were waiting: one more tick counts the time since the last
    */

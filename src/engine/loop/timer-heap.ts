@@ -6,13 +6,11 @@ export interface Timer {
 }
 
 interface Placed extends Timer {
-  /** Orders timers of one instant. */
   readonly sequence: number
   /** Its index in the heap; -1 once it was removed. */
   place: number
 }
 
-/** A binary heap of timers. */
 export class TimerHeap {
   readonly #heap: Placed[] = []
   #sequence = 0

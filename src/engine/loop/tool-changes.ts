@@ -17,7 +17,6 @@ export interface ToolAddition {
   readonly tool: string
 }
 
-/** @throws `invalid-argument` */
 export function checkedAddition(agent: Entity, tool: string): ToolAddition {
   refuseMisfit('runner.addTool', 'agent', agent, count)
   refuseMisfit('runner.addTool', 'tool', tool, text)
@@ -29,12 +28,7 @@ interface Difference extends ToolAddition {
   readonly now: ToolDeclaration | undefined
 }
 
-/**
- * How the tools of a world change with its Host, for its first tick to apply.
- *
- * @param facts new facts of the Host. Absent: no tool has changed
- * @throws `tool-changed` where changes are refused
- */
+/** How a world's tools change with its Host. @param facts new facts; absent: none has changed. @throws `tool-changed` */
 export function toolChanges(
   world: World,
   host: Host,
@@ -60,7 +54,6 @@ export function goneTools(world: World, host: Host): ReadonlySet<string> {
   return new Set([...knownDeclarations(knownHost(world)).keys()].filter((name) => host.tool(name) === undefined))
 }
 
-/** Pending calls of these tools. */
 export function callsOf(world: World, tools: ReadonlySet<string>): readonly Entity[] {
   if (tools.size === 0) return []
   const { state } = world.core

@@ -23,9 +23,7 @@ export interface VirtualClockOptions {
    * one tick. @default each with all that follows from it, before the next
    */
   readonly together?: () => boolean
-  /**
-   * Most jumps and ticks in a row before the event loop turns. A turn takes as long as a small tick. @default 0
-   */
+  /** Most jumps and ticks in a row before the event loop turns, which takes as long as a small tick. @default 0 */
   readonly stepsWithoutTurn?: number
 }
 
@@ -62,7 +60,6 @@ export class VirtualClock implements Clock {
   #isServing = false
   #stepsOfTurn = 0
 
-  /** @throws `invalid-argument` */
   constructor(options: VirtualClockOptions = {}) {
     checkOptions('VirtualClock', options, optionShapes)
     const { dateMs = 0, auto = true, whenQuiet, together = () => false, stepsWithoutTurn = 0 } = options
@@ -120,7 +117,6 @@ export class VirtualClock implements Clock {
     this.#nowMs = endMs
   }
 
-  /** Jumps once all work waits for the clock. */
   #consider(): void {
     const isOver = this.#timers.size === 0 && this.#whenQuiet === undefined
     if (!this.#auto || this.#considering || this.#isFiring || this.#working > 0 || isOver) return

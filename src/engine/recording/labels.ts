@@ -12,12 +12,10 @@ export class Labels {
     return this.named(world.name)
   }
 
-  /** The label of a world by its name; the name itself if unknown. */
   named(world: string): string {
     return this.#byWorld.get(world) ?? world
   }
 
-  /** Learns the sessions and subtasks of a world that starts. */
   learnAll(driven: DrivenWorld): void {
     const { world } = driven
     for (const session of world.entitiesWith(SubagentSession)) {
@@ -28,7 +26,6 @@ export class Labels {
     }
   }
 
-  /** Learns the sessions and subtasks that a tick has launched. */
   learn(driven: DrivenWorld, { delta }: Step): void {
     const { [SubagentSession.name]: sessions, [Subtask.name]: subtasks } = delta.set ?? {}
     for (const [, record] of sessions ?? []) this.#learn(this.of(driven), record as SubagentSessionData)

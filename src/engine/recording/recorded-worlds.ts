@@ -11,11 +11,9 @@ export class RecordedWorld {
   /** Version of entia that began the recording; `undefined` in old ones. */
   readonly version: string | undefined
   readonly head: SnapshotHead
-  /** The lines of its first snapshot. */
   readonly lines: readonly string[]
   readonly #saved: SavedWorld
 
-  /** @throws `corrupt-snapshot`, `newer-version` */
   constructor(saved: SavedWorld) {
     const { head, lines, version } = openSnapshot(saved)
     this.#saved = saved
@@ -25,7 +23,6 @@ export class RecordedWorld {
     this.lines = lines
   }
 
-  /** The world as it was when the recording began. @throws what restoring throws */
   restore(options: { readonly components: Iterable<Component>; readonly systems?: readonly System[] }): World {
     const world = World.restore(this.lines, options)
     // The first recorded tick has these inputs.
@@ -33,7 +30,6 @@ export class RecordedWorld {
     return world
   }
 
-  /** Its ticks, oldest first. @throws `corrupt-journal` */
   *steps(): Generator<Step> {
     const { codec } = openSnapshot(this.#saved)
     for (const { tick, line } of this.#saved.rows) {
@@ -50,7 +46,6 @@ export interface LabelledWorld {
   readonly world: World
 }
 
-/** The worlds of a recording, parents first. @throws `corrupt-journal`, and what restoring throws */
 export function* recordedWorlds(
   { root, worlds }: Recording,
   components: Iterable<Component>,

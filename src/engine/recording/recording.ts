@@ -10,9 +10,7 @@ export interface SavedWorld extends StoredWorld {
 
 /** A run that can be replayed: a world and the worlds of its sessions. */
 export interface Recording {
-  /** Name of the root world. */
   readonly root: string
-  /** Of the root world. */
   readonly seed: number
   /** Version of entia that began the recording; absent in old ones. */
   readonly version?: string
@@ -41,7 +39,6 @@ async function savedWorld(store: Store, name: string, root: string | undefined):
   throw new EntiaError('no-such-world', `The store has no recording of a world '${name}'. Run it with record: true.`)
 }
 
-/** @param worlds the root first, whose seed and version count */
 export function recordingWith(root: string, worlds: readonly SavedWorld[]): Recording {
   const { head, version } = openSnapshot(worlds[0] as SavedWorld)
   return { root, seed: head.seed, ...(version !== undefined && { version }), worlds }

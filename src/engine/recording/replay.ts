@@ -14,7 +14,6 @@ export interface ReplayOptions {
   readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
 }
 
-/** Where a replay differs from the recorded run. */
 export interface Difference {
   readonly tick: number
   /** The system that wrote the component, in the replay or else in the recording. */
@@ -25,7 +24,6 @@ export interface Difference {
   readonly replayed: Json | undefined
 }
 
-/** The replay of one world. Plain data. */
 export interface ReplayedWorld {
   readonly name: string
   /** A readable name: `team`, or `team/1.2` for the second session of agent 1. */
@@ -54,7 +52,6 @@ export interface ReplayResult {
 
 /**
  * Runs the recorded inputs through the systems again, without models and tools. Each world stops at its first difference.
- *
  * @throws `corrupt-snapshot`, `corrupt-journal`, and what restoring throws
  */
 export function replay(recording: Recording, { systems, components }: ReplayOptions): ReplayResult {
