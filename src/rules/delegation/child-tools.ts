@@ -5,28 +5,28 @@ import { declarationHash } from './hashes.ts'
 import { subagentToolNames } from './declarations.ts'
 import type { InheritancePolicy } from '../../protocol/delegation.ts'
 
-/** Where the skills that were asked for are to be had, each once, in the order of asking. */
+/** Where the requested skills are, each once, in the requested order. */
 export interface FoundSkills {
   readonly ofParent: readonly Skill[]
   /** Names in the Host's catalogue. */
   readonly ofHost: readonly string[]
-  /** Names of those that are nowhere to be had. */
+  /** Names of skills that do not exist. */
   readonly missing: readonly string[]
-  /** Names of those of whose tools only the ones come that the parent may run. */
+  /** Names of skills that bring only tools which the parent may run. */
   readonly limited: ReadonlySet<string>
 }
 
-/** The skills that are asked for, by name. */
+/** Names of requested skills. */
 export interface AskedSkills {
-  /** Of the config. */
+  /** By the config. */
   readonly own: readonly string[]
-  /** Of the launch. */
+  /** By the launch. */
   readonly loaded: readonly string[]
-  /** A program launches, or the names of those that a model may load with their tools. */
+  /** `all` if a program launches, else the skills that a model may load with their tools. */
   readonly loadable: 'all' | readonly string[]
 }
 
-/** Looks skills up: with the parent first, then in the Host's catalogue. */
+/** Looks skills up: first the parent's, then the Host's catalogue. */
 export function findSkills(
   { own, loaded, loadable }: AskedSkills,
   parentSkills: readonly Skill[],
@@ -47,11 +47,10 @@ export function findSkills(
 }
 
 /**
- * The skills of the parent's that a subagent gets: those asked for, then those that inherited tools belong to. Of a skill's
- * tools it names the inherited ones alone.
- *
- * @param inherited names of the tools that the subagent has of its parent
- * @param listed names of those that were asked for by name
+ * The parent's skills for a subagent: the requested ones, then those that inherited tools belong to. Each keeps only
+ * its inherited tools.
+ * @param inherited names of the tools taken from the parent
+ * @param listed names of tools that the policy lists
  */
 export function inheritedSkills(
   asked: readonly Skill[],
@@ -70,28 +69,26 @@ export function inheritedSkills(
   })
 }
 
-/** What a subagent's tools are taken from. */
 export interface ToolSource {
   readonly tools: readonly ToolDeclaration[]
   readonly skills: readonly Skill[]
   /** It can delegate, and pass that on. */
   readonly delegates: boolean
-  /** Names of tools that it may run. */
   readonly mayRun: (name: string) => boolean
 }
 
-/** Tools of the parent's that a subagent is to inherit, each once, in the order of asking. */
+/** The parent's tools that a subagent inherits, each once, in the requested order. */
 export interface FoundTools {
   readonly found: readonly ToolDeclaration[]
-  /** Names of skills that tools come from and that the parent no longer has. */
+  /** Skills of tools whose skill the parent no longer has. */
   readonly missingSkills: readonly string[]
-  /** Names of tools that are left out, each with the reason. */
+  /** Tools that are left out, with the reason. */
   readonly leftOut: readonly (readonly [name: string, reason: string])[]
 }
 
 /**
- * Looks up the tools that a policy lists, and those of the skills that come whole from the parent. Tools that change the
- * world are never copied: `subagent` stands for all six, which come with the registry.
+ * Looks up the tools that a policy lists, and those of skills taken from the parent. World tools are never copied:
+ * `subagent` stands for all six, which come with the registry.
  */
 export function findTools(
   listed: readonly string[],
@@ -120,7 +117,7 @@ export function findTools(
   return { found, missingSkills, leftOut }
 }
 
-/** Of the skills that come from the parent. A model that names one gets nothing that the parent may not run. */
+/** Tools of the parent's skills. A skill that a model named brings nothing that the parent may not run. */
 function toolsOfSkills({ mayRun }: ToolSource, { limited, ofParent }: FoundSkills) {
   const names = new Set<string>()
   const withheld = new Set<string>()
@@ -131,8 +128,8 @@ function toolsOfSkills({ mayRun }: ToolSource, { limited, ofParent }: FoundSkill
 }
 
 /**
- * Of each of the Host's skills that a model has named, the tools that the parent has as well and may run; and those that
- * are left out, each with the reason.
+ * For each Host skill that a model named: the tools that the parent also has and may run, and those left out, with the
+ * reason.
  */
 export function limitSkills({ ofHost, limited }: FoundSkills, parent: ToolSource, facts: HostFactsData | undefined) {
   const leftOut: [string, string][] = []
@@ -159,8 +156,8 @@ function reasonAgainst(name: string): string {
 }
 
 /**
- * The skill that a tool comes from, if neither the parent has it nor the subagent gets it. A declaration that outlived its
- * skill is known by the catalogue, as long as the Host has no such tool apart from the skill.
+ * The skill of a tool, if neither the parent nor the subagent has it. The catalogue identifies a declaration that
+ * outlived its skill, unless the Host has the tool on its own.
  */
 function lostSkill(
   name: string,
@@ -179,7 +176,7 @@ function lostSkill(
   return isHere ? undefined : providers[0]
 }
 
-/** Without a declaration, any tool of that name will do. */
+/** Without a declaration, any tool of that name matches. */
 function isProvided(ofSkill: number | undefined, hash: number | undefined): boolean {
   return ofSkill !== undefined && (hash === undefined || ofSkill === hash)
 }
@@ -189,19 +186,19 @@ function ownValue(hashes: Readonly<Record<string, number>> | undefined, name: st
   return hashes !== undefined && Object.hasOwn(hashes, name) ? hashes[name] : undefined
 }
 
-/** A subagent's tools, one of a name. */
+/** A subagent's tools, with unique names. */
 export interface SettledTools {
   /** Names of those that the Host declares. */
   readonly hostTools: readonly string[]
   /** Copies of the parent's. */
   readonly tools: readonly ToolDeclaration[]
-  /** Names of the parent's tools that the subagent has, copied or as its own. */
+  /** Names of the parent's tools that it has, copied or as its own. */
   readonly inherited: ReadonlySet<string>
-  /** Names of tools that are different ones on both sides. */
+  /** Names under which both sides have different tools. */
   readonly conflicts: readonly string[]
 }
 
-/** What a subagent has of the Host. */
+/** What a subagent takes from the Host: names of tools and of skills. */
 export interface HostPart {
   /** Names of tools. */
   readonly tools: readonly string[]
@@ -210,9 +207,8 @@ export interface HostPart {
 }
 
 /**
- * Puts a subagent's own tools and those of its parent together. The same tool on both sides stays the subagent's own. Of
- * two different ones, `override` takes the parent's; against a tool of one of the Host's skills it stands in `tools`, which
- * go before those of skills.
+ * Merges a subagent's own tools with its parent's. A tool that both have stays the subagent's own. If they differ,
+ * `override` takes the parent's; `tools` win over tools of the Host's skills.
  */
 export function settleTools(
   own: HostPart,
@@ -239,7 +235,7 @@ export function settleTools(
   return { hostTools: [...hostTools], tools, inherited, conflicts }
 }
 
-/** Of the tools that the Host gives the subagent under a name: its own, and those of its skills. */
+/** Hashes of the Host's tools that the subagent gets under a name: its own, and those of its skills. */
 function hashesOf(name: string, own: HostPart, facts: HostFactsData | undefined): readonly number[] {
   const ofTools = own.tools.includes(name) ? [ownValue(facts?.tools, name)] : []
   const ofSkills = own.skills.map((skill) => ownValue(facts?.skills?.[skill], name))

@@ -23,10 +23,10 @@ const workingTools = [
   'run_js',
 ]
 
-/** Tools by what they are for. An agent grants those of them that it has. */
+/** Tools by purpose. An agent grants those that it has. */
 export const toolPresets = { minimal: minimalTools, investigate: investigatingTools, work: workingTools } as const
 
-/** Names of the tools that an agent with a `SubagentRegistry` has, in their order. */
+/** Names of the tools of an agent with a `SubagentRegistry`, in order. */
 export const subagentToolNames = [
   'subagent',
   'subagent_status',
@@ -39,7 +39,7 @@ export const subagentToolNames = [
 const sessionId = { type: 'string', description: 'A session id, a unique prefix of one, or a sequence number.' }
 const timeout = { type: 'number', description: 'Seconds.' }
 
-/** Puts a further question to a session that has succeeded. Not among the six: put it into an agent's `ToolRegistry`. */
+/** Asks a succeeded session a further question. Not among the six: put it into an agent's `ToolRegistry`. */
 export const querySubagentDeclaration: ToolDeclaration = worldDeclaration(
   'query_subagent',
   'Asks a subagent whose session has succeeded a further question. It still knows all that it did.',
@@ -68,12 +68,12 @@ export const spawnSubagentDeclaration: ToolDeclaration = worldDeclaration(
   ['task'],
 )
 
-/** The declarations of the six `subagent` tools for an agent that has this registry, in order. */
+/** The six `subagent` tools for a registry, in order. */
 export const subagentDeclarations = oncePerObject((registry: Registry): readonly ToolDeclaration[] => {
   return [subagentDeclaration(registry), ...fixedDeclarations()]
 })
 
-/** The five that are the same for every registry. */
+/** The five that do not depend on the registry. */
 const fixedDeclarations = lazily((): readonly ToolDeclaration[] => [
   worldDeclaration('subagent_status', 'Tells how one of your sessions stands, or lists all in the background.', {
     session_id: sessionId,
@@ -136,7 +136,7 @@ function listed(name: string, description = ''): string {
   return description === '' ? name : `${name}: ${description}`
 }
 
-/** The declaration of a tool that changes the world inside the tick. */
+/** Declares a tool that changes the world inside the tick. */
 export function worldDeclaration(
   name: string,
   description: string,

@@ -2,22 +2,21 @@ const envelope = ['<subagent_background_result>', '</subagent_background_result>
 const summaryTags = ['<summary>', '</summary>'] as const
 const resultTags = ['<full_result>', '</full_result>'] as const
 
-/** Longest summary that counts, in bytes of UTF-8. */
+/** Longest valid summary, in bytes of UTF-8. */
 const maxSummaryBytes = 8192
 
-/** Tells a session in the background in which form to answer. */
+/** Tells a background session how to answer. */
 export const envelopeInstruction = `You work in the background. When the task is done, answer with exactly this form and nothing before or after it:
 
 <subagent_background_result><summary>what you found or did, in a few sentences</summary><full_result>the whole result</full_result></subagent_background_result>`
 
-/** What a session's final text holds. */
 export interface Enveloped {
-  /** `undefined`: there is none, or it is too long to be one. */
+  /** `undefined`: there is none, or it is too long. */
   readonly summary: string | undefined
   readonly result: string
 }
 
-/** Takes a final text out of its envelope. A text that is no envelope, in every detail, is the result as it stands. */
+/** Reads a final text's envelope. A text that is not exactly an envelope is the result as it stands. */
 export function parseEnvelope(text: string): Enveloped {
   const inside = within(text, envelope)
   const afterSummary = inside?.indexOf(summaryTags[1]) ?? -1
@@ -29,7 +28,7 @@ export function parseEnvelope(text: string): Enveloped {
   return { summary: isSummary(summary) ? summary : undefined, result }
 }
 
-/** What stands between two tags that begin and end a text, trimmed; `undefined` if they do not. */
+/** The trimmed text between two tags that begin and end it. */
 function within(text: string, [open, close]: readonly [string, string]): string | undefined {
   const trimmed = text.trim()
   if (!trimmed.startsWith(open) || !trimmed.endsWith(close)) return undefined

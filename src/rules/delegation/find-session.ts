@@ -7,12 +7,12 @@ export type Found =
   | { readonly session: Entity; readonly problem?: undefined }
   | { readonly problem: string; readonly code: 'unknown-session' | 'ambiguous-id' }
 
-/** What every session id begins with; a prefix of one has to say more. */
+/** Every session id begins like this; a prefix must be longer. */
 const idStart = 'session-'
 
 const sessionsById = () => new Map<string, Entity>()
 
-/** An agent's own session by its full id, a unique prefix of it, or its sequence number. */
+/** An agent's session by its full id, a unique prefix, or its sequence number. */
 export function findSession(world: World, agent: Entity, named: string): Found {
   const known = world.unsaved(sessionsById).get(named)
   if (known !== undefined && isNow(world, agent, known, named)) return { session: known }
@@ -28,7 +28,7 @@ export function findSession(world: World, agent: Entity, named: string): Found {
   return { session: match }
 }
 
-/** Lets a session be found by its full id however many there are. */
+/** Makes a session's full id quick to look up. */
 export function indexSession(world: World, session: Entity, sessionId: string): void {
   world.unsaved(sessionsById).set(sessionId, session)
 }
@@ -38,7 +38,7 @@ function isNow(world: World, agent: Entity, session: Entity, sessionId: string):
   return record?.sessionId === sessionId && record.parent === agent
 }
 
-/** Sessions ascend by their sequence numbers, so the n-th is mostly the one. */
+/** Sessions ascend by sequence number, so the n-th is mostly the one. */
 function bySequence(world: World, own: readonly Entity[], sequence: number): Found | undefined {
   const isIt = (session: Entity | undefined): session is Entity =>
     session !== undefined && world.read(session, SubagentSession).sequence === sequence

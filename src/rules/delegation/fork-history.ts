@@ -1,28 +1,26 @@
 import type { AssistantMessage, Message, ToolCallBlock, ToolMessage, UserMessage } from '../../protocol/message.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 
-/** Stands for the result of a call that is open when its agent is forked. The agent itself gets the real one. */
+/** The result of a call that is open at a fork. The agent itself gets the real one. */
 const openCallText = 'Fork started — processing in background'
 
-/** What a fork knows of the conversation that it comes from. */
 export interface ForkHistory {
-  /** How many of its messages the fork begins with, unchanged. */
+  /** How many messages the fork starts with, unchanged. */
   readonly shared: number
-  /** Results of calls in the last of these: those that there are already and stand apart from it, then placeholders. */
+  /** Results of open calls in the last of these: existing ones that stand further back, then placeholders. */
   readonly behind: readonly ToolMessage[]
 }
 
 /**
- * What a fork begins with. Walks back from the end, no further than to the message that decides.
- *
- * @param callId of the call that asks; absent: a program forks
- * @throws `invalid-argument` if no message holds that call
+ * The history that a fork starts with. Walks back from the end only as far as needed.
+ * @param callId of the requesting call; absent: a program forks
+ * @throws `invalid-argument` if no message has that call
  */
 export function forkHistory(messages: readonly Message[], callId?: string): ForkHistory {
   return callId === undefined ? atTheEnd(messages) : behindCall(messages, callId)
 }
 
-/** All calls of the message count as open, so that all forks of one message are alike. */
+/** All calls of the message count as open, so that all its forks are alike. */
 function behindCall(messages: readonly Message[], callId: string): ForkHistory {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index] as Message
@@ -34,7 +32,7 @@ function behindCall(messages: readonly Message[], callId: string): ForkHistory {
   throw new EntiaError('invalid-argument', `A fork: ${expected}, got '${callId}', which none of them holds.`)
 }
 
-/** What was said since the last answer is dropped, in front of late results too: no model call has answered it. */
+/** Messages behind the last answer are dropped, even before late results: no model call has answered them. */
 function atTheEnd(messages: readonly Message[]): ForkHistory {
   let last = messages.length - 1
   while (last >= 0 && messages[last]?.role !== 'assistant') last--
@@ -61,11 +59,11 @@ function placeholder({ id, name }: ToolCallBlock): ToolMessage {
   return { role: 'tool', callId: id, name, content: [{ type: 'text', text: openCallText }] }
 }
 
-/** The system prompt of a fork whose parent has none and has not thought yet, so that there is none to share. */
+/** The system prompt of a fork whose parent has none and has made no request. */
 export const builtInForkPrompt =
   'You are an agent that carries out one directive on its own, with the tools that it has, and reports what came of it.'
 
-/** Tells a fork what it is. The same in every fork, so that forks of one message differ in their directives alone. */
+/** The same in every fork, so that forks of one message differ only in their directives. */
 const boilerplate = `<fork-boilerplate>
 You are a fork: a copy of the agent in the conversation above, working in the background beside it.
 
@@ -84,7 +82,7 @@ Files changed: the files that you changed, or none
 Issues: what is open, uncertain or went wrong, or none</full_result></subagent_background_result>
 </fork-boilerplate>`
 
-/** The last message of a fork's conversation: what it is, and what it is to do. The prompt ends the text, as it is. */
+/** The last message of a fork's conversation: its role and its directive. */
 export function forkDirective(prompt: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text: `${boilerplate}\n\nDirective: ${prompt}` }] }
 }

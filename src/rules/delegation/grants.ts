@@ -7,7 +7,6 @@ import type { DelegatedData } from '../../../components/sessions/delegation-limi
 import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
 import { toNanoUsd, toUsd } from '../money/usd.ts'
 
-/** What an agent that has delegated nothing has delegated. */
 export const nothingDelegated: DelegatedData = {
   finished: 0,
   launched: 0,
@@ -19,14 +18,14 @@ export const nothingDelegated: DelegatedData = {
   spentTokens: 0,
 }
 
-/** A part of a budget. Absent: without limit. */
+/** Part of a budget. Absent: unlimited. */
 export interface Allowance {
   readonly sessions: number
   readonly tokens?: number
   readonly costNanoUsd?: number
 }
 
-/** What an agent has used itself, where its own use counts: in a session. */
+/** What a session's agent has used itself. */
 export interface OwnUse {
   readonly tokens: number
   readonly costNanoUsd: number
@@ -49,7 +48,7 @@ export function leftOf(
   }
 }
 
-/** What an agent may spend in all its life, if on a question it may spend so much more than it has. */
+/** The limits of an agent that may spend a grant on top of what it has spent. */
 export function limitsWith(grant: GrantLimits, delegated: DelegatedData, own: OwnUse): GrantLimits {
   const used = usedOf(delegated, own)
   const { costUsd, sessions = 0 } = grant
@@ -59,7 +58,6 @@ export function limitsWith(grant: GrantLimits, delegated: DelegatedData, own: Ow
   }
 }
 
-/** What is not left any more. */
 function usedOf(delegated: DelegatedData, own: OwnUse): Required<Allowance> {
   const { launched, launchedBefore = 0, reservedSessions, spentSessions } = delegated
   return {
@@ -69,7 +67,7 @@ function usedOf(delegated: DelegatedData, own: OwnUse): Required<Allowance> {
   }
 }
 
-/** What is used up so that nothing can be launched, if anything. */
+/** What is used up, so that nothing can be launched, if anything. */
 export function exhausted({ sessions, tokens, costNanoUsd }: Allowance, depth: number): string | undefined {
   if (depth <= 0) return 'depth'
   if (sessions <= 0) return 'sessions'
@@ -77,7 +75,7 @@ export function exhausted({ sessions, tokens, costNanoUsd }: Allowance, depth: n
   return costNanoUsd !== undefined && costNanoUsd <= 0 ? 'cost' : undefined
 }
 
-/** What a config asks to be granted. */
+/** What a config asks for. */
 export interface Wanted {
   readonly sessions?: number | undefined
   readonly tokens?: number | undefined
@@ -85,9 +83,8 @@ export interface Wanted {
 }
 
 /**
- * What a session is granted of what is left: what its config names, else a quarter; of sessions none, if it cannot delegate.
- *
- * @returns the name of what there is not enough of, if there is not
+ * A session's grant: what its config names, else a quarter of what is left; no sessions if it cannot delegate.
+ * @returns the name of what is insufficient, if anything is
  */
 export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate: boolean): Allowance | string {
   const sessions = canDelegate ? (wanted?.sessions ?? quarter(left.sessions)) : 0
@@ -99,12 +96,12 @@ export function grantOf(left: Allowance, wanted: Wanted | undefined, canDelegate
   return { sessions, ...(tokens !== undefined && { tokens }), ...(costNanoUsd !== undefined && { costNanoUsd }) }
 }
 
-/** Money that a question has at least: it buys one call, as an agent's own may begin however little is left. */
+/** A question's minimum: it buys one call, as an agent's own call may start however little is left. */
 const leastNanoUsd = 1
 
 /**
- * What a session may spend on a question, of what its asker has left: a quarter of the sessions and of the money. Tokens are
- * not granted: what it has to read again is its own history.
+ * A session's grant for a question: a quarter of the asker's sessions and money. Tokens are not granted: it has to read
+ * its own history again.
  */
 export function questionGrant({ sessions, costNanoUsd }: Allowance): Allowance {
   if (costNanoUsd === undefined) return { sessions: quarter(sessions) }
@@ -120,26 +117,26 @@ export function grantData({ sessions, tokens, costNanoUsd }: Allowance): GrantLi
   }
 }
 
-/** What a session would be granted none of, so that it could not make one model call: tokens or cost, if either. */
+/** What a session would get none of, so that it could make no model call. */
 export function emptyShare(left: Allowance, wanted: Wanted | undefined): 'tokens' | 'cost' | undefined {
   const { tokens = quarterOf(left.tokens), costUsd } = wanted ?? {}
   if (tokens === 0) return 'tokens'
   return (costUsd === undefined ? quarterOf(left.costNanoUsd) : toNanoUsd(costUsd)) === 0 ? 'cost' : undefined
 }
 
-/** A part of what may be without limit. Nothing left, or less than is wanted, is too little. */
+/** A part of a budget; `short` if nothing or less than wanted is left. */
 function share(left: number | undefined, wanted: number | undefined): number | 'short' | undefined {
   if (left === undefined) return wanted
   if (left <= 0 || (wanted !== undefined && wanted > left)) return 'short'
   return wanted ?? quarter(left)
 }
 
-/** All tokens of a use. What is not known adds nothing. */
+/** All tokens used. Unknown counts add nothing. */
 export function tokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: TokenUsage): number {
   return input + cacheRead + cacheWrite + output
 }
 
-/** What a session has used, as its parent counts it. */
+/** A session's use, as its parent counts it. */
 export function spentBy(usage: SessionUsage | undefined): { tokens: number; costNanoUsd: number; sessions: number } {
   if (usage === undefined) return { tokens: 0, costNanoUsd: 0, sessions: 0 }
   return {
@@ -149,7 +146,7 @@ export function spentBy(usage: SessionUsage | undefined): { tokens: number; cost
   }
 }
 
-/** What an agent has delegated, once so much more is set aside for a session of its. */
+/** Adds a session's grant to the reserved budget. */
 export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, tokens = 0 }: Wanted): DelegatedData {
   return {
     ...delegated,
@@ -159,7 +156,7 @@ export function reserved(delegated: DelegatedData, { costUsd = 0, sessions = 0, 
   }
 }
 
-/** What an agent has delegated, once a session of its has returned what it was granted and has used so much of it. */
+/** Moves a session's grant from reserved to spent, as far as it was used. */
 export function returned(delegated: DelegatedData, grant: Wanted | undefined, usage: SessionUsage): DelegatedData {
   if (grant === undefined) return delegated
   const spent = spentBy(usage)
@@ -174,7 +171,7 @@ export function returned(delegated: DelegatedData, grant: Wanted | undefined, us
   }
 }
 
-/** What was used between two looks at the same session. */
+/** What a session used between two reports. */
 export function usageSince(before: SessionUsage, after: SessionUsage): SessionUsage {
   return {
     cacheRead: more(before.cacheRead, after.cacheRead),
@@ -207,7 +204,7 @@ function atLeastNone(amount: number): number {
 
 const none: readonly GrantLimits[] = []
 
-/** What an agent has set aside for its questions that are under way. */
+/** The grants of an agent's running queries. */
 export function questionGrants(world: World, agent: Entity): readonly GrantLimits[] {
   return world.query(SessionQuery, Pending).flatMap((query) => {
     const asked = world.read(query, SessionQuery)

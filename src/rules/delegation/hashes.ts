@@ -19,8 +19,8 @@ export const declarationHash = oncePerObject((declaration: ToolDeclaration): num
 }, isCanonical)
 
 /**
- * Hashes by tool name of all declarations that a world's Hosts have had: the current Host's, and older ones that agents keep.
- * Any other declaration is a program's own.
+ * Hashes, by tool name, of all declarations of a world's Hosts: the current one's, and older ones that agents keep. Any
+ * other declaration is a program's own.
  */
 export function knownDeclarations(facts: HostFactsData | undefined): ReadonlyMap<string, ReadonlySet<number>> {
   const known = new Map<string, Set<number>>()
@@ -36,10 +36,7 @@ export function knownDeclarations(facts: HostFactsData | undefined): ReadonlyMap
   return known
 }
 
-/**
- * SHA-256 of a blueprint. Its large parts (tools, skills, registries) are the parent's own objects, and are read once however
- * many sessions are launched.
- */
+/** SHA-256 of a blueprint. Large parts (tools, skills, registries) are the parent's objects, hashed once. */
 export function blueprintHash(blueprint: Omit<BlueprintData, 'hash'>): string {
   const fields = Object.entries(blueprint)
     .filter(([, value]) => value !== undefined)
@@ -47,7 +44,6 @@ export function blueprintHash(blueprint: Omit<BlueprintData, 'hash'>): string {
   return sha256(fields.map(([name, value]) => `${name}:${fieldText(value)}`).join('\n'))
 }
 
-/** A list by its items, an object by its hash. */
 function fieldText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(fieldText).join()}]`
   return typeof value === 'object' && value !== null ? objectHash(value) : JSON.stringify(value)
@@ -58,7 +54,7 @@ const objectHash = oncePerObject(
   isCanonical,
 )
 
-/** What requests of two agents share. All of it as a World holds it: canonical, and frozen. */
+/** What requests of two agents share, canonical and frozen as in a World. */
 export interface SharedRequest {
   readonly llm: LlmData
   /** Hash of the settings that the provider adds, if it reports them. */
@@ -66,13 +62,12 @@ export interface SharedRequest {
   readonly system: string
   readonly tools: readonly ToolDeclaration[]
   readonly messages: readonly Message[]
-  /** How many of the messages. */
+  /** Number of shared messages. */
   readonly count: number
 }
 
 /**
- * SHA-256, in hex, over model and options, system prompt, tool declarations in order and the first `count` messages.
- *
+ * SHA-256, in hex, of model and options, system prompt, tool declarations in order and the first `count` messages.
  * @throws `invalid-argument` for a count outside the messages
  */
 export function prefixHash({ llm, settings, system, tools, messages, count }: SharedRequest): string {
@@ -90,7 +85,7 @@ export function prefixHash({ llm, settings, system, tools, messages, count }: Sh
 const textDigest = oncePerValue(sha256, 100)
 const listDigest = oncePerObject((list: readonly unknown[]): string => sha256(JSON.stringify(list)))
 
-/** Messages are hashed in blocks of this many, so that a longer prefix reuses the blocks of a shorter one. */
+/** Messages are hashed in blocks, so that a longer prefix reuses the blocks of a shorter one. */
 const blockSize = 64
 
 interface Block {
@@ -98,7 +93,7 @@ interface Block {
   readonly digest: string
 }
 
-/** Blocks by their first message: forks, and logs rewritten further back, share them. Each use compares all messages. */
+/** Blocks by their first message, shared by forks and rewritten logs. Each use compares all messages. */
 const blocks = new WeakMap<Message, Block>()
 
 function blockDigest(messages: readonly Message[], from: number): string {

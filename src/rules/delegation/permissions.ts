@@ -1,6 +1,6 @@
 import type { PermissionsData } from '../../../components/agent/tool-registry.ts'
 
-/** May an agent with these permissions, and below this ceiling if there is one, run the tool of that name? */
+/** May an agent run a tool, given its permissions and its ceiling? */
 export function isPermitted(
   name: string,
   { allowed, denied, granted }: PermissionsData = {},
@@ -10,12 +10,12 @@ export function isPermitted(
   return !isDenied && allowed?.includes(name) !== false && ceiling?.includes(name) !== false
 }
 
-/** The names of two lists, each once; absent where both are. */
+/** The names of both lists, each once. */
 export function allNames(first: readonly string[] = [], second: readonly string[] = []): readonly string[] {
   return second.length === 0 ? first : [...new Set([...first, ...second])]
 }
 
-/** The permissions of a session's agent: those it is made with, and what was denied above it. */
+/** The permissions of a session's agent, plus what was denied above it. */
 export function deniedBesides(
   permissions: PermissionsData | undefined,
   denied: readonly string[] | undefined,

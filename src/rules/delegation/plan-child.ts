@@ -30,23 +30,22 @@ export interface ParentView {
   readonly context?: BlueprintData['context'] | undefined
   /** It calls no model without a price. */
   readonly pricedOnly?: true | undefined
-  /** What such an agent may not run, no agent below it may. @default false */
+  /** No agent below it may run what it may not run. @default false */
   readonly isBelowFork?: boolean
 }
 
-/** What a subagent is asked for with. */
 export interface ChildRequest {
   readonly config: SubagentConfig
-  /** Names of skills to install behind those of the config. */
+  /** Names of skills besides the config's. */
   readonly loadSkills: readonly string[]
-  /** Who names them: a model's bring only the tools that its agent may run, or that `loadableSkills` let it have. @default a model */
+  /** Who names them: a model's bring only tools that its agent may run or `loadableSkills` allows. @default a model */
   readonly loadedBy?: 'program' | undefined
-  /** Names of tools that are denied above it. @default those that the parent's permissions deny */
+  /** Names of tools denied above it. @default those that the parent's permissions deny */
   readonly denied?: readonly string[] | undefined
   readonly isBackground: boolean
 }
 
-/** What a subagent is to be made of, with what it goes without, or why there is to be none. */
+/** A subagent's blueprint and what it lacks, or why it cannot be made. */
 export type ChildPlan =
   | { readonly ok: true; readonly blueprint: Omit<BlueprintData, 'hash'>; readonly warnings: readonly string[] }
   | {
@@ -55,7 +54,7 @@ export type ChildPlan =
       readonly message: string
     }
 
-/** Decides what a subagent is made of, from its config and what its policy lets it have of its parent. */
+/** Plans a subagent from its config and what its policy lets it inherit. */
 export function planChild(parent: ParentView, request: ChildRequest, facts: HostFactsData | undefined): ChildPlan {
   const { config, loadSkills, isBackground } = request
   const llm = childLlm(parent.llm, config)
@@ -101,9 +100,9 @@ export function planChild(parent: ParentView, request: ChildRequest, facts: Host
 }
 
 /**
- * What the config and the policy say of permissions. What is denied above the subagent comes from its launch. Of that a
- * config may grant by name, unless it copies the permissions, or the parent is below a fork: then only what the parent was
- * granted itself.
+ * A subagent's permissions by config and policy. Its launch adds what is denied above it. A config may grant denied
+ * tools by name, unless it inherits the permissions or the parent is below a fork: then only what the parent was
+ * granted.
  */
 function childPermissions(
   parent: ParentView,
@@ -119,10 +118,10 @@ function childPermissions(
   return copied?.granted === undefined ? copied : rest
 }
 
-/** A parent of whom nothing is inherited. */
+/** A parent that passes nothing on. */
 const bare = { template: '', tools: [], skills: [], permissions: undefined, registry: undefined }
 
-/** A model of its own comes with no options of the parent's; tries are never those of the parent. */
+/** A config's own model has none of the parent's options; the retry policy is never the parent's. */
 function childLlm(parent: LlmData | undefined, { model, retry }: SubagentConfig): LlmData | undefined {
   if (model !== undefined) return { model, retry }
   return parent && { ...parent, retry }
@@ -161,16 +160,13 @@ function warningsOf(subagent: string, leftOut: FoundTools['leftOut']): readonly 
   return leftOut.map(([tool, reason]) => `Subagent '${subagent}' does not inherit the tool '${tool}': ${reason}`)
 }
 
-/** Each stands in the prompt by its placeholder, or else behind it under this heading. */
+/** Appended to the prompt if their placeholder is missing. */
 const sections = [
   ['## Available Tools', '${_installed_tools}'],
   ['## Available Skills', '${_installed_skills}'],
 ] as const
 
-/**
- * The template of a subagent's system prompt: its own, then what it inherits, then a section for its tools and one for its
- * skills where nothing else lists them. What is empty stands aside.
- */
+/** A subagent's template: its own, what it inherits, and missing sections for tools and skills. */
 function childTemplate(own: string, inherited: string): string {
   const template = paragraphs(own, inherited)
   const missing = sections.filter(([, placeholder]) => !template.includes(placeholder))
@@ -188,7 +184,7 @@ const builtInTemplate = `You are "{name}", a subagent: another agent has made yo
 - Nobody answers questions while you work. Carry the task out to its end, and do nothing beyond it.
 - Your last message is all that the other agent gets. Put the whole result in it, and say what you could not do.`
 
-/** The config of a subagent that stands in no registry, made for one call: by that name, on its parent's model. */
+/** The config of an unregistered subagent, made for one call: by name, on its parent's model. */
 export function freeFormConfig(name: string, freeForm: FreeForm): SubagentConfig {
   const { systemPromptTemplate = builtInTemplate, skills, maxSteps, inheritancePolicy } = freeForm
   return {

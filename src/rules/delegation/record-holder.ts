@@ -8,7 +8,6 @@ import type { World } from '../../world/world.ts'
 import { indexSession } from './find-session.ts'
 import { nothingDelegated } from './grants.ts'
 
-/** What of a summary stands in the record. */
 const maxInlineChars = 600
 const excerptChars = 200
 
@@ -22,7 +21,7 @@ export function knownHolders(world: World, agent: Entity): readonly KnownHolder[
   })
 }
 
-/** Makes a holder a session of an agent, which can name it from then on. It has succeeded, without an event. */
+/** Records a holder as a succeeded session of an agent, without an event. */
 export function recordHolder(world: World, agent: Entity, holder: KnownHolder, summary = ''): void {
   const { isTold, model, sessionId, task } = holder
   const delegated = world.get(agent, Delegated) ?? nothingDelegated

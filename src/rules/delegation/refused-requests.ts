@@ -1,19 +1,18 @@
 import type { EntiaErrorCode } from '../../world/entia-error.ts'
 import type { World } from '../../world/world.ts'
 
-/** Why a program's request about sessions was not granted. */
 export interface RefusedRequest {
   readonly code: EntiaErrorCode
   readonly reason: string
 }
 
-/** Of refusals that are never taken, so many are kept, the newest. */
+/** Most refusals kept, the newest. */
 const maxKept = 1_000
 
-/** By request. Never saved and never emitted: only the program that asked reads its refusal. */
+/** By request. Never saved or emitted: only the requesting program reads its refusal. */
 const refusals = () => new Map<string, RefusedRequest>()
 
-/** Keeps a refusal for the one who asked, until it is taken. */
+/** Keeps a refusal until its program takes it. */
 export function noteRefused(world: World, request: string, refused: RefusedRequest): void {
   const kept = world.unsaved(refusals)
   kept.set(request, refused)
@@ -21,7 +20,7 @@ export function noteRefused(world: World, request: string, refused: RefusedReque
   if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
 }
 
-/** Takes the refusal of a request; `undefined` if it was granted. */
+/** Takes a request's refusal; `undefined` if it was granted. */
 export function takeRefused(world: World, request: string): RefusedRequest | undefined {
   const kept = world.unsaved(refusals)
   const refused = kept.get(request)

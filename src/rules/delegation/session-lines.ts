@@ -4,15 +4,14 @@ import { cutText } from '../text/cut-text.ts'
 
 type Session = Pick<SubagentSessionData, 'error' | 'sessionId' | 'status' | 'summary'>
 
-/** Longest error that a line shows, in characters. */
 const maxErrorChars = 200
 
-/** The message that tells an agent of sessions that have ended: a line each. */
+/** The message that notifies an agent of ended sessions. */
 export function updatesText(lines: readonly string[]): string {
   return ['Background subagent updates:', ...lines].join('\n')
 }
 
-/** What an agent reads of a session that has ended. */
+/** What an agent reads of an ended session. */
 export function endedLine({ sessionId, status, error, summary }: Session): string {
   switch (status) {
     case 'cancelled':
@@ -27,7 +26,7 @@ export function endedLine({ sessionId, status, error, summary }: Session): strin
   }
 }
 
-/** What an agent whose wait is over reads of a session that is still active. */
+/** What an agent whose wait timed out reads of an active session. */
 export function stillLine({ sessionId, status }: Session): string {
   return `- ${sessionId} is still ${status}.`
 }
@@ -38,7 +37,7 @@ function errorText(error = ''): string {
   return cutText(text, maxErrorChars, '...')
 }
 
-/** A length of time as models and users read it, in its shortest form: `30s`, `0.05s`. */
+/** A length of time for models and users: `30s`, `0.05s`. */
 export function seconds(durationMs: number): string {
   return `${durationMs / 1_000}s`
 }

@@ -6,20 +6,20 @@ import { SessionUsage } from '../../protocol/usage.ts'
 import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
 
-/** Longest text of a result in an answer and in an event, in bytes. */
+/** Longest result in an answer or event, in bytes. */
 export const maxInlineBytes = 8_192
 
-/** The beginning of a prompt, and where the whole of it lies, or that it is nowhere. */
+/** The start of a long prompt, and where all of it is stored, if anywhere. */
 const cutPrompt = () => ({
   prompt: z.string().optional(),
   promptCut: z.strictObject({ bytes: z.number().int(), maxBytes: z.number().int() }).optional(),
   promptRecord: z.string().optional(),
 })
 
-/** Turns of it are still on their way to holders. */
+/** Some of its turns are still being archived. */
 const archiving = () => ({ isArchiving: z.literal(true).optional() })
 
-/** What the effect of a session comes back with: how its World has ended, and what the parent's record is to hold of it. */
+/** The outcome of a session's effect: how its world ended, and what the parent records of it. */
 export const SessionOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({
@@ -33,9 +33,9 @@ export const SessionOutcome = lazily(() =>
       resultBytes: z.number().int().nonnegative(),
       resultExcerpt: z.string(),
       summary: z.union([z.string(), z.literal(true)]).optional(),
-      /** For a call that waits and for listeners; cut where it is very long. */
+      /** For waiting calls and listeners; cut if very long. */
       text: z.string(),
-      /** For the World to keep, where nothing else does. */
+      /** For the World to keep, without a store. */
       texts: SessionTexts.schema.optional(),
       usage: SessionUsage(),
     }),
@@ -51,13 +51,13 @@ export const SessionOutcome = lazily(() =>
 )
 export type SessionOutcome = DataOf<typeof SessionOutcome>
 
-/** What the effect of a query comes back with. */
+/** The outcome of a query. */
 export const QueryOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({
       ok: z.literal(true),
       ...archiving(),
-      /** Turns of its own that were archived. */
+      /** Its own archived turns. */
       holders: z.array(KnownHolder()).optional(),
       text: z.string(),
       usage: SessionUsage(),
@@ -67,16 +67,16 @@ export const QueryOutcome = lazily(() =>
 )
 export type QueryOutcome = DataOf<typeof QueryOutcome>
 
-/** What the making of a holder comes back with, if it is not there: where it failed. */
+/** The outcome of making a holder that failed. */
 export const HolderFailure = lazily(() => z.strictObject({ failure: Failure(), phase: z.enum(['spawn', 'seed']) }))
 export type HolderFailure = DataOf<typeof HolderFailure>
 
-/** What the removal of a holder comes back with: what of it could not be removed, and why. */
+/** The outcome of removing a holder: what could not be removed, and why. */
 export const HolderRemoval = lazily(() =>
   z.strictObject({ left: z.array(z.enum(['world', 'transcript'])), message: z.string().optional() }),
 )
 
-/** What a write to an agent's transcript comes back with. */
+/** The outcome of a write to an agent's transcript: how many lines it has now. */
 export const TranscriptOutcome = lazily(() =>
   z.strictObject({
     /** Lines that are in it now. */
@@ -84,7 +84,7 @@ export const TranscriptOutcome = lazily(() =>
   }),
 )
 
-/** What the driving on of a session's World comes back with. */
+/** The outcome of driving an ended session's world; `isArchiving` if it could not finish. */
 export const SettlingOutcome = lazily(() =>
   z.strictObject({
     /** It could not go on. */

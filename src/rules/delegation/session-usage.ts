@@ -7,7 +7,7 @@ import { nothingDelegated, tokensOf } from './grants.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/** What an agent has used, and its subtasks, and its sessions: those that have ended, and those that run. */
+/** What an agent used, with its subtasks and its sessions, ended and running. */
 export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly usage: SessionUsage }>): SessionUsage {
   const own = ownUsage(world, agent)
   const delegated = world.get(agent, Delegated) ?? nothingDelegated
@@ -35,14 +35,14 @@ export function usageOf(world: World, agent: Entity, live: Iterable<{ readonly u
   }
 }
 
-/** What an agent's own calls have used, steps and others; a count that no call reported is absent. */
+/** Usage of an agent's own calls; a count that no call reported is absent. */
 export function ownUsage(world: World, agent: Entity): CallUsage {
   const steps = world.get(agent, Usage) ?? { calls: 0 }
   const beside = world.get(agent, UsageBeside)
   return beside === undefined ? steps : withAdded(steps, beside)
 }
 
-/** What an agent's subtasks have spent so far, those under way included; `undefined`: it has had none. */
+/** Spending of an agent's subtasks, including running ones; `undefined`: it has had none. */
 export function subtasksSpent(
   world: World,
   agent: Entity,

@@ -16,10 +16,10 @@ import { Ledger } from '../../../components/money/ledger.ts'
 import { Usage } from '../../../components/money/usage.ts'
 import { withAdded } from '../tokens/token-counts.ts'
 
-/** The digest of a subtask whose model has written no text. */
+/** The digest of a subtask without a text. */
 const noDigest = '[no digest]'
 
-/** What a subtask has come to that has failed before it could say so itself. */
+/** The outcome of a subtask that could not report one. */
 export function failedSubtask(
   subtaskId: string,
   failure: Failure,
@@ -28,7 +28,7 @@ export function failedSubtask(
   return { digest: noDigest, durationMs: 0, failure, spent, stepsUsed: 0, subtaskId, truncated: false }
 }
 
-/** What an effect that is settled says of its subtask, or that it has failed. */
+/** A settled effect's subtask outcome. */
 export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): SubtaskOutcome {
   if (!outcome.ok) return failedSubtask(subtaskId, outcome.failure)
   const told = parsedAs(SubtaskOutcome(), outcome.value)
@@ -36,7 +36,7 @@ export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): Subtask
   return told ?? failedSubtask(subtaskId, { kind: 'internal', message })
 }
 
-/** The same for a program. */
+/** An outcome for a program. */
 export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskResult {
   const { digest, durationMs, failure, stepsUsed, truncated } = outcome
   const { calls: _calls, costNanoUsd, estimated: _estimated, ...usage } = spent
@@ -51,7 +51,7 @@ export function subtaskResult({ spent, ...outcome }: SubtaskOutcome): SubtaskRes
   }
 }
 
-/** The same for a model that has called a wrapper. One that failed and has nothing to say is an error. */
+/** An outcome for the model that called a wrapper. A failure without a digest is an error. */
 export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: SubtaskOutcome): {
   readonly text: string
   readonly isError: boolean
@@ -72,13 +72,13 @@ export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: 
 const cutMark = '\n[digest truncated]'
 
 export interface EndedSubtaskOptions {
-  /** Its World could not go on. */
+  /** Its world could not go on. */
   readonly failure?: Failure | undefined
-  /** Its time was over before it had ended. */
+  /** It timed out. */
   readonly isLate: boolean
 }
 
-/** What a subtask has come to, as its World has it. */
+/** A subtask's outcome, from its world. */
 export function endedSubtask(
   world: World,
   agent: Entity,
@@ -105,12 +105,11 @@ export function endedSubtask(
   }
 }
 
-/** Has its agent come to its end? */
 export function hasEnded(world: World, agent: Entity): boolean {
   return world.has(agent, SessionEnd)
 }
 
-/** The last text that its model wrote. What closes a turn that was stopped is none. */
+/** The last text that its model wrote, not the closing text of a stopped turn. */
 function lastWords(world: World, agent: Entity): string {
   const messages = world.get(agent, Conversation) ?? []
   const isWritten = (index: number): boolean => {
@@ -122,10 +121,9 @@ function lastWords(world: World, agent: Entity): string {
   return index < 0 ? noDigest : textOf(messages[index])
 }
 
-/** What no call has used. */
 export const nothingSpent: SubtaskSpending = { calls: 0 }
 
-/** What the agent of a subtask has spent so far: as its ledger has it, or, without one, what its model calls have reported. */
+/** What a subtask's agent has spent: by its ledger or, without one, by its calls' reports. */
 export function subtaskSpending(world: World, agent: Entity): SubtaskSpending {
   const rows = Object.values(world.get(agent, Ledger)?.models ?? {})
   if (rows.length === 0) return world.get(agent, Usage) ?? nothingSpent

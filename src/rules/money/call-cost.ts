@@ -3,12 +3,12 @@ import type { TokenUsage } from '../../protocol/usage.ts'
 import type { CachePrice } from '../../../components/context/last-call.ts'
 import type { ModelReply } from '../../models/port.ts'
 
-/** US dollars per million tokens. Of the tiers, the one with the highest `start` below the tokens of the prompt counts. */
+/** US dollars per million tokens. The tier with the highest `start` below the prompt's tokens applies. */
 export type Rate =
   | number
   | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] }
 
-/** What tokens of a model cost. A rate that is absent is not known. */
+/** A model's prices. An absent rate is unknown. */
 export interface Rates {
   readonly input?: Rate | undefined
   /** @default that of input */
@@ -20,16 +20,16 @@ export interface Rates {
   readonly output?: Rate | undefined
 }
 
-/** The most that a token of a model may cost, in US dollars per million tokens. */
+/** A model's highest prices, in US dollars per million tokens. */
 export interface DearestRates {
-  /** Of a token of the prompt, whether it is read from the cache, written to it, or neither. */
+  /** Of a prompt token, whether read from the cache, written to it, or neither. */
   readonly inputUsdPerMillion: number
   readonly outputUsdPerMillion: number
 }
 
 /**
- * What one call cost, in whole billionths of a US dollar, rounded half up. What the provider did not say adds nothing.
- * Unknown without a rate of input and one of output, and where the provider said neither count.
+ * A call's cost in whole billionths of a US dollar, rounded half up. Unreported counts add nothing. Unknown without
+ * both rates, input and output, or without both counts.
  */
 export function callCost(usage: TokenUsage, rates: Rates): number | undefined {
   const { input, output } = rates
@@ -51,10 +51,9 @@ export function callCost(usage: TokenUsage, rates: Rates): number | undefined {
   return plainCost(parts) ?? exactCost(parts)
 }
 
-/** So many tokens at so many US dollars per million. */
 type Part = readonly [tokens: number, usdPerMillion: number]
 
-/** In plain numbers, where these are exact: several times as fast, and mostly they are. */
+/** In plain numbers where they are exact, as mostly: several times as fast. */
 function plainCost(parts: readonly Part[]): number | undefined {
   let sum = 0
   for (const [tokens, usdPerMillion] of parts) sum += tokens === 0 ? 0 : tokens * picoUsd(usdPerMillion)
@@ -68,7 +67,7 @@ function exactCost(parts: readonly Part[]): number {
   return nanoUsd > MOST_NANO_USD ? Number(MOST_NANO_USD) : Number(nanoUsd)
 }
 
-/** The dearest rates that a call may meet, whatever the size of its prompt; unknown for a model without a price. */
+/** The highest rates for any prompt size; unknown for a model without a price. */
 export function dearestOf({ input, output, ...cached }: Rates): DearestRates | undefined {
   if (input === undefined || output === undefined) return undefined
   const known = [input, ...Object.values(cached)].filter((rate) => rate !== undefined)
@@ -85,18 +84,18 @@ function at(rate: Rate, promptTokens: number): number {
   return reached.reduce((best, tier) => (tier.start > best.start ? tier : best), { start: -1, price: rate.base }).price
 }
 
-/** Providers say what they like: what is no count of tokens counts as none. */
+/** Providers may send anything: an invalid count is 0. */
 function count(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 ? Math.trunc(Math.min(tokens, Number.MAX_SAFE_INTEGER)) : 0
 }
 
-/** Most rates have no more digits, and are no higher: then a token costs a whole number of trillionths of a dollar. */
+/** Most rates have no more digits and are no higher: a token costs a whole number of trillionths of a dollar. */
 const PLAIN_RATE = { perUsd: 1_000_000, most: 1_000 }
 const PICO_PER_NANO_USD = 1_000
-/** Up to it sums of trillionths are exact, and so is the rounding of their thousandths. */
+/** Up to it sums of trillionths, and rounding their thousandths, are exact. */
 const MOST_PICO_USD = 2 ** 50
 
-/** What a token costs in trillionths of a US dollar, which is exact; not a number if the rate has more digits. */
+/** A token's exact cost in trillionths of a US dollar; NaN if the rate has more digits. */
 function picoUsd(usdPerMillion: number): number {
   const { perUsd, most } = PLAIN_RATE
   const pico = Math.round(usdPerMillion * perUsd)
@@ -104,14 +103,14 @@ function picoUsd(usdPerMillion: number): number {
 }
 
 const RATE_DIGITS = 12
-/** A rate as an integer of 10⁻¹² dollars per million tokens, so that sums of many tokens are exact. */
+/** A rate as an integer of 10⁻¹² dollars per million tokens, so that sums are exact. */
 const scaled = oncePerValue((usdPerMillion: number) => BigInt(usdPerMillion.toFixed(RATE_DIGITS).replace('.', '')))
 
-/** Scaled rates of single tokens in a billionth of a dollar. */
+/** Scaled units in a billionth of a dollar. */
 const PER_NANO_USD = 10n ** 9n
 const MOST_NANO_USD = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** A model's reply as it enters a World: with what it cost, and what its model's window holds, as far as that is known. */
+/** A model's reply as it enters a World: with its cost and its model's window, if known. */
 export type PricedReply = ModelReply & {
   readonly cachePrice?: CachePrice
   /** In tokens. */

@@ -6,25 +6,25 @@ export type Bound = 'turn' | 'session'
 /** What an agent has spent, in billionths of a US dollar. */
 export interface Spending {
   readonly sessionNanoUsd: number
-  /** Absent: no turn is open, and the next one starts at zero. */
+  /** Absent: no turn is open, and the next starts at zero. */
   readonly turnNanoUsd?: number | undefined
 }
 
-/** A bound that has been reached. */
+/** A ceiling that was reached. */
 export interface Reached {
   readonly bound: Bound
   readonly limitUsd: number
   readonly spentUsd: number
 }
 
-/** The bound that an agent's spending has reached, the turn's before the session's: to spend all of it is to reach it. */
+/** The ceiling that spending has reached, the turn's before the session's. Spending all of it reaches it. */
 export function ceilingReached(ceilings: CeilingsData, spent: Spending): Reached | undefined {
   if (leastLeft(ceilings, spent) > 0) return undefined
   const turn = turnLeft(ceilings, spent)
   return turn <= 0 ? turnBound(ceilings, spent) : sessionBound(ceilings, spent)
 }
 
-/** The bounds that an agent's spending would pass if all that is reserved did come to be spent. */
+/** The ceilings that spending would exceed if everything reserved were spent. */
 export function boundsPassed(ceilings: CeilingsData, spent: Spending, reservedNanoUsd: number): readonly Reached[] {
   const passed: Reached[] = []
   if (turnLeft(ceilings, spent) < reservedNanoUsd) passed.push(turnBound(ceilings, spent))
@@ -32,13 +32,13 @@ export function boundsPassed(ceilings: CeilingsData, spent: Spending, reservedNa
   return passed
 }
 
-/** What an agent may still give away, in billionths of a US dollar; `undefined`: no ceiling is set. */
+/** What an agent may still grant, in billionths of a US dollar; `undefined`: no ceiling is set. */
 export function leftUnder(ceilings: CeilingsData, spent: Spending, reservedNanoUsd: number): number | undefined {
   const left = leastLeft(ceilings, spent)
   return left === Infinity ? undefined : Math.max(0, left - reservedNanoUsd)
 }
 
-/** What an agent may still spend before it reaches a ceiling, in billionths of a US dollar; without one, `Infinity`. */
+/** What an agent may still spend, in billionths of a US dollar; without a ceiling, `Infinity`. */
 export function leastLeft(ceilings: CeilingsData, spent: Spending): number {
   return Math.min(turnLeft(ceilings, spent), sessionLeft(ceilings, spent))
 }
@@ -51,7 +51,7 @@ function sessionLeft({ maxSessionCostUsd }: CeilingsData, { sessionNanoUsd }: Sp
   return maxSessionCostUsd === undefined ? Infinity : boundOf(maxSessionCostUsd) - sessionNanoUsd
 }
 
-/** Whoever has spent nothing has reached no ceiling, be it less than is counted. */
+/** At least 1: an agent that has spent nothing has reached no ceiling. */
 function boundOf(limitUsd: number): number {
   return Math.max(1, toNanoUsd(limitUsd))
 }
@@ -64,7 +64,7 @@ function sessionBound({ maxSessionCostUsd = 0 }: CeilingsData, { sessionNanoUsd 
   return { bound: 'session', limitUsd: maxSessionCostUsd, spentUsd: toUsd(sessionNanoUsd) }
 }
 
-/** What is said of a ceiling that was reached, with four decimals. */
+/** A reached ceiling, amounts with four decimals. */
 export function ceilingMessage({
   bound,
   limitUsd,

@@ -4,15 +4,15 @@ import { assign } from '../../world/canonical.ts'
 import type { Json } from '../../world/json.ts'
 import { withAdded } from '../tokens/token-counts.ts'
 
-/** What settled calls of one model have used. */
+/** Use of settled calls of one model. */
 export interface Spent {
   /** Absent: it has no price. */
   readonly costNanoUsd?: number | undefined
   /** @default 1 */
   readonly calls?: number
-  /** Their tokens are estimates, since the provider said nothing. @default false */
+  /** Token counts are estimates: the provider reported none. @default false */
   readonly isEstimated?: boolean
-  /** They count for the agent's life alone: the turn that asked for them is over. @default false */
+  /** They count for the agent's life alone, since the requesting turn is over. @default false */
   readonly isLate?: boolean
   /** `provider/model`. */
   readonly model: string
@@ -21,7 +21,7 @@ export interface Spent {
 
 export const emptyLedger: LedgerData = { models: {}, sessionNanoUsd: 0, turnNanoUsd: 0 }
 
-/** A ledger with calls more in it: a new one, down to the row of their model. */
+/** A new ledger with calls added. */
 export function entered(
   { models, sessionNanoUsd, turnNanoUsd }: LedgerData = emptyLedger,
   spent: Spent,
@@ -36,7 +36,6 @@ export function entered(
   }
 }
 
-/** Mostly there is one row, which is made anew. */
 function withRow(models: LedgerData['models'], model: string, row: LedgerRow): LedgerData['models'] {
   const rows: Record<string, LedgerRow & Json> = {}
   const made = row as LedgerRow & Json
@@ -46,8 +45,8 @@ function withRow(models: LedgerData['models'], model: string, row: LedgerRow): L
 }
 
 /**
- * What is new in what a session reports that it and its own sessions have spent so far, as calls of its model; `undefined`
- * if nothing is. After a crash a session may have spent less than it had reported: then nothing is new.
+ * What is new in a session's reported total, as calls of its model; `undefined` if nothing. After a crash a session may
+ * report less than before: then nothing is new.
  */
 export function newlySpent(
   before: SessionUsage | undefined,
@@ -66,7 +65,7 @@ export function newlySpent(
   return isNothing ? undefined : { calls, ...(costNanoUsd !== undefined && { costNanoUsd }), usage }
 }
 
-/** The most of each count that a session has reported so far. */
+/** The highest of each count that a session has reported. */
 export function toldSoFar(before: SessionUsage | undefined, now: SessionUsage): SessionUsage {
   return {
     calls: Math.max(before?.calls ?? 0, now.calls),
@@ -112,7 +111,6 @@ function most(before: number | undefined, now: number | undefined): number | und
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Without what is not known. */
 function present<T extends object>(values: T): Present<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>
 }

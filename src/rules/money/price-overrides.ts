@@ -3,28 +3,28 @@ import { shortly } from '../../world/known-options.ts'
 import { parseModel } from '../projection/model-name.ts'
 
 /**
- * What a program knows of a model: prices in US dollars per million tokens, and its context window. What it leaves out is
- * taken from the price list, rates of the cache only where it leaves out the rate that they go by.
+ * A model's price in US dollars per million tokens, and its context window. Missing values come from the price list;
+ * missing cache rates only if the rate they default to is missing too.
  */
 export interface Price {
   readonly input?: number | undefined
-  /** @default that of `input`, where that is given */
+  /** @default `input`, if given */
   readonly cacheRead?: number | undefined
-  /** @default that of `input`, where that is given */
+  /** @default `input`, if given */
   readonly cacheWrite?: number | undefined
-  /** Of entries that the cache keeps for an hour. @default that of `cacheWrite`, where that is given or made of `input` */
+  /** Of entries that the cache keeps for an hour. @default `cacheWrite`, if given or derived from `input` */
   readonly cacheWrite1h?: number | undefined
   readonly output?: number | undefined
   /** In tokens. */
   readonly contextWindow?: number | undefined
 }
 
-/** Prices of a program, by the name of a model or its beginning, in any case. */
+/** A program's prices, by the case-insensitive name of a model or its beginning. */
 export class PriceOverrides {
   readonly #byName = new Map<string, Price>()
 
   /**
-   * @param where whose prices they are, for messages
+   * @param where names the owner in messages
    * @throws `invalid-argument`
    */
   constructor(prices: Readonly<Record<string, Price>>, where: string) {
@@ -32,7 +32,7 @@ export class PriceOverrides {
     for (const [model, price] of Object.entries(prices)) this.#byName.set(model.toLowerCase(), { ...price })
   }
 
-  /** The price under `provider/model`, else under the model's name, else under the longest beginning of that or of both. */
+  /** The price under `provider/model`, else the model's name, else the longest beginning of either. */
   of(model: string): Price | undefined {
     const whole = model.toLowerCase()
     const { model: name } = parseModel(whole)
@@ -48,16 +48,14 @@ export class PriceOverrides {
   }
 }
 
-/** A dollar a token: more than anybody asks, and sums of it stay exact. */
+/** A dollar a token: more than any provider asks, and sums stay exact. */
 const MAX_USD_PER_MILLION = 1_000_000
 
 const rateNames: readonly string[] = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output']
 
 /**
- * Refuses prices that are none.
- *
- * @param where whose prices they are, for messages
- * @throws `invalid-argument`
+ * @param where names the owner in messages
+ * @throws `invalid-argument` for invalid prices
  */
 export function checkPrices(prices: Readonly<Record<string, Price>>, where: string): void {
   for (const [model, price] of Object.entries(prices)) check(where, model, price)

@@ -14,7 +14,7 @@ import {
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/** What a model costs, as far as this world has asked. One entity at most has the rates. */
+/** A model's price, if this world has fetched it. At most one entity holds the prices. */
 export function ratesOf(world: World, model: string): Rates | undefined {
   // Not by a query: bitECS would keep it up to date for one entity.
   const [holder] = world.entitiesWith(ModelRates)
@@ -23,26 +23,26 @@ export function ratesOf(world: World, model: string): Rates | undefined {
 }
 
 /**
- * What the calls in flight of an agent that has `Ceilings` may cost at most, in billionths of a US dollar: the prompt at the
- * dearest rate, and as much output as the model may write. A model without a price adds nothing.
+ * The most that running calls of an agent with `Ceilings` may cost, in billionths of a US dollar: the prompt at the
+ * highest rate, and the longest output. A model without a price adds nothing.
  */
 export function reservedForCalls(world: World, agent: Entity): number {
   return sumOfCalls(world, agent, false)
 }
 
-/** No less than that, at the price of a look at what is new: no tokens are counted. */
+/** An upper bound of that, without counting tokens. */
 export function mostReservedForCalls(world: World, agent: Entity): number {
   return sumOfCalls(world, agent, true)
 }
 
-/** No less than what a step of an agent may cost that answers so many messages; `undefined` if its model has no price. */
+/** An upper bound of a step's cost; `undefined` if its model has no price. */
 export function mostReservedForStep(world: World, agent: Entity, messages: number, rates: Rates): number | undefined {
   if (!rates.isPriced) return undefined
   const input = greatestFactor * mostTokensOfStep(world, agent, messages)
   return dearestCost(rates, { input, output: outputLimit(world.read(agent, Llm)) })
 }
 
-/** @param isBound tokens are not counted: there are no more than so many */
+/** @param isBound use an upper bound instead of counting tokens */
 function sumOfCalls(world: World, agent: Entity, isBound: boolean): number {
   if (!world.has(agent, Ceilings)) return 0
   let sum = 0
@@ -54,7 +54,7 @@ function sumOfCalls(world: World, agent: Entity, isBound: boolean): number {
   return sum
 }
 
-/** Of a call that is settled: nothing is set aside for it any more. */
+/** Settled calls reserve nothing. */
 function mostCostOfStep(world: World, agent: Entity, call: Entity, isBound: boolean): number {
   if (world.has(call, Outcome)) return 0
   const { messages } = world.read(call, ModelCall)
@@ -81,12 +81,12 @@ function outputLimit({ maxOutputTokens, thinking }: LlmData): number {
   return maxOutputTokens ?? assumedOutputTokens + (typeof thinking === 'number' ? thinking : 0)
 }
 
-/** Most tokens that a model is taken to write in one call where nothing says how many it may. */
+/** Assumed longest output of a call without a limit, in tokens. */
 export const assumedOutputTokens = 32_000
 
 const million = 1_000_000
 
-/** The most that a call costs with so many tokens, in whole billionths of a US dollar; `undefined` without a price. */
+/** The most that a call of these tokens costs, in whole billionths of a US dollar; `undefined` without a price. */
 export function dearestCost(
   rates: Rates | undefined,
   { input, output }: { readonly input: number; readonly output: number },

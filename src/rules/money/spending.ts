@@ -11,17 +11,17 @@ import { mostReservedForCalls, reservedForCalls } from './reservation.ts'
 import { questionGrants } from '../delegation/grants.ts'
 import { toNanoUsd, toUsd } from './usd.ts'
 
-/** What an agent has spent and what is in flight, for those who look at it. */
+/** An agent's spending, and what is in flight. */
 export interface CostStats {
-  /** Of the turn that is open, or that was open last. */
+  /** Of the open turn, or the last one. */
   readonly turnUsd: number
   readonly sessionUsd: number
-  /** What calls and sessions in flight may cost besides, as far as that is known. */
+  /** What calls and sessions in flight may cost besides, as far as known. */
   readonly reservedUsd: number
-  /** Calls without a price: the sums are the least that was spent. */
+  /** Calls without a price: the sums are lower bounds. */
   readonly unpricedCalls: number
   readonly estimatedCalls: number
-  /** The bound that was reached, until it is reset. */
+  /** The ceiling that was reached, until it is reset. */
   readonly tripped?: Bound
 }
 
@@ -44,23 +44,23 @@ export function costStats(world: World, agent: Entity): CostStats {
   }
 }
 
-/** What an agent has spent, as its ceilings see it. */
+/** An agent's spending, as its ceilings count it. */
 export function spendingOf(world: World, agent: Entity): Spending {
   const { sessionNanoUsd, turnNanoUsd } = world.get(agent, Ledger) ?? emptyLedger
   return { sessionNanoUsd, turnNanoUsd: world.has(agent, Turn) ? turnNanoUsd : undefined }
 }
 
-/** What an agent's calls in flight may cost, and what its sessions have left of their grants; in billionths of a US dollar. */
+/** What an agent's calls in flight may cost, plus what its sessions' grants have left; in billionths of a US dollar. */
 export function reservedNanoUsd(world: World, agent: Entity): number {
   return grantedNanoUsd(world, agent) + reservedForCalls(world, agent)
 }
 
-/** No less than that, without counting tokens. */
+/** An upper bound of that, without counting tokens. */
 export function mostReservedNanoUsd(world: World, agent: Entity): number {
   return grantedNanoUsd(world, agent) + mostReservedForCalls(world, agent)
 }
 
-/** What sessions report as spent of their grants is no longer reserved. */
+/** What sessions report as spent is no longer reserved. */
 function grantedNanoUsd(world: World, agent: Entity): number {
   let granted = world.get(agent, Delegated)?.reservedCostNanoUsd ?? 0
   for (const { costUsd = 0 } of questionGrants(world, agent)) granted += toNanoUsd(costUsd)

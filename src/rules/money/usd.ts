@@ -1,15 +1,14 @@
-/** Billionths of a US dollar in a dollar. */
+/** Billionths in a US dollar. */
 const nanoUsd = 1_000_000_000
 const digits = 9
-/** Four million dollars. The sum of two such amounts is still a whole number that is exact. */
+/** Four million dollars. The sum of two such amounts is still an exact integer. */
 const maxNanoUsd = 4e15
 
-/** US dollars in whole billionths. What is more than anybody spends counts as four million. */
+/** US dollars in whole billionths, at most four million dollars. */
 export function toNanoUsd(usd: number): number {
   return Math.min(maxNanoUsd, Math.round(usd * nanoUsd))
 }
 
-/** Billionths of a US dollar in dollars. */
 export function toUsd(nano: number): number {
   return nano / nanoUsd
 }
