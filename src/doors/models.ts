@@ -10,7 +10,7 @@ export {
   openaiCompatible,
   type OpenAIOptions,
 } from '../models/openai.ts'
-export { providerDefaults, type ReplyBound } from '../rules/projection/reply-bound.ts'
+export { providerDefaults, type ReplyBound } from '../models/reply-bound.ts'
 export {
   fail,
   scripted,
@@ -23,7 +23,7 @@ export {
 // A provider of your own: the port, and when a failed call is tried again.
 export { type Failure, type FailureKind, type RetryPolicy, standardRetry } from '../protocol/failure.ts'
 export type { TokenUsage } from '../protocol/usage.ts'
-export { parseModel } from '../rules/projection/model-name.ts'
+export { parseModel } from '../protocol/model-name.ts'
 export type {
   ModelContext,
   ModelDelta,

@@ -1,4 +1,4 @@
-import { providerDefaults, ReplyTooLong } from '../rules/projection/reply-bound.ts'
+import { providerDefaults, ReplyTooLong } from './reply-bound.ts'
 
 /** Each event of a stream has a frame of its own, so a stream is larger than the reply that it brings. */
 const MAX_STREAM_FACTOR = 4

@@ -2,7 +2,7 @@ import type { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { TokenUsage } from '../protocol/usage.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { callCost, dearestOf, type DearestRates, type Rates } from '../rules/money/call-cost.ts'
-import { parseModel } from '../rules/projection/model-name.ts'
+import { parseModel } from '../protocol/model-name.ts'
 import { type Price, PriceOverrides } from '../rules/money/price-overrides.ts'
 
 /** What is known of a call's price, and of the model that it went to. What is not known is absent, never 0. */

@@ -4,7 +4,7 @@ import type { Failure } from '../protocol/failure.ts'
 import { inspect } from '../world/inspect.ts'
 import { failed, failureOf, type ProviderError } from './provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from './port.ts'
-import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from '../rules/projection/reply-bound.ts'
+import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from './reply-bound.ts'
 import { isObject, wellFormedJson } from './wire-values.ts'
 
 /** Turns the events of one wire protocol into an answer. Made anew for each call. */

@@ -1,7 +1,6 @@
 /**
  * Remembers a pure function's results by object.
- *
- * @param isFinal whether an object can no longer change; otherwise its result is not kept. @default it is frozen
+ * @param isFinal whether an object cannot change any more; otherwise its result is not kept. @default it is frozen
  */
 export function oncePerObject<Key extends object, Result>(
   compute: (key: Key) => Result,
@@ -17,7 +16,7 @@ export function oncePerObject<Key extends object, Result>(
   }
 }
 
-/** Remembers a pure function's results by text or number. At `maxKnown` results it forgets all of them. */
+/** Remembers a pure function's results by text or number. Forgets all of them at `maxKnown`. */
 export function oncePerValue<Key extends string | number, Result>(
   compute: (key: Key) => Result,
   maxKnown = 1_000,

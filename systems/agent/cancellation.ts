@@ -7,10 +7,9 @@ import { Turn } from '../../components/agent/turn.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
-import { inputsOf } from '../kit/inputs-of.ts'
+import { emit, inputsOf } from '../kit.ts'
 import { activeSessions, cancelSessionsOf, openEffects, emitCancelled } from '../sessions/end-session.ts'
 import { cancelSummary, summaryUnderWay } from '../context/summaries/boundary-text.ts'
-import { emit } from '../kit/emit.ts'
 
 /**
  * Stops all work of a cancelled agent and of its sessions. The Runner aborts it after the commit.

@@ -9,7 +9,7 @@ import { EndedTurn } from '../../components/context/archive.ts'
 import { LastTurn, Turn, type TurnData } from '../../components/agent/turn.ts'
 import { TurnOutputSchema } from '../../components/agent/llm.ts'
 import { Usage } from '../../components/money/usage.ts'
-import { usageSince } from '../../src/rules/tokens/usage-since.ts'
+import { usageSince } from '../../src/rules/tokens/token-counts.ts'
 import { ModelCall } from '../../components/effects/model-call.ts'
 import { Effect, Outcome, OwnedBy, Pending, Running } from '../../components/effects/effect.ts'
 import { SessionQuery } from '../../components/sessions/session-call.ts'
@@ -25,7 +25,7 @@ import { cancelSessionsOf } from '../sessions/end-session.ts'
 import { tripIfReached } from '../money/charge.ts'
 import { startNextQuery } from '../sessions/query-session.ts'
 import { endWait } from '../sessions/wait.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 
 export interface TurnEnd {
   readonly stop: Stop

@@ -11,7 +11,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { made } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
 import { keepsLedger } from '../money/charge.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 
 /**
  * Opens a turn.

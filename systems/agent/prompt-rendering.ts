@@ -3,8 +3,7 @@ import { RenderedPrompt } from '../../components/agent/system-prompt.ts'
 import { fullPrompt } from '../../src/rules/projection/system-prompt.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { readyAgents } from '../kit/ready.ts'
-import { emit } from '../kit/emit.ts'
+import { emit, readyAgents } from '../kit.ts'
 
 /**
  * Renders system prompts before a model call: fills placeholders and appends the texts of skills.

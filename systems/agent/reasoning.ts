@@ -12,8 +12,7 @@ import type { World } from '../../src/world/world.ts'
 import { reserve, stepStanding } from '../money/begin-call.ts'
 import { dropOwnCalls } from '../money/count-calls.ts'
 import { openTurn } from './open-turn.ts'
-import { readyAgents } from '../kit/ready.ts'
-import { emit } from '../kit/emit.ts'
+import { emit, readyAgents } from '../kit.ts'
 
 /** Timeout of one try of a model call if `Llm` has none, in ms. */
 const defaultTimeoutMs = 600_000

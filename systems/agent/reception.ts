@@ -10,10 +10,9 @@ import { LastStep, Terminal } from '../../components/agent/agent-tags.ts'
 import { LastTurn } from '../../components/agent/turn.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { refuseLatched } from '../kit/latched.ts'
+import { emit, refuseLatched } from '../kit.ts'
 import { resetCeiling } from '../money/cost-ceiling.ts'
 import { endWait } from '../sessions/wait.ts'
-import { emit } from '../kit/emit.ts'
 
 /**
  * Adds incoming messages to conversations, and resets cost ceilings. A message to a working agent joins at its next

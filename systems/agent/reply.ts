@@ -21,10 +21,8 @@ import type { World } from '../../src/world/world.ts'
 import { cutProblem, insertMessage, refuseCall } from './tool-results.ts'
 import { endTurn } from './end-turn.ts'
 import { keepsOwnCalls, noteOwnCall } from '../money/count-calls.ts'
-import { refusalOf } from '../kit/refusal-of.ts'
-import { settled } from '../kit/effects.ts'
+import { emit, refusalOf, settled } from '../kit.ts'
 import { takeOverflow } from '../context/compaction.ts'
-import { emit } from '../kit/emit.ts'
 
 /** Replies in a row that the token limit may cut inside a tool call; the last of them ends the turn. */
 const maxCutReplies = 2

@@ -4,9 +4,7 @@ import type { InputOf } from '../../src/protocol/input.ts'
 import type { OutcomeData } from '../../src/protocol/failure.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { inputsOf } from '../kit/inputs-of.ts'
-import { refusalOf } from '../kit/refusal-of.ts'
-import { emit } from '../kit/emit.ts'
+import { emit, inputsOf, refusalOf } from '../kit.ts'
 
 /**
  * Settles effects by outcome, approval answer or deadline, each exactly once. Inputs for effects that are settled,

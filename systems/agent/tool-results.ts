@@ -5,12 +5,10 @@ import type { OutcomeData } from '../../src/protocol/failure.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import type { Entity, Initial } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { settled } from '../kit/effects.ts'
+import { emit, refusalOf, settled } from '../kit.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
 import type { FileBlock, Message, TextBlock } from '../../src/protocol/message.ts'
 import type { ToolOutput } from '../../src/tools/port.ts'
-import { refusalOf } from '../kit/refusal-of.ts'
-import { emit } from '../kit/emit.ts'
 import { Llm } from '../../components/agent/llm.ts'
 
 /**

@@ -8,7 +8,7 @@ import { textOf } from '../../src/rules/projection/text-of.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
 import { checkJson } from '../../src/rules/text/schema-issues.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 
 /** Repair rounds for a final answer that does not match its schema. */
 const maxRepairs = 1

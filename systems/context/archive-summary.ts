@@ -19,7 +19,7 @@ import { added, withAdded } from '../../src/rules/tokens/token-counts.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { beginEffect, clearEffect } from '../kit/effects.ts'
+import { beginEffect, clearEffect, emit } from '../kit.ts'
 import { endCall } from '../money/charge-call.ts'
 import {
   askForText,
@@ -29,7 +29,6 @@ import {
   type Written,
   writtenText,
 } from './summaries/side-calls.ts'
-import { emit } from '../kit/emit.ts'
 
 /** Timeout of one try of a summary call, in ms. The job has a deadline for all of them. */
 const tryTimeoutMs = 600_000

@@ -8,8 +8,7 @@ import { type Checkpointer, hasCheckpointer, standardCheckpointer } from '../../
 import { uncoveredPart } from '../../src/rules/projection/boundaries.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { inputsOf } from '../kit/inputs-of.ts'
-import { readyAgents } from '../kit/ready.ts'
+import { emit, inputsOf, readyAgents } from '../kit.ts'
 import {
   refuseRequest,
   type Start,
@@ -19,7 +18,6 @@ import {
   write,
   writeAsAsked,
 } from './summaries/boundary-text.ts'
-import { emit } from '../kit/emit.ts'
 
 export interface CheckpointOptions {
   readonly checkpointer: Checkpointer

@@ -9,7 +9,7 @@ import { contextToolNames, contextTools as toolsFor } from '../../src/rules/cont
 import { querySubagentDeclaration, spawnSubagentDeclaration } from '../../src/rules/delegation/declarations.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { soonReady } from '../kit/ready.ts'
+import { soonReady } from '../kit.ts'
 
 const noTools: readonly ToolDeclaration[] = Object.freeze([])
 

@@ -10,12 +10,11 @@ import { toUsd } from '../../src/rules/money/usd.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../agent/end-turn.ts'
-import { latchOf } from '../kit/latched.ts'
+import { emit, latchOf } from '../kit.ts'
 import { tripIfReached, warnUnpriced } from './charge.ts'
 import { countCalls } from './count-calls.ts'
 import { askRates, awaitRates } from './model-rates.ts'
 import { openTurn } from '../agent/open-turn.ts'
-import { emit } from '../kit/emit.ts'
 
 /**
  * Why an agent's model call may not start: a reached ceiling, or a refused model without a price. Checked before every

@@ -15,7 +15,7 @@ import type { World } from '../../src/world/world.ts'
 import { charge, keepsLedger } from './charge.ts'
 import { countCalls } from './count-calls.ts'
 import { nextTry } from '../agent/retry.ts'
-import { refusalOf } from '../kit/refusal-of.ts'
+import { refusalOf } from '../kit.ts'
 
 /** Failures of calls that the provider did not process: they cost nothing. */
 const turnedAway: ReadonlySet<FailureKind> = new Set([

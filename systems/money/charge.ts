@@ -9,8 +9,7 @@ import { spendingOf } from '../../src/rules/money/spending.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { adopt } from '../../src/world/made.ts'
 import type { World } from '../../src/world/world.ts'
-import { latchOf } from '../kit/latched.ts'
-import { emit } from '../kit/emit.ts'
+import { emit, latchOf } from '../kit.ts'
 
 /** Settled calls of a model, and what they used. */
 export interface Charge extends Spent {

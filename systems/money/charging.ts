@@ -13,10 +13,11 @@ import type { Input } from '../../src/world/input.ts'
 import type { Json } from '../../src/world/json.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { settled } from '../kit/effects.ts'
+import { settled } from '../kit.ts'
 import { chargeSettled } from './charge-call.ts'
 import { Delegated } from '../../components/sessions/delegation-limits.ts'
-import { newlySpent, toldSoFar } from '../../src/rules/money/ledger-entry.ts'
+import { newlySpent } from '../../src/rules/money/ledger-entry.ts'
+import { highestOf } from '../../src/rules/tokens/token-counts.ts'
 import { spentBy } from '../../src/rules/delegation/grants.ts'
 import { delegatedBy } from '../sessions/delegation.ts'
 import { charge, keepsLedger } from './charge.ts'
@@ -110,7 +111,7 @@ function chargeSession(world: World, session: Entity, usage: SessionUsage): void
   if (!keepsLedger(world, parent)) return
   const before = world.get(session, ReportedUsage)?.usage ?? recorded
   const fresh = newlySpent(before, usage)
-  world.set(session, ReportedUsage, { agent: parent, usage: toldSoFar(before, usage) })
+  world.set(session, ReportedUsage, { agent: parent, usage: highestOf(before, usage) })
   if (fresh !== undefined) charge(world, parent, { ...fresh, call: session, model })
 }
 
@@ -146,7 +147,7 @@ function chargeSubtask(world: World, subtaskId: string, spent: SubtaskSpending):
   const { agent, model, spent: before } = world.read(account, SubtaskAccount)
   const fresh = newlySpent({ ...before, sessions: 0 }, { ...spent, sessions: 0 })
   if (fresh === undefined) return
-  const { sessions: _, ...all } = toldSoFar({ ...before, sessions: 0 }, { ...spent, sessions: 0 })
+  const { sessions: _, ...all } = highestOf({ ...before, sessions: 0 }, { ...spent, sessions: 0 })
   const estimated = Math.max(spent.estimated ?? 0, before.estimated ?? 0)
   world.set(account, SubtaskAccount, { agent, model, spent: estimated > 0 ? { ...all, estimated } : all, subtaskId })
   // Of calls that were estimated only the number is kept apart: their tokens are among those of the others.

@@ -7,7 +7,7 @@ import { ratesOf } from '../../src/rules/money/reservation.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { settled } from '../kit/effects.ts'
+import { settled } from '../kit.ts'
 
 /** Fetches a model's price, once a world. */
 export function askRates(world: World, model: string): void {

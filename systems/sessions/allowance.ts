@@ -7,8 +7,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from '../agent/end-turn.ts'
-import { readyAgents } from '../kit/ready.ts'
-import { settled } from '../kit/effects.ts'
+import { readyAgents, settled } from '../kit.ts'
 
 /**
  * In a subtask's world: asks the parent's budget before each model call, and ends the turn if it is spent.

@@ -19,7 +19,7 @@ import {
 import { ownUsage, subtasksSpent, usageOf } from '../../src/rules/delegation/session-usage.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 import type { EntiaErrorCode } from '../../src/world/entia-error.ts'
 
 export function delegatedBy(world: World, agent: Entity): DelegatedData {

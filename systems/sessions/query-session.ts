@@ -10,11 +10,9 @@ import { knownHolders, recordHolder } from '../../src/rules/delegation/record-ho
 import type { Entity } from '../../src/world/component.ts'
 import { parsedAs } from '../../src/world/parsed-as.ts'
 import type { World } from '../../src/world/world.ts'
-import { latchOf } from '../kit/latched.ts'
-import { emit } from '../kit/emit.ts'
+import { beginEffect, emit, latchOf, tryWriteAgain } from '../kit.ts'
 import { settleCall } from './session-answers.ts'
 import { leftToDelegate } from './delegation.ts'
-import { beginEffect, tryWriteAgain } from '../kit/effects.ts'
 
 /** A further question to a session. */
 export interface Question {

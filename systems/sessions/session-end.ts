@@ -7,7 +7,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { activeSessions } from './end-session.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 
 const noText = 'No assistant message found in subagent conversation'
 

@@ -12,7 +12,7 @@ import type { Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { activeSessions } from './end-session.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 
 /**
  * In a session's world: releases its slot while the agent only waits for its own sessions, and requests one when it can

@@ -24,7 +24,7 @@ import {
   emitCancelled,
 } from './end-session.ts'
 import { delegatedBy, depthLeft, leftToDelegate, type Refusal, takeGrant, emitIfNeared } from './delegation.ts'
-import { emit } from '../kit/emit.ts'
+import { emit } from '../kit.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import { SubagentRegistry } from '../../components/sessions/subagent-registry.ts'
 import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'

@@ -6,8 +6,7 @@ import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { subagentDeclarations, subagentToolNames } from '../../src/rules/delegation/declarations.ts'
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { readyAgents } from '../kit/ready.ts'
-import { emit } from '../kit/emit.ts'
+import { emit, readyAgents } from '../kit.ts'
 
 export interface SubagentToolsOptions {
   readonly maxStartsPerTick: number

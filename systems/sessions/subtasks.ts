@@ -19,10 +19,8 @@ import {
 } from '../../src/rules/delegation/subtask-result.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
-import { inputsOf } from '../kit/inputs-of.ts'
+import { emit, inputsOf, settled } from '../kit.ts'
 import { accountOf } from '../money/charging.ts'
-import { settled } from '../kit/effects.ts'
-import { emit } from '../kit/emit.ts'
 import { textOutcome } from '../agent/tool-results.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import { Llm } from '../../components/agent/llm.ts'
@@ -30,7 +28,7 @@ import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'
 import { Context } from '../../components/context/context.ts'
 import { modelOfTier } from '../../src/rules/config/model-tiers.ts'
-import { parseModel } from '../../src/rules/projection/model-name.ts'
+import { parseModel } from '../../src/protocol/model-name.ts'
 
 /**
  * Launches programs' subtasks, counts those that have ended, and answers the calls that wait for them. Runs before

@@ -17,9 +17,8 @@ import { endedLine, seconds, stillLine, updatesText } from '../../src/rules/dele
 import type { DeepReadonly, Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
-import { latchOf } from '../kit/latched.ts'
+import { latchOf, settled } from '../kit.ts'
 import { markRead } from './session-answers.ts'
-import { settled } from '../kit/effects.ts'
 import { isFinal } from '../../src/protocol/delegation.ts'
 import type { z } from 'zod'
 

@@ -34,6 +34,7 @@ const rooms: Readonly<Record<string, Room>> = {
       ports,
       'src/models/prices.ts',
       'src/models/providers.ts',
+      'src/models/reply-bound.ts',
       'src/stores/file-name.ts',
       'src/stores/memory.ts',
       'src/stores/record-folder.ts',

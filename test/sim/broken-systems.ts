@@ -33,7 +33,7 @@ import {
   standardSystems,
   toolResults,
 } from '../../systems/index.ts'
-import { settled } from '../../systems/kit/effects.ts'
+import { settled } from '../../systems/kit.ts'
 
 /** The standard systems, one of them broken. */
 function replaced(name: string, run: (world: World) => void): System[] {

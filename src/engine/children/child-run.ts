@@ -8,7 +8,7 @@ import type { InputOf, StandardInput } from '../../protocol/input.ts'
 import { LastQuestion } from '../../../components/sessions/session-call.ts'
 import type { Message } from '../../protocol/message.ts'
 import { Turn } from '../../../components/agent/turn.ts'
-import { usageSince } from '../../rules/delegation/grants.ts'
+import { growthOf } from '../../rules/tokens/token-counts.ts'
 import { systemText } from '../../rules/projection/project.ts'
 import type { Component, DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
@@ -129,7 +129,7 @@ export class ChildRun {
 
   usedOn(question: string): SessionUsage | undefined {
     const asked = this.world.get(this.agent, LastQuestion)
-    return asked?.id === question ? usageSince(asked.usedBefore, this.usage) : undefined
+    return asked?.id === question ? growthOf(asked.usedBefore, this.usage) : undefined
   }
 
   /** Puts a further question to the agent, once under an id. */
@@ -177,7 +177,7 @@ export class ChildRun {
   }
 
   get usedInRun(): SessionUsage {
-    return usageSince(this.#usedBefore, this.usage)
+    return growthOf(this.#usedBefore, this.usage)
   }
 
   textSoFar(agent: Entity, path: readonly string[]): TextSoFar | undefined {

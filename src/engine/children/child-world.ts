@@ -19,7 +19,7 @@ import { subagentDefaults, SubagentRegistry } from '../../../components/sessions
 import type { SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { parseModel } from '../../rules/projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import { declarationHash } from '../../rules/delegation/hashes.ts'
 import { canonical } from '../../world/canonical.ts'
 import type { Component, EditedPart, Entity } from '../../world/component.ts'

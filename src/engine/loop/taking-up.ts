@@ -7,7 +7,7 @@ import { SubagentRegistry } from '../../../components/sessions/subagent-registry
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import { parseModel } from '../../rules/projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import type { LostTicks, Store } from '../../stores/port.ts'
 import { subagentToolNames } from '../../rules/delegation/declarations.ts'
 import type { Entity } from '../../world/component.ts'

@@ -1,7 +1,7 @@
 import type { AssistantMessage, ProviderBlock } from '../../protocol/message.ts'
 import { failed } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
-import { sizeOfTexts } from '../../rules/projection/reply-bound.ts'
+import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readCounts, type SentCounts } from '../../rules/tokens/token-counts.ts'
 import { readArguments } from '../../rules/projection/tool-calls.ts'

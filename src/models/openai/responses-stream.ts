@@ -2,7 +2,7 @@ import type { AssistantMessage, ProviderBlock, TextBlock } from '../../protocol/
 import { readError } from '../error-body.ts'
 import { failed, failureOf } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
-import { sizeOfTexts } from '../../rules/projection/reply-bound.ts'
+import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
 import { readInclusiveCounts, type TokenCounts } from '../../rules/tokens/token-counts.ts'
 import { readArguments } from '../../rules/projection/tool-calls.ts'

@@ -1,5 +1,5 @@
 import type { ModelsByTier, Tier, TierTable } from '../../protocol/tier.ts'
-import { parseModel } from '../projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import { byCodePoint } from '../../world/by-code-point.ts'
 
 export type { Tier } from '../../protocol/tier.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ArchivalData } from '../../../components/context/archival.ts'
 import { lazily } from '../../world/lazily.ts'
-import { parseModel } from '../projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import { schemaIssues } from '../text/schema-issues.ts'
 import type { Message } from '../../protocol/message.ts'
 import { textOf } from '../projection/text-of.ts'

@@ -5,6 +5,7 @@ import { modelTier } from '../config/model-tiers.ts'
 import { checkpointPrompt, compactionPrompt, type SummaryPrompt, type SummaryView } from './summary-prompt.ts'
 import { taskBundles } from '../config/task-classes.ts'
 import type { BoundaryEntry } from '../../protocol/context.ts'
+import { oncePerObject, oncePerValue } from '../once-per.ts'
 import type { Entity } from '../../world/component.ts'
 import { checkOptions, oneOf, type ShapesOf, table } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
@@ -102,7 +103,7 @@ export function compactionView(
   const last = lastCallOf(world, agent)
   if (last === undefined || context === undefined) return undefined
   const { contextWindow, model, promptTokens } = last
-  const { threshold, tier } = thresholdOf(context, model)
+  const { threshold, tier } = thresholdsOf(context)(model)
   return {
     contextWindow,
     fullness: contextWindow === undefined || promptTokens === undefined ? undefined : promptTokens / contextWindow,
@@ -115,24 +116,13 @@ export function compactionView(
   }
 }
 
-interface ModelThreshold {
-  readonly model: string
-  readonly threshold: CompactionThreshold
-  readonly tier: Tier | undefined
-}
-
-/** Asked at each step, and mostly of the same model. */
-const known = new WeakMap<ContextData, ModelThreshold>()
-
-function thresholdOf(context: ContextData, model: string): ModelThreshold {
-  const last = known.get(context)
-  if (last?.model === model) return last
-  const { compaction, taskClass, tiers } = context
-  const tier = modelTier(model, tiers)
-  const found = { model, threshold: compactionThreshold({ tier, taskClass, config: compaction }), tier }
-  known.set(context, found)
-  return found
-}
+/** Needed at each step. */
+const thresholdsOf = oncePerObject(({ compaction, taskClass, tiers }: ContextData) =>
+  oncePerValue((model: string) => {
+    const tier = modelTier(model, tiers)
+    return { threshold: compactionThreshold({ tier, taskClass, config: compaction }), tier }
+  }),
+)
 
 /** What is known of an agent's prompt cache when a compaction is due. */
 export interface CacheFacts {

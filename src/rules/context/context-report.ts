@@ -1,5 +1,5 @@
 import type { ContextStats, ModelRow } from './context-stats.ts'
-import { parseModel } from '../projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import { cutText } from '../text/cut-text.ts'
 
 const maxNoteChars = 80

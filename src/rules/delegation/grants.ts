@@ -171,25 +171,6 @@ export function returned(delegated: DelegatedData, grant: Wanted | undefined, us
   }
 }
 
-/** What a session used between two reports. */
-export function usageSince(before: SessionUsage, after: SessionUsage): SessionUsage {
-  return {
-    cacheRead: more(before.cacheRead, after.cacheRead),
-    cacheWrite: more(before.cacheWrite, after.cacheWrite),
-    cacheWrite1h: more(before.cacheWrite1h, after.cacheWrite1h),
-    calls: after.calls - before.calls,
-    costNanoUsd: more(before.costNanoUsd, after.costNanoUsd),
-    delegatedTokens: more(before.delegatedTokens, after.delegatedTokens),
-    input: more(before.input, after.input),
-    output: more(before.output, after.output),
-    sessions: after.sessions - before.sessions,
-  }
-}
-
-function more(from: number | undefined, to: number | undefined): number | undefined {
-  return to === undefined ? undefined : to - (from ?? 0)
-}
-
 function quarterOf(amount: number | undefined): number | undefined {
   return amount === undefined ? undefined : quarter(amount)
 }
@@ -202,12 +183,10 @@ function atLeastNone(amount: number): number {
   return Math.max(0, amount)
 }
 
-const none: readonly GrantLimits[] = []
-
 /** The grants of an agent's running queries. */
 export function questionGrants(world: World, agent: Entity): readonly GrantLimits[] {
   return world.query(SessionQuery, Pending).flatMap((query) => {
     const asked = world.read(query, SessionQuery)
-    return asked.agent === agent && asked.grant !== undefined ? [asked.grant] : none
+    return asked.agent === agent && asked.grant !== undefined ? [asked.grant] : []
   })
 }

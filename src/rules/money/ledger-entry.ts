@@ -2,7 +2,7 @@ import type { LedgerData, LedgerRow } from '../../../components/money/ledger.ts'
 import type { SessionUsage, TokenUsage } from '../../protocol/usage.ts'
 import { assign } from '../../world/canonical.ts'
 import type { Json } from '../../world/json.ts'
-import { withAdded } from '../tokens/token-counts.ts'
+import { growthOf, withAdded } from '../tokens/token-counts.ts'
 
 /** Use of settled calls of one model. */
 export interface Spent {
@@ -52,34 +52,9 @@ export function newlySpent(
   before: SessionUsage | undefined,
   now: SessionUsage,
 ): Omit<Spent, 'isLate' | 'model'> | undefined {
-  const calls = Math.max(0, now.calls - (before?.calls ?? 0))
-  const costNanoUsd = more(before?.costNanoUsd, now.costNanoUsd)
-  const usage = present({
-    cacheRead: more(before?.cacheRead, now.cacheRead),
-    cacheWrite: more(before?.cacheWrite, now.cacheWrite),
-    cacheWrite1h: more(before?.cacheWrite1h, now.cacheWrite1h),
-    input: more(before?.input, now.input),
-    output: more(before?.output, now.output),
-  })
+  const { calls, costNanoUsd, delegatedTokens: _, sessions: __, ...usage } = growthOf(before, now)
   const isNothing = calls === 0 && [costNanoUsd, ...Object.values(usage)].every((amount) => (amount ?? 0) === 0)
   return isNothing ? undefined : { calls, ...(costNanoUsd !== undefined && { costNanoUsd }), usage }
-}
-
-/** The highest of each count that a session has reported. */
-export function toldSoFar(before: SessionUsage | undefined, now: SessionUsage): SessionUsage {
-  return {
-    calls: Math.max(before?.calls ?? 0, now.calls),
-    sessions: Math.max(before?.sessions ?? 0, now.sessions),
-    ...present({
-      cacheRead: most(before?.cacheRead, now.cacheRead),
-      cacheWrite: most(before?.cacheWrite, now.cacheWrite),
-      cacheWrite1h: most(before?.cacheWrite1h, now.cacheWrite1h),
-      costNanoUsd: most(before?.costNanoUsd, now.costNanoUsd),
-      delegatedTokens: most(before?.delegatedTokens, now.delegatedTokens),
-      input: most(before?.input, now.input),
-      output: most(before?.output, now.output),
-    }),
-  }
 }
 
 function withCalls(
@@ -99,18 +74,4 @@ function withCalls(
     output,
     unpriced: costNanoUsd === undefined ? counted : undefined,
   })
-}
-
-function more(before: number | undefined, now: number | undefined): number | undefined {
-  return now === undefined ? undefined : Math.max(0, now - (before ?? 0))
-}
-
-function most(before: number | undefined, now: number | undefined): number | undefined {
-  return before === undefined || (now ?? -1) > before ? now : before
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-function present<T extends object>(values: T): Present<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>
 }

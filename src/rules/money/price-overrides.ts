@@ -1,6 +1,6 @@
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
-import { parseModel } from '../projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 
 /**
  * A model's price in US dollars per million tokens, and its context window. Missing values come from the price list;

@@ -9,15 +9,14 @@ import { countUpTo, seqAt } from './places.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
-/** Where the projection of an agent begins. */
 export interface ProjectionStart {
   /** Stands for what is left out. */
   readonly message: Message
-  /** How many messages of the conversation are left out. */
+  /** How many messages are left out. */
   readonly from: number
 }
 
-/** Where an agent's projection begins, if a boundary is in force. */
+/** Where an agent's projection begins, if it has a boundary. */
 export function projectionStart(world: World, agent: Entity): ProjectionStart | undefined {
   const newest = world.get(agent, Boundary)?.at(-1)
   if (newest === undefined) return undefined
@@ -25,8 +24,8 @@ export function projectionStart(world: World, agent: Entity): ProjectionStart | 
 }
 
 /**
- * How many messages a boundary covers. One that a program has placed between a call and its result covers neither: no provider
- * takes a result without its call.
+ * How many messages a boundary covers. One placed between a call and its result covers neither: no provider accepts a
+ * result without its call.
  */
 function coveredBy(world: World, agent: Entity, { seq }: Pick<BoundaryEntry, 'seq'>): number {
   const count = countUpTo(world, agent, seq)
@@ -42,29 +41,28 @@ function hasCalls(message: Message | undefined): boolean {
 }
 
 /**
- * The message that an agent's model reads in place of those that a boundary covers. The same object for the same entry, and
- * frozen like a World's own, so that its wire form, hash and tokens are computed once.
+ * The message that replaces what a boundary covers. Frozen, and the same object for the same entry, so that its wire
+ * form, hash and tokens are computed once.
  */
 export const boundaryMessage = oncePerObject((entry: BoundaryEntry): Message => {
   const text = `${recordHeads[entry.kind]}\n\n${framed(entry.text, 'record')}\n\n${recordFoot}`
   return Object.freeze({ role: 'user' as const, content: [{ type: 'text' as const, text }] })
 })
 
-/** The part of a conversation that a boundary would cover anew if it were written now. */
+/** The part of a conversation that a new boundary would cover. */
 export interface UncoveredPart {
   /** The text of the boundary before it. */
   readonly carried?: string
   /** It begins behind the message of this `seq`; 0: at the first. */
   readonly fromSeq: number
-  /** It ends with the message of this `seq`. */
   readonly toSeq: number
-  /** How many messages it has. */
+  /** Its number of messages. */
   readonly count: number
 }
 
 /**
- * What stands behind the newest boundary of an agent that is at a quiet point, up to the messages that are not answered:
- * those stay as they are. `undefined`: nothing does; or the agent holds a turn that it is to remember as it was.
+ * What stands behind an agent's newest boundary, without its last, unanswered messages. `undefined` if nothing does, or
+ * if the agent holds a turn, which it must remember unchanged.
  */
 export function uncoveredPart(world: World, agent: Entity): UncoveredPart | undefined {
   if (world.has(agent, Seed)) return undefined
@@ -81,13 +79,13 @@ export function uncoveredPart(world: World, agent: Entity): UncoveredPart | unde
   }
 }
 
-/** A boundary may cover less than it says. */
+/** A boundary may cover less than its `seq` says. */
 function coveredSeq(world: World, agent: Entity, seq: number, count: number): number {
   if (count === countUpTo(world, agent, seq)) return seq
   return count === 0 ? 0 : seqAt(world, agent, count - 1)
 }
 
-/** The index of the first of the last messages that no model has answered; the count of all messages if there is none. */
+/** Index of the first of the last, unanswered messages; the number of messages if all are answered. */
 export function unansweredFrom(messages: readonly Message[]): number {
   let index = messages.length
   while (index > 0 && isFromOutside(messages[index - 1])) index--

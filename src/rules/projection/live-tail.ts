@@ -19,14 +19,14 @@ import { countUpTo } from './places.ts'
 
 const nothing: readonly Message[] = []
 
-/** Is anybody of a world told anything? Mostly nobody has what is told of, and then no agent is looked at. */
+/** Mostly no agent of a world has a tail, and none needs a look. */
 function mayBeTold(world: World): boolean {
   return hasAny(world, [Boundary, HolderOf, ActiveFor, SharedBlock])
 }
 
 /**
- * What an agent's model is told of what is so right now: made anew for each call, behind the last cache breakpoint, and no
- * part of the shared prefix.
+ * The current state for an agent's model: made anew for each call, behind the last cache breakpoint and outside the
+ * shared prefix.
  */
 export function liveTail(world: World, agent: Entity): readonly Message[] {
   if (!mayBeTold(world)) return nothing
@@ -42,16 +42,12 @@ const explanation =
   'These subagents hold archived prior turns of this conversation. Use the `query_subagent(id, prompt)` tool to retrieve ' +
   'detail; spawn a new one with `spawn_subagent(task)` to fan out. Do not query unless you actually need the detail.'
 
-/** A text that lists sessions, and the sessions. */
 export interface LiveSubagents {
   readonly sessions: ReadonlySet<Entity>
   readonly text: string
 }
 
-/**
- * The block that lists an agent's holders and the sessions that it has under way, if it goes there and there is something
- * to list.
- */
+/** The list of an agent's holders and active sessions, if it is placed there and not empty. */
 export function liveSubagentsIn(
   world: World,
   agent: Entity,
@@ -83,7 +79,6 @@ export function blockIn(rendered: string | undefined): string {
   return from === -1 ? '' : (rendered?.slice(from) ?? '')
 }
 
-/** How many of an agent's holders are those of its parent. */
 function sharedCount(world: World, agent: Entity): number {
   return (world.get(agent, Archive) ?? []).some(({ status }) => status === 'archived')
     ? -1
@@ -95,15 +90,14 @@ function lineOf({ kind, prompt, sessionId, status }: SubagentSessionData): strin
   return kind === 'holder' ? line : `${line} | status: ${status}`
 }
 
-/** So many characters of a request are repeated. */
+/** Longest part of a request that is repeated, in characters. */
 const maxRequestChars = 2_000
 const nobody: ReadonlySet<Entity> = new Set()
 
 /**
- * What is still true of what a boundary covers, as it is now, so that no text has to remember it. `undefined` if no boundary
- * is in force, or there is nothing to say.
- *
- * @param listed sessions of which the tail tells elsewhere
+ * What is still open of what a boundary covers, so that its text need not say it. `undefined` without a boundary, or if
+ * nothing is open.
+ * @param listed sessions that the tail lists elsewhere
  */
 export function liveState(world: World, agent: Entity, listed: ReadonlySet<Entity> = nobody): string | undefined {
   const seq = world.get(agent, Boundary)?.at(-1)?.seq
@@ -112,7 +106,7 @@ export function liveState(world: World, agent: Entity, listed: ReadonlySet<Entit
   return rows.length === 0 ? undefined : ['# Live state', '', ...rows.map((row) => `- ${row}`)].join('\n')
 }
 
-/** The message that opened the turn, if a boundary up to that `seq` covers it. */
+/** The message that opened the turn, if a boundary up to `seq` covers it. */
 function requestRow(world: World, agent: Entity, seq: number): readonly string[] {
   const fromSeq = world.get(agent, Turn)?.fromSeq
   if (fromSeq === undefined || fromSeq > seq) return []

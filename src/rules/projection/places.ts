@@ -6,15 +6,15 @@ import { AgentTranscript } from '../../../components/context/agent-transcript.ts
 import { Conversation } from '../../../components/agent/conversation.ts'
 import type { Message } from '../../protocol/message.ts'
 
-/** `seq`s of messages that stand in no conversation any more: of the first, and behind the last. */
+/** A range of `seq`s that the conversation no longer has: the first, and the one behind the last. */
 interface Gap {
   readonly from: number
   readonly to: number
-  /** How many are missing in it and in those before it. */
+  /** Messages missing in it and in those before it. */
   readonly missing: number
 }
 
-/** Worked out once for a log as it is. A tick that is undone takes entries back, and others may come in their places. */
+/** Computed once for a log's state. An undone tick removes entries, and others may take their places. */
 const gapsKnown = new WeakMap<
   object,
   { readonly last: unknown; readonly length: number; readonly gaps: readonly Gap[] }
@@ -22,8 +22,8 @@ const gapsKnown = new WeakMap<
 const none: readonly Gap[] = []
 
 /**
- * The `seq` of the message at an index of an agent's conversation: 1 for the first, ascending, never reused. A turn that was
- * archived leaves a gap, and what stands behind it keeps its `seq`.
+ * The `seq` of the message at an index of an agent's conversation: 1 for the first, ascending, never reused. An
+ * archived turn leaves a gap, and messages behind it keep their `seq`.
  */
 export function seqAt(world: World, agent: Entity, index: number): number {
   const gaps = gapsOf(world, agent)
@@ -39,7 +39,9 @@ export function countUpTo(world: World, agent: Entity, seq: number): number {
   return seq - gap.missing + Math.max(0, gap.to - seq - 1)
 }
 
-/** The last gap that has what the ones before it have, too. There may be thousands, and every turn asks. */
+/**
+ * Binary search for the last gap with a property that all before it have. There may be thousands, and every turn asks.
+ */
 function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefined {
   if (gaps.length === 0) return undefined
   let [low, high] = [0, gaps.length]
@@ -51,7 +53,7 @@ function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefin
   return gaps[low - 1]
 }
 
-/** Where archived turns left gaps, ascending. Mostly the newest turn is archived last: then what was known stays. */
+/** The gaps of archived turns, ascending. Mostly the newest turn is archived last, which extends the known ones. */
 function gapsOf(world: World, agent: Entity): readonly Gap[] {
   const entries = world.get(agent, Archive)
   if (entries === undefined || entries.length === 0) return none
@@ -82,20 +84,18 @@ function withRanges(gaps: Gap[], ranges: readonly Range[]): readonly Gap[] {
   return gaps
 }
 
-/** Where a message stands among the turns of its agent. */
+/** A message's place among its agent's turns. */
 export interface TurnPlace {
   /** From 1. */
   readonly turn: number
-  /** How many messages the model had written in that turn, this one included. */
+  /** Number of model messages in that turn so far, including this one. */
   readonly step: number
 }
 
-/** A message and its place. */
 interface MessageInTurn extends TurnPlace {
   readonly message: Message
 }
 
-/** The same, with its place in the conversation. */
 export interface PlacedMessage extends MessageInTurn {
   readonly seq: number
 }
@@ -103,9 +103,8 @@ export interface PlacedMessage extends MessageInTurn {
 const nowhere: TurnPlace = { turn: 0, step: 0 }
 
 /**
- * Messages that stand one behind the other, with their places. They say it themselves: a turn is over with a message of the assistant
- * that calls nothing, and what is said to it behind that opens the next.
- *
+ * Places consecutive messages. A turn ends with an assistant message without calls; the next user message opens
+ * another.
  * @param before the message in front of them, and its place
  */
 export function inTurns(
@@ -121,7 +120,7 @@ export function inTurns(
   })
 }
 
-/** The messages of an agent behind one `seq` and up to another, for its transcript. */
+/** An agent's messages behind one `seq` and up to another, for its transcript. */
 export function placedMessages(world: World, agent: Entity, afterSeq: number, toSeq: number): readonly PlacedMessage[] {
   const messages = world.get(agent, Conversation) ?? []
   const from = countUpTo(world, agent, afterSeq)
@@ -130,7 +129,7 @@ export function placedMessages(world: World, agent: Entity, afterSeq: number, to
   return inTurns(part, before).map((placed, index) => ({ ...placed, seq: seqAt(world, agent, from + index) }))
 }
 
-/** Where a transcript was left is remembered with it. */
+/** The transcript remembers the place of its last message. */
 function placeAt(world: World, agent: Entity, seq: number): TurnPlace {
   const known = world.get(agent, AgentTranscript)
   if (known?.place !== undefined && known.seq === seq) return known.place
@@ -144,7 +143,7 @@ function nextPlace({ turn, step }: TurnPlace, message: Message, before: Message 
   return { turn, step: step + stepsOf(message) }
 }
 
-/** What the framework or a program wrote is no step. */
+/** Messages that the framework or a program wrote are no steps. */
 function stepsOf(message: Message): number {
   return message.role === 'assistant' && message.model !== undefined ? 1 : 0
 }

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { Boundary } from '../../../components/context/boundary.ts'
 import { Conversation, Edited } from '../../../components/agent/conversation.ts'
-import type { HostFactsData } from '../../protocol/host.ts'
 import { Llm, type LlmData } from '../../../components/agent/llm.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { Prefix } from '../../../components/agent/prefix.ts'
@@ -10,7 +9,7 @@ import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { projectionStart } from './boundaries.ts'
 import { knownHost } from './host-facts.ts'
-import { parseModel } from './model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import { systemText } from './project.ts'
 import type { EditedPart, Entity } from '../../world/component.ts'
 import { oncePerObject, oncePerValue } from '../once-per.ts'
@@ -19,16 +18,15 @@ import type { World } from '../../world/world.ts'
 
 type PrefixData = z.infer<typeof Prefix.schema>
 
-/** What is asked of a model is the same at all steps of many agents. */
-const llmDigests = new WeakMap<object, { readonly facts: object | undefined; readonly digest: number }>()
-
-/** What the agent's next request begins with, what of it is cached as far as that is known, and the component that keeps it from beginning like the last one, if any. */
 export interface NextPrefix {
   readonly prefix: PrefixData
   readonly brokenBy: string | undefined
 }
 
-/** Compares the request to come, of so many messages, with the last one. */
+/**
+ * Compares the next request, of `count` messages, with the last one.
+ * @returns the new prefix, with known cached tokens; and the component that changed it, if any
+ */
 export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
   const prefix = prefixAt(world, agent, count)
   const brokenBy = last === undefined ? undefined : difference(last, prefix, world.get(agent, Edited))
@@ -38,7 +36,7 @@ export function nextPrefix(world: World, agent: Entity, last: PrefixData | undef
   return { prefix: { ...(boundary !== undefined && { boundary }), cached, ...others }, brokenBy }
 }
 
-/** What a request with the first so many messages of an agent's conversation begins with. */
+/** The prefix of a request with the first `count` messages. */
 export function prefixAt(world: World, agent: Entity, count: number): PrefixData {
   const start = world.has(agent, Boundary) ? projectionStart(world, agent) : undefined
   const from = Math.min(start?.from ?? 0, count)
@@ -52,34 +50,27 @@ export function prefixAt(world: World, agent: Entity, count: number): PrefixData
   }
 }
 
-/** What of an agent's `Llm` is part of its requests: how long one may take, and how often, is not. */
+/** The part of an agent's `Llm` that requests contain: without timeout and retry policy. */
 export function askedOf(llm: LlmData): Omit<LlmData, 'retry' | 'timeoutMs'> {
   const { retry: _, timeoutMs: __, ...rest } = llm
   return rest
 }
 
-/** What the Host's provider adds to an agent's requests of its own accord, as a hash; `undefined`: nothing that is known. */
+/** A hash of the settings that the Host's provider adds to an agent's requests; `undefined`: none known. */
 export function providerSettings(world: World, agent: Entity): number | undefined {
-  return settingsIn(knownHost(world), world.read(agent, Llm))
-}
-
-function settingsIn(facts: HostFactsData | undefined, { model }: LlmData): number | undefined {
-  return facts?.settings?.[parseModel(model).provider]
+  return knownHost(world)?.settings?.[providerOf(world.read(agent, Llm))]
 }
 
 function llmDigest(world: World, agent: Entity): number {
-  const llm = world.read(agent, Llm)
-  const facts = knownHost(world)
-  const known = llmDigests.get(llm)
-  if (known !== undefined && known.facts === facts) return known.digest
-  const options = JSON.stringify(askedOf(llm))
-  const settings = settingsIn(facts, llm)
-  const digest = short(settings === undefined ? options : `${options} ${settings}`)
-  llmDigests.set(llm, { facts, digest })
-  return digest
+  const options = optionsText(world.read(agent, Llm))
+  const settings = providerSettings(world, agent)
+  return textDigest(settings === undefined ? options : `${options} ${settings}`)
 }
 
-/** The component that keeps a request from beginning like the one before it, if any. */
+const providerOf = oncePerObject(({ model }: LlmData) => parseModel(model).provider)
+const optionsText = oncePerObject((llm: LlmData) => JSON.stringify(askedOf(llm)))
+
+/** The component that changed since the last request, if any. */
 function difference(last: PrefixData, next: PrefixData, edited: EditedPart | undefined): string | undefined {
   if (last.boundary !== next.boundary) return Boundary.name
   if (last.llm !== next.llm) return Llm.name
@@ -88,7 +79,7 @@ function difference(last: PrefixData, next: PrefixData, edited: EditedPart | und
   return hasSameMessages(last, next, edited) ? undefined : Conversation.name
 }
 
-/** Edits before the first of the last request's messages have moved them all, those behind the last have moved none. */
+/** An edit before the first message of the last request has moved all of them, one behind the last none. */
 function hasSameMessages(last: PrefixData, next: PrefixData, edited: EditedPart | undefined): boolean {
   if (last.count > next.count) return false
   const { from = 0 } = next
@@ -107,7 +98,7 @@ function toolsDigest(world: World, agent: Entity): number {
   return tools.length === 0 ? 0 : digestOfTools(tools)
 }
 
-/** 31 bits: a number that takes no memory of its own. */
+/** 31 bits: a number that needs no heap memory. */
 function short(text: string): number {
   return fingerprint(text) % 2 ** 31
 }

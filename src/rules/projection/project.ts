@@ -12,7 +12,7 @@ import { LogView } from '../../world/log-view.ts'
 import type { World } from '../../world/world.ts'
 import { fullPrompt } from './system-prompt.ts'
 import { oncePerObject } from '../once-per.ts'
-import { parseModel } from './model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 import type { ModelRequest } from '../../models/port.ts'
 import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import { countUpTo } from './places.ts'
@@ -22,9 +22,8 @@ import { OwnedBy } from '../../../components/effects/effect.ts'
 import { Seed } from '../../../components/context/holder.ts'
 
 /**
- * What an agent's model is asked: a pure projection of its components, at the same cost for a short and a long
- * conversation.
- *
+ * The request to an agent's model: a pure projection of its components, at the same cost for short and long
+ * conversations.
  * @param messages how many messages of the conversation to take. @default all
  */
 export function project(world: World, agent: Entity, messages?: number): ModelRequest {
@@ -40,7 +39,7 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
   }
 }
 
-/** The conversation as an agent's model sees it: behind the newest boundary, if there is one. */
+/** The conversation behind the newest boundary, if there is one. */
 function projectedMessages(world: World, agent: Entity, messages?: number): LogView<Message> {
   const seeded = seededMessages(world, agent, messages)
   if (seeded !== undefined) return LogView.of(seeded)
@@ -50,13 +49,13 @@ function projectedMessages(world: World, agent: Entity, messages?: number): LogV
   return LogView.of([start.message]).concat(LogView.of(log, start.from, messages))
 }
 
-/** Ends an agent's system prompt in the list of its live subagents, or did so when it was rendered? */
+/** Does the system prompt end with the list of live subagents, or did it when it was rendered? */
 function isListRendered(world: World, agent: Entity): boolean {
   const archival = world.get(agent, Archival)
   return archival !== undefined && (archival.placement === 'system' || world.has(agent, RenderedPrompt))
 }
 
-/** An agent's system prompt as its model sees it, rendered or not; empty when it has none. */
+/** An agent's system prompt as its model sees it; empty if it has none. */
 export function systemText(world: World, agent: Entity): string {
   const prompt = world.get(agent, SystemPrompt)
   if (prompt === undefined && !world.has(agent, Skills) && !isListRendered(world, agent)) return ''
@@ -64,7 +63,7 @@ export function systemText(world: World, agent: Entity): string {
   return rendered?.text ?? prompt?.template ?? ''
 }
 
-/** What a side call asks its model: a pure projection of the part of the conversation that it is about. */
+/** A side call's request: a pure projection of its part of the conversation. */
 export function sideRequest(world: World, effect: Entity): ModelRequest {
   const { ask, carried, close, maxChars = Infinity, repair, ...call } = world.read(effect, SideCall)
   const transcript = cutMiddle(transcriptOf(world, effect), maxChars)
@@ -82,7 +81,7 @@ export function sideRequest(world: World, effect: Entity): ModelRequest {
   }
 }
 
-/** The part of the conversation that a side call is about, as a text, however long it is. */
+/** A side call's part of the conversation as text, in full length. */
 export function transcriptOf(world: World, effect: Entity): string {
   const { agent, fromSeq, toSeq } = world.read(effect, SideCall)
   const messages = world.get(agent, Conversation) ?? []
@@ -93,26 +92,25 @@ function said(role: 'user' | 'assistant', text: string): Message {
   return { role, content: [{ type: 'text', text }] }
 }
 
-/** Whose call of a model an effect is. */
+/** The agent of a model call. */
 export function callerOf(world: World, effect: Entity): Entity {
   return world.get(effect, SideCall)?.agent ?? world.read(effect, OwnedBy).agent
 }
 
-/** The model that an effect calls, `provider/model`. */
+/** The model of a call, `provider/model`. */
 export function modelCalledBy(world: World, effect: Entity): string {
   return world.get(effect, SideCall)?.model ?? world.read(callerOf(world, effect), Llm).model
 }
 
-/** What an effect asks its model, as its world is now: a step of its agent, or a call beside it. */
+/** The request of a model call, from the current world. */
 export function requestOf(world: World, effect: Entity): ModelRequest {
   if (world.has(effect, SideCall)) return sideRequest(world, effect)
   return project(world, callerOf(world, effect), world.read(effect, ModelCall).messages)
 }
 
 /**
- * The messages of a holder as its model reads them: calls and results are text, since providers refuse them from a request
- * that declares no tools; thinking in the turn that it holds is left out. `undefined` for all other agents.
- *
+ * A holder's messages: calls and results become text, since providers reject them in requests without tools; thinking
+ * in the held turn is left out. `undefined` for other agents.
  * @param count how many messages of the conversation to take. @default all
  */
 function seededMessages(world: World, agent: Entity, count?: number): readonly Message[] | undefined {
@@ -126,7 +124,7 @@ function seededMessages(world: World, agent: Entity, count?: number): readonly M
 const seededText = oncePerObject((message: Message) => asText(message, true))
 const laterText = oncePerObject((message: Message) => asText(message, false))
 
-/** `null`: nothing of it is left. */
+/** `null` if nothing is left. */
 function asText(message: Message, isSeeded: boolean): Message | null {
   if (message.role === 'tool') return { role: 'user', content: [textBlock(resultText(message))] }
   if (message.role !== 'assistant') return message

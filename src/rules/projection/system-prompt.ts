@@ -10,7 +10,6 @@ import { byCodePoint } from '../../world/by-code-point.ts'
 
 type Data<Component extends { readonly schema: z.ZodType }> = DeepReadonly<z.infer<Component['schema']>> | undefined
 
-/** What a system prompt is made of. */
 interface Parts {
   readonly prompt: Data<typeof SystemPrompt>
   readonly skills: Data<typeof Skills>
@@ -18,13 +17,13 @@ interface Parts {
   readonly registry: Data<typeof SubagentRegistry>
 }
 
-/** By its first part. Values of a World are frozen: the same objects make the same text, at every step. */
+/** By its first part. Values of a World are frozen: the same objects give the same text, at every step. */
 const promptsKnown = new WeakMap<object, { readonly parts: Parts; readonly full: Rendered }>()
 
 /**
- * An agent's whole system prompt: its template filled in, the texts of its skills in the order in which they were
- * installed, the ending, and the list of live subagents where that goes there. These three are literal. `undefined` if the
- * template is all that there is, and is sent as it stands.
+ * An agent's system prompt: the rendered template, the texts of its skills in order of installation, the ending, and
+ * the list of live subagents if placed there. Only the template has placeholders. `undefined` if the template is sent
+ * as it is.
  */
 export function fullPrompt(world: World, agent: Entity): Rendered | undefined {
   const full = promptAlone(world, agent)
@@ -34,7 +33,7 @@ export function fullPrompt(world: World, agent: Entity): Rendered | undefined {
   return { text: text === '' ? block : `${text}\n\n${block}`, unknown }
 }
 
-/** The prompt as long as nothing is listed behind it. */
+/** Without the list of live subagents. */
 function promptAlone(world: World, agent: Entity): Rendered | undefined {
   const prompt = world.get(agent, SystemPrompt)
   const skills = world.get(agent, Skills)
@@ -50,7 +49,7 @@ function promptAlone(world: World, agent: Entity): Rendered | undefined {
   return full
 }
 
-/** Is the template all that there is? */
+/** Is the template sent as it is? */
 function isWhole(prompt: Parts['prompt'], skills: Parts['skills']): boolean {
   if (skills?.installed.some((skill) => (skill.prompt ?? '') !== '') === true) return false
   return prompt === undefined || ((prompt.ending ?? '') === '' && !hasPlaceholder(prompt.template))
@@ -79,7 +78,7 @@ function made({ prompt, skills, tools, registry }: Parts): Rendered {
   return { text: sections.join('\n\n'), unknown }
 }
 
-/** A system prompt with its placeholders filled in, and the placeholders that stand for nothing known. */
+/** A rendered prompt, and its unknown placeholders. */
 export interface Rendered {
   readonly text: string
   readonly unknown: readonly string[]
@@ -90,21 +89,19 @@ export interface Installed {
   readonly tools: readonly { readonly name: string }[]
   readonly skills: readonly { readonly name: string }[]
   readonly subagents: readonly { readonly name: string; readonly description?: string | undefined }[]
-  /** It may ask for subagents under names of its own. */
+  /** It may launch subagents under any name. */
   readonly isFreeForm: boolean
   /** Names of MCP servers. */
   readonly mcps: readonly string[]
 }
 
-/** May there be something to fill in? */
 export function hasPlaceholder(template: string): boolean {
   return template.includes('${_installed_')
 }
 
 /**
- * Fills `${_installed_tools}`, `${_installed_skills}`, `${_installed_subagents}` and `${_installed_mcps}` in, in one pass:
- * what was filled in is not read again, and all other text (`$5`, `$&`, `${HOME}`, an unknown `${_installed_…}`) stays as
- * it is.
+ * Fills `${_installed_tools}`, `${_installed_skills}`, `${_installed_subagents}` and `${_installed_mcps}` in one pass.
+ * Inserted text is not scanned again, and all other text (`$5`, `$&`, `${HOME}`, an unknown `${_installed_…}`) stays.
  */
 export function renderPrompt(template: string, has: Installed): Rendered {
   const unknown = new Set<string>()

@@ -2,16 +2,15 @@ import type { AssistantMessage, Message, ToolCallBlock } from '../../protocol/me
 import { canonicalOrNone, maxDepth } from '../../world/canonical.ts'
 import type { Json } from '../../world/json.ts'
 
-/** Arguments are stored within a message, an outcome, an input: so many levels are kept free for those. */
+/** Levels kept free for the message, outcome or input that contains the arguments. */
 const outerLevels = 16
 
 type Arguments = Pick<ToolCallBlock, 'arguments' | 'malformed'>
 
 /**
- * Reads the arguments that a model wrote. No text at all stands for no arguments; anything but a JSON object that a World can
+ * Reads the arguments that a model wrote. Empty text means no arguments; anything but a JSON object that a World can
  * hold is kept raw.
- *
- * @param isCut the reply was cut at the token limit here: no text at all is then malformed, too. @default false
+ * @param isCut the token limit cut the reply here: empty text is malformed too. @default false
  */
 export function readArguments(raw: string, isCut = false): Arguments {
   if (raw.trim() === '') return isCut ? { arguments: {}, malformed: '' } : { arguments: {} }
@@ -19,7 +18,7 @@ export function readArguments(raw: string, isCut = false): Arguments {
   return isJsonObject(value) ? { arguments: value } : { arguments: {}, malformed: raw.toWellFormed() }
 }
 
-/** What is wrong with arguments that could not be read, for the model that wrote them. */
+/** What is wrong with malformed arguments, for the model. */
 export function argumentsProblem(malformed: string): string {
   if (!isWholeObject(malformed)) return 'what came is no JSON object.'
   return (
@@ -28,12 +27,11 @@ export function argumentsProblem(malformed: string): string {
   )
 }
 
-/** The arguments as text, for wire forms that send them so: what a model wrote malformed goes back as it wrote it. */
+/** Arguments as text, for wire formats that want it. Malformed ones go back as the model wrote them. */
 export function writeArguments(call: ToolCallBlock): string {
   return call.malformed || JSON.stringify(call.arguments)
 }
 
-/** Is a text a complete JSON object? */
 export function isWholeObject(raw: string): boolean {
   const value = raw.trim() === '' ? undefined : parsed(raw)
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -51,13 +49,11 @@ function isJsonObject(value: Json | undefined): value is ToolCallBlock['argument
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A call, and the index of the message that it stands in. */
 export interface PlacedCall {
   readonly call: ToolCallBlock
   readonly index: number
 }
 
-/** The newest call of a conversation. */
 export function newestCall(messages: readonly Message[]): PlacedCall | undefined {
   const last = lastOfModel(messages, messages.length)
   const index = lastCallIn(messages[last]) === undefined ? lastAnswered(messages, messages.length) : last
@@ -65,7 +61,7 @@ export function newestCall(messages: readonly Message[]): PlacedCall | undefined
   return call === undefined ? undefined : { call, index }
 }
 
-/** The call before one that the newest message of the model has; `undefined` too if that message has no such call. */
+/** The call before one in the model's newest message; `undefined` also if that message does not have it. */
 export function callBefore(messages: readonly Message[], callId: string): ToolCallBlock | undefined {
   const index = lastOfModel(messages, messages.length)
   const message = messages[index]
@@ -79,10 +75,7 @@ export function callBefore(messages: readonly Message[], callId: string): ToolCa
   return undefined
 }
 
-/**
- * The index of the message that has the last call of so many messages of those that have their results: these are looked
- * for, as many a message has no call.
- */
+/** The index of the model's message whose calls were answered last, among the first `count` messages. */
 function lastAnswered(messages: readonly Message[], count: number): number {
   let index = count - 1
   while (index >= 0 && messages[index]?.role !== 'tool') index--
@@ -105,10 +98,9 @@ function lastOfModel(messages: readonly Message[], count: number): number {
 }
 
 /**
- * A reply in which each call has an id of its own. Some servers give all calls of a reply the same one: their results could
- * not be told apart, and other providers refuse such a conversation.
- *
- * @param message not yet checked: what is no call is left as it is
+ * Gives each call of a reply a unique id. Some servers repeat one: results would be ambiguous, and other providers
+ * reject such a conversation.
+ * @param message unchecked: anything but a call stays as it is
  */
 export function withDistinctCallIds(message: AssistantMessage): AssistantMessage {
   const { content } = message

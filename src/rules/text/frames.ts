@@ -1,14 +1,14 @@
-/** What stands before a handover or record in a conversation, and behind it. */
+/** The line before a handover or record in a conversation. */
 export const recordHeads = {
   summary: '[Conversation compacted. A handover of the earlier part follows; do not redo what it lists as done.]',
   checkpoint: '[The prior task is complete. Its record follows; do not run its tools again.]',
 } as const
 export const recordFoot = '[End of record. The conversation goes on below.]'
-/** What stands before an earlier record in the prompt of the next one. */
+/** The heading of an earlier record in the prompt of the next one. */
 export const earlierHead = '## earlier text'
 
 const blanks = String.raw`[^\S\r\n\u2028\u2029]*`
-/** A line begins, and has so many backslashes already. */
+/** A line begins, with any backslashes it already has. */
 const start = String.raw`(?<=^|[\v\f\x85])(${blanks})(?=\\*`
 const record = String.raw`\[(?:conversation compacted|the prior task is complete|end of record)\.`
 const section = String.raw`#{1,6}${blanks}(?:system|user|assistant|tool|earlier text)${blanks}[:#]*${blanks}$`
@@ -19,12 +19,11 @@ const lines = {
 } as const
 
 /**
- * A text that stands within a frame: each line of it that would read as part of the frame gets a backslash before it, and
- * everything else stays byte for byte.
- *
- * @param frame a record is framed by its head and foot; a transcript by the headings of its sections and the brackets of
- * calls and results, and it may stand behind a record
- * @param midLine the text begins in the middle of a line, which is no frame. @default false
+ * Escapes lines of a text that would read as part of its frame, with a backslash before them. Everything else stays
+ * byte for byte.
+ * @param frame a record has a head and a foot; a transcript has headings, brackets of calls and results, and perhaps a
+ * record before it
+ * @param midLine the text begins inside a line. @default false
  */
 export function framed(text: string, frame: keyof typeof lines, midLine = false): string {
   return text.replaceAll(lines[frame], (found: string, _blanks: string, at: number) =>
@@ -32,12 +31,12 @@ export function framed(text: string, frame: keyof typeof lines, midLine = false)
   )
 }
 
-/** A text on one line, as an entry of a list: whatever breaks a line becomes a blank. */
+/** A text on one line: line breaks become spaces. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\r\n|[\n\v\f\r\x85\u2028\u2029]/g, ' ')
 }
 
-/** A text as one field of a row whose fields are parted by ` | `. */
+/** A text as one field of a ` | ` separated row. */
 export function field(text: string): string {
   return oneLine(text).replaceAll('|', '\\|')
 }

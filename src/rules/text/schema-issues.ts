@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { Json } from '../../world/json.ts'
 
-/** How many issues are told; a model that got more wrong than this starts over anyway. */
 const maxIssues = 10
 
 type Issue = z.core.$ZodIssue
 
-/** What a schema found wrong, precise enough to mend it: `<field>: <reason>; <field>: <reason>`. */
+/** A schema's issues: `<field>: <reason>; <field>: <reason>`. */
 export function schemaIssues(error: z.core.$ZodError): string {
   const issues = error.issues.flatMap(describe)
   const told = issues.slice(0, maxIssues).join('; ')
@@ -27,7 +26,7 @@ function reason(issue: Issue): string {
   return issue.message.replace(/^Invalid input: /, '')
 }
 
-/** Where a value stands inside another, as a program would write it: `rows[0].size`. Empty for the outermost value. */
+/** The path to a nested value, as a program writes it: `rows[0].size`. Empty for the outermost value. */
 export function valuePath(path: readonly PropertyKey[]): string {
   let text = ''
   for (const key of path) {
@@ -38,12 +37,12 @@ export function valuePath(path: readonly PropertyKey[]): string {
   return text
 }
 
-/** What checks, or why nothing can. */
+/** A checker, or why the schema has none. */
 const compiled = new WeakMap<object, z.ZodType | string>()
 
 /**
- * What is wrong with a value under a JSON Schema, in one line; `undefined` when nothing is. Under a schema that cannot be
- * read, everything is wrong.
+ * What is wrong with a value under a JSON Schema, in one line; `undefined` if nothing. An unreadable schema rejects
+ * every value.
  */
 export function checkJson(schema: object, value: Json): string | undefined {
   let type = compiled.get(schema)
@@ -53,7 +52,7 @@ export function checkJson(schema: object, value: Json): string | undefined {
   return result.success ? undefined : schemaIssues(result.error)
 }
 
-/** Why nothing can be checked by a JSON Schema, if nothing can. */
+/** Why a JSON Schema cannot be read, if it cannot. */
 export function schemaFault(schema: object): string | undefined {
   const type = compile(schema)
   return typeof type === 'string' ? type : undefined

@@ -1,10 +1,9 @@
 import { inspect } from '../../world/inspect.ts'
 import { cutText } from './cut-text.ts'
 
-/** Longest message that is made out of something thrown, in characters. */
+/** Longest message made from a thrown value, in characters. */
 export const maxThrownChars = 2_000
 
-/** How far a chain of causes is followed. */
 const maxCauses = 4
 
 const inspectOptions = {
@@ -16,8 +15,8 @@ const inspectOptions = {
 }
 
 /**
- * A message out of anything that was thrown, errors or not: name, message and causes. Never throws itself, whatever the
- * value's getters do, and never longer than `maxThrownChars`.
+ * A message for any thrown value: name, message and causes, at most `maxThrownChars` long. Never throws itself, even if
+ * the value's getters do.
  */
 export function thrownMessage(value: unknown): string {
   try {
@@ -46,7 +45,7 @@ function describeError(error: ErrorLike, causesLeft: number): string {
   return `${head === '' ? 'Error' : head} (${behind.map((cause) => describe(cause, causesLeft - 1)).join('; ')})`
 }
 
-/** Many an error repeats in its message what has caused it. */
+/** Many errors repeat their cause's message in their own. */
 function isSaid(cause: unknown, head: string): boolean {
   if (!isErrorLike(cause) || cause.cause !== undefined || cause.errors !== undefined) return false
   return typeof cause.message === 'string' && cause.message !== '' && head.includes(`: ${cause.message}`)
@@ -60,7 +59,7 @@ interface ErrorLike {
   readonly errors?: unknown
 }
 
-/** Errors of other realms and plain objects with a message count, too. */
+/** Errors of other realms and plain objects with a message count too. */
 function isErrorLike(value: unknown): value is ErrorLike {
   if (typeof value !== 'object' || value === null) return false
   return value instanceof Error || ('message' in value && typeof value.message === 'string')

@@ -6,26 +6,24 @@ import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../wor
 import { countTokens } from './tokenizer.ts'
 import type { Json } from '../../world/json.ts'
 
-/** What tokens can be estimated of: a text, a message, or several messages. */
 export type Countable = string | Message | readonly Message[] | LogView<Message>
 
 export interface EstimateOptions {
-  /** Tokens of the model's provider for one that is counted here; above 0. */
+  /** The provider's tokens per token counted here; above 0. */
   readonly factor: number
 }
 
-/** What a message takes besides its content. */
+/** Of a message besides its content. */
 const tokensPerMessage = 4
-/** What an image, or another file, takes, whatever its size. */
+/** Of an image or another file of any size. */
 const tokensPerMedium = 1_600
 
-/** What is frozen stays what it is, and is counted once. */
+/** Frozen messages cannot change, and are counted once. */
 const counted = new WeakMap<Message, number>()
 
 /**
- * How many tokens a model is likely to read in a content. Counts text, thinking, results, names and JSON arguments of
- * calls, blocks of a provider's own as JSON, and a flat amount for a message and for a medium. A message of a World is counted once.
- *
+ * Estimates how many tokens a model reads in a content. Counts text, thinking, results, names and JSON arguments of
+ * calls, provider blocks as JSON, and a flat amount per message and file.
  * @returns a whole number, rounded up; 0 for an empty text and for no messages
  * @throws `invalid-argument`
  */
@@ -38,7 +36,7 @@ export function estimateTokens(content: Countable, options: EstimateOptions): nu
   return Math.ceil(tokens * factor)
 }
 
-/** Is the estimate of a content so many tokens or more? Counts no more of it than it takes to know. */
+/** Is the estimate at least so many tokens? Counts only as much as it needs to know. */
 export function isAtLeast(
   content: Countable,
   { factor, tokens }: EstimateOptions & { readonly tokens: number },
@@ -60,7 +58,7 @@ export function isAtLeast(
   return reaches(least)
 }
 
-/** The tokens of a message before any factor. Counted once if it is frozen, as all are that come from a World. */
+/** A message's tokens before any factor. */
 export function rawTokens(message: Message): number {
   let tokens = counted.get(message)
   if (tokens !== undefined) return tokens
@@ -69,12 +67,12 @@ export function rawTokens(message: Message): number {
   return tokens
 }
 
-/** The tokens of a text before any factor. */
+/** A text's tokens before any factor. */
 export function rawTokensOfText(text: string): number {
   return countTokens(text)
 }
 
-/** No fewer tokens than a content has before any factor, at the price of its bytes: no token is less than a byte. */
+/** An upper bound of a content's tokens before any factor, from its size in bytes: no token is less than a byte. */
 export function maxTokensOf(content: Countable): number {
   return typeof content === 'string' ? bytesOf(content) : sum(messagesOf(content), maxTokensOfMessage)
 }
@@ -114,7 +112,7 @@ const factorShape: Shape = {
   fits: (value) => Number.isFinite(value) && (value as number) > 0,
 }
 
-/** What is frozen is of a World, which has checked it. */
+/** Frozen messages come from a World, which has checked them. */
 function refuseNoContent(content: unknown): void {
   if (typeof content === 'string' || content instanceof LogView) return
   refuseMisfit('estimateTokens', 'content', content, contentShape)
@@ -162,12 +160,12 @@ function checkFactor(factor: number): void {
 
 /** Bytes of a unit of a text in UTF-8, at most. No token is less than a byte. */
 const bytesPerUnit = 3
-/** The same in JSON, where a unit may be escaped: `\\u001f`. */
+/** Most bytes of a unit of a text in JSON, where it may be escaped: `\\u001f`. */
 const bytesPerJsonUnit = 6
 /** A number has 17 digits at most, with a sign, a point and an exponent. */
 const bytesPerScalar = 25
 
-/** No fewer tokens than a message has before any factor, at the price of a look at how long its texts are. */
+/** An upper bound of a message's tokens, before any factor. */
 export function mostTokensOf({ content }: Message): number {
   let most = tokensPerMessage
   for (let index = 0; index < content.length; index++) most += mostTokensOfBlock(content[index] as Block)

@@ -11,9 +11,9 @@ import { projectionStart } from '../projection/boundaries.ts'
 import { maxTokensOf, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 import { liveTail } from '../projection/live-tail.ts'
 import { type CountedRequest, mostTokensOfRequest, rawTokensOfRequest } from './running-count.ts'
-import { parseModel } from '../projection/model-name.ts'
+import { parseModel } from '../../protocol/model-name.ts'
 
-/** The tokens of what a model call asks, before any factor. A step costs what is new in its conversation. */
+/** The tokens of a model call's request, before any factor. A step costs what is new in its conversation. */
 export function rawTokensOfCall(world: World, effect: Entity): number {
   if (!world.has(effect, SideCall)) {
     return rawTokensOfStep(world, world.read(effect, OwnedBy).agent, world.read(effect, ModelCall).messages)
@@ -24,12 +24,12 @@ export function rawTokensOfCall(world: World, effect: Entity): number {
   return tokens
 }
 
-/** The same of a step of an agent that answers so many messages. */
+/** The same of an agent's step that answers so many messages. */
 export function rawTokensOfStep(world: World, agent: Entity, messages: number): number {
   return rawTokensOfRequest(countedRequest(world, agent, messages))
 }
 
-/** No fewer tokens than a model call asks with, before any factor: known without counting any. */
+/** An upper bound of that, without counting. */
 export function mostTokensOfCall(world: World, effect: Entity): number {
   if (!world.has(effect, SideCall)) {
     return mostTokensOfStep(world, world.read(effect, OwnedBy).agent, world.read(effect, ModelCall).messages)
@@ -38,17 +38,17 @@ export function mostTokensOfCall(world: World, effect: Entity): number {
   return maxTokensOf(system) + maxTokensOf(messages)
 }
 
-/** The same of a step of an agent that answers so many messages. */
+/** The same of a step. */
 export function mostTokensOfStep(world: World, agent: Entity, messages: number): number {
   return mostTokensOfRequest(countedRequest(world, agent, messages))
 }
 
-/** How many tokens a model of an agent is likely to find where so many are counted here. */
+/** The likely tokens of a model for so many counted here. */
 export function estimated(world: World, agent: Entity, model: string, raw: number): number {
   return Math.ceil(raw * factorOf(model, countedCalls(world, agent).get(model)))
 }
 
-/** What an agent's own calls say of its models, those included that were not counted yet. */
+/** What an agent's own calls say of its models, including those not counted yet. */
 export function countedCalls(world: World, agent: Entity): ReadonlyMap<string, CountedCalls> {
   const models = new Map(Object.entries(world.get(agent, TokenFactors)?.models ?? {}))
   for (const { messages, model, promptTokens } of world.get(agent, UncountedCalls) ?? []) {
@@ -73,20 +73,19 @@ function countedRequest(world: World, agent: Entity, messages: number): CountedR
 
 const noTools: readonly ToolDeclaration[] = []
 
-/** The factor is taken over this many of a model's newest calls. */
+/** The factor is averaged over this many of a model's newest calls. */
 export const maxCountedCalls = 20
-/** Shorter requests are not counted: what a provider adds to a request weighs too much in them. */
+/** Shorter requests are not counted: what a provider adds weighs too much in them. */
 const minRawTokens = 500
 const leastFactor = 0.5
 export const greatestFactor = 3
-/** Of a model with the same vocabulary as o200k, or a close one. */
+/** Of a model with the o200k vocabulary, or a close one. */
 const factorOfKin = 1
 const factorOfOthers = 1.25
 
 /**
- * Provider tokens per token counted here, over a model's newest calls together: from 0.5 to 3. Before the first call it is 1
- * for OpenAI's models and 1.25 for others.
- *
+ * Provider tokens per token counted here, over a model's newest calls together: from 0.5 to 3. Before the first call it
+ * is 1 for OpenAI's models and 1.25 for others.
  * @param model `provider/model`, or the model alone
  */
 export function factorOf(model: string, data: CountedCalls | undefined): number {
@@ -101,11 +100,10 @@ export function factorOf(model: string, data: CountedCalls | undefined): number 
 }
 
 /**
- * A model's counted calls with one more.
- *
- * @param promptTokens as reported by the provider
+ * Adds a call to a model's counted calls.
+ * @param promptTokens as the provider reported
  * @param raw the raw count of the same request, system prompt and tools included
- * @returns `undefined` if the call cannot be counted: keep what was known
+ * @returns `undefined` if the call cannot be counted
  */
 export function noteCall(
   data: CountedCalls | undefined,

@@ -3,17 +3,17 @@ import { oncePerObject, oncePerValue } from '../once-per.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { mostTokensOf, mostTokensOfText, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 
-/** What an agent sends its model, as far as it is counted. */
+/** An agent's request, as far as it is counted. */
 export interface CountedRequest extends Stretch {
   readonly system: string
   readonly tools: readonly ToolDeclaration[]
   /** The array of the agent's log. */
   readonly messages: readonly Message[]
-  /** What stands before and behind them: the message of a boundary, the tail. @default none */
+  /** Messages before and behind them: of a boundary, the tail. @default none */
   readonly others?: readonly Message[]
 }
 
-/** Messages of a log from one index up to, not including, another. */
+/** Messages of a log from one index to before another. */
 export interface Stretch {
   /** @default 0 */
   readonly from?: number | undefined
@@ -21,25 +21,25 @@ export interface Stretch {
   readonly to?: number | undefined
 }
 
-/** What is known of a log: how much the messages from one index up to another come to. Written over at each step. */
+/** The sum of a log's stretch. Overwritten at each step. */
 interface Run {
   from: number
   to: number
   sum: number
-  /** The last of these: a tick that is undone takes messages back, and others may come in their places. */
+  /** The stretch's last message: an undone tick removes messages, and others may take their places. */
   last: Message | undefined
 }
 
-/** From so many messages on a stretch is remembered: a shorter one is added up as quickly. */
+/** A shorter stretch is summed as quickly as looked up. */
 const minRemembered = 64
 
-/** Adds up messages of logs, at the cost of what is new. */
+/** Sums up messages of logs, at the cost of what is new. */
 class RunningSum {
   /** Of each log the stretch added up last. Only a shortcut: a log's array only grows, and a rewrite makes another one. */
   readonly #runs = new WeakMap<readonly Message[], Run>()
   readonly #amountOf: (message: Message) => number
 
-  /** @param amountOf always gives the same of the same message */
+  /** @param amountOf gives the same for the same message */
   constructor(amountOf: (message: Message) => number) {
     this.#amountOf = amountOf
   }
@@ -78,21 +78,21 @@ function isKnown(run: Run, messages: readonly Message[], from: number): boolean 
 const tokenSum = new RunningSum(rawTokens)
 const mostSum = new RunningSum(mostTokensOf)
 
-/** The tokens of a request before any factor. Costs what is new since the agent's log was last counted. */
+/** A request's tokens before any factor. Costs what is new since the log was last counted. */
 export function rawTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
   let tokens = rawTokensOfSystem(system) + rawTokensOfTools(tools)
   for (const message of others) tokens += rawTokens(message)
   return tokens + tokenSum.of(messages, from, to)
 }
 
-/** No fewer tokens than a request has before any factor, at the price of a look at what is new in it. */
+/** An upper bound of that, without counting. */
 export function mostTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
   let most = mostTokensOfText(system) + bytesOfTools(tools)
   for (const message of others) most += mostTokensOf(message)
   return most + mostSum.of(messages, from, to)
 }
 
-/** The tokens of messages of a log, before any factor. Costs what is new since the log was last counted from there. */
+/** The tokens of a log's stretch, before any factor. Costs what is new since it was last counted from there. */
 export function runningCount(messages: readonly Message[], stretch: Stretch = {}): number {
   return tokenSum.of(messages, stretch.from, stretch.to)
 }

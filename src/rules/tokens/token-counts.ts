@@ -1,24 +1,23 @@
-import type { TokenUsage } from '../../protocol/usage.ts'
+import type { CallUsage, TokenUsage } from '../../protocol/usage.ts'
 import { cutText } from '../text/cut-text.ts'
 
-/** Larger counts are mistakes: no model reads or writes as many tokens in one call. */
+/** Larger counts are mistakes. */
 const maxCount = 1_000_000_000
-/** Longest text of an odd count that is shown. */
 const maxShownChars = 100
 
-/** The counts of a call as they were sent: whole numbers, if all is well. */
+/** Token counts as the provider sent them, unchecked. */
 export type SentCounts = { readonly [Name in keyof TokenUsage]?: unknown }
 
-/** What of the usage of a call can be used, and what cannot. */
+/** The valid counts of a call, and the others. */
 export interface TokenCounts {
   readonly usage: TokenUsage
-  /** Counts that are no whole numbers from 0 to a billion, by name, as they were sent. Absent: there are none. */
+  /** Counts that are no integers from 0 to a billion, by name, as sent. Absent: none. */
   readonly oddCounts?: Readonly<Record<string, string>> | undefined
 }
 
 const names = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output'] as const
 
-/** Reads the counts of a call. One that was not sent, or is null, is unknown; so is an odd one. */
+/** Reads a call's counts. An absent, null or odd count is unknown. */
 export function readCounts(sent: SentCounts): TokenCounts {
   const usage: { -readonly [Name in keyof TokenUsage]: TokenUsage[Name] } = {}
   let oddCounts: Record<string, string> | undefined
@@ -31,8 +30,7 @@ export function readCounts(sent: SentCounts): TokenCounts {
 }
 
 /**
- * The counts of a protocol that counts cached input within the input: here it is taken out of it.
- *
+ * Reads counts of a protocol that counts cached input as input: it is subtracted here.
  * @param sent `input` includes `cacheRead` and `cacheWrite`
  */
 export function readInclusiveCounts({ input, cacheRead, cacheWrite, output }: SentCounts): TokenCounts {
@@ -50,14 +48,13 @@ function shown(value: unknown): string {
 }
 
 /**
- * Tokens that a model read: input, cache read and cache write, which never overlap. A cache count that was not given adds
- * nothing; without input it is not known.
+ * Tokens that a model read: input, cache read and cache write, which never overlap. An absent cache count adds nothing;
+ * without input the sum is unknown.
  */
 export function promptTokensOf({ input, cacheRead = 0, cacheWrite = 0 }: TokenUsage): number | undefined {
   return input === undefined ? undefined : input + cacheRead + cacheWrite
 }
 
-/** What calls have used, as far as it is known. */
 interface Counts {
   readonly cacheRead?: number | undefined
   readonly cacheWrite?: number | undefined
@@ -70,10 +67,7 @@ interface Counts {
   readonly unpriced?: number | undefined
 }
 
-/**
- * Counts with others added to them, name by name, in a new object whose keys are in order. What is not known adds nothing,
- * and is not known if nothing is.
- */
+/** Adds counts name by name, in a new object with sorted keys. A count unknown on both sides stays unknown. */
 export function withAdded<T extends Counts>(counts: T, more: { readonly [K in keyof T]?: number | undefined }): T {
   const add: Counts = more
   const sums: { -readonly [K in keyof Counts]: Counts[K] } = {}
@@ -98,7 +92,40 @@ export function withAdded<T extends Counts>(counts: T, more: { readonly [K in ke
   return sums as T
 }
 
-/** What is not known adds nothing, and is not known if nothing is. */
+const counted = [...names, 'calls', 'costNanoUsd', 'delegatedTokens', 'sessions'] as const
+
+type Counted = { readonly [Name in (typeof counted)[number]]?: number | undefined }
+
+function eachCount<T extends Counted>(
+  before: T | undefined,
+  now: T,
+  of: (before: number | undefined, now: number | undefined) => number | undefined,
+): T {
+  const counts: { -readonly [Name in keyof Counted]: number } = {}
+  for (const name of counted) {
+    const count = of(before?.[name], now[name])
+    if (count !== undefined) counts[name] = count
+  }
+  return counts as T
+}
+
+/** By how much each known count grew: 0 for one that shrank. */
+export function growthOf<T extends Counted>(before: T | undefined, now: T): T {
+  return eachCount(before, now, (from = 0, to) => (to === undefined ? undefined : Math.max(0, to - from)))
+}
+
+/** The higher value of each count. */
+export function highestOf<T extends Counted>(before: T | undefined, now: T): T {
+  return eachCount(before, now, (from, to) => (to === undefined ? from : Math.max(from ?? to, to)))
+}
+
+/** What was used since `before`, without counts that did not grow; `undefined`: no call was made. */
+export function usageSince(now: CallUsage | undefined, before: CallUsage | undefined): CallUsage | undefined {
+  if (now === undefined || now.calls === (before?.calls ?? 0)) return undefined
+  return eachCount(before, now, (from = 0, to = 0) => (to > from ? to - from : undefined))
+}
+
+/** Adds counts; unknown if both are. */
 export function added(before: number | undefined, more: number | undefined): number | undefined {
   return more === undefined ? before : (before ?? 0) + more
 }

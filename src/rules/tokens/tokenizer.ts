@@ -1,19 +1,18 @@
-/** What of the tokenizer is needed here. */
 type O200k = Pick<typeof import('#o200k'), 'clearMergeCache' | 'countTokens' | 'setMergeCacheSize'>
 
-/** The time that a piece without a space takes grows with the square of its length. */
+/** The time for a piece without a space grows with the square of its length. */
 const maxPieceChars = 1_024
-/** Runs of characters that come again within a text are merged once. Thousands of them would take longer to look up. */
+/** Repeated runs of characters in a text are merged once. Looking up thousands would take longer. */
 const maxMerged = 1_000
 /** Text that spells a special token is text. */
 const asText = { disallowedSpecial: new Set<string>() }
 
-/** Counts the tokens of a text; `undefined` until the first use. */
+/** `undefined` until the first use. */
 let counter: ((text: string) => number) | undefined
 
 /**
- * The tokens of a text by the vocabulary o200k. The tokenizer is loaded when it is first needed, in the midst of a tick if
- * `loadTokenizer` was not called before. If it cannot be loaded, a token is four characters from then on.
+ * Counts a text's tokens in the o200k vocabulary. Loads the tokenizer when first needed, inside a tick unless
+ * `loadTokenizer` was called. If it cannot be loaded, four characters count as a token from then on.
  */
 export function countTokens(text: string): number {
   if (text === '') return 0
@@ -21,19 +20,19 @@ export function countTokens(text: string): number {
   return counter(text)
 }
 
-/** Loads the tokenizer ahead of its first use, which takes more than 100 ms. Never rejects. */
+/** Loads the tokenizer ahead of its first use, which takes over 100 ms. Never rejects. */
 export async function loadTokenizer(): Promise<void> {
   if (counter !== undefined) return
   const o200k = await import('#o200k').catch(() => undefined)
   counter ??= countedBy(o200k)
 }
 
-/** Whose count it is: `chars/4` once the tokenizer could not be loaded. Loads nothing itself. */
+/** What counts: `chars/4` if the tokenizer could not be loaded. Does not load it. */
 export function tokenizerName(): 'o200k' | 'chars/4' {
   return counter === countCharacters ? 'chars/4' : 'o200k'
 }
 
-/** A tick cannot wait for `import()`. */
+/** A tick cannot await `import()`. */
 function required(): O200k | undefined {
   try {
     const require = process.getBuiltinModule('node:module').createRequire(import.meta.url)

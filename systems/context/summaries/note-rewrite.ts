@@ -13,7 +13,7 @@ import { toUsd } from '../../../src/rules/money/usd.ts'
 import type { Entity } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
 import type { z } from 'zod'
-import { emit } from '../../kit/emit.ts'
+import { emit } from '../../kit.ts'
 
 /** A rewrite of an agent's projection. */
 export interface Rewritten {

@@ -1,3 +1,5 @@
+import type { SessionUsage } from '../../../src/protocol/usage.ts'
+import { growthOf } from '../../../src/rules/tokens/token-counts.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DelegatedData } from '../../../components/sessions/delegation-limits.ts'
@@ -11,7 +13,6 @@ import {
   nothingDelegated,
   spentBy,
   tokensOf,
-  usageSince,
   type Wanted,
 } from '../../../src/rules/delegation/grants.ts'
 
@@ -127,7 +128,7 @@ describe('a use', () => {
   it('since an earlier look is the difference; what is unknown stays so', () => {
     const before = { calls: 1, input: 10, output: 1, sessions: 1 }
     const after = { calls: 3, input: 15, cacheWrite: 8, cacheWrite1h: 5, output: 4, costNanoUsd: 9, sessions: 2 }
-    const since = usageSince(before, after)
+    const since = growthOf<SessionUsage>(before, after)
     expect(since).toMatchObject({ calls: 2, input: 5, output: 3, cacheWrite1h: 5, costNanoUsd: 9, sessions: 1 })
     expect(since.cacheRead).toBeUndefined()
     expect(since.delegatedTokens).toBeUndefined()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { emptyLedger, entered, newlySpent, toldSoFar } from '../../../src/rules/money/ledger-entry.ts'
+import { emptyLedger, entered, newlySpent } from '../../../src/rules/money/ledger-entry.ts'
+import { highestOf } from '../../../src/rules/tokens/token-counts.ts'
 
 const call = { costNanoUsd: 5, model: 'a/x', usage: { input: 3, output: 2 } }
 
@@ -88,8 +89,8 @@ describe('what is new in what a session tells', () => {
   it('is nothing where less is told than before, and what was told counts', () => {
     const less = { calls: 1, costNanoUsd: 20, input: 4, sessions: 0 }
     expect(newlySpent(told, less)).toBeUndefined()
-    expect(toldSoFar(told, less)).toEqual(told)
-    expect(newlySpent(toldSoFar(told, less), told)).toBeUndefined()
+    expect(highestOf(told, less)).toEqual(told)
+    expect(newlySpent(highestOf(told, less), told)).toBeUndefined()
   })
 
   it('has no cost where none is known', () => {

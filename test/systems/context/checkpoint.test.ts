@@ -12,7 +12,7 @@ import {
   Unread,
 } from 'entia/components'
 import { describe, expect, it, vi } from 'vitest'
-import { isStepHeld } from '../../../systems/kit/ready.ts'
+import { isStepHeld } from '../../../systems/kit.ts'
 import { standardCheckpointer } from '../../../src/rules/context/compactor.ts'
 import { checkpoint as checkpointSystem } from '../../../systems/context/checkpoint.ts'
 import { worldTools } from '../../../systems/sessions/world-tools/index.ts'

@@ -22,7 +22,7 @@ import {
 } from 'entia/components'
 import { cancellation, charging, reply } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { isStepHeld } from '../../../systems/kit/ready.ts'
+import { isStepHeld } from '../../../systems/kit.ts'
 import { standardCompactor } from '../../../src/rules/context/compactor.ts'
 import { compaction as compactionSystem } from '../../../systems/context/compaction.ts'
 import { answered, listener, model, saying, settleWith, thinker, tickAt, told, worldOf } from '../one-tick.ts'

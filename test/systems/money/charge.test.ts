@@ -14,7 +14,7 @@ import {
 } from 'entia/components'
 import { cancellation, charging, reply, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { isStepHeld } from '../../../systems/kit/ready.ts'
+import { isStepHeld } from '../../../systems/kit.ts'
 import { charge } from '../../../systems/money/charge.ts'
 import { countCalls } from '../../../systems/money/count-calls.ts'
 import { sessionOf } from '../sessions/session-records.ts'

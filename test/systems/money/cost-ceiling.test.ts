@@ -27,7 +27,7 @@ import { costCeiling, reasoning, retry } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { rawTokensOfCall } from '../../../src/rules/tokens/request-tokens.ts'
 import { mostReservedNanoUsd, reservedNanoUsd } from '../../../src/rules/money/spending.ts'
-import { isStepHeld } from '../../../systems/kit/ready.ts'
+import { isStepHeld } from '../../../systems/kit.ts'
 import { transcript } from '../../transcript.ts'
 import {
   answered,

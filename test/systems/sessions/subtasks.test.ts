@@ -3,7 +3,7 @@ import { AllowanceAwaited, AllowanceCall, Busy, LastTurn, OnAllowance, SubtaskAc
 import { ModelCall, SubtaskCount } from 'entia/components'
 import { allowance, charging, reasoning, subtasks } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
-import { isStepHeld } from '../../../systems/kit/ready.ts'
+import { isStepHeld } from '../../../systems/kit.ts'
 import { listener, settleWith, tickAt, told, worldOf } from '../one-tick.ts'
 
 const subtaskId = 'world/1:sub:sum:1'

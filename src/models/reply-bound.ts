@@ -1,5 +1,5 @@
-import type { Failure } from '../../protocol/failure.ts'
-import type { ModelDelta } from '../../models/port.ts'
+import type { Failure } from '../protocol/failure.ts'
+import type { ModelDelta } from './port.ts'
 
 /** Defaults of the options that providers share. */
 export const providerDefaults = {
