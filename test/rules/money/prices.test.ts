@@ -239,7 +239,7 @@ describe('a model', () => {
 
   it('is looked up at a time that there is', async () => {
     await expect(costOf('openai/o3', { input: 1 }, { dateMs: NaN })).rejects.toMatchObject({ code: 'invalid-argument' })
-    await expect(costOf('x', { input: 1 }, { dateMs: 1e16 })).rejects.toThrow(/dateMs .* came 10000000000000000/)
+    await expect(costOf('x', { input: 1 }, { dateMs: 1e16 })).rejects.toThrow(/dateMs .* got 10000000000000000/)
   })
 })
 
