@@ -18,5 +18,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   'context-idle': () => import('./context-idle.ts'), // what keeps a context alive, while it has nothing to do
   archiving: () => import('./archiving.ts'), //   a long turn that moves to a holder
   'long-run': () => import('./long-run.ts'), //    what is sent to models while many files are read
+  worlds: () => import('./worlds.ts'), //      turns by ask, and many Worlds that take turns in few places
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }
