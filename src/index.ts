@@ -1,6 +1,6 @@
 /**
  * What most programs need. The other doors hold the rest: `entia/context`, `entia/models`, `entia/stores`,
- * `entia/components`, `entia/systems`, `entia/sim` and `entia/vitest`.
+ * `entia/components`, `entia/systems`, `entia/runtime`, `entia/sim` and `entia/vitest`.
  */
 
 // Make a world.

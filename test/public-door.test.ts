@@ -271,6 +271,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'sweepDefaults',
     'timelinePage',
   ],
+  'entia/runtime': ['FileTimes', 'builtinTools'],
   'entia/vitest': ['worldMatchers'],
 }
 

@@ -25,6 +25,12 @@ export const ToolDeclaration = lazily(() =>
     repeatable: z.boolean().optional(),
     /** It changes the world itself, in the tick of its call; the systems have its handler, not the Host. */
     world: z.literal(true).optional(),
+    /** What it does to the outside. A policy treats a tool that does not say as unknown. */
+    operation: z.enum(['read', 'write', 'exec']).optional(),
+    /** Its arguments that are paths. */
+    paths: z.array(z.string()).optional(),
+    /** The group that it is granted with, such as `file` or `git`. */
+    category: z.string().optional(),
   }),
 )
 export type ToolDeclaration = DataOf<typeof ToolDeclaration>

@@ -35,6 +35,12 @@ export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
   readonly timeoutMs?: number | undefined
   /** Calling it again with the same arguments is no sign of a loop, as for a tool that polls. @default false */
   readonly repeatable?: boolean | undefined
+  /** What it does to the outside, for a policy. Absent: unknown, so a policy asks. */
+  readonly operation?: ToolDeclaration['operation']
+  /** Its arguments that are paths, for a policy. Absent: those with usual names, such as `path` and `file`. */
+  readonly paths?: readonly string[] | undefined
+  /** The group that it is granted with, such as `file` or `git`. */
+  readonly category?: string | undefined
   /** Most characters of text that a model gets of one result. @default 50,000 */
   readonly maxResultChars?: number | undefined
   /**
@@ -60,6 +66,9 @@ const optionsSchema = lazily(() =>
     approvalTimeoutMs: ToolDeclaration().shape.approvalTimeoutMs,
     timeoutMs: ToolDeclaration().shape.timeoutMs,
     repeatable: ToolDeclaration().shape.repeatable,
+    operation: ToolDeclaration().shape.operation,
+    paths: ToolDeclaration().shape.paths,
+    category: ToolDeclaration().shape.category,
     maxResultChars: z.int().positive().optional(),
     run: z.custom((value) => typeof value === 'function', 'expected a function'),
   }),

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { EntiaError } from '../world/entia-error.ts'
 import { defineTool } from './define-tool.ts'
+import type { FileReach } from './files/confined-folder.ts'
+import type { GrepRequest } from './files/grep-lines.ts'
 import { maxLineChars } from './files/limits.ts'
-import type { Tool } from './port.ts'
+import type { Tool, ToolContext, ToolOutput } from './port.ts'
+import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 import { schemaIssues } from '../rules/text/schema-issues.ts'
 
 export interface FileToolsOptions {
@@ -39,12 +42,19 @@ export function fileTools(options: FileToolsOptions): FileTools {
     throw new EntiaError('invalid-argument', `fileTools: ${schemaIssues(checked.error)}. Give { folder: 'docs' }.`)
   }
   const folder = absolute(options.folder)
+  const reach = async () => new (await import('./files/confined-folder.ts')).ConfinedFolder(folder)
   return Object.freeze({
-    readFile: readFileTool(folder),
-    listFiles: listFilesTool(folder),
-    grepFiles: grepFilesTool(folder),
+    readFile: readFileTool(reach),
+    listFiles: listFilesTool(reach),
+    grepFiles: defineTool({ ...grepFilesOptions(), run: (input, context) => grepLines(reach, input, context) }),
   })
 }
+
+/** Gives what file tools can reach, loaded when a tool is first called. */
+export type Reach = () => Promise<FileReach>
+
+/** What built-in tools declare besides. */
+export type Declared = Pick<ToolDeclaration, 'operation' | 'paths' | 'category'>
 
 /** As it is from the working folder of now, whatever that is when the tools are called. */
 function absolute(folder: string | URL): string {
@@ -59,14 +69,14 @@ const maxLines = 2_000
 
 const readSchema = () =>
   z.strictObject({
-    path: z.string().min(1).describe('Path of the file, from the folder of the tools.'),
+    path: z.string().min(1).describe('Path of the file, from the working folder.'),
     from: z.int().min(1).default(1).describe('First line, counted from 1.'),
     lines: z.int().min(1).max(maxLines).default(maxLines).describe('How many lines.'),
     lineNumbers: z.boolean().default(true).describe('Puts the number and a tab before each line.'),
   })
 
-/** The tool `read_file`: lines of a text file in a folder. */
-function readFileTool(folder: string): Tool {
+/** The tool `read_file`: lines of a text file. */
+export function readFileTool(reach: Reach, declared: Declared = {}): Tool {
   return defineTool({
     name: 'read_file',
     description:
@@ -74,7 +84,8 @@ function readFileTool(folder: string): Tool {
       'A note at the end says where to read on.',
     input: readSchema(),
     restart: 'pure',
-    run: async (input, context) => (await import('./files/read-lines.ts')).readLines(folder, input, context),
+    ...declared,
+    run: async (input, context) => (await import('./files/read-lines.ts')).readLines(await reach(), input, context),
   })
 }
 
@@ -82,7 +93,7 @@ const maxEntriesListed = 5_000
 
 const listSchema = () =>
   z.strictObject({
-    path: z.string().min(1).default('.').describe('Path of the folder to list, from the folder of the tools.'),
+    path: z.string().min(1).default('.').describe('Path of the folder to list, from the working folder.'),
     pattern: z
       .string()
       .min(1)
@@ -95,13 +106,14 @@ const listSchema = () =>
   })
 
 /** The tool `list_files`: what is in a folder. */
-function listFilesTool(folder: string): Tool {
+export function listFilesTool(reach: Reach, declared: Declared = {}): Tool {
   return defineTool({
     name: 'list_files',
     description: 'Lists files and folders, sorted; folders end in /. What .gitignore files name is left out.',
     input: listSchema(),
     restart: 'pure',
-    run: async (input, context) => (await import('./files/list-entries.ts')).listEntries(folder, input, context),
+    ...declared,
+    run: async (input, context) => (await import('./files/list-entries.ts')).listEntries(await reach(), input, context),
   })
 }
 
@@ -110,16 +122,8 @@ const maxContext = 20
 
 const grepSchema = () =>
   z.strictObject({
-    pattern: z
-      .string()
-      .min(1)
-      .max(10_000)
-      .describe('Regular expression of JavaScript, matched against each line on its own.'),
-    path: z
-      .string()
-      .min(1)
-      .default('.')
-      .describe('Path of the file or folder to search, from the folder of the tools.'),
+    pattern: z.string().min(1).max(10_000).describe('Regular expression, matched against each line on its own.'),
+    path: z.string().min(1).default('.').describe('Path of the file or folder to search, from the working folder.'),
     glob: z
       .string()
       .min(1)
@@ -132,9 +136,9 @@ const grepSchema = () =>
     limit: z.int().min(1).max(maxMatches).default(200).describe('Most matching lines.'),
   })
 
-/** The tool `grep_files`: lines that match a pattern, in a file or in all files of a folder. */
-function grepFilesTool(folder: string): Tool {
-  return defineTool({
+/** What `grep_files` declares: it gives lines that match a pattern, in a file or in all files of a folder. */
+export function grepFilesOptions() {
+  return {
     name: 'grep_files',
     description:
       'Searches text files and gives lines as `path:line: text`, lines of context as `path-line- text`. ' +
@@ -142,6 +146,10 @@ function grepFilesTool(folder: string): Tool {
     input: grepSchema(),
     restart: 'pure',
     timeoutMs: 20_000,
-    run: async (input, context) => (await import('./files/grep-lines.ts')).grepLines(folder, input, context),
-  })
+  } as const
+}
+
+/** Searches file by file, in this thread. */
+async function grepLines(reach: Reach, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
+  return (await import('./files/grep-lines.ts')).grepLines(await reach(), request, context)
 }

@@ -117,7 +117,7 @@ describe('read_file', () => {
     }
   })
 
-  it('goes through a file that is far bigger than what it keeps, tells how far it is, and stops on cancel', async () => {
+  it('reads no more of a file above 64 MB than it shows, tells how far it is, and stops on cancel', async () => {
     const folder = await tempFolder({ 'big.txt': 'first\n' })
     // A sparse file: one line of 200 MB of NUL behind the first 8 kB.
     await writeFile(join(folder, 'big.txt'), 'first\n'.repeat(2_000))
@@ -127,14 +127,18 @@ describe('read_file', () => {
     const progress = (message: string, fraction?: number): void => void told.push([message, fraction])
     const before = process.memoryUsage().rss
     expect(await callText(readFile, { path: 'big.txt', lines: 1 }, { progress })).toBe(
-      '1\tfirst\n[lines 1-1 of 2001; read on with from=2]',
+      '1\tfirst\n[lines 1-1; 200.0 MB; read on with from=2]',
+    )
+    expect(told).toEqual([])
+    expect(await callText(readFile, { path: 'big.txt', from: 2_001 }, { progress })).toBe(
+      'Error: big.txt (200.0 MB) cannot be read there: line 2001 is longer than 64 MB.',
     )
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
-    expect(told.map(([message]) => message)).toEqual(['read 67 MB', 'read 134 MB'])
+    expect(told.map(([message]) => message)).toEqual(['read 67 MB'])
     const reason = new Error('enough')
     const stop = new AbortController()
     await expect(
-      callTool(readFile, { path: 'big.txt' }, { signal: stop.signal, progress: () => stop.abort(reason) }),
+      callTool(readFile, { path: 'big.txt', from: 2_001 }, { signal: stop.signal, progress: () => stop.abort(reason) }),
     ).rejects.toBe(reason)
   })
 

@@ -1,17 +1,31 @@
-import { constants, type Stats } from 'node:fs'
+import { type BigIntStats, constants, type Stats } from 'node:fs'
 import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
-/** Something that exists inside a confined folder. */
+/** Something that exists within reach. */
 export interface Place {
-  /** The folder itself: absolute, with no link in it. */
+  /** The folder that is not left from here: absolute, with no link in it. */
   readonly root: string
   /** Absolute, with no link in it. */
   readonly realPath: string
-  /** From the folder, with `/`; empty for the folder itself. */
+  /** From the root, with `/`; empty for the root itself. */
   readonly path: string
   readonly stats: Stats
+}
+
+/** What file tools can reach: a confined folder, or the whole disk. */
+export interface FileReach {
+  /**
+   * Resolves a path from a model.
+   *
+   * @throws Refusal when that is out of reach
+   */
+  find(path: string): Promise<Place>
+  /** How a model reads a path from the root of a place. */
+  shown(root: string, path: string): string
+  /** Notes which version of a file a model has read. */
+  noteRead?(realPath: string, stats: BigIntStats): void
 }
 
 /** As many links are followed by hand as the operating system follows. */
@@ -25,7 +39,7 @@ const maxPathChars = 4_096
  * judged by where it ends, so that one through `..` or a link that ends inside is fine. What is read is opened by
  * `openInside`, which judges once more what it has opened.
  */
-export class ConfinedFolder {
+export class ConfinedFolder implements FileReach {
   readonly #folder: string
 
   /** The folder may be a link, and may be made later. A relative one counts from the working folder of now. */
@@ -39,12 +53,15 @@ export class ConfinedFolder {
    * @throws Refusal when that is outside, or nowhere
    */
   async find(path: string): Promise<Place> {
-    if (path.includes('\0')) throw Refusal.of(path, 'holds a NUL character.')
-    if (path.length > maxPathChars) throw Refusal.of(path, 'is too long for a path.')
+    checkPath(path)
     const root = await this.#root()
     const end = await destination(resolve(root, path))
     if (!isInside(root, end)) throw Refusal.of(path, 'is outside the folder.')
     return { root, realPath: end, path: relative(root, end).replaceAll(sep, '/'), stats: await stat(end) }
+  }
+
+  shown(_root: string, path: string): string {
+    return path
   }
 
   async #root(): Promise<string> {
@@ -57,8 +74,14 @@ export class ConfinedFolder {
   }
 }
 
+/** @throws Refusal for a path that no system takes */
+export function checkPath(path: string): void {
+  if (path.includes('\0')) throw Refusal.of(path, 'holds a NUL character.')
+  if (path.length > maxPathChars) throw Refusal.of(path, 'is too long for a path.')
+}
+
 /** `realpath`, also for what does not exist or must not be seen: then where it would be. */
-async function destination(path: string): Promise<string> {
+export async function destination(path: string): Promise<string> {
   let linksLeft = maxLinks
 
   async function follow(way: string): Promise<string> {
@@ -77,7 +100,7 @@ async function destination(path: string): Promise<string> {
 }
 
 /** Does an absolute path end in a folder, or at the folder itself? */
-function isInside(root: string, path: string): boolean {
+export function isInside(root: string, path: string): boolean {
   const way = relative(root, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cleanName } from './clean-text.ts'
 import { isCredentialFile } from './credential-files.ts'
 import type { LineMatcher } from './line-matcher.ts'
-import { openInside } from './confined-folder.ts'
+import { type FileReach, openInside } from './confined-folder.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 import { ResultLines, shownLine } from './result-lines.ts'
 import { BinaryFile, type TextChunk, textChunks, type TextLine } from './text-chunks.ts'
@@ -22,6 +22,7 @@ export interface SearchOptions {
   readonly limit: number
   /** Lines shown before and behind each match. */
   readonly context: number
+  readonly reach: FileReach
   readonly signal: AbortSignal
 }
 
@@ -46,9 +47,10 @@ export class FileSearch {
     this.#options = options
   }
 
-  /** Searches a file, given by its path from the confined folder. */
+  /** Searches a file, given by its path from the root. */
   async file(root: string, path: string): Promise<void> {
-    if (isCredentialFile(path)) {
+    const shown = this.#options.reach.shown(root, path)
+    if (isCredentialFile(shown)) {
       this.credentialFiles++
       return
     }
@@ -56,7 +58,7 @@ export class FileSearch {
     const handle = await this.#opened(root, path)
     if (handle === undefined) return
     try {
-      await this.#search(handle, path)
+      await this.#search(handle, shown)
     } catch (error) {
       if (isFileSystemError(error)) this.unreadable++
       else if (!(error instanceof BinaryFile)) throw error
@@ -67,7 +69,7 @@ export class FileSearch {
     try {
       const opened = await openInside(root, join(root, path))
       // Its folder may have been swapped for another one meanwhile.
-      if (opened.path === path || !isCredentialFile(opened.path)) return opened.handle
+      if (opened.path === path || !isCredentialFile(this.#options.reach.shown(root, opened.path))) return opened.handle
       await opened.handle.close()
     } catch (error) {
       if (!isFileSystemError(error) && !(error instanceof Refusal)) throw error

@@ -1,13 +1,13 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ConfinedFolder, openInside, type Place } from './confined-folder.ts'
+import { type FileReach, openInside, type Place } from './confined-folder.ts'
 import { IgnoreRules } from './ignore-rules.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
 /** A file or folder of a walk. */
 export interface FolderEntry {
-  /** From the confined folder, with `/`; that of a folder, or of a link to one inside, ends in `/`. */
+  /** From the root of the walk, with `/`; that of a folder, or of a link to one inside, ends in `/`. */
   readonly path: string
   readonly kind: 'file' | 'folder' | 'link' | 'other'
 }
@@ -25,10 +25,10 @@ export const maxEntries = 100_000
 
 /**
  * What is in a folder, sorted by path in code units, without what ignore files leave out. Links are given, but not
- * followed, so no walk leaves the confined folder or goes round in circles; `.git` is given, but not entered.
+ * followed, so no walk leaves its root or goes round in circles; `.git` is given, but not entered.
  */
 export class FolderWalk implements AsyncIterable<FolderEntry> {
-  readonly #folder: ConfinedFolder
+  readonly #reach: FileReach
   readonly #start: Place
   readonly #options: WalkOptions
   /** Folders that the file system would not let be read. */
@@ -36,8 +36,8 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
   /** It ended at `maxEntries`; there is more. */
   isCut = false
 
-  constructor(folder: ConfinedFolder, start: Place, options: WalkOptions) {
-    this.#folder = folder
+  constructor(reach: FileReach, start: Place, options: WalkOptions) {
+    this.#reach = reach
     this.#start = start
     this.#options = options
   }
@@ -80,20 +80,21 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
       if (!this.#options.hidden && item.name.startsWith('.')) continue
       const itemPath = path === '' ? item.name : `${path}/${item.name}`
       if (rules.leaveOut(item.isDirectory() ? `${itemPath}/` : itemPath)) continue
-      entries.push(await this.#entry(item, itemPath))
+      entries.push(await this.#entry(item, root, itemPath))
     }
     return entries.sort((one, other) => (one.path < other.path ? -1 : 1))
   }
 
-  async #entry(item: Dirent, path: string): Promise<FolderEntry> {
+  async #entry(item: Dirent, root: string, path: string): Promise<FolderEntry> {
     if (item.isDirectory()) return { path: `${path}/`, kind: 'folder' }
-    if (item.isSymbolicLink()) return { path: (await this.#leadsToFolder(path)) ? `${path}/` : path, kind: 'link' }
+    if (item.isSymbolicLink())
+      return { path: (await this.#leadsToFolder(join(root, path))) ? `${path}/` : path, kind: 'link' }
     return { path, kind: item.isFile() ? 'file' : 'other' }
   }
 
   async #leadsToFolder(path: string): Promise<boolean> {
     try {
-      return (await this.#folder.find(path)).stats.isDirectory()
+      return (await this.#reach.find(path)).stats.isDirectory()
     } catch (error) {
       if (error instanceof Refusal || isFileSystemError(error)) return false
       throw error

@@ -1,5 +1,5 @@
 import type { ToolContext, ToolOutput } from '../port.ts'
-import { ConfinedFolder } from './confined-folder.ts'
+import type { FileReach } from './confined-folder.ts'
 import { FileSearch, maxMatchedChars, maxSearchBytes } from './file-search.ts'
 import { FolderWalk, maxEntries } from './folder-walk.ts'
 import { globTest } from './glob.ts'
@@ -22,21 +22,22 @@ export interface GrepRequest {
 }
 
 /** Does the work of `grep_files`. */
-export function grepLines(folder: string, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
-  return refusable(request.path, () => grep(new ConfinedFolder(folder), request, context))
+export function grepLines(reach: FileReach, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
+  return refusable(request.path, () => grep(reach, request, context))
 }
 
-async function grep(folder: ConfinedFolder, input: GrepRequest, context: ToolContext): Promise<string> {
+async function grep(reach: FileReach, input: GrepRequest, context: ToolContext): Promise<string> {
   const matcher = new LineMatcher(input.pattern, input)
   const fits = input.glob === undefined ? () => true : globTest(input.glob)
-  const start = await folder.find(input.path)
-  const search = new FileSearch({ matcher, limit: input.limit, context: input.context, signal: context.signal })
+  const start = await reach.find(input.path)
+  const { limit, context: around } = input
+  const search = new FileSearch({ matcher, limit, context: around, reach, signal: context.signal })
   if (!start.stats.isDirectory()) {
     if (!start.stats.isFile()) throw Refusal.of(input.path, 'is no regular file.')
     await search.file(start.root, start.path)
     return search.result.text(notes(search, undefined))
   }
-  const walk = new FolderWalk(folder, start, { recursive: true, hidden: true, signal: context.signal })
+  const walk = new FolderWalk(reach, start, { recursive: true, hidden: true, signal: context.signal })
   const baseChars = start.path === '' ? 0 : start.path.length + 1
   let visited = 0
   for await (const { path, kind } of walk) {

@@ -1,6 +1,6 @@
 import type { ToolContext, ToolOutput } from '../port.ts'
 import { cleanName } from './clean-text.ts'
-import { ConfinedFolder } from './confined-folder.ts'
+import type { FileReach } from './confined-folder.ts'
 import { FolderWalk, maxEntries } from './folder-walk.ts'
 import { globTest } from './glob.ts'
 import { refusable, Refusal } from './refusal.ts'
@@ -18,17 +18,21 @@ export interface ListRequest {
 }
 
 /** Does the work of `list_files`. */
-export function listEntries(folder: string, request: ListRequest, context: ToolContext): Promise<string | ToolOutput> {
-  return refusable(request.path, () => list(new ConfinedFolder(folder), request, context))
+export function listEntries(
+  reach: FileReach,
+  request: ListRequest,
+  context: ToolContext,
+): Promise<string | ToolOutput> {
+  return refusable(request.path, () => list(reach, request, context))
 }
 
-async function list(folder: ConfinedFolder, input: ListRequest, context: ToolContext): Promise<string> {
+async function list(reach: FileReach, input: ListRequest, context: ToolContext): Promise<string> {
   const { path, pattern, recursive, hidden, limit } = input
   const fits = pattern === undefined ? () => true : globTest(pattern)
-  const start = await folder.find(path)
+  const start = await reach.find(path)
   if (!start.stats.isDirectory()) throw Refusal.of(path, 'is a file; read_file shows it.')
   const baseChars = start.path === '' ? 0 : start.path.length + 1
-  const walk = new FolderWalk(folder, start, { recursive, hidden, signal: context.signal })
+  const walk = new FolderWalk(reach, start, { recursive, hidden, signal: context.signal })
   const result = new ResultLines()
   let visited = 0
   let count = 0
@@ -36,7 +40,7 @@ async function list(folder: ConfinedFolder, input: ListRequest, context: ToolCon
     if (++visited % progressEntries === 0) context.progress(`${visited} entries`)
     if (!fits(entry.path.slice(baseChars))) continue
     count++
-    if (result.count < limit) result.add(cleanName(entry.path))
+    if (result.count < limit) result.add(cleanName(reach.shown(start.root, entry.path)))
   }
   const notes: string[] = []
   if (count === 0)

@@ -17,12 +17,16 @@ export class Refusal extends Error {
 }
 
 /** The result of a file tool's work on a path, where what it or the file system refuses is an error output. */
-export async function refusable(path: string, work: () => Promise<string>): Promise<string | ToolOutput> {
+export async function refusable(
+  path: string,
+  work: () => Promise<string>,
+  verb: 'read' | 'written' = 'read',
+): Promise<string | ToolOutput> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof Refusal) return errorOutput(error.message)
-    if (isFileSystemError(error)) return errorOutput(Refusal.of(path, fileProblem(error)).message)
+    if (isFileSystemError(error)) return errorOutput(Refusal.of(path, fileProblem(error, verb)).message)
     throw error
   }
 }
@@ -32,9 +36,9 @@ export function isFileSystemError(error: unknown): error is NodeJS.ErrnoExceptio
   return error instanceof Error && 'syscall' in error && 'code' in error
 }
 
-function fileProblem({ code }: NodeJS.ErrnoException): string {
+function fileProblem({ code }: NodeJS.ErrnoException, verb: string): string {
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'does not exist.'
   if (code === 'ELOOP') return 'is a link that leads back to itself.'
-  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied.'
-  return `cannot be read: ${code ?? 'unknown error'}.`
+  if (code === 'EACCES' || code === 'EPERM') return `cannot be ${verb}: permission denied.`
+  return `cannot be ${verb}: ${code ?? 'unknown error'}.`
 }

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { EntiaError } from '../../world/entia-error.ts'
+import { didYouMean } from '../../world/near-names.ts'
+import { listFilesTool, type Reach, readFileTool } from '../../tools/file-tools.ts'
+import type { Tool } from '../../tools/port.ts'
+import { schemaIssues } from '../../rules/text/schema-issues.ts'
+import { childEnvironment } from './child-environment.ts'
+import { FileTimes } from './file-times.ts'
+import { grepFilesTool } from './grep-files.ts'
+import { replaceInFileTool } from './replace-in-file.ts'
+import type { Keep, ToolSettings } from './settings.ts'
+import { writeFileTool } from './write-file.ts'
+
+export interface BuiltinToolsOptions {
+  /** The working folder: relative paths count from here. A relative one counts from that of the process. */
+  readonly cwd: string
+  /** Names of tools and categories. @default ['all'] */
+  readonly tools?: readonly string[] | undefined
+  /** What `~` stands for. @default the user's home folder */
+  readonly home?: string | undefined
+  /** Which versions of files were read: one object a chat session. @default a new one */
+  readonly fileTimes?: FileTimes | undefined
+  /** Keeps what a result is too short for. @default keeps nothing */
+  readonly keep?: Keep | undefined
+  /** Environment of child processes, before secrets are taken out. @default that of the process */
+  readonly env?: NodeJS.ProcessEnv | undefined
+  /** Variables that child processes get although their names look like secrets. @default [] */
+  readonly passEnv?: readonly string[] | undefined
+}
+
+const optionsSchema = () =>
+  z.strictObject({
+    cwd: z.string().min(1),
+    tools: z.array(z.string()).optional(),
+    home: z.string().min(1).optional(),
+    fileTimes: z.instanceof(FileTimes).optional(),
+    keep: z.custom((value) => typeof value === 'function', 'expected a function').optional(),
+    env: z.record(z.string(), z.string().optional()).optional(),
+    passEnv: z.array(z.string()).optional(),
+  })
+
+/** Each category with its tools, in the order in which models read them. Those without tools have none yet. */
+const categories: Readonly<Record<string, readonly ((settings: ToolSettings, reach: Reach) => Tool)[]>> = {
+  file: [
+    (_, reach) => readFileTool(reach, { category: 'file', operation: 'read', paths: ['path'] }),
+    writeFileTool,
+    replaceInFileTool,
+    (_, reach) => listFilesTool(reach, { category: 'file', operation: 'read', paths: ['path'] }),
+    grepFilesTool,
+  ],
+  code: [],
+  git: [],
+  js: [],
+  data: [],
+  web: [],
+  chat: [],
+  memory: [],
+  subagent: [],
+}
+
+/** Names that stand for several categories. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  core: ['file', 'code', 'git'],
+  all: Object.keys(categories),
+}
+
+/**
+ * The tools that come with the runtime, for the files, the shell and the repository of a user. They can reach the whole
+ * disk: a policy decides about each call by what the tool declares (`operation`, `paths`, `category`).
+ *
+ * @throws `invalid-argument` for wrong options, and for a name that is no tool and no category
+ */
+export function builtinTools(options: BuiltinToolsOptions): Tool[] {
+  const checked = optionsSchema().safeParse(options)
+  if (!checked.success) {
+    throw new EntiaError('invalid-argument', `builtinTools: ${schemaIssues(checked.error)}.`)
+  }
+  const settings = settingsOf(options)
+  const reach = async () => new (await import('./whole-disk.ts')).WholeDisk(settings)
+  const all = Object.entries(categories).flatMap(([category, makers]) =>
+    makers.map((make) => ({ category, tool: make(settings, reach) })),
+  )
+  const known = [...all.map(({ tool }) => tool.declaration.name), ...Object.keys(categories), ...Object.keys(groups)]
+  const granted = new Set<string>()
+  for (const name of options.tools ?? ['all']) {
+    if (!known.includes(name)) {
+      const hint = didYouMean(name, known) || ` There are ${known.join(', ')}.`
+      throw new EntiaError('invalid-argument', `builtinTools: there is no tool or category '${name}'.${hint}`, { name })
+    }
+    for (const one of groups[name] ?? [name]) granted.add(one)
+  }
+  return all
+    .filter(({ category, tool }) => granted.has(category) || granted.has(tool.declaration.name))
+    .map(({ tool }) => tool)
+}
+
+function settingsOf({ cwd, home, fileTimes, keep, env, passEnv = [] }: BuiltinToolsOptions): ToolSettings {
+  return {
+    cwd: process.getBuiltinModule('node:path').resolve(cwd),
+    home: home ?? process.getBuiltinModule('node:os').homedir(),
+    fileTimes: fileTimes ?? new FileTimes(),
+    keep: keep ?? (() => undefined),
+    environment: () => childEnvironment(env ?? process.env, passEnv),
+  }
+}

@@ -1,0 +1,59 @@
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { openInside } from '../../tools/files/confined-folder.ts'
+import { Refusal } from '../../tools/files/refusal.ts'
+import { checkFile, WholeDisk } from './whole-disk.ts'
+import type { ToolSettings } from './settings.ts'
+
+/** A file that a tool is about to replace. */
+export interface EditedFile {
+  /** Absolute, with no link in it. */
+  readonly realPath: string
+  readonly isNew: boolean
+}
+
+/**
+ * Finds a file to replace, or the place of a new one.
+ *
+ * @throws Refusal for what is no regular file, and for one that changed since the chat session last read or wrote it
+ */
+export async function editedFile(path: string, settings: ToolSettings): Promise<EditedFile> {
+  const { realPath, stats } = await new WholeDisk(settings).locate(path)
+  if (stats === undefined) return { realPath, isNew: true }
+  checkFile(path, stats)
+  const current = await stat(realPath, { bigint: true })
+  if (settings.fileTimes.hasChanged(realPath, current)) {
+    throw Refusal.of(path, 'changed since it was last read. Read it again.')
+  }
+  return { realPath, isNew: false }
+}
+
+/** Most bytes of a file that is edited. */
+const maxEditedBytes = 64 * 1024 * 1024
+
+/** @throws Refusal for a file that is too big */
+export async function readWhole(path: string, realPath: string): Promise<Buffer> {
+  const { handle } = await openInside(dirname(realPath), realPath)
+  try {
+    const stats = await handle.stat()
+    checkFile(path, stats)
+    if (stats.size > maxEditedBytes) throw Refusal.of(path, `is larger than ${maxEditedBytes / 1024 / 1024} MB.`)
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Replaces a file in one step, or makes it, and its folders; it keeps its mode and owner. */
+export async function replaceFile(realPath: string, content: string | Buffer, settings: ToolSettings): Promise<void> {
+  const { default: writeFileAtomic } = await import('write-file-atomic')
+  const folder = dirname(realPath)
+  await mkdir(folder, { recursive: true })
+  await writeFileAtomic(realPath, content)
+  const handle = await open(realPath)
+  try {
+    settings.fileTimes.note(realPath, await handle.stat({ bigint: true }))
+  } finally {
+    await handle.close()
+  }
+}

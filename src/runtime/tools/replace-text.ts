@@ -1,0 +1,113 @@
+import { cleanText } from '../../tools/files/clean-text.ts'
+import { refusable, Refusal } from '../../tools/files/refusal.ts'
+import type { ToolContext, ToolOutput } from '../../tools/port.ts'
+import { capped } from './capped.ts'
+import { editedFile, readWhole, replaceFile } from './edited-file.ts'
+import type { ToolSettings } from './settings.ts'
+import { decodeText, encodeText } from './text-encoding.ts'
+
+/** Which text of which file to replace. */
+export interface ReplaceRequest {
+  readonly path: string
+  readonly old: string
+  readonly new: string
+  readonly all: boolean
+}
+
+/** How many line numbers of matches an error names. */
+const maxLinesNamed = 20
+
+/** Longest time to compare two versions of a file, in milliseconds of real time. */
+const maxDiffMs = 1_000
+
+/** Does the work of `replace_in_file`. */
+export function replaceText(
+  request: ReplaceRequest,
+  settings: ToolSettings,
+  context: ToolContext,
+): Promise<string | ToolOutput> {
+  const replace = async (): Promise<string> => {
+    const { path } = request
+    const { realPath, isNew } = await editedFile(path, settings)
+    if (isNew) throw Refusal.of(path, 'does not exist.')
+    const before = decodeText(await readWhole(path, realPath))
+    if (before === undefined) throw Refusal.of(path, 'is a binary file.')
+    const matches = matchesOf(before.text, request.old)
+    checkMatches(request, before.text, matches)
+    const after = replaced(before.text, matches, request.new)
+    await replaceFile(realPath, encodeText({ ...before, text: after }), settings)
+    return capped(await diffOf(path, before.text, after), settings.keep, context)
+  }
+  return refusable(request.path, replace, 'written')
+}
+
+interface Match {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where a text stands in another; `\n` and `\r\n` match each other. */
+function matchesOf(text: string, wanted: string): Match[] {
+  const plain = text.replaceAll('\r\n', '\n')
+  const returns: number[] = []
+  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) returns.push(at - returns.length)
+  const plainWanted = wanted.replaceAll('\r\n', '\n')
+  const matches: Match[] = []
+  let passed = 0
+  const original = (index: number): number => {
+    while (passed < returns.length && (returns[passed] as number) < index) passed++
+    return index + passed
+  }
+  for (let at = plain.indexOf(plainWanted); at !== -1; at = plain.indexOf(plainWanted, at + plainWanted.length))
+    matches.push({ start: original(at), end: original(at + plainWanted.length) })
+  return matches
+}
+
+/** @throws Refusal when there is no match, or more than the request allows */
+function checkMatches({ path, all }: ReplaceRequest, text: string, matches: readonly Match[]): void {
+  if (matches.length === 0) throw Refusal.of(path, 'has 0 matches for old. Read the file and copy the text exactly.')
+  if (matches.length === 1 || all) return
+  const lines: number[] = []
+  let line = 1
+  let from = 0
+  for (const { start } of matches.slice(0, maxLinesNamed)) {
+    for (let at = text.indexOf('\n', from); at !== -1 && at < start; at = text.indexOf('\n', at + 1)) line++
+    from = start
+    lines.push(line)
+  }
+  const more = matches.length > maxLinesNamed ? ', …' : ''
+  throw Refusal.of(
+    path,
+    `has ${matches.length} matches for old, in lines ${lines.join(', ')}${more}. Give more of the text around it, or all=true.`,
+  )
+}
+
+function replaced(text: string, matches: readonly Match[], replacement: string): string {
+  const plain = replacement.replaceAll('\r\n', '\n')
+  const parts: string[] = []
+  let from = 0
+  for (const { start, end } of matches) {
+    parts.push(text.slice(from, start), plain.replaceAll('\n', lineEndAt(text, start)))
+    from = end
+  }
+  return [...parts, text.slice(from)].join('')
+}
+
+/** The end of the line that an index is in; in the last line, that of the line before. */
+function lineEndAt(text: string, index: number): string {
+  const next = text.indexOf('\n', index)
+  const end = next === -1 ? text.lastIndexOf('\n') : next
+  return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n'
+}
+
+async function diffOf(path: string, before: string, after: string): Promise<string> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
+  const options = { context: 3, timeout: maxDiffMs, headerOptions: FILE_HEADERS_ONLY }
+  const diff = createTwoFilesPatch(path, path, comparable(before), comparable(after), undefined, undefined, options)
+  if (diff === undefined) return `Replaced in ${path}. The diff is too long to compute.`
+  return diff.trimEnd()
+}
+
+function comparable(text: string): string {
+  return cleanText(text.replaceAll('\r\n', '\n'))
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { defineTool } from '../../tools/define-tool.ts'
+import type { Tool } from '../../tools/port.ts'
+import type { ToolSettings } from './settings.ts'
+
+const writeSchema = () =>
+  z.strictObject({
+    path: z.string().min(1).describe('Path of the file, from the working folder.'),
+    content: z.string().describe('All of the new content.'),
+  })
+
+/** The tool `write_file`: makes a file, or replaces all of one. */
+export function writeFileTool(settings: ToolSettings): Tool {
+  return defineTool({
+    name: 'write_file',
+    description: 'Writes a whole file and makes the folders it needs. To change a part of a file use replace_in_file.',
+    input: writeSchema(),
+    restart: 'once',
+    category: 'file',
+    operation: 'write',
+    paths: ['path'],
+    run: async ({ path, content }) => {
+      const { refusable } = await import('../../tools/files/refusal.ts')
+      const { editedFile, replaceFile } = await import('./edited-file.ts')
+      const write = async (): Promise<string> => {
+        const { realPath, isNew } = await editedFile(path, settings)
+        await replaceFile(realPath, content, settings)
+        return `Wrote ${Buffer.byteLength(content)} bytes to ${path} (${isNew ? 'new' : 'replaced'}).`
+      }
+      return refusable(path, write, 'written')
+    },
+  })
+}

@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, lstat, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { addFiles, tempFolder } from '../../tools/temp-folder.ts'
+import { toolsIn } from './tools-in.ts'
+
+const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
+
+describe('read_file', () => {
+  it('shows the first 2,000 lines of 57,312 and says so; exactly 2,000 lines have no note', async () => {
+    const call = toolsIn(await tempFolder({ 'long.txt': numbered(57_312), 'exact.txt': numbered(2_000) }))
+    const lines = (await call('read_file', { path: 'long.txt', lineNumbers: false })).split('\n')
+    expect(lines).toHaveLength(2_001)
+    expect(lines.slice(-2)).toEqual(['line 2000', '[lines 1-2000 of 57312; read on with from=2001]'])
+    expect(await call('read_file', { path: 'exact.txt', lineNumbers: false })).toBe(numbered(2_000).trimEnd())
+  })
+
+  it('of 1 GB shows the beginning without counting its lines, and costs what it shows', async () => {
+    const folder = await tempFolder({ 'big.txt': numbered(1_000_000) })
+    await truncate(join(folder, 'big.txt'), 1_000_000_000)
+    const call = toolsIn(folder)
+    const begin = process.cpuUsage()
+    const text = await call('read_file', { path: 'big.txt', lineNumbers: false })
+    expect(text.endsWith('line 2000\n[lines 1-2000; 1.0 GB; read on with from=2001]')).toBe(true)
+    expect(process.cpuUsage(begin).user).toBeLessThan(500_000)
+  })
+
+  it('reads any path: absolute, above the working folder, in the home folder, through a link', async () => {
+    const home = await tempFolder({ 'app/a.ts': 'in the folder', 'other/b.ts': 'beside it' })
+    await symlink(join(home, 'other'), join(home, 'app/link'))
+    const call = toolsIn(join(home, 'app'), { home })
+    for (const path of ['../other/b.ts', '~/other/b.ts', join(home, 'other/b.ts'), 'link/b.ts'])
+      expect(await call('read_file', { path, lineNumbers: false })).toBe('beside it')
+    expect(await call('read_file', { path: '~x' })).toBe('Error: ~x does not exist.')
+  })
+
+  it('refuses what no text can be read of', async () => {
+    const folder = await tempFolder({ 'sub/a': '', 'a.bin': Buffer.from('text\0more') })
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const call = toolsIn(folder)
+    expect(await call('read_file', { path: 'pipe' })).toBe('Error: pipe is no regular file.')
+    expect(await call('read_file', { path: '/dev/zero' })).toBe('Error: /dev/zero is no regular file.')
+    expect(await call('read_file', { path: 'a.bin' })).toBe('Error: a.bin is a binary file.')
+    expect(await call('read_file', { path: 'a\0b' })).toBe('Error: ab holds a NUL character.')
+    expect(await call('read_file', { path: 'x'.repeat(10_000) })).toBe(
+      `Error: ${'x'.repeat(300)} is too long for a path.`,
+    )
+    expect(await call('read_file', { path: 'sub' })).toBe('Error: sub is a folder; list_files shows what is in it.')
+  })
+})
+
+describe('write_file', () => {
+  it('makes a file and its folders, then replaces it, and says which and how many bytes', async () => {
+    const folder = await tempFolder()
+    const call = toolsIn(folder)
+    expect(await call('write_file', { path: 'a/b/c.txt', content: 'häß' })).toBe('Wrote 5 bytes to a/b/c.txt (new).')
+    expect(await call('write_file', { path: 'a/b/c.txt', content: '' })).toBe('Wrote 0 bytes to a/b/c.txt (replaced).')
+    expect(await readFile(join(folder, 'a/b/c.txt'), 'utf8')).toBe('')
+  })
+
+  it('keeps the mode of a file and writes through links, those that lead nowhere yet too', async () => {
+    const folder = await tempFolder({ 'run.sh': 'old' })
+    await chmod(join(folder, 'run.sh'), 0o750)
+    await symlink('run.sh', join(folder, 'link'))
+    await symlink('later.txt', join(folder, 'dangling'))
+    const call = toolsIn(folder)
+    await call('write_file', { path: 'link', content: 'new' })
+    await call('write_file', { path: 'dangling', content: 'made' })
+    expect((await lstat(join(folder, 'link'))).isSymbolicLink()).toBe(true)
+    expect(await readFile(join(folder, 'run.sh'), 'utf8')).toBe('new')
+    expect((await stat(join(folder, 'run.sh'))).mode & 0o777).toBe(0o750)
+    expect(await readFile(join(folder, 'later.txt'), 'utf8')).toBe('made')
+  })
+
+  it('refuses a file that was read and then changed outside, until it is read again', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one', 'unread.txt': 'one' })
+    const call = toolsIn(folder)
+    await call('read_file', { path: 'a.txt' })
+    await addFiles(folder, { 'a.txt': 'two', 'unread.txt': 'two' })
+    const refusal = 'Error: a.txt changed since it was last read. Read it again.'
+    expect(await call('write_file', { path: 'a.txt', content: 'mine' })).toBe(refusal)
+    expect(await call('replace_in_file', { path: 'a.txt', old: 'two', new: 'mine' })).toBe(refusal)
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('two')
+    expect(await call('write_file', { path: 'unread.txt', content: 'mine' })).toMatch('replaced')
+    await call('read_file', { path: 'a.txt' })
+    expect(await call('write_file', { path: 'a.txt', content: 'mine' })).toMatch('replaced')
+    expect(await call('write_file', { path: 'a.txt', content: 'mine again' })).toMatch('replaced')
+  })
+
+  it('sees a change of the same size whose time was set back', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one' })
+    const call = toolsIn(folder)
+    await call('read_file', { path: 'a.txt' })
+    const { atime, mtime } = await stat(join(folder, 'a.txt'))
+    await writeFile(join(folder, 'a.txt'), 'two')
+    await utimes(join(folder, 'a.txt'), atime, mtime)
+    expect(await call('write_file', { path: 'a.txt', content: '' })).toMatch('changed since it was last read')
+  })
+
+  it('makes a file anew that was read and then removed', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one' })
+    const call = toolsIn(folder)
+    await call('read_file', { path: 'a.txt' })
+    execFileSync('rm', [join(folder, 'a.txt')])
+    expect(await call('write_file', { path: 'a.txt', content: 'x' })).toBe('Wrote 1 bytes to a.txt (new).')
+  })
+
+  it('refuses folders, pipes, devices, and paths that lead through a file', async () => {
+    const folder = await tempFolder({ 'sub/a': '' })
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const call = toolsIn(folder)
+    expect(await call('write_file', { path: 'sub', content: '' })).toBe('Error: sub is a folder.')
+    expect(await call('write_file', { path: 'pipe', content: '' })).toBe('Error: pipe is no regular file.')
+    expect(await call('write_file', { path: '/dev/null', content: '' })).toBe('Error: /dev/null is no regular file.')
+    expect(await call('write_file', { path: 'sub/a/b', content: '' })).toMatch(/^Error: sub\/a\/b /)
+    expect(await call('write_file', { path: 'x/'.repeat(5_000), content: '' })).toMatch('is too long for a path.')
+  })
+})
+
+describe('replace_in_file', () => {
+  it('gives a diff of what it replaced', async () => {
+    const folder = await tempFolder({ 'a.txt': 'one\ntwo\nthree\n' })
+    expect(await toolsIn(folder)('replace_in_file', { path: 'a.txt', old: 'two', new: '$& 2' })).toBe(
+      '--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+$& 2\n three',
+    )
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n$& 2\nthree\n')
+  })
+
+  it('with 0 or 2 matches is an error with the count, and leaves the file; with all both are replaced', async () => {
+    const folder = await tempFolder({ 'a.txt': 'x\ny x\n' })
+    const call = toolsIn(folder)
+    expect(await call('replace_in_file', { path: 'a.txt', old: 'z', new: '' })).toBe(
+      'Error: a.txt has 0 matches for old. Read the file and copy the text exactly.',
+    )
+    expect(await call('replace_in_file', { path: 'a.txt', old: 'x', new: 'z' })).toBe(
+      'Error: a.txt has 2 matches for old, in lines 1, 2. Give more of the text around it, or all=true.',
+    )
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('x\ny x\n')
+    await call('replace_in_file', { path: 'a.txt', old: 'x', new: 'z', all: true })
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('z\ny z\n')
+  })
+
+  it.each([
+    ['CRLF', 'a\r\nb\r\nc\r\n', 'a\r\nX\r\nY\r\nc\r\n'],
+    ['LF', 'a\nb\nc\n', 'a\nX\nY\nc\n'],
+    ['a byte order mark', '\ufeffa\r\nb\r\nc', '\ufeffa\r\nX\r\nY\r\nc'],
+    ['both', 'a\nb\r\nc\nd\r\n', 'a\nX\nY\r\nc\nd\r\n'],
+  ])('keeps the line ends of a file with %s', async (_, before, after) => {
+    const folder = await tempFolder({ 'a.txt': before })
+    await toolsIn(folder)('replace_in_file', { path: 'a.txt', old: 'a\nb', new: 'a\nX\nY' })
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe(after)
+  })
+
+  it('edits UTF-16 with a byte order mark, and refuses what is no text', async () => {
+    const little = Buffer.from('\ufeffold\r\n', 'utf16le')
+    const files = { 'le.txt': little, 'be.txt': Buffer.from(little).swap16(), 'latin1.txt': Buffer.from([0xe4, 0x6f]) }
+    const folder = await tempFolder({ ...files, 'a.bin': 'old\0' })
+    const call = toolsIn(folder)
+    for (const path of ['le.txt', 'be.txt']) await call('replace_in_file', { path, old: 'old', new: 'new' })
+    expect(await readFile(join(folder, 'le.txt'))).toEqual(Buffer.from('\ufeffnew\r\n', 'utf16le'))
+    expect(await readFile(join(folder, 'be.txt'))).toEqual(Buffer.from('\ufeffnew\r\n', 'utf16le').swap16())
+    for (const path of ['a.bin', 'latin1.txt'])
+      expect(await call('replace_in_file', { path, old: 'o', new: '' })).toBe(`Error: ${path} is a binary file.`)
+    await truncate(join(folder, 'a.bin'), 10_000_000_000)
+    expect(await call('replace_in_file', { path: 'a.bin', old: 'o', new: '' })).toBe(
+      'Error: a.bin is larger than 64 MB.',
+    )
+  })
+
+  it('gives the beginning of a long diff, and a handle for all of it', async () => {
+    const folder = await tempFolder({ 'a.txt': `${'x'.repeat(300)}\n`.repeat(200) })
+    const kept: string[] = []
+    const keep = (text: string) => `.h_00${kept.push(text)}`
+    const call = toolsIn(folder, { keep })
+    const text = await call('replace_in_file', { path: 'a.txt', old: 'x'.repeat(300), new: 'y', all: true })
+    const [, leftOut] = /\n\[(\d+) characters left out; all of it: \.h_001\]$/.exec(text) ?? []
+    expect(text.length).toBeLessThanOrEqual(50_000)
+    expect(text.lastIndexOf('\n[') + Number(leftOut)).toBe(kept[0]?.length)
+  })
+})
