@@ -9,11 +9,8 @@ export class ComponentChanges<V = unknown, Item = unknown> {
   appended: readonly (readonly [Entity, readonly Item[]])[] = none
   spliced: readonly (readonly [Entity, readonly LogEdit[]])[] = none
   removed: readonly Entity[] = none
-  /** Bits of the concerns that include such a change. */
-  ofSet = 0
-  ofAppended = 0
-  ofSpliced = 0
-  ofRemoved = 0
+  /** Bits of the concerns that include each kind of change. */
+  readonly bits = { set: 0, appended: 0, spliced: 0, removed: 0 }
   isFresh = false
 
   constructor(name: string) {
@@ -60,7 +57,11 @@ export class TickChanges {
     let found = delta.despawned === undefined ? 0 : this.#ofDespawned
     for (const kind of kinds) {
       const rows = delta[kind]
-      if (rows !== undefined) for (const name in rows) found |= enter[kind](this.#freshly(name), rows[name] as never)
+      for (const name in rows) {
+        const changes = this.#freshly(name)
+        changes[kind] = rows[name] as never
+        found |= changes.bits[kind]
+      }
     }
     for (const { type } of events) found |= this.#byEvent.get(type) ?? 0
     return (this.#concerned = found)
@@ -83,21 +84,17 @@ export class TickChanges {
 
   /** Whether the tick may be relevant to a concern; false: it is not. */
   concern(concern: Concern): boolean {
-    const bit = this.bitOf(concern)
-    return (this.#concerned & bit) !== 0
+    return (this.#concerned & this.bitOf(concern)) !== 0
   }
 
   /** The bit that `look` sets for a concern. */
   bitOf(concern: Concern): number {
     const known = this.#byConcern.get(concern)
     if (known !== undefined) return known
-    const { set = [], appended = [], spliced = [], removed = [], events = [], despawned = false } = concern
+    const { events = [], despawned = false } = concern
     const bit = 1 << (this.#byConcern.size % bits)
     this.#byConcern.set(concern, bit)
-    for (const { name } of set) this.#named(name).ofSet |= bit
-    for (const { name } of appended) this.#named(name).ofAppended |= bit
-    for (const { name } of spliced) this.#named(name).ofSpliced |= bit
-    for (const { name } of removed) this.#named(name).ofRemoved |= bit
+    for (const kind of kinds) for (const { name } of concern[kind] ?? []) this.#named(name).bits[kind] |= bit
     for (const type of events) this.#byEvent.set(type, (this.#byEvent.get(type) ?? 0) | bit)
     if (despawned) this.#ofDespawned |= bit
     if (this.#newest !== undefined) this.look(this.#newest)
@@ -106,10 +103,7 @@ export class TickChanges {
 
   #forget(): void {
     for (const changes of this.#fresh) {
-      changes.set = none
-      changes.appended = none
-      changes.spliced = none
-      changes.removed = none
+      changes.set = changes.appended = changes.spliced = changes.removed = none
       changes.isFresh = false
     }
     this.#fresh.length = 0
@@ -129,21 +123,4 @@ export class TickChanges {
     if (changes === undefined) this.#byName.set(name, (changes = new ComponentChanges(name)))
     return changes
   }
-}
-
-/** Enters what a tick has done to a component. Gives the bits of the concerns that this belongs to. */
-const enter = {
-  set: (changes: ComponentChanges, rows: ComponentChanges['set']) => ((changes.set = rows), changes.ofSet),
-  appended: (changes: ComponentChanges, rows: ComponentChanges['appended']) => (
-    (changes.appended = rows),
-    changes.ofAppended
-  ),
-  spliced: (changes: ComponentChanges, rows: ComponentChanges['spliced']) => (
-    (changes.spliced = rows),
-    changes.ofSpliced
-  ),
-  removed: (changes: ComponentChanges, rows: ComponentChanges['removed']) => (
-    (changes.removed = rows),
-    changes.ofRemoved
-  ),
 }

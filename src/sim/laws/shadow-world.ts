@@ -71,26 +71,25 @@ export class ShadowWorld {
     const { spawned, despawned } = delta
     if (spawned !== undefined) for (const entity of spawned) this.#entities.set(entity, new ShadowRow())
     let found: string | undefined
-    const touched = changes.all
-    for (const { name, set } of touched) {
-      if (set.length === 0) continue
-      const difference = this.#set(world, name, set as Rows<Json>)
-      found ??= difference
-    }
-    for (const { appended, name } of touched) {
-      if (appended.length === 0) continue
-      const difference = this.#append(world, name, appended as Rows<readonly Json[]>)
-      found ??= difference
-    }
-    for (const { name, spliced } of touched) {
-      if (spliced.length === 0) continue
-      const difference = this.#edit(world, name, spliced)
-      found ??= difference
-    }
-    for (const { name, removed } of touched) {
-      if (removed.length === 0) continue
-      const difference = this.#remove(world, name, removed)
-      found ??= difference
+    for (const { name, set, appended, spliced, removed } of changes.all) {
+      for (const [entity, value] of set as Rows<Json>) {
+        this.#put(entity, name, value)
+        found ??= unlike(entity, name, value, valueOf(world, entity, name))
+      }
+      for (const [entity, items] of appended as Rows<readonly Json[]>) {
+        const log = this.#log(entity, name)
+        const from = log.length
+        for (const item of items) log.push(item)
+        found ??= this.#inLog(world, entity, name, [[from, 0, items]])
+      }
+      for (const [entity, edits] of spliced) {
+        this.#splice(entity, name, edits)
+        found ??= this.#inLog(world, entity, name, edits)
+      }
+      for (const entity of removed) {
+        this.#entities.get(entity)?.delete(name)
+        found ??= unlike(entity, name, undefined, valueOf(world, entity, name))
+      }
     }
     if (despawned !== undefined) {
       for (const entity of despawned) {
@@ -99,47 +98,6 @@ export class ShadowWorld {
       }
     }
     return found ?? this.#inHeader(world)
-  }
-
-  #set(world: World, name: string, rows: Rows<Json>): string | undefined {
-    let found: string | undefined
-    for (const [entity, value] of rows) {
-      this.#put(entity, name, value)
-      const there = valueOf(world, entity, name)
-      if (there === value) continue
-      found ??= unlike(entity, name, value, there)
-    }
-    return found
-  }
-
-  #append(world: World, name: string, rows: Rows<readonly Json[]>): string | undefined {
-    let found: string | undefined
-    for (const [entity, items] of rows) {
-      const log = this.#log(entity, name)
-      const from = log.length
-      for (const item of items) log.push(item)
-      found ??= this.#inLog(world, entity, name, [[from, 0, items]])
-    }
-    return found
-  }
-
-  #edit(world: World, name: string, rows: Rows<readonly LogEdit[]>): string | undefined {
-    let found: string | undefined
-    for (const [entity, edits] of rows) {
-      this.#splice(entity, name, edits)
-      found ??= this.#inLog(world, entity, name, edits)
-    }
-    return found
-  }
-
-  #remove(world: World, name: string, entities: readonly Entity[]): string | undefined {
-    let found: string | undefined
-    for (const entity of entities) {
-      this.#entities.get(entity)?.delete(name)
-      const there = valueOf(world, entity, name)
-      if (there !== undefined) found ??= unlike(entity, name, undefined, there)
-    }
-    return found
   }
 
   /** The first difference anywhere. Costs the size of the world. */
@@ -238,16 +196,10 @@ export class Shadows {
   began(world: World): string | undefined {
     if (this.#about === world) return this.#difference
     this.#about = world
-    this.#difference = this.#begin(world)
-    return this.#difference
-  }
-
-  #begin(world: World): string | undefined {
-    const before = this.get(world)
-    const difference = before?.difference(world)
+    this.#difference = this.get(world)?.difference(world)
     // Share the values of the new world object from here on.
-    if (difference === undefined) this.#byName.set(world.name, new ShadowWorld(world))
-    return difference
+    if (this.#difference === undefined) this.#byName.set(world.name, new ShadowWorld(world))
+    return this.#difference
   }
 
   /** Where the committed tick differs from the world, in what it touched. */
