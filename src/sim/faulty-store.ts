@@ -1,12 +1,4 @@
-import type {
-  Batch,
-  OpenOptions,
-  Store,
-  TranscriptHit,
-  TranscriptLine,
-  WorldInfo,
-  WorldJournal,
-} from '../stores/port.ts'
+import type { Batch, OpenOptions, Store, TranscriptLine, WorldJournal } from '../stores/port.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -70,24 +62,18 @@ export class FaultyStore implements Store {
     }
   }
 
-  list(): Promise<readonly WorldInfo[]> {
-    return this.#inner.list()
-  }
+  readonly list: Store['list'] = () => this.#inner.list()
+  readonly putText: Store['putText'] = (...parts) => this.#transact({}, () => this.#inner.putText(...parts))
+  readonly getText: Store['getText'] = (...parts) => this.#inner.getText(...parts)
+  readonly transcript: Store['transcript'] = (...parts) => this.#inner.transcript(...parts)
+  readonly searchTranscript: Store['searchTranscript'] = (...parts) => this.#inner.searchTranscript(...parts)
+  readonly close: Store['close'] = () => this.#inner.close()
+  readonly deleteTranscript: Store['deleteTranscript'] = (...parts) =>
+    this.#owner.state() === 'alive' ? this.#inner.deleteTranscript(...parts) : this.#forever()
+  readonly delete: Store['delete'] = (world) =>
+    this.#owner.state() === 'alive' ? this.#inner.delete(world) : this.#forever()
 
-  putText(root: string, key: string, text: string): Promise<void> {
-    return this.#transact({}, () => this.#inner.putText(root, key, text))
-  }
-
-  getText(root: string, key: string): Promise<string | undefined> {
-    return this.#inner.getText(root, key)
-  }
-
-  appendTranscript(
-    root: string,
-    key: string,
-    lines: readonly TranscriptLine[],
-    options: { readonly from: number },
-  ): Promise<void> {
+  appendTranscript(...[root, key, lines, options]: Parameters<Store['appendTranscript']>): Promise<void> {
     if (this.#owner.state() !== 'alive') return this.#forever()
     const all = [...lines]
     const append = (some: readonly TranscriptLine[]) => this.#inner.appendTranscript(root, key, some, options)
@@ -97,31 +83,6 @@ export class FaultyStore implements Store {
       const whole = { world: undefined, by: undefined, write: () => append(all), resolve, reject }
       setImmediate(() => void this.#meetFaults('append', [whole], half))
     })
-  }
-
-  transcript(root: string, key: string): Promise<readonly string[] | undefined> {
-    return this.#inner.transcript(root, key)
-  }
-
-  searchTranscript(
-    root: string,
-    keys: readonly string[],
-    query: string,
-    options: { readonly limit: number },
-  ): Promise<readonly TranscriptHit[]> {
-    return this.#inner.searchTranscript(root, keys, query, options)
-  }
-
-  deleteTranscript(root: string, key: string): Promise<void> {
-    return this.#owner.state() === 'alive' ? this.#inner.deleteTranscript(root, key) : this.#forever()
-  }
-
-  delete(world: string): Promise<void> {
-    return this.#owner.state() === 'alive' ? this.#inner.delete(world) : this.#forever()
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close()
   }
 
   /** Releases the locks of a dead process, as the operating system would. */

@@ -84,7 +84,8 @@ export class TickChanges {
 
   /** Whether the tick may be relevant to a concern; false: it is not. */
   concern(concern: Concern): boolean {
-    return (this.#concerned & this.bitOf(concern)) !== 0
+    const bit = this.bitOf(concern)
+    return (this.#concerned & bit) !== 0
   }
 
   /** The bit that `look` sets for a concern. */

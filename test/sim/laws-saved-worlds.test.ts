@@ -72,7 +72,9 @@ describe('journal-equals-world', () => {
     expect(unwatched().watch.crashed?.()).toMatch(found)
     expect(unwatched().watch.finished?.(new Map())).toMatch(found)
     const { watch, world } = unwatched()
-    expect(watch.ended?.(watched(world))).toBe(`the journal up to tick 1 does not make the world: ${found}`)
+    expect(watch.ended?.(watched(world))).toBe(
+      `the journal of ${world.name} up to tick 1 does not make the world: ${found}`,
+    )
   })
 
   it('leaves out what could not be committed', () => {

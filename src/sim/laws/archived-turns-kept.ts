@@ -4,7 +4,7 @@ import type { Message } from '../../protocol/message.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 import { countUpTo } from './message-places.ts'
 import { sameJson } from './same-json.ts'
 
@@ -71,17 +71,12 @@ function collapses(
   held: ReadonlyMap<string, readonly Message[]>,
 ): Finding {
   const { appended, set } = changes.ofLog(Archive)
-  if (appended.length === 0 && set.length === 0) return undefined
-  for (const [agent] of [...appended, ...set]) {
+  return firstFinding([...appended, ...set], ([agent]) => {
     const entries = world.get(agent, Archive) ?? []
     const known = turns.entries.get(agent) ?? 0
     turns.entries.set(agent, entries.length)
-    for (const entry of entries.slice(known)) {
-      const finding = collapsed(world, turns, entry, held)
-      if (finding !== undefined) return finding
-    }
-  }
-  return undefined
+    return firstFinding(entries.slice(known), (entry) => collapsed(world, turns, entry, held))
+  })
 }
 
 function collapsed(

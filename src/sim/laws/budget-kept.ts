@@ -10,7 +10,8 @@ import { SessionUsage } from '../../protocol/usage.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
-import type { Finding, Law, WatchedTick, WatchedWorld } from '../law.ts'
+import type { World } from '../../world/world.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 import { add, type Amount, costOf, delegatedBy, nothing, ownUse, usedBySession, usedOf } from './amounts.ts'
 import { DelegationAccount, GrantPlans } from './delegation-account.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
@@ -22,8 +23,6 @@ interface Books {
   readonly plans: GrantPlans
   readonly turns: TurnCounts
 }
-
-const none: Records = []
 
 /** What a session was granted, and how many levels it may have below it. */
 interface Granted {
@@ -57,7 +56,7 @@ export const budgetKept: Law = {
     /** Reservations by question id. */
     const asked = new Map<string, GrantLimits>()
 
-    const note = ({ world }: WatchedWorld, records: Records): void => {
+    const note = (world: World, records: Records): void => {
       for (const [, { grant, parent, sessionId }] of records) {
         if (grant === undefined || granted.has(sessionId)) continue
         const { depth = defaultDelegation.depth } = world.get(parent, DelegationLimits) ?? {}
@@ -65,8 +64,7 @@ export const budgetKept: Law = {
       }
     }
     return {
-      began(watched) {
-        const { label, world } = watched
+      began({ label, world }) {
         const turns = new TurnCounts(world, worlds.get(label)?.turns)
         const books: Books = { accounts: new Map(), plans: new GrantPlans(world), turns }
         worlds.set(label, books)
@@ -74,11 +72,11 @@ export const budgetKept: Law = {
         const records = world
           .entitiesWith(SubagentSession)
           .map((session) => [session, world.read(session, SubagentSession)] as const)
-        note(watched, records)
+        note(world, records)
         const byAgent = Map.groupBy(records, ([, { parent }]) => parent)
         let finding: Finding
         for (const agent of new Set([...world.entitiesWith(Delegated), ...byAgent.keys()])) {
-          finding ??= accountOf(books, agent).open(world, byAgent.get(agent) ?? none)
+          finding ??= accountOf(books, agent).open(world, byAgent.get(agent) ?? [])
         }
         return finding
       },
@@ -94,7 +92,7 @@ export const budgetKept: Law = {
             finding ??= accountOf(books, question.agent).asks(tick.world, question.grant ?? {})
         }
         if (launched.length > 0 || changes.of(Delegated).set.length > 0) {
-          note(tick, launched)
+          note(tick.world, launched)
           finding ??= delegating(tick, books, launched)
         }
         if (changes.of(ModelCall).set.length > 0) finding ??= asking(tick, books, granted)
@@ -113,59 +111,46 @@ function accountOf({ accounts }: Books, agent: Entity): DelegationAccount {
 }
 
 function delegating(tick: WatchedTick, books: Books, records: Records): Finding {
-  for (const agent of touchedIn(tick, records)) {
-    const own = records.filter(([, { parent }]) => parent === agent)
-    const finding = accountOf(books, agent).enter(tick.world, {
-      records: own,
+  const { changes, world } = tick
+  const touched = [...records.map(([, { parent }]) => parent), ...changes.of(Delegated).set.map(([agent]) => agent)]
+  return firstFinding(new Set(touched), (agent) =>
+    accountOf(books, agent).enter(world, {
+      records: records.filter(([, { parent }]) => parent === agent),
       questions: () => askedIn(tick),
-      hasAsked: tick.changes.of(SessionQuery).set.length > 0,
+      hasAsked: changes.of(SessionQuery).set.length > 0,
       planOf: (session) => books.plans.of(session),
-    })
-    if (finding !== undefined) return finding
-  }
-  return undefined
+    }),
+  )
 }
 
 /** A session that calls its model has limits, and something left of them. */
 function asking(tick: WatchedTick, books: Books, granted: ReadonlyMap<string, Granted>): Finding {
   const { path, world } = tick
-  for (const [effect] of tick.changes.of(ModelCall).set) {
+  return firstFinding(tick.changes.of(ModelCall).set, ([effect]) => {
     const agent = world.get(effect, OwnedBy)?.agent
-    if (agent === undefined || !world.has(agent, Ancestry)) continue
+    if (agent === undefined || !world.has(agent, Ancestry)) return undefined
     if (granted.has(path.at(-1) ?? '') && !world.has(agent, DelegationLimits))
       return `agent ${agent} calls its model, and was not given its limits`
-    const finding = accountOf(books, agent).callsModel(world)
-    if (finding !== undefined) return finding
-  }
-  return undefined
-}
-
-function touchedIn({ changes }: WatchedTick, records: Records): Iterable<Entity> {
-  const touched = new Set<Entity>()
-  for (const [, { parent }] of records) touched.add(parent)
-  for (const [agent] of changes.of(Delegated).set) touched.add(agent)
-  return touched
+    return accountOf(books, agent).callsModel(world)
+  })
 }
 
 /** At most what the questions settled in this tick cost, archiving included. */
 function askedIn({ step: { inputs } }: WatchedTick): Amount {
   const cost = nothing()
-  for (const input of inputs) {
-    const usage = input.kind === 'outcome' ? usageIn(input as InputOf<'outcome'>) : spentOnQuestion(input)
-    add(cost, usedBySession(usage))
-  }
+  for (const input of inputs) add(cost, usedBySession(questionUsage(input)))
   return cost
 }
 
-function usageIn({ outcome }: InputOf<'outcome'>): SessionUsage | undefined {
+function questionUsage(input: Input): SessionUsage | undefined {
+  if (input.kind === 'session-spent') {
+    const { asker, usage } = input as InputOf<'session-spent'>
+    return asker === undefined ? undefined : usage
+  }
+  if (input.kind !== 'outcome') return undefined
+  const { outcome } = input as InputOf<'outcome'>
   if (!outcome.ok || typeof outcome.value !== 'object' || outcome.value === null) return undefined
   return SessionUsage().safeParse(Reflect.get(outcome.value, 'usage')).data
-}
-
-function spentOnQuestion(input: Input): SessionUsage | undefined {
-  if (input.kind !== 'session-spent') return undefined
-  const { asker, usage } = input as InputOf<'session-spent'>
-  return asker === undefined ? undefined : usage
 }
 
 function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQueryData): boolean {

@@ -1,5 +1,5 @@
 import type { World } from '../../world/world.ts'
-import type { Finding, Law } from '../law.ts'
+import { type Finding, firstFinding, type Law } from '../law.ts'
 import { Shadows } from './shadow-world.ts'
 
 /** Compares what a tick touched at once, and the whole world when it is released, at crashes and at the end. */
@@ -9,10 +9,13 @@ export const journalEqualsWorld: Law = {
   watch(run) {
     const shadows = run.shared(Shadows)
     const worlds = new Map<string, World>()
-    const whole = (world: World): Finding => {
+    const wholeJournal = (world: World): Finding => {
       const shadow = shadows.get(world)
       // A tick that could not be committed does not count.
-      return shadow === undefined || shadow.tick !== world.tick ? undefined : shadow.difference(world)
+      const difference = shadow?.tick === world.tick ? shadow.difference(world) : undefined
+      return (
+        difference && `the journal of ${world.name} up to tick ${world.tick} does not make the world: ${difference}`
+      )
     }
     return {
       began({ world }) {
@@ -26,25 +29,14 @@ export const journalEqualsWorld: Law = {
       },
       ended({ world }) {
         worlds.delete(world.name)
-        const difference = whole(world)
-        return difference && `the journal up to tick ${world.tick} does not make the world: ${difference}`
+        return wholeJournal(world)
       },
       crashed() {
-        for (const world of worlds.values()) {
-          const difference = whole(world)
-          if (difference === undefined) continue
-          return `the journal of ${world.name} up to tick ${world.tick} does not make the world: ${difference}`
-        }
+        const finding = firstFinding(worlds.values(), wholeJournal)
         worlds.clear()
-        return undefined
+        return finding
       },
-      finished() {
-        for (const world of worlds.values()) {
-          const difference = whole(world)
-          if (difference !== undefined) return `the journal of ${world.name} does not make the world: ${difference}`
-        }
-        return undefined
-      },
+      finished: () => firstFinding(worlds.values(), wholeJournal),
     }
   },
 }

@@ -10,7 +10,7 @@ import { EndedInWait, Notified, SubagentWait } from '../../../components/session
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 import type { Concern } from '../tick-changes.ts'
 import {
   stuckAgent,
@@ -98,23 +98,14 @@ function unsettledIn(world: World): readonly string[] {
 }
 
 function effects({ changes, world }: WatchedTick): Finding {
-  for (const taken of takenFromEffects) {
-    for (const entity of changes.of(taken).removed) {
-      const finding = stuckEffect(world, entity)
-      if (finding !== undefined) return finding
-    }
-  }
-  for (const given of setOnEffects) {
-    for (const [entity] of changes.of(given).set) {
-      const finding = stuckEffect(world, entity)
-      if (finding !== undefined) return finding
-    }
-  }
-  for (const [session] of changes.of(SubagentSession).set) {
-    const finding = stuckSession(world, session)
-    if (finding !== undefined) return finding
-  }
-  return undefined
+  const touched = [
+    ...takenFromEffects.flatMap((token) => changes.of(token).removed),
+    ...setOnEffects.flatMap((token) => changes.of(token).set.map(([entity]) => entity)),
+  ]
+  return (
+    firstFinding(touched, (entity) => stuckEffect(world, entity)) ??
+    firstFinding(changes.of(SubagentSession).set, ([session]) => stuckSession(world, session))
+  )
 }
 
 /**
@@ -129,10 +120,8 @@ function agents({ step, world }: WatchedTick, { deferred, touched }: Waits): Fin
   }
   for (const agent of touched) {
     if (!world.exists(agent)) continue
-    const finding = stuckStep(world, agent)
+    const finding = stuckStep(world, agent) ?? stuckSummary(world, agent)
     if (finding !== undefined) return finding
-    const held = stuckSummary(world, agent)
-    if (held !== undefined) return held
     const sleeps = stuckAgent(world, agent)
     if (sleeps === undefined) continue
     if (!isLater) return sleeps
@@ -176,11 +165,7 @@ function inLine(tick: WatchedTick, { questions }: Waits): Finding {
     const finding = gone.call === undefined ? undefined : stuckEffect(world, gone.call)
     if (finding !== undefined) return finding
   }
-  for (const session of sessions) {
-    const finding = stuckQuestions(world, session)
-    if (finding !== undefined) return finding
-  }
-  return undefined
+  return firstFinding(sessions, (session) => stuckQuestions(world, session))
 }
 
 function stillOpen(world: World): Finding {
@@ -198,9 +183,8 @@ function stillOpen(world: World): Finding {
   if (held !== undefined) return `agent ${held} waits for a summary`
   const [busy] = world.entitiesWith(Busy)
   if (busy !== undefined) return `agent ${busy} is busy`
-  for (const agent of world.entitiesWith(Llm)) {
-    const finding = stuckAgent(world, agent) ?? stuckUnread(world, agent) ?? stuckConversation(world, agent)
-    if (finding !== undefined) return finding
-  }
-  return undefined
+  return firstFinding(
+    world.entitiesWith(Llm),
+    (agent) => stuckAgent(world, agent) ?? stuckUnread(world, agent) ?? stuckConversation(world, agent),
+  )
 }

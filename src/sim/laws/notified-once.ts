@@ -4,10 +4,9 @@ import { Outcome } from '../../../components/effects/effect.ts'
 import { Answering } from '../../../components/sessions/session-call.ts'
 import { Notified, SubagentNotification, UnreadBy } from '../../../components/sessions/subagent-wait.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
-import type { LogEdit } from '../../world/changes.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 
 type Mark = 'unread' | 'read'
 
@@ -82,19 +81,8 @@ function isWorthTelling({ mode, notify, status }: SubagentSessionData): boolean 
 
 function messages(tick: WatchedTick, notices: Notices): Finding {
   const { appended, spliced } = tick.changes.ofLog(Conversation)
-  for (const [agent, items] of appended) {
-    const finding = lines(tick, notices, agent, items)
-    if (finding !== undefined) return finding
-  }
-  for (const [agent, changes] of spliced) {
-    const finding = lines(tick, notices, agent, changes.flatMap(insertedBy))
-    if (finding !== undefined) return finding
-  }
-  return undefined
-}
-
-function insertedBy([, , items]: LogEdit): readonly Json[] {
-  return items
+  const inserted = spliced.map(([agent, edits]) => [agent, edits.flatMap(([, , items]) => items)] as const)
+  return firstFinding([...appended, ...inserted], ([agent, items]) => lines(tick, notices, agent, items))
 }
 
 function lines({ world }: WatchedTick, notices: Notices, agent: Entity, items: readonly unknown[]): Finding {
