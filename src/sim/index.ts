@@ -16,7 +16,7 @@ export {
   type WatchedWorld,
 } from './law.ts'
 export { standardLaws } from './laws/index.ts'
-export { type Bounds, simulateDefaults, type SimulateOptions } from './options.ts'
+export { type Bounds, type OnMiss, simulateDefaults, type SimulateOptions } from './options.ts'
 export {
   simulatedUser,
   type SimulatedUser,
@@ -28,7 +28,6 @@ export type { RealUse } from './real-use.ts'
 export { loadRecording } from './recording/recording-file.ts'
 export type { Missed } from './recording/missed.ts'
 export type { RequestDifference } from './recording/missed.ts'
-export type { OnMiss } from './recording/replayed-run.ts'
 export { saveRecording } from './recording/recording-file.ts'
 /* oxlint-disable typescript/no-deprecated -- importable for one more version */
 export {

@@ -17,13 +17,13 @@ import { type NamedFault, type NamedRates, renamed, withNewNames } from './depre
 import type { Law } from './law.ts'
 import { standardLaws } from './laws/index.ts'
 import type { SimulatedUser } from './simulated-user.ts'
-import type { OnMiss } from './recording/replayed-run.ts'
 import type { Recording } from '../engine/recording/recording.ts'
 import type { RunningServices, ServiceSet } from './service.ts'
-import { defaultModelLatencyMs } from './simulated-model.ts'
-import { defaultToolLatencyMs } from './simulated-tool.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { callback, count, countFromZero, oneOf, type Shape, type ShapesOf } from '../world/option-shapes.ts'
+
+/** Where a recording has no answer: break the run, or continue with the given models and tools. */
+export type OnMiss = 'fail' | 'script'
 
 /** Bounds of a run. */
 export interface Bounds {
@@ -87,6 +87,9 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
   readonly onTrace?: (line: string, entry: TraceEntry) => void
 }
 
+/** Tools sleep beyond theirs. */
+const defaultLatencyMs = { model: [200, 8_000], tool: [1, 400] } as const
+
 export const simulateDefaults = {
   seed: 1,
   maxSessions: sessionPoolDefaults.cap,
@@ -125,7 +128,7 @@ export function checkedOptions(options: SimulateOptions): CheckedOptions {
     )
   }
   checkPrices(options.prices ?? {}, 'simulate()')
-  const { model = defaultModelLatencyMs, tool = defaultToolLatencyMs } = latencyMs
+  const { model = defaultLatencyMs.model, tool = defaultLatencyMs.tool } = latencyMs
   return {
     seed,
     world: options.world,

@@ -3,12 +3,12 @@ import type { DrivenWorld } from '../engine/effects/host-seams.ts'
 import { textOf } from '../rules/projection/text-of.ts'
 import type { Step } from '../world/journal.ts'
 import { runningSystem } from '../world/inspection.ts'
+import type { ModelRequest } from '../models/port.ts'
 import type { Fault } from './fault.ts'
 import { Labels } from '../engine/recording/labels.ts'
 import { type Broken, LawBook, type LawWatch, type RunFacts, type WatchedWorld } from './law.ts'
 import type { CheckedOptions } from './options.ts'
-import type { Deed } from './simulated-users.ts'
-import type { BegunCall } from './simulated-work.ts'
+import type { Deed } from './simulated-user.ts'
 import type { TraceEntry } from './trace-entry.ts'
 import { Trace } from './trace.ts'
 import { SubagentSession } from '../../components/sessions/subagent-session.ts'
@@ -24,6 +24,19 @@ export interface Violation extends Broken {
   readonly tick: number
   /** World time of the simulation, in milliseconds. */
   readonly atMs: number
+}
+
+/** A model or tool call that starts. */
+export interface BegunCall {
+  readonly kind: 'model' | 'tool'
+  /** Name of the tool, or of the model's provider. */
+  readonly name: string
+  /** The label of its world. */
+  readonly label: string
+  readonly effect: Entity
+  readonly attempt: number
+  /** Absent for tools. */
+  readonly request?: ModelRequest
 }
 
 /** Observes a run: writes the trace, checks the laws, enforces the bounds. The first violation ends the run. */
@@ -120,13 +133,12 @@ export class RunRecorder {
 
   ask<K extends Exclude<keyof LawWatch, 'ticked'>>(what: K, about: Parameters<NonNullable<LawWatch[K]>>[0]): void {
     if (this.violation !== undefined) return
-    const broken = this.book.ask(what, about)
-    if (broken !== undefined) this.#judge(broken, (about as Partial<WatchedWorld> | undefined)?.label)
+    this.#judge(this.book.ask(what, about), (about as Partial<WatchedWorld> | undefined)?.label)
   }
 
   /** Breaks the run for a reason that no law checks. */
   break(law: string, meaning: string, message: string, label?: string): void {
-    this.#violate({ law, meaning, message }, label)
+    this.#judge({ law, meaning, message }, label)
   }
 
   /** The system that runs now, in the middle of a tick. */
@@ -154,11 +166,7 @@ export class RunRecorder {
   }
 
   #judge(broken: Broken | undefined, label: string | undefined): void {
-    if (broken !== undefined) this.#violate(broken, label)
-  }
-
-  #violate(broken: Broken, label: string | undefined): void {
-    if (this.violation !== undefined) return
+    if (broken === undefined || this.violation !== undefined) return
     const [first] = this.worlds.keys()
     const world = label ?? first ?? '-'
     const tick = this.worlds.get(world)?.world.tick ?? 0

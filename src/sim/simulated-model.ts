@@ -5,9 +5,6 @@ import type { Range } from './chance.ts'
 import type { Fault, FaultName } from './fault.ts'
 import type { SimulatedCall, SimulatedWork } from './simulated-work.ts'
 
-/** Latency of models that specify none. */
-export const defaultModelLatencyMs: Range = [200, 8_000]
-
 /** A simulated provider: its latency is drawn from the seed, and faults strike its calls. */
 export function simulatedModel(
   name: string,

@@ -19,8 +19,6 @@ import { simulatedModel } from './simulated-model.ts'
 import { simulatedTool } from './simulated-tool.ts'
 import { SimulatedWork, type WorkOwner } from './simulated-work.ts'
 import type { VirtualClock } from '../engine/loop/virtual-clock.ts'
-import type { Clock } from '../engine/loop/clock.ts'
-import type { FaultPlan } from './fault-plan.ts'
 import { SessionPool } from '../engine/children/pool.ts'
 
 interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
@@ -37,7 +35,6 @@ interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly world: World
   readonly components: () => readonly Component[]
   readonly seams: Pick<Required<HostSeams>, 'newRun' | 'began' | 'ticked' | 'ended' | 'held' | 'removed'>
-  readonly pool: (event: PoolEvent) => void
   readonly heard: (event: RunnerEvent) => void
   readonly replayed: ReplayedRun | undefined
 }
@@ -56,12 +53,12 @@ export class SimulatedProcess {
 
   constructor(parts: ProcessParts) {
     this.#parts = parts
-    const { plan, label, struck, clock, store, disk } = parts
+    const { plan, recorder, clock, store, disk } = parts
     this.#clock = new ProcessClock(clock)
     const owner = {
       plan,
-      label,
-      struck,
+      label: (world: string) => recorder.labels.named(world),
+      struck: (fault: Fault) => recorder.struck(fault),
       disk,
       state: () => this.#state,
       now: () => clock.now(),
@@ -139,7 +136,7 @@ export class SimulatedProcess {
   }
 
   #host(): Host {
-    const { options, tools, pool, replayed } = this.#parts
+    const { options, tools, recorder, replayed } = this.#parts
     const work = new SimulatedWork({ ...this.#parts, isDead: () => this.#state === 'dead' })
     const { models, latencyMs, users, skills, effects, prices, maxInFlight, sessionPool } = options
     const providers = Object.entries(models).map(([name, provider]): [string, ModelProvider] => [
@@ -156,7 +153,7 @@ export class SimulatedProcess {
       prices,
       maxInFlight,
       sessionPool: new PoolWatch(checkMade('sessionPool', sessionPool(), ['enter', 'leave']), (event) => {
-        if (this.#state !== 'dead') pool(event)
+        if (this.#state !== 'dead') recorder.ask('pool', event)
       }),
       ...(Object.keys(users).length > 0 && { approve: 'by-input' }),
     }
@@ -186,18 +183,29 @@ export class SimulatedProcess {
         if (this.#dyingOf?.what === 'crash.afterCommit') this.#die(this.#dyingOf)
       },
       deliver: (driven: DrivenWorld, input: StandardInput, enter: () => void) => {
-        if (this.#state === 'dead') return
-        delivered({ ...this.#parts, clock: this.#clock, onItsWay: () => this.#onItsWay() }, driven, input, enter)
+        if (this.#state !== 'dead') this.#deliver(driven, input, enter)
       },
     }
   }
 
-  #onItsWay(): () => void {
+  /** Brings an outcome into its world: at once, or as a fault decides. */
+  #deliver({ world }: DrivenWorld, input: StandardInput, enter: () => void): void {
+    const { plan, recorder } = this.#parts
+    if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
+    const fault = plan.strike('delivery', plan.next(recorder.labels.named(world.name), 'outcome'))
+    if (fault === undefined) return enter()
+    recorder.struck(fault)
+    if (fault.what === 'delivery.duplicated') {
+      enter()
+      return enter()
+    }
     this.#coming++
-    return () => {
+    // Whatever arrives meanwhile overtakes it.
+    this.#clock.at(this.#clock.now() + (fault.ms ?? 0), () => {
       this.#coming--
       for (const arrived of this.#expecting.splice(0)) arrived()
-    }
+      enter()
+    })
   }
 
   /**
@@ -226,34 +234,6 @@ export class SimulatedProcess {
 
 /** How long a process that can write nothing more goes on. */
 const maxDyingMs = 60_000
-
-interface DeliveryParts {
-  readonly plan: FaultPlan
-  readonly clock: Clock
-  readonly struck: (fault: Fault) => void
-  readonly label: (world: string) => string
-  /** Marks an input as on its way until the returned function is called. */
-  readonly onItsWay: () => () => void
-}
-
-/** Brings an outcome into its world: at once, or as a fault decides. */
-function delivered(parts: DeliveryParts, { world }: DrivenWorld, input: StandardInput, enter: () => void): void {
-  const { plan, clock, label, onItsWay, struck } = parts
-  if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()
-  const fault = plan.strike('delivery', plan.next(label(world.name), 'outcome'))
-  if (fault === undefined) return enter()
-  struck(fault)
-  if (fault.what === 'delivery.duplicated') {
-    enter()
-    return enter()
-  }
-  const arrived = onItsWay()
-  // Whatever arrives meanwhile overtakes it.
-  clock.at(clock.now() + (fault.ms ?? 0), () => {
-    arrived()
-    enter()
-  })
-}
 
 /** A session pool that reports sessions entering, getting a slot and leaving. */
 class PoolWatch extends SessionPool {

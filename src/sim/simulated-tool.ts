@@ -4,9 +4,6 @@ import type { Range } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { SimulatedWork } from './simulated-work.ts'
 
-/** Latency of tools, beyond what they sleep themselves. */
-export const defaultToolLatencyMs: Range = [1, 400]
-
 const oversizedChars = 1_000_000
 
 /**

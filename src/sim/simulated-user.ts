@@ -1,3 +1,4 @@
+import type { StandardInput } from '../protocol/input.ts'
 import type { RunnerEvent } from '../engine/loop/events.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
@@ -25,6 +26,8 @@ export type UserAct =
    * if the process dies before its commit is confirmed.
    */
   | { readonly change: (world: World) => void }
+
+export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
 interface Heard {
   /** The last words of the event's agent, such as its answer at `turn-ended`; root world only. */

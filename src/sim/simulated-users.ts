@@ -9,7 +9,8 @@ import type { World } from '../world/world.ts'
 import type { Chance } from './chance.ts'
 import type { Fault } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
-import { actFault, type SimulatedUser, type UserAct, type UserBehaviour } from './simulated-user.ts'
+import type { RunRecorder } from './run-recorder.ts'
+import { actFault, type Deed, type SimulatedUser, type UserAct, type UserBehaviour } from './simulated-user.ts'
 import { inSimulation, type RealUse } from './real-use.ts'
 
 interface SimulatedUsersParts {
@@ -21,16 +22,11 @@ interface SimulatedUsersParts {
   readonly post: (input: StandardInput, id: string) => Promise<void>
   /** Changes the root world. Resolves once that is committed, or the change has thrown. */
   readonly change: (change: (world: World) => void) => Promise<void>
-  readonly struck: (fault: Fault) => void
+  readonly recorder: RunRecorder
   /** The last words of the event's agent. */
   readonly textOf: (event: RunnerEvent) => string | undefined
   readonly usedReal: (use: RealUse) => void
-  /** A behaviour threw, or returned an invalid act. */
-  readonly broke: (message: string) => void
-  readonly acted: (user: string, deed: Deed) => void
 }
-
-export type Deed = StandardInput | { readonly kind: 'change'; readonly change: (world: World) => void }
 
 /** Simulated users, and faults in their name. They outlive every crash, and what they do is committed once. */
 export class SimulatedUsers {
@@ -93,7 +89,7 @@ export class SimulatedUsers {
     const at = plan.next(world.name, 'moment')
     const fault = plan.strike('users', at, (what) => what !== 'users.approval' || approvalsOf(world).length > 0)
     if (fault === undefined) return
-    this.#parts.struck(fault)
+    this.#parts.recorder.struck(fault)
     const input = this.#accident(fault, world)
     if (input !== undefined) this.#plan(at, input, 0)
   }
@@ -113,7 +109,7 @@ export class SimulatedUsers {
 
   /** The acts of a behaviour. If it throws or returns something else, the run breaks. */
   #asked(name: string, behaviour: UserBehaviour, event: RunnerEvent): ReturnType<UserBehaviour> {
-    const { broke, textOf, usedReal } = this.#parts
+    const { textOf, usedReal } = this.#parts
     const who = `user '${name}'`
     try {
       const acts = inSimulation(
@@ -124,11 +120,15 @@ export class SimulatedUsers {
       const fault = actFault(acts)
       if (fault === undefined) return acts
       if (acts instanceof Promise) acts.catch(() => undefined)
-      broke(`${who} ${fault}.`)
+      this.#broke(`${who} ${fault}.`)
     } catch (error) {
-      broke(`${who} threw: ${thrownMessage(error)}`)
+      this.#broke(`${who} threw: ${thrownMessage(error)}`)
     }
     return undefined
+  }
+
+  #broke(message: string): void {
+    this.#parts.recorder.break('users-act', 'What simulated users do is something users can do.', message)
   }
 
   #plan(id: string, deed: Deed, afterMs: number, user?: string): void {
@@ -136,7 +136,7 @@ export class SimulatedUsers {
     this.#pending.set(id, deed)
     clock.at(clock.now() + afterMs, () => {
       this.#due.add(id)
-      if (user !== undefined) this.#parts.acted(user, deed)
+      if (user !== undefined) this.#parts.recorder.acted(user, deed)
       if (this.#isUp) this.#send(id)
     })
   }

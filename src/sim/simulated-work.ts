@@ -1,44 +1,27 @@
 import type { EffectContext } from '../engine/effects/effect-kind.ts'
-import type { Entity } from '../world/component.ts'
-import type { ModelRequest } from '../models/port.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import { isThenable } from '../world/is-thenable.ts'
 import type { Chance } from './chance.ts'
 import type { Fault, FaultName, FaultSite } from './fault.ts'
 import type { FaultPlan } from './fault-plan.ts'
+import type { BegunCall, RunRecorder } from './run-recorder.ts'
 import { never } from './process-clock.ts'
 import { inSimulation, presentWorker, type RealUse, type Worker } from './real-use.ts'
 
-interface CallFacts {
-  readonly kind: 'model' | 'tool'
-  /** Name of the tool, or of the model's provider. */
-  readonly name: string
+interface CallFacts extends Omit<BegunCall, 'label' | 'effect'> {
   /** `<world>/<effect>` */
   readonly key: string
-  readonly attempt: number
   /** The calling world. @default that of the key; a resumed session has keys of the session it resumes */
   readonly world?: string
-  /** Absent for tools. */
-  readonly request?: ModelRequest
-}
-
-export interface BegunCall extends CallFacts {
-  /** The label of its world. */
-  readonly label: string
-  readonly effect: Entity
 }
 
 export interface WorkOwner {
   readonly chance: Chance
   readonly plan: FaultPlan
   readonly underway: Underway
+  readonly recorder: RunRecorder
   readonly isDead: () => boolean
-  readonly struck: (fault: Fault) => void
-  readonly called: (call: BegunCall) => void
   readonly usedReal: (use: RealUse) => void
-  /** A model threw, or returned no answer. */
-  readonly modelBroke: (message: string) => void
-  readonly label: (world: string) => string
 }
 
 /** A simulated call, and the worker to whom its use of the real clock is attributed. */
@@ -118,13 +101,13 @@ export class SimulatedWork {
 
   /** @param course performs the call */
   call<T>(facts: CallFacts, sleep: Sleep, course: (call: SimulatedCall) => Promise<T>): Promise<T> {
-    const { isDead, called, label } = this.#owner
+    const { isDead, recorder } = this.#owner
     if (isDead()) return never()
     const { key, world: caller } = facts
     const end = key.lastIndexOf('/')
-    const world = label(caller ?? key.slice(0, end))
-    const call = new SimulatedCall(this.#owner, facts, world, this.#outer, sleep)
-    called({ ...facts, label: world, effect: Number(key.slice(end + 1)) })
+    const label = recorder.labels.named(caller ?? key.slice(0, end))
+    const call = new SimulatedCall(this.#owner, facts, label, this.#outer, sleep)
+    recorder.called({ ...facts, label, effect: Number(key.slice(end + 1)) })
     return course(call)
   }
 
@@ -133,13 +116,14 @@ export class SimulatedWork {
     if (this.#owner.isDead()) return
     const thrown =
       error === undefined ? '' : `: ${error instanceof Error ? (error.stack ?? error.message) : thrownMessage(error)}`
-    this.#owner.modelBroke(`${name} ${what}${thrown} (at '${at}')`)
+    const meaning = 'No model throws, and each gives an answer or a failure.'
+    this.#owner.recorder.break('models-answer', meaning, `${name} ${what}${thrown} (at '${at}')`)
   }
 
   /** The fault that strikes at a place and fits, if any; it is written to the trace. */
   strike(site: FaultSite, at: string, fits: (what: FaultName) => boolean): Fault | undefined {
     const fault = this.#owner.plan.strike(site, at, fits)
-    if (fault !== undefined) this.#owner.struck(fault)
+    if (fault !== undefined) this.#owner.recorder.struck(fault)
     return fault
   }
 }

@@ -77,12 +77,9 @@ export class Simulation {
       plan: this.plan,
       post: (input, id) => this.#post(input, id),
       change: (change) => this.#change(change),
-      struck: (fault) => this.recorder.struck(fault),
-      acted: (user, input) => this.recorder.acted(user, input),
+      recorder: this.recorder,
       textOf: (event) => this.#textOf(event),
       usedReal: (use) => this.#usedReal(use),
-      broke: (message) =>
-        this.recorder.break('users-act', 'What simulated users do is something users can do.', message),
     })
   }
 
@@ -189,16 +186,9 @@ export class Simulation {
       underway: this.#underway,
       components: () => this.#components(world),
       replayed: this.#replayed,
-      label: (name) => recorder.labels.named(name),
-      struck: (fault) => recorder.struck(fault),
+      recorder,
       usedReal: (use) => this.#usedReal(use),
-      modelBroke: (message) => {
-        const meaning = 'No model throws, and each gives an answer or a failure.'
-        recorder.break('models-answer', meaning, message)
-      },
-      called: (call) => recorder.called(call),
       heard: (event) => this.#users.see(event),
-      pool: (event) => recorder.ask('pool', event),
       seams: {
         newRun: () => this.#recorded?.run,
         began: (driven) => {

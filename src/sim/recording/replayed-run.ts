@@ -8,6 +8,7 @@ import { parseModel } from '../../protocol/model-name.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
+import type { OnMiss } from '../options.ts'
 import type { SimulatedWork } from '../simulated-work.ts'
 import { AnswerBook, StepCounter } from './answer-book.ts'
 import { type Asked, askedBy } from './asked.ts'
@@ -17,9 +18,6 @@ import { type RecordedAnswers, recordedAnswers } from './recorded-answers.ts'
 import { type Recall, recordedHost } from './recorded-host.ts'
 import { RecordedPace } from './recorded-pace.ts'
 import { otherVersion, type Recording } from '../../engine/recording/recording.ts'
-
-/** Where a recording has no answer: break the run, or continue with the given models and tools. */
-export type OnMiss = 'fail' | 'script'
 
 interface ReplayedRunParts {
   readonly recording: Recording
