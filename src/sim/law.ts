@@ -259,15 +259,6 @@ export class LawBook {
 
 const everything = -1
 
-/** The first finding of a check over a list. */
-export function firstFinding<T>(items: Iterable<T>, check: (item: T) => Finding): Finding {
-  for (const item of items) {
-    const finding = check(item)
-    if (finding !== undefined) return finding
-  }
-  return undefined
-}
-
 /** The values a tick set of a component, by entity. */
 export function setIn<T>(
   { step }: WatchedTick,
