@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { withoutContentOf } from '../engine/loop/event-content.ts'
+import { withoutContentOf } from '../engine/loop/journal-writer.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'

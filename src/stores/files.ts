@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 const privateMode = 0o600
@@ -68,6 +68,11 @@ export class FileIdentity {
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}
+
+/** Makes new names in a folder durable. Windows opens no folders, and needs no such thing. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform !== 'win32') await using(await open(folder, 'r'), (handle) => handle.sync())
 }
 
 export async function using<T>(handle: FileHandle, act: (handle: FileHandle) => Promise<T>): Promise<T> {

@@ -1,9 +1,8 @@
 import { EntiaError } from '../world/entia-error.ts'
 import { checkedBatch } from './check-arguments.ts'
-import { GroupCommit } from './group-commit.ts'
-import { lockedError, type LockOwner } from './lock-owner.ts'
-import type { Database, KeptText, Transcripts } from './medium.ts'
-import { assertContiguous } from './order.ts'
+import { type LockOwner, lockedError } from './lock-owner.ts'
+import type { Database, JournalHead, KeptText, Transcripts, Write } from './medium.ts'
+import { advance, assertContiguous } from './order.ts'
 import type { Batch, LostTicks, OpenOptions, StoredWorld, WorldJournal } from './port.ts'
 
 /** An open database and its open worlds. It is closed once no world of it is open and no text or transcript is in use. */
@@ -150,4 +149,78 @@ function lostTicks({ database, name }: OpenWorldParts): LostTicks | undefined {
     if (error instanceof EntiaError) return undefined
     throw error
   }
+}
+
+interface Waiting<T> extends Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'> {
+  readonly what: T
+}
+
+/** Collects what is written to a database in one turn of the event loop and writes it in one transaction at its end. */
+export class GroupCommit {
+  readonly #database: Database
+  #writes: Waiting<Write>[] = []
+  #texts: Waiting<KeptText>[] = []
+  #turn: Promise<void> | undefined
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Resolves once it is written. Writes keep the order of the calls. */
+  commit(write: Write): Promise<void> {
+    return this.#atEndOfTurn(this.#writes, write)
+  }
+
+  /** Resolves once it is written. The last of several texts under one key stays. */
+  putText(text: KeptText): Promise<void> {
+    return this.#atEndOfTurn(this.#texts, text)
+  }
+
+  settled(): Promise<void> {
+    return this.#turn ?? Promise.resolve()
+  }
+
+  #atEndOfTurn<T>(waiting: Waiting<T>[], what: T): Promise<void> {
+    this.#turn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#flush()
+        resolve()
+      })
+    })
+    return new Promise((resolve, reject) => waiting.push({ what, resolve, reject }))
+  }
+
+  #flush(): void {
+    const writes = this.#inOrder(this.#writes)
+    const texts = this.#texts
+    this.#writes = []
+    this.#texts = []
+    this.#turn = undefined
+    const together = [...writes, ...texts]
+    try {
+      if (together.length > 0) this.#database.write(writes.map(whatOf), texts.map(whatOf))
+    } catch (error) {
+      for (const { reject } of together) reject(error)
+      return
+    }
+    for (const { resolve } of together) resolve()
+  }
+
+  /** Refuses what is out of order before anything is written, so that the rest of the transaction does not fail with it. */
+  #inOrder(waiting: readonly Waiting<Write>[]): Waiting<Write>[] {
+    const heads = new Map<string, JournalHead>()
+    return waiting.filter(({ what, reject }) => {
+      try {
+        heads.set(what.world, advance(heads.get(what.world) ?? this.#database.head(what.world), what))
+        return true
+      } catch (error) {
+        reject(error)
+        return false
+      }
+    })
+  }
+}
+
+function whatOf<T>({ what }: Waiting<T>): T {
+  return what
 }

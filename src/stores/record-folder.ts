@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import PQueue from 'p-queue'
 import { EntiaError } from '../world/entia-error.ts'
 import { namesInKey } from './check-arguments.ts'
-import { hasCode, makeFolder, using } from './files.ts'
+import { hasCode, makeFolder, syncFolder, using } from './files.ts'
 import { readPart, type RecordPart, type RecordRange, type Records } from './records.ts'
 
 /** Far below what systems let one process have open. */
@@ -90,11 +90,6 @@ async function writeWhole(file: string, temporaryFile: string, text: string): Pr
     await rm(temporaryFile, { force: true }).catch(() => undefined)
     throw error
   }
-}
-
-/** Makes a new name in it last. Windows opens no folders, and needs no such thing. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform !== 'win32') await using(await open(folder, 'r'), (handle) => handle.sync())
 }
 
 async function refuseLink(place: string, key: string): Promise<void> {

@@ -67,6 +67,15 @@ export function explained(error: unknown, file: string): EntiaError {
   )
 }
 
+/** Does something with a file, and explains its errors. */
+export function explaining<T>(file: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw explained(error, file)
+  }
+}
+
 const busy = 5
 const corrupt = 11
 const notADatabase = 26

@@ -6,7 +6,7 @@ import { decodeName, encodeName } from './file-name.ts'
 import { FileIdentity } from './files.ts'
 import type { Database, JournalHead, KeptText, Transcripts, Write } from './medium.ts'
 import { NewestTicks } from './newest-ticks.ts'
-import { damaged, explained, inTransaction } from './sqlite-connection.ts'
+import { damaged, explaining, inTransaction } from './sqlite-connection.ts'
 import { TranscriptFolder } from './transcript-folder.ts'
 import { TranscriptIndex } from './transcript-index.ts'
 
@@ -55,7 +55,7 @@ export class SqliteDatabase implements Database {
 
   head(world: string): JournalHead | undefined {
     if (this.#gone !== undefined) throw this.#gone
-    return this.#explain(() => this.#find(world).head)
+    return explaining(this.place, () => this.#find(world).head)
   }
 
   lostTicks(world: string): LostTicks | undefined {
@@ -78,7 +78,7 @@ export class SqliteDatabase implements Database {
   }
 
   read(world: string, from: 'newest' | 'oldest'): StoredWorld | undefined {
-    return this.#explain(() => {
+    return explaining(this.place, () => {
       const { id, head } = this.#find(world)
       if (id === undefined || !head) return undefined
       const tick = from === 'newest' ? head.newestSnapshot : head.oldestSnapshot
@@ -96,11 +96,11 @@ export class SqliteDatabase implements Database {
   }
 
   text(key: string): string | undefined {
-    return this.#explain(() => this.#statements.text.get(key)?.['text'] as string | undefined)
+    return explaining(this.place, () => this.#statements.text.get(key)?.['text'] as string | undefined)
   }
 
   remove(world: string): boolean {
-    return this.#explain(() => {
+    return explaining(this.place, () => {
       const { id } = this.#find(world)
       if (id === undefined) return false
       this.#transaction(() => {
@@ -114,7 +114,7 @@ export class SqliteDatabase implements Database {
   }
 
   list(): readonly WorldInfo[] {
-    return this.#explain(() =>
+    return explaining(this.place, () =>
       this.#statements.list.all().flatMap((row) => {
         const name = decodeName(row['name'] as string) ?? ''
         const head = this.#headOf(name, row)
@@ -131,7 +131,7 @@ export class SqliteDatabase implements Database {
   close(): void {
     this.#onClosing()
     this.#newest.close(this.#gone === undefined)
-    this.#explain(() => this.#db.close())
+    explaining(this.place, () => this.#db.close())
   }
 
   /** Rows and snapshots that fall away go first, so that even a full disk has their room for what comes. */
@@ -173,7 +173,7 @@ export class SqliteDatabase implements Database {
   }
 
   #transaction(act: () => void): void {
-    this.#explain(() => inTransaction(this.#db, act))
+    explaining(this.place, () => inTransaction(this.#db, act))
   }
 
   #find(world: string): { readonly id?: number; readonly head?: JournalHead | undefined } {
@@ -198,14 +198,6 @@ export class SqliteDatabase implements Database {
         `the world with store.delete('${world}').`,
       { world, place: this.place },
     )
-  }
-
-  #explain<T>(act: () => T): T {
-    try {
-      return act()
-    } catch (error) {
-      throw explained(error, this.place)
-    }
   }
 }
 

@@ -7,7 +7,7 @@ import { makeFolder, writePrivately } from './files.ts'
 import { type LockOwner, removeLockFile, writeLockFile } from './lock-owner.ts'
 import type { Database, Medium } from './medium.ts'
 
-import { connect, explained } from './sqlite-connection.ts'
+import { connect, explaining } from './sqlite-connection.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
 export interface SqliteMediumOptions {
@@ -36,7 +36,7 @@ export class SqliteMedium implements Medium {
   roots(): readonly string[] {
     const { folder } = this.#options
     if (!existsSync(folder)) return []
-    return this.#explain(folder, () =>
+    return explaining(folder, () =>
       readdirSync(folder).flatMap((file) => {
         const root = file.endsWith('.sqlite') ? this.#rootOf(file.slice(0, -'.sqlite'.length)) : undefined
         return root === undefined ? [] : [root]
@@ -46,7 +46,7 @@ export class SqliteMedium implements Medium {
 
   open(root: string, owner?: LockOwner): Database {
     const path = this.#path(root)
-    this.#explain(path, () => {
+    explaining(path, () => {
       makeFolder(resolve(this.#options.folder))
       if (isShortened(root)) writePrivately(`${path}.name`, encodeName(root))
     })
@@ -97,7 +97,7 @@ export class SqliteMedium implements Medium {
 
   #removeFiles(root: string): void {
     const path = this.#path(root)
-    this.#explain(path, () => {
+    explaining(path, () => {
       // As long as the database is there, what a crash has left can still be removed.
       rmSync(this.#transcripts(root), { recursive: true, force: true })
       for (const suffix of ['.sqlite', '.sqlite-wal', '.sqlite-journal', '.newest', '.lock', '.name']) {
@@ -120,14 +120,6 @@ export class SqliteMedium implements Medium {
     const encoded = existsSync(nameFile) ? readFileSync(nameFile, 'utf8') : stem
     const root = decodeName(encoded)
     return root !== undefined && fileStem(root) === stem ? root : undefined
-  }
-
-  #explain<T>(file: string, act: () => T): T {
-    try {
-      return act()
-    } catch (error) {
-      throw explained(error, file)
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm, rmdir, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode, makeFolder, using } from './files.ts'
+import { hasCode, makeFolder, syncFolder, using } from './files.ts'
 import type { Append, Transcripts } from './medium.ts'
 import { assertReached, assertRepeated } from './order.ts'
 import { namesInTranscriptKey } from './check-arguments.ts'
@@ -47,7 +47,8 @@ export class TranscriptFolder implements Transcripts {
       try {
         this.#reaches.set(append.key, await this.#write(file, append, there))
         // Until an append is done, the names of the folders may not be durable.
-        if (known.lines === 0) await this.#syncFolders(dirname(file))
+        const folders = known.lines === 0 ? [...this.#placesFrom(dirname(file)), dirname(this.#folder)] : []
+        for (const folder of folders) await syncFolder(folder)
       } catch (error) {
         await this.#takeBack(append.key, file, there)
         throw error
@@ -145,14 +146,6 @@ export class TranscriptFolder implements Transcripts {
       for (const place of this.#placesFrom(folder)) await rmdir(place)
     } catch (error) {
       if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR')) throw error
-    }
-  }
-
-  /** Makes new names durable. Windows opens no folders, and needs no such thing. */
-  async #syncFolders(folder: string): Promise<void> {
-    if (process.platform === 'win32') return
-    for (const place of [...this.#placesFrom(folder), dirname(this.#folder)]) {
-      await using(await open(place, 'r'), (handle) => handle.sync())
     }
   }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { EntiaError } from '../world/entia-error.ts'
-import { damaged, explained, inTransaction } from './sqlite-connection.ts'
+import { damaged, explaining, inTransaction } from './sqlite-connection.ts'
 import { transcriptTables, waitingWordsTable, wordsTable } from './sqlite-schema.ts'
 import { indexedWords } from './search-words.ts'
 
@@ -45,7 +45,7 @@ export class TranscriptIndex {
 
   /** How far a transcript was when its last append began; `undefined` if there was none. */
   reach(key: string): Reach | undefined {
-    const row = this.#explain(() => this.#statements.find.get(key))
+    const row = explaining(this.#place, () => this.#statements.find.get(key))
     return row && { lines: Number(row['lines']), bytes: Number(row['bytes']) }
   }
 
@@ -81,7 +81,7 @@ export class TranscriptIndex {
     if (search === undefined) throw noFullText(this.#place)
     // In quotes nothing is an operator.
     const match = words.map((word) => `"${word}"`).join(' OR ')
-    const rows = this.#explain(() => search.all(match, JSON.stringify(keys), limit))
+    const rows = explaining(this.#place, () => search.all(match, JSON.stringify(keys), limit))
     return rows.map((row) => ({
       key: String(row['key']),
       line: Number(row['line']),
@@ -96,15 +96,7 @@ export class TranscriptIndex {
   }
 
   #transaction(act: () => void): void {
-    this.#explain(() => inTransaction(this.#db, act))
-  }
-
-  #explain<T>(act: () => T): T {
-    try {
-      return act()
-    } catch (error) {
-      throw explained(error, this.#place)
-    }
+    explaining(this.#place, () => inTransaction(this.#db, act))
   }
 }
 

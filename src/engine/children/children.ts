@@ -2,7 +2,6 @@ import { Approval } from '../../../components/agent/tool-call.ts'
 import type { StandardInput } from '../../protocol/input.ts'
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
-import type { Store } from '../../stores/port.ts'
 import { SessionSlot } from './pool.ts'
 import type { Records } from '../../stores/records.ts'
 import { canonical } from '../../world/canonical.ts'
@@ -12,18 +11,12 @@ import type { World } from '../../world/world.ts'
 import type { Host } from '../effects/host.ts'
 import type { Enter } from '../loop/inbox.ts'
 import { type AnswerInput, type ChildRun, type Transcript, transcriptOf } from './child-run.ts'
-import { ChildWorlds, type MakeRunner } from './child-worlds.ts'
+import { ChildWorlds, type ChildWorldsParts } from './child-worlds.ts'
 import { recordsFor } from './session-records.ts'
 import { SessionReports } from './session-reports.ts'
 import { TranscriptPlace, treeOf, type WorldTree } from './world-tree.ts'
 
-export interface ChildrenParts {
-  readonly world: World
-  readonly host: Host
-  readonly store: Store | undefined
-  readonly record: boolean | undefined
-  readonly root: string
-  readonly makeRunner: MakeRunner
+export interface ChildrenParts extends ChildWorldsParts {
   readonly enter: Enter
 }
 

@@ -15,16 +15,21 @@ export class Slots {
   #line: PQueue<Line> | undefined
   /** Stays that began without waiting, which the line does not count. */
   #direct = 0
+  /** Of these, those that end in this moment. */
+  #ending = 0
   #running = 0
   #ids = 0
   #hold: { readonly untilMs: number; readonly cancel: () => void } | undefined
 
-  /** In a microtask, as in p-queue: what returns to the line in the same moment goes ahead. */
   readonly #endDirect = (): void => {
-    queueMicrotask(() => {
-      this.#direct--
-      if (this.#line !== undefined && this.#line.size > 0) this.#fit()
-    })
+    if (this.#ending++ === 0) queueMicrotask(this.#endAll)
+  }
+
+  /** In a microtask, as in p-queue: what returns to the line in the same moment goes ahead. */
+  readonly #endAll = (): void => {
+    this.#direct -= this.#ending
+    this.#ending = 0
+    if (this.#line !== undefined && this.#line.size > 0) this.#fit()
   }
 
   constructor(max: number) {

@@ -24,24 +24,23 @@ export interface EventPlace extends EventTime {
   readonly path?: readonly string[]
 }
 
+/** One try of a model call. */
+interface TryPlace {
+  readonly world: string
+  readonly agent: Entity
+  readonly effect: Entity
+  readonly attempt: number
+}
+
 /** Events of a Runner, besides the world's own: emitted as they happen, before any commit. */
 export interface RunnerEvents {
   /** A piece of a reply. `index` counts the pieces of this try. */
-  'model-delta': {
-    readonly world: string
-    readonly agent: Entity
-    readonly effect: Entity
-    readonly attempt: number
+  'model-delta': TryPlace & {
     readonly index: number
     readonly delta: ModelDelta
   }
   /** This try failed or was stopped: discard its pieces. */
-  'model-discarded': {
-    readonly world: string
-    readonly agent: Entity
-    readonly effect: Entity
-    readonly attempt: number
-  }
+  'model-discarded': TryPlace
   'tool-progressed': {
     readonly world: string
     readonly agent: Entity
@@ -56,11 +55,7 @@ export interface RunnerEvents {
    * A provider sent invalid token counts (negative, a fraction, a text): they count as unknown, and the reply stays.
    * `counts`: what was sent, by name in `TokenUsage`.
    */
-  'usage-dropped': {
-    readonly world: string
-    readonly agent: Entity
-    readonly effect: Entity
-    readonly attempt: number
+  'usage-dropped': TryPlace & {
     readonly model: string
     readonly counts: Readonly<Record<string, string>>
   }

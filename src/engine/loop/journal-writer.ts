@@ -1,7 +1,7 @@
 import { Effect } from '../../../components/effects/effect.ts'
-import { Unread } from '../../../components/agent/conversation.ts'
+import { Conversation, Unread } from '../../../components/agent/conversation.ts'
 import type { Batch, LostTicks, Store, StoredWorld, WorldJournal } from '../../stores/port.ts'
-import type { Component } from '../../world/component.ts'
+import type { Component, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { WorldEvent } from '../../world/input.ts'
 import { JournalCodec, type Step } from '../../world/journal.ts'
@@ -10,7 +10,9 @@ import { canonicalRead, parsedLine, shaped } from '../../world/saved-shapes.ts'
 import type { SnapshotEnd, SnapshotHead } from '../../world/snapshot.ts'
 import { version as present } from '../../world/version.ts'
 import { type System, World } from '../../world/world.ts'
-import { withContent, withoutContent } from './event-content.ts'
+import type { Message } from '../../protocol/message.ts'
+import { ToolCall } from '../../../components/agent/tool-call.ts'
+import type { Json } from '../../world/json.ts'
 
 /** A journal this long, and this many times longer than the newest snapshot, is replaced by a new snapshot. */
 const minCompactionBytes = 1_000_000
@@ -159,4 +161,50 @@ export function openSnapshot({ snapshot }: StoredWorld): {
 
 function corrupt(problem: string): EntiaError {
   return new EntiaError('corrupt-snapshot', `stored snapshot line 1: ${problem}. Restore the store from a copy.`)
+}
+
+/** The field, by event type, whose content is in the agent's conversation as well. */
+const contentFields: Readonly<Record<string, string>> = { 'tool-answered': 'result', 'tool-called': 'arguments' }
+
+/** Events as stored: content that the world has already is left out, and found again by the id of the call. */
+export function withoutContent(events: readonly WorldEvent[]): readonly WorldEvent[] {
+  return events.some(({ type }) => Object.hasOwn(contentFields, type)) ? events.map(withoutContentOf) : events
+}
+
+export function withoutContentOf(event: WorldEvent): WorldEvent {
+  const field = Object.hasOwn(contentFields, event.type) ? contentFields[event.type] : undefined
+  if (field === undefined || !Object.hasOwn(event, field)) return event
+  const { [field]: _, ...brief } = event
+  return brief as WorldEvent
+}
+
+/** Stored events of a world's newest tick, with their content. */
+export function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
+  return events.map((event) => {
+    if (event.type === 'tool-called') return { ...event, arguments: argumentsOf(world, event) }
+    return event.type === 'tool-answered' ? { ...event, result: resultOf(world, event) } : event
+  })
+}
+
+function argumentsOf(world: World, { agent, callId, effect }: WorldEvent): Json {
+  const call = world.exists(effect as Entity) ? world.get(effect as Entity, ToolCall) : undefined
+  if (call?.callId === callId) return call?.arguments as Json
+  for (const message of newestFirst(world, agent as Entity)) {
+    if (message.role !== 'assistant') continue
+    for (const block of message.content) if (block.type === 'tool-call' && block.id === callId) return block.arguments
+  }
+  return {}
+}
+
+function resultOf(world: World, { agent, callId }: WorldEvent): Json {
+  for (const message of newestFirst(world, agent as Entity)) {
+    if (message.role === 'tool' && message.callId === callId) return message.content
+  }
+  return []
+}
+
+/** Newest first, since ids of calls may repeat in later turns. */
+function* newestFirst(world: World, agent: Entity): Generator<Message> {
+  const messages = (world.exists(agent) ? world.get(agent, Conversation) : undefined) ?? []
+  for (let index = messages.length - 1; index >= 0; index--) yield messages[index] as Message
 }

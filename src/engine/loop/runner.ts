@@ -36,7 +36,7 @@ import { beginJournal, type HeldWorld, openStored } from './stored-world.ts'
 import { lookOver, runId, startedInput, emitAgain } from './taking-up.ts'
 import { type TextSoFar, TextsSoFar } from './texts-so-far.ts'
 import { TickLoop } from './tick-loop.ts'
-import { checkedAddition, type ToolAddition } from './tool-changes.ts'
+import { checkedAddition, type ToolAddition } from './taking-up.ts'
 
 /** Drives one world on one host: tick → commit → start effects → sleep until the next input. */
 export class Runner {

@@ -1,15 +1,14 @@
 import {
+  type Shape,
+  type ShapesOf,
   callback,
   checkOptions,
   countFromZero,
   finite,
   flag,
   refuseMisfit,
-  type Shape,
-  type ShapesOf,
 } from '../../world/option-shapes.ts'
 import type { Clock } from './clock.ts'
-import { type Timer, TimerHeap } from './timer-heap.ts'
 
 export interface VirtualClockOptions {
   /** Unix time at the start. @default 0 */
@@ -112,8 +111,7 @@ export class VirtualClock implements Clock {
   advance(durationMs: number): void {
     refuseMisfit('VirtualClock.advance', 'durationMs', durationMs, duration)
     const endMs = this.#nowMs + durationMs
-    const isDue = (): boolean => this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= endMs
-    while (isDue()) this.#fire()
+    while (this.#timers.isDue(endMs)) this.#fire()
     this.#nowMs = endMs
   }
 
@@ -127,7 +125,7 @@ export class VirtualClock implements Clock {
       if (this.#timers.size === 0) return this.#whenQuiet?.()
       this.#isFiring = true
       this.#fire()
-      if (this.#isNow && this.#together()) this.#fireOthers()
+      if (this.#timers.isDue(this.#nowMs) && this.#together()) this.#fireOthers()
       else this.#goOn()
     })
   }
@@ -135,7 +133,7 @@ export class VirtualClock implements Clock {
   /** Fires the other timers of this instant, each once the work that one started without waiting is over. */
   #fireOthers(): void {
     const next = (): void => {
-      if (!this.#isNow || this.#working !== this.#ticking) return this.#goOn()
+      if (!this.#timers.isDue(this.#nowMs) || this.#working !== this.#ticking) return this.#goOn()
       this.#fire()
       afterMicrotasks(next)
     }
@@ -168,10 +166,6 @@ export class VirtualClock implements Clock {
     setImmediate(next)
   }
 
-  get #isNow(): boolean {
-    return this.#timers.size > 0 && (this.#timers.next as Timer).instantMs <= this.#nowMs
-  }
-
   #fire(): void {
     const timer = this.#timers.take()
     if (timer === undefined) return
@@ -185,4 +179,86 @@ const past = Promise.resolve()
 /** From a microtask, nextTick runs once no microtask is left. */
 function afterMicrotasks(call: () => void): void {
   void past.then(() => process.nextTick(call))
+}
+
+interface Timer {
+  readonly instantMs: number
+  readonly fire: () => void
+  /** Asked at that instant: skip it. */
+  readonly isOff: (() => boolean) | undefined
+  readonly sequence: number
+  /** Its index in the heap; -1 once it was removed. */
+  place: number
+}
+
+class TimerHeap {
+  readonly #heap: Timer[] = []
+  #sequence = 0
+
+  get size(): number {
+    return this.#heap.length
+  }
+
+  isDue(instantMs: number): boolean {
+    return this.#heap[0] !== undefined && this.#heap[0].instantMs <= instantMs
+  }
+
+  /** Returns a function that removes it; idempotent. */
+  add(instantMs: number, fire: () => void, isOff?: () => boolean): () => void {
+    const timer = { instantMs, fire, isOff, sequence: this.#sequence++, place: this.#heap.length }
+    this.#heap.push(timer)
+    this.#rise(timer)
+    return () => this.#remove(timer)
+  }
+
+  /** The earliest; of one instant, the one added first. */
+  take(): Timer | undefined {
+    const [first] = this.#heap
+    if (first !== undefined) this.#remove(first)
+    return first
+  }
+
+  #remove(timer: Timer): void {
+    const { place } = timer
+    if (place === -1) return
+    timer.place = -1
+    const last = this.#heap.pop() as Timer
+    if (last === timer) return
+    this.#put(last, place)
+    this.#rise(last)
+    this.#sink(last)
+  }
+
+  #rise(timer: Timer): void {
+    while (timer.place > 0) {
+      const above = this.#heap[(timer.place - 1) >> 1] as Timer
+      if (!isBefore(timer, above)) return
+      this.#swap(timer, above)
+    }
+  }
+
+  #sink(timer: Timer): void {
+    for (;;) {
+      const left = this.#heap[2 * timer.place + 1]
+      const right = this.#heap[2 * timer.place + 2]
+      const below = left !== undefined && right !== undefined && isBefore(right, left) ? right : left
+      if (below === undefined || !isBefore(below, timer)) return
+      this.#swap(timer, below)
+    }
+  }
+
+  #swap(one: Timer, other: Timer): void {
+    const { place } = one
+    this.#put(one, other.place)
+    this.#put(other, place)
+  }
+
+  #put(timer: Timer, place: number): void {
+    this.#heap[place] = timer
+    timer.place = place
+  }
+}
+
+function isBefore(one: Timer, other: Timer): boolean {
+  return one.instantMs < other.instantMs || (one.instantMs === other.instantMs && one.sequence < other.sequence)
 }
