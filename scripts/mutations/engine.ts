@@ -127,7 +127,7 @@ export const engineMutations: readonly Mutation[] = [
     name: 'newest-is-admitted-first',
     bug: 'the session that came last is given the next slot',
     file: 'src/engine/effects/slots.ts',
-    before: 'const [id, run] = head.value',
-    after: 'const [id, run] = [...this.waiting].at(-1) as typeof head.value',
+    before: 'priority: isReturning ? 1 : 0',
+    after: 'priority: line.size + 1',
   },
 ]

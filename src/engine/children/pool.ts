@@ -53,16 +53,16 @@ export class SessionPool {
       )
     }
     return new Promise((answer) => {
-      const end = new AbortController()
-      const visit: Visit = { place, hasSlot: false, leave: () => end.abort('left') }
+      const visit: Visit = { place, hasSlot: false, leave: () => answer(false) }
       this.#visits.set(sessionId, visit)
       const begin = (leave: () => void): void => {
+        // It left while it waited.
+        if (this.#visits.get(sessionId) !== visit) return leave()
         visit.hasSlot = true
         visit.leave = leave
         answer(true)
       }
-      end.signal.addEventListener('abort', () => answer(false))
-      this.#slots.take(begin, { isReturning: place === 'return', signal: end.signal })
+      this.#slots.take(begin, place === 'return')
     })
   }
 

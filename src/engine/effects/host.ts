@@ -16,11 +16,8 @@ import type { EffectKind } from './effect-kind.ts'
 import type { HostSeams } from './host-seams.ts'
 import { modelEffect } from './model-effect.ts'
 import { ratesEffect } from './rates-effect.ts'
-import { Slots } from './slots.ts'
+import { type Begin, Slots } from './slots.ts'
 import { toolEffect } from './tool-effect.ts'
-
-/** Begins work in a slot. `free` gives the slot back; idempotent. */
-export type Begin = (free: () => void) => void
 
 /** What is not data, by name: models, tools, users who approve, the clock, and the slots that work waits for. */
 export class Host {

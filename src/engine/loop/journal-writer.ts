@@ -167,7 +167,7 @@ function corrupt(problem: string): EntiaError {
 const contentFields: Readonly<Record<string, string>> = { 'tool-answered': 'result', 'tool-called': 'arguments' }
 
 /** Events as stored: content that the world has already is left out, and found again by the id of the call. */
-export function withoutContent(events: readonly WorldEvent[]): readonly WorldEvent[] {
+function withoutContent(events: readonly WorldEvent[]): readonly WorldEvent[] {
   return events.some(({ type }) => Object.hasOwn(contentFields, type)) ? events.map(withoutContentOf) : events
 }
 
@@ -179,7 +179,7 @@ export function withoutContentOf(event: WorldEvent): WorldEvent {
 }
 
 /** Stored events of a world's newest tick, with their content. */
-export function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
+function withContent(world: World, events: readonly WorldEvent[]): readonly WorldEvent[] {
   return events.map((event) => {
     if (event.type === 'tool-called') return { ...event, arguments: argumentsOf(world, event) }
     return event.type === 'tool-answered' ? { ...event, result: resultOf(world, event) } : event

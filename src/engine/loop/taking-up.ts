@@ -179,7 +179,7 @@ interface Difference extends ToolAddition {
 }
 
 /** How a world's tools change with its Host. @param facts new facts; absent: none has changed. @throws `tool-changed` */
-export function toolChanges(
+function toolChanges(
   world: World,
   host: Host,
   facts: HostFactsData | undefined,
@@ -200,11 +200,11 @@ export function toolChanges(
 }
 
 /** Tools that an earlier Host of a world had and this one lacks. */
-export function goneTools(world: World, host: Host): ReadonlySet<string> {
+function goneTools(world: World, host: Host): ReadonlySet<string> {
   return new Set([...knownDeclarations(knownHost(world)).keys()].filter((name) => host.tool(name) === undefined))
 }
 
-export function callsOf(world: World, tools: ReadonlySet<string>): readonly Entity[] {
+function callsOf(world: World, tools: ReadonlySet<string>): readonly Entity[] {
   if (tools.size === 0) return []
   const { state } = world.core
   return state.entitiesWith(Pending).filter((call) => tools.has(world.get(call, ToolCall)?.name ?? ''))
