@@ -181,8 +181,8 @@ export const systemMutations: readonly Mutation[] = [
     name: 'slot-kept-while-waiting',
     bug: 'a session that waits for its own sessions keeps its slot',
     file: 'systems/sessions/slots.ts',
-    before: '        if (onlyWaits(world, agent)) release(world, agent)\n',
-    after: '        if (!onlyWaits(world, agent)) continue\n',
+    before: '        if (!onlyWaits(world, agent)) continue\n',
+    after: '        continue\n',
   },
   {
     name: 'subtask-spending-lost',

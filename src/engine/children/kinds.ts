@@ -2,7 +2,7 @@ import { SubtaskAccount } from '../../../components/sessions/subtask.ts'
 import type { World } from '../../world/world.ts'
 import { Answering } from '../../../components/sessions/session-call.ts'
 import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
-import type { OutcomeData } from '../../protocol/failure.ts'
+import type { Failure, OutcomeData } from '../../protocol/failure.ts'
 import { maxInlineBytes } from '../../rules/delegation/session-outcome.ts'
 import type { Json } from '../../world/json.ts'
 import { holderEffect, holderRemovalEffect, transcriptEffect } from '../effects/archive-effects.ts'
@@ -24,8 +24,8 @@ const kinds = {
   subtask: subtaskEffect, //                the run of a subtask
   record: recordEffect, //                  a text that is read back
   'queue-position': queuePositionEffect, // a session's place in the queue
-  slot: slotEffect, //                      a slot for a session that gave its own back
-  allowance: allowanceEffect, //            leave for a call of a subtask's model
+  slot: waitFor((lineage) => lineage?.slot?.enter('return')), // a slot for a session that gave its own back
+  allowance: waitFor((lineage) => lineage?.mayCall?.()), // permission for a subtask's model call, from the budget's owner
   holder: holderEffect, //                  the World of a holder is made durable
   'holder-removal': holderRemovalEffect, // … or removed
   transcript: transcriptEffect, //          lines are appended to transcripts
@@ -88,26 +88,17 @@ function queuePositionEffect(children: Children): EffectKind {
   }
 }
 
-/** A slot for the agent of a session's World, which gave its own back. */
-function slotEffect(_: Children, lineage: Lineage | undefined): EffectKind {
-  return {
+/** Waits for the parent's Runner. A failure is the value of the outcome. */
+function waitFor(
+  asked: (lineage: Lineage | undefined) => Promise<Failure | boolean | undefined> | undefined,
+): MakeKind {
+  return (_, lineage) => ({
     isWaiting: true,
     prepare: () => async (context) => {
-      await context.wait(lineage?.slot?.enter('return') ?? Promise.resolve(true))
-      return done(null)
+      const answer = await context.wait(asked(lineage) ?? Promise.resolve(undefined))
+      return done(typeof answer === 'object' ? answer : null)
     },
-  }
-}
-
-/** Permission for the next model call of a subtask, from the world whose budget it spends. */
-function allowanceEffect(_: Children, lineage: Lineage | undefined): EffectKind {
-  return {
-    isWaiting: true,
-    prepare: () => async (context) => {
-      const failure = await context.wait(lineage?.mayCall?.() ?? Promise.resolve(undefined))
-      return done(failure ?? null)
-    },
-  }
+  })
 }
 
 function done(value: Json): OutcomeData {

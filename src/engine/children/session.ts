@@ -135,10 +135,14 @@ function failed(message: string): OutcomeData {
 
 /** Asks a session that has succeeded a further question: one more turn of its World, without a slot. */
 export function queryEffect(children: Children): EffectKind {
+  return supervised(children, (query) => queryPolicy(children, query))
+}
+
+function supervised(children: Children, policyOf: (effect: Entity) => ChildPolicy): EffectKind {
   return {
     isWaiting: true,
-    prepare: (_, query) => {
-      const policy = queryPolicy(children, query)
+    prepare: (_, effect) => {
+      const policy = policyOf(effect)
       return (context) => supervise(children, policy, context)
     },
   }
@@ -188,16 +192,11 @@ function newHolders({ agent, world }: ChildRun): Pick<Extract<QueryOutcome, { ok
 
 /** Drives the World of an ended session until its turns that are being archived have reached their holders. */
 export function settlingEffect(children: Children): EffectKind {
-  return {
-    isWaiting: true,
-    prepare(world, effect) {
-      const { sessionId } = children.record(world.read(effect, Settling).session)
-      return (context) => supervise(children, settlingPolicy(children, sessionId), context)
-    },
-  }
+  return supervised(children, (effect) => settlingPolicy(children, effect))
 }
 
-function settlingPolicy(children: Children, sessionId: string): ChildPolicy {
+function settlingPolicy(children: Children, effect: Entity): ChildPolicy {
+  const { sessionId } = children.record(children.world.read(effect, Settling).session)
   return {
     worldId: sessionId,
     isKept: true,

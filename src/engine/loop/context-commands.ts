@@ -25,7 +25,7 @@ export type ContextCommandResult =
   | { readonly handled: true; readonly text: string }
 
 interface KnownCommand extends ContextCommand {
-  readonly isThere: (world: World, agent: Entity) => boolean
+  readonly isThere?: (world: World, agent: Entity) => boolean
   readonly run: (runner: Runner, agent: Entity, argument: string) => Promise<string>
 }
 
@@ -51,7 +51,6 @@ const commands: readonly KnownCommand[] = [
     aliases: ['/boundaries'],
     argument: '',
     help: 'Shows what keeps the context small, and how full it is.',
-    isThere: () => true,
     // In a tick: between ticks the world's time is not current.
     run: (runner, agent) => runner.change((world) => contextReport(contextStats(world, agent), world.nowMs)),
   },
@@ -60,7 +59,6 @@ const commands: readonly KnownCommand[] = [
     aliases: [],
     argument: '',
     help: 'Shows steps, calls, tokens and cost.',
-    isThere: () => true,
     run: (runner, agent) =>
       runner.change((world) => {
         return statsReport(contextStats(world, agent), world.get(agent, Turn) ?? world.get(agent, LastTurn))
@@ -71,7 +69,6 @@ const commands: readonly KnownCommand[] = [
     aliases: [],
     argument: '[usd]',
     help: 'Goes on after a cost ceiling was reached, and raises that of the session.',
-    isThere: () => true,
     run: resumeAfterCeiling,
   },
   {
@@ -79,14 +76,13 @@ const commands: readonly KnownCommand[] = [
     aliases: [],
     argument: '',
     help: 'Goes on after the watchdog has stopped the agent.',
-    isThere: () => true,
     run: resumeAfterWatchdog,
   },
 ]
 
 export function contextCommands(world: World, agent: Entity): readonly ContextCommand[] {
   return commands
-    .filter(({ isThere }) => isThere(world, agent))
+    .filter(({ isThere }) => isThere?.(world, agent) !== false)
     .map(({ name, aliases, argument, help }) => ({ name, aliases, argument, help }))
 }
 
@@ -97,7 +93,7 @@ export function contextCommands(world: World, agent: Entity): readonly ContextCo
 export async function contextCommand(runner: Runner, agent: Entity, line: string): Promise<ContextCommandResult> {
   const [, name = '', argument = ''] = /^(\/[a-z-]+)(?:\s+([^]*))?$/.exec(line.trim()) ?? []
   const command = commands.find((known) => known.name === name || known.aliases.includes(name))
-  if (command === undefined || !command.isThere(runner.world, agent)) return { handled: false }
+  if (command === undefined || command.isThere?.(runner.world, agent) === false) return { handled: false }
   return { handled: true, text: await command.run(runner, agent, argument) }
 }
 
