@@ -20,7 +20,10 @@ export const ceilingsKept: Law = {
   watch() {
     /** Agents stopped by the end of the last tick, by world. */
     const stopped = new Map<string, Set<Entity>>()
-    const inexact = new Inexact()
+    /** Agents whose ledgers hold what no other count has: side calls, and calls that a cancel cut short. */
+    const inexact = new Set<Entity>()
+    /** A crash may cut short calls of any agent. */
+    let hasCrashed = false
     return {
       began({ label, world }) {
         stopped.set(label, new Set(world.entitiesWith(CostCeiling)))
@@ -28,16 +31,20 @@ export const ceilingsKept: Law = {
       ticked(tick) {
         const before = stopped.get(tick.label)
         if (before === undefined) return undefined
-        inexact.look(tick)
+        for (const [, { agent }] of tick.changes.of(SideCall).set) inexact.add(agent)
+        for (const input of tick.step.inputs) if (input.kind === 'cancel') inexact.add(input['agent'] as Entity)
         let finding: Finding
         if (before.size > 0) finding = beginning(tick, before)
-        if (tick.changes.of(Ledger).set.length > 0) finding ??= booked(tick, inexact)
+        if (tick.changes.of(Ledger).set.length > 0)
+          finding ??= booked(tick, (agent) => hasCrashed || inexact.has(agent))
         const latches = tick.changes.of(CostCeiling)
         for (const [agent] of latches.set) before.add(agent)
         for (const agent of latches.removed) before.delete(agent)
         return finding
       },
-      crashed: () => inexact.crash(),
+      crashed() {
+        hasCrashed = true
+      },
     }
   },
 }
@@ -65,7 +72,7 @@ function payerOf(world: World, effect: Entity): Entity | undefined {
   return world.get(effect, SideCall)?.agent ?? world.get(effect, SessionQuery)?.agent
 }
 
-function booked(tick: WatchedTick, inexact: Inexact): Finding {
+function booked(tick: WatchedTick, isInexact: (agent: Entity) => boolean): Finding {
   const { world } = tick
   for (const [agent, ledger] of tick.changes.of(Ledger).set) {
     const ceilings = world.get(agent, Ceilings)
@@ -74,7 +81,7 @@ function booked(tick: WatchedTick, inexact: Inexact): Finding {
     if (reached !== undefined && !world.has(agent, CostCeiling))
       return `agent ${agent} goes on, and has spent ${reached}`
     const known = (world.get(agent, Usage)?.costNanoUsd ?? 0) + (world.get(agent, Delegated)?.spentCostNanoUsd ?? 0)
-    const isExact = !inexact.has(agent) && isWhole(world, agent, ledger)
+    const isExact = !isInexact(agent) && isWhole(world, agent, ledger)
     if (ledger.sessionNanoUsd >= known && (!isExact || ledger.sessionNanoUsd === known)) continue
     return `the ledger of agent ${agent} has ${ledger.sessionNanoUsd}, and its calls, sessions and questions have cost ${known}`
   }
@@ -99,23 +106,4 @@ function isReached(spentNanoUsd: number, maxUsd: number | undefined): boolean {
 function isWhole(world: World, agent: Entity, { models }: LedgerData): boolean {
   if (world.has(agent, SubtaskCount) || world.isReferred(ReportedUsage, agent)) return false
   return Object.values(models).every(({ estimated }) => estimated === undefined)
-}
-
-/** Agents whose ledgers hold what no other count has: side calls, and calls cut short by a crash or a cancel. */
-class Inexact {
-  readonly #agents = new Set<Entity>()
-  #isAll = false
-
-  has(agent: Entity): boolean {
-    return this.#isAll || this.#agents.has(agent)
-  }
-
-  look(tick: WatchedTick): void {
-    for (const [, { agent }] of tick.changes.of(SideCall).set) this.#agents.add(agent)
-    for (const input of tick.step.inputs) if (input.kind === 'cancel') this.#agents.add(input['agent'] as Entity)
-  }
-
-  crash(): void {
-    this.#isAll = true
-  }
 }
