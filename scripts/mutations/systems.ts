@@ -166,7 +166,7 @@ export const systemMutations: readonly Mutation[] = [
   {
     name: 'step-waits-for-no-summary',
     bug: 'an agent goes on while a summary of it is being written',
-    file: 'systems/kit/ready.ts',
+    file: 'systems/kit.ts',
     before: 'RatesAwaited, Summarizing, WatchdogLatch]',
     after: 'RatesAwaited, WatchdogLatch]',
   },
