@@ -4,8 +4,12 @@ import { didYouMean } from '../../world/near-names.ts'
 import { listFilesTool, type Reach, readFileTool } from '../../tools/file-tools.ts'
 import type { Tool } from '../../tools/port.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
+import { shellTool } from './bash.ts'
 import { childEnvironment } from './child-environment.ts'
 import { FileTimes } from './file-times.ts'
+import { gitDiffTool } from './git-diff.ts'
+import { gitLogTool } from './git-log.ts'
+import { gitStatusTool } from './git-status.ts'
 import { grepFilesTool } from './grep-files.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
 import type { Keep, ToolSettings } from './settings.ts'
@@ -48,8 +52,8 @@ const categories: Readonly<Record<string, readonly ((settings: ToolSettings, rea
     (_, reach) => listFilesTool(reach, { category: 'file', operation: 'read', paths: ['path'] }),
     grepFilesTool,
   ],
-  code: [],
-  git: [],
+  code: [shellTool],
+  git: [gitStatusTool, gitDiffTool, gitLogTool],
   js: [],
   data: [],
   web: [],

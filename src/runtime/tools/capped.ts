@@ -14,6 +14,6 @@ export async function capped(text: string, keep: Keep, context: ToolContext): Pr
 }
 
 /** How many characters are missing, and the handle that has all of them. */
-function leftOutNote(count: number, handle: string | undefined): string {
+export function leftOutNote(count: number, handle: string | undefined): string {
   return `${count} characters left out${handle === undefined ? '' : `; all of it: ${handle}`}`
 }

@@ -10,7 +10,7 @@ export interface EncodedText {
 
 const mark = '\ufeff'
 
-/** UTF-8, or UTF-16 with a byte order mark; `undefined` for anything else, so that no byte is lost when it is written. */
+/** UTF-8, or UTF-16 with a byte order mark; `undefined` for anything else, so that writing it loses no byte. */
 export function decodeText(bytes: Buffer): EncodedText | undefined {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8'

@@ -19,7 +19,7 @@ export class Refusal extends Error {
 /** The result of a file tool's work on a path, where what it or the file system refuses is an error output. */
 export async function refusable(
   path: string,
-  work: () => Promise<string>,
+  work: () => Promise<string | ToolOutput>,
   verb: 'read' | 'written' = 'read',
 ): Promise<string | ToolOutput> {
   try {

@@ -1,0 +1,62 @@
+import { stripVTControlCharacters, TextDecoder } from 'node:util'
+import { cutStart, cutText } from '../../rules/text/cut-text.ts'
+import { cleanText } from '../../tools/files/clean-text.ts'
+import type { ToolContext } from '../../tools/port.ts'
+import { leftOutNote } from './capped.ts'
+import type { Keep } from './settings.ts'
+
+const headChars = 5_000
+const tailChars = 25_000
+
+/** How much of an output goes to a handle, in characters. */
+const maxKeptChars = 10_000_000
+
+/** A program that prints more is stopped. */
+export const maxOutputChars = 200_000_000
+
+/** Longest terminal code that is waited for, in characters. */
+const maxCodeChars = 1_000
+
+/** What a command prints, without terminal codes: its beginning and its end, however long it is. */
+export class ShellOutput {
+  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  readonly #whole: string[] = []
+  #keptChars = 0
+  #tail = ''
+  /** A terminal code that has only begun. */
+  #begun = ''
+  lengthChars = 0
+
+  push(bytes: Uint8Array, stream: 'stdout' | 'stderr'): void {
+    const text = this.#begun + this.#decoders[stream].decode(bytes, { stream: true })
+    const at = text.lastIndexOf('\u001b')
+    const isCut =
+      at !== -1 && text.length - at < maxCodeChars && stripVTControlCharacters(text.slice(at))[0] === '\u001b'
+    this.#begun = isCut ? text.slice(at) : ''
+    this.#add(cleanText(isCut ? text.slice(0, at) : text))
+  }
+
+  #add(text: string): void {
+    this.lengthChars += text.length
+    this.#tail = cutStart(this.#tail + text, tailChars)
+    if (this.#keptChars >= maxKeptChars) return
+    const kept = cutText(text, maxKeptChars - this.#keptChars)
+    this.#whole.push(kept)
+    this.#keptChars += kept.length === text.length ? kept.length : maxKeptChars
+  }
+
+  /** All of it, or its beginning and its end with a note between them. */
+  async text(keep: Keep, context: ToolContext): Promise<string> {
+    this.#add(cleanText(this.#begun + this.#decoders.stdout.decode() + this.#decoders.stderr.decode()))
+    const whole = this.#whole.join('')
+    if (this.lengthChars <= headChars + tailChars) return whole.replace(/\n$/, '')
+    const head = cutText(whole, headChars)
+    const handle = await keep(whole, context)
+    const left = this.lengthChars - head.length - this.#tail.length
+    const note =
+      handle === undefined || whole.length === this.lengthChars
+        ? leftOutNote(left, handle)
+        : `${leftOutNote(left, undefined)}; the first ${whole.length} characters: ${handle}`
+    return `${head}\n[${note}]\n${this.#tail}`
+  }
+}
