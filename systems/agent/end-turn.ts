@@ -55,7 +55,11 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
   const { fromSeq, steps, toolCalls, startedAtMs, truncated, usedBefore } =
     world.get(agent, Turn) ?? notBegun(world, agent)
   world.remove(agent, Turn)
-  goOnIfReset(world, agent)
+  if (world.get(agent, CostCeiling)?.isReset === true) {
+    // The ceiling was reset before the turn had ended: the agent goes on, unless work in flight reached another one.
+    world.remove(agent, CostCeiling)
+    tripIfReached(world, agent)
+  }
   if (fromSeq !== undefined && isWorthJudging(world, agent, { fromSeq, stop })) {
     const toSeq = seqAt(world, agent, world.read(agent, Conversation).length - 1)
     world.spawn(EndedTurn({ agent, fromSeq, stop, toSeq }))
@@ -76,13 +80,6 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     }),
   )
   emit(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
-}
-
-/** Resumes an agent whose ceiling was reset before its turn had ended, unless work in flight reached another one. */
-function goOnIfReset(world: World, agent: Entity): void {
-  if (world.get(agent, CostCeiling)?.isReset !== true) return
-  world.remove(agent, CostCeiling)
-  tripIfReached(world, agent)
 }
 
 /** Does the end of a turn cancel the agent's sessions? In a session, any end but `done` does. */

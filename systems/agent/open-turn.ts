@@ -19,7 +19,9 @@ import { emit } from '../kit.ts'
  * @returns the steps counted so far
  */
 export function openTurn(world: World, agent: Entity, newSteps: number): number {
-  const steps = stepsBefore(world, agent) + newSteps
+  // A session's steps are counted over all its turns.
+  const stepsBefore = world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
+  const steps = stepsBefore + newSteps
   const opening = openingOf(world, agent)
   const usage = world.get(agent, Usage)
   const used = usage === undefined ? {} : { usedBefore: usage }
@@ -28,11 +30,6 @@ export function openTurn(world: World, agent: Entity, newSteps: number): number 
   if ((world.get(agent, Ledger)?.turnNanoUsd ?? 0) > 0) world.patch(agent, Ledger, { turnNanoUsd: 0 })
   emit(world, 'turn-started', { agent })
   return steps
-}
-
-/** A session's steps are counted over all its turns. */
-function stepsBefore(world: World, agent: Entity): number {
-  return world.has(agent, Ancestry) ? (world.get(agent, LastTurn)?.steps ?? 0) : 0
 }
 
 /** The first unanswered message, for agents whose turns may be compacted or archived. */

@@ -83,12 +83,16 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   if (problem !== undefined) return { kind: 'internal', message: `The provider's reply is malformed: ${problem}` }
   emit(world, 'model-replied', { agent, effect: call, stop, usage })
   checkCache(world, agent, usage)
-  noteOwnTokens(world, own)
+  const promptTokens = promptTokensOf(usage)
+  // After a rewrite the request cannot be counted any more.
+  if (promptTokens !== undefined && isOutdated !== true) {
+    noteOwnCall(world, agent, { messages: place, model: own.model, promptTokens })
+  }
   world.despawn(call)
-  noteSilence(world, agent, isSilent)
+  countInARow(world, agent, 'emptyReplies', isSilent)
   const calls = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
   const isCut = stop === 'max-tokens' && calls.some(({ malformed }) => malformed !== undefined)
-  noteCut(world, agent, isCut)
+  countInARow(world, agent, 'cutReplies', isCut)
   if (calls.length === 0) {
     const truncated = stop === 'max-tokens' ? true : undefined
     if (world.read(agent, Turn).truncated !== truncated) world.patch(agent, Turn, { truncated })
@@ -105,11 +109,11 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
   return undefined
 }
 
-/** Counts replies in a row that the token limit cut inside a call. */
-function noteCut(world: World, agent: Entity, isCut: boolean): void {
-  const { cutReplies } = world.read(agent, Turn)
-  if (isCut) world.patch(agent, Turn, { cutReplies: (cutReplies ?? 0) + 1 })
-  else if (cutReplies !== undefined) world.patch(agent, Turn, { cutReplies: undefined })
+/** Counts replies in a row that are empty, or that the token limit cut inside a call. */
+function countInARow(world: World, agent: Entity, name: 'cutReplies' | 'emptyReplies', isAnother: boolean): void {
+  const count = world.read(agent, Turn)[name]
+  if (isAnother) world.patch(agent, Turn, { [name]: (count ?? 0) + 1 })
+  else if (count !== undefined) world.patch(agent, Turn, { [name]: undefined })
 }
 
 /** The model was told that its call was cut, and wrote as much again: it would until its last step. */
@@ -132,13 +136,6 @@ function isEmpty({ content }: AssistantMessage): boolean {
   })
 }
 
-/** Counts empty replies in a row, for `turnEnd`. */
-function noteSilence(world: World, agent: Entity, isSilent: boolean): void {
-  const { emptyReplies } = world.read(agent, Turn)
-  if (isSilent) world.patch(agent, Turn, { emptyReplies: (emptyReplies ?? 0) + 1 })
-  else if (emptyReplies !== undefined) world.patch(agent, Turn, { emptyReplies: undefined })
-}
-
 /** Emits if the provider lost its cache: it read less than it had, although the request began as before. */
 function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: TokenUsage): void {
   const prefix = world.get(agent, Prefix)
@@ -148,12 +145,10 @@ function checkCache(world: World, agent: Entity, { cacheRead, cacheWrite = 0 }: 
   if (cacheRead + cacheWrite !== cached) world.patch(agent, Prefix, { cached: cacheRead + cacheWrite })
 }
 
-const nothingUsed: CallUsage = { calls: 0 }
-
 function count(world: World, agent: Entity, { usage, costNanoUsd }: PricedReply): void {
   const { cacheRead, cacheWrite, cacheWrite1h, input, output } = usage
   const used = { cacheRead, cacheWrite, cacheWrite1h, calls: 1, costNanoUsd, input, output }
-  adopt(world, agent, Usage, withAdded(world.get(agent, Usage) ?? nothingUsed, used), 1)
+  adopt(world, agent, Usage, withAdded(world.get(agent, Usage) ?? { calls: 0 }, used), 1)
 }
 
 /** Records how full the model's window was. Where own calls are kept, the newest of them has the tokens. */
@@ -171,12 +166,4 @@ function noteLastCall(world: World, { agent, isOutdated, model, priced }: OwnCal
     ...(isBehind ? { isBehind } : { promptTokens }),
     model,
   })
-}
-
-/** Records the provider's token count of the request. */
-function noteOwnTokens(world: World, { agent, isOutdated, messages, model, priced }: OwnCall): void {
-  const promptTokens = promptTokensOf(priced.usage)
-  // After a rewrite the request cannot be counted any more.
-  if (promptTokens === undefined || isOutdated === true) return
-  noteOwnCall(world, agent, { messages, model, promptTokens })
 }

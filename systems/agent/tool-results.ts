@@ -77,8 +77,15 @@ function insert(world: World, agent: Entity, call: Entity, result: CallResult): 
 
 /** A settled call's result. A failure says so if the work may have been done. */
 export function resultOf(world: World, call: Entity, outcome: OutcomeData): CallResult {
-  const result = outcomeText(outcome)
-  return result.isError ? withDoubt(result, doubtOf(world, call, outcome)) : result
+  if (outcome.ok) {
+    const { content, isError } = (outcome.value ?? {}) as ToolOutput
+    return isError === true
+      ? withDoubt({ content, isError }, doubtOf(world, call, outcome))
+      : { content, isError: false }
+  }
+  const { kind, message } = outcome.failure
+  const head = kind === 'tool-denied' ? '' : kind === 'interrupted' ? '[interrupted] ' : 'Error: '
+  return withDoubt({ text: head + message, isError: true }, doubtOf(world, call, outcome))
 }
 
 function withDoubt(result: CallResult, doubt: string | undefined): CallResult {
@@ -100,16 +107,6 @@ const ranBefore =
   '[The process ended while an earlier run of this call was under way: it may have happened, or not, or in part.]'
 
 const ranTooLong = '[It was under way until then: it may have happened, or not, or in part.]'
-
-function outcomeText(outcome: OutcomeData): CallResult {
-  if (!outcome.ok) return { text: failureText(outcome.failure), isError: true }
-  const { content, isError } = (outcome.value ?? {}) as ToolOutput
-  return { content, isError: isError === true }
-}
-
-function failureText({ kind, message }: { readonly kind: string; readonly message: string }): string {
-  return kind === 'tool-denied' ? message : kind === 'interrupted' ? `[interrupted] ${message}` : `Error: ${message}`
-}
 
 /** Messages that arrived during the calls stand behind the results. */
 function placeOfResults(world: World, agent: Entity): number {

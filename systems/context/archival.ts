@@ -12,8 +12,8 @@ import { CostCeiling } from '../../components/money/ceilings.ts'
 import { Llm } from '../../components/agent/llm.ts'
 import type { Message } from '../../src/protocol/message.ts'
 import { TokenFactors } from '../../components/money/token-factors.ts'
-import { archivalDecision } from '../../src/rules/context/archival-decision.ts'
-import { isAtLeast, maxTokensOf, mostTokensOf } from '../../src/rules/tokens/estimate-tokens.ts'
+import { archivalDecision, callsIn } from '../../src/rules/context/archival-decision.ts'
+import { isAtLeast, mostTokensOf } from '../../src/rules/tokens/estimate-tokens.ts'
 import { holderTask } from '../../src/rules/context/archival-summary.ts'
 import { countUpTo } from '../../src/rules/projection/places.ts'
 import { factorOf, greatestFactor } from '../../src/rules/tokens/request-tokens.ts'
@@ -34,23 +34,17 @@ export const archival = {
   wakes: [EndedTurn, HolderDraft],
   run(world: World): void {
     for (const ended of world.query(EndedTurn)) {
-      if (world.has(world.read(ended, EndedTurn).agent, Seed)) keepQuestion(world, ended)
+      const { agent, toSeq } = world.read(ended, EndedTurn)
+      // A holder's transcript has the questions it is asked, with its answers, behind the turn it holds.
+      if (world.has(agent, Seed)) wantLines(world, agent, toSeq)
       judgeTurn(world, ended)
       world.despawn(ended)
     }
-    for (const draft of world.query(HolderDraft, not(DraftOf), not(Effect))) removeDraft(world, draft)
+    for (const draft of world.query(HolderDraft, not(DraftOf), not(Effect))) {
+      world.patch(draft, HolderDraft, { tries: 1 })
+      beginEffect(world, draft, { kind: 'holder-removal', restart: 'keyed' })
+    }
   },
-}
-
-function removeDraft(world: World, draft: Entity): void {
-  world.patch(draft, HolderDraft, { tries: 1 })
-  beginEffect(world, draft, { kind: 'holder-removal', restart: 'keyed' })
-}
-
-/** A holder's transcript has the questions it is asked, with its answers, behind the turn it holds. */
-function keepQuestion(world: World, ended: Entity): void {
-  const { agent, toSeq } = world.read(ended, EndedTurn)
-  wantLines(world, agent, toSeq)
 }
 
 /** Skip reasons that are not emitted. */
@@ -78,10 +72,7 @@ function judgeTurn(world: World, ended: Entity): void {
 
 /** Have the messages at least so many tokens? Mostly their size says no, and nothing is counted. */
 function isHeavy(world: World, agent: Entity, messages: readonly Message[], tokens: number): boolean {
-  let most = 0
-  for (const message of messages) most += mostTokensOf(message)
-  if (most * greatestFactor < tokens) return false
-  if (maxTokensOf(messages) * greatestFactor < tokens) return false
+  if (mostTokensIn(messages) * greatestFactor < tokens) return false
   countCalls(world, agent)
   const { model } = world.read(agent, Llm)
   return isAtLeast(messages, { factor: factorOf(model, world.get(agent, TokenFactors)?.models[model]), tokens })
@@ -129,23 +120,15 @@ function mayChange(world: World, agent: Entity): boolean {
   return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
 }
 
-function callsIn({ content }: Message): number {
-  let calls = 0
-  for (let index = 0; index < content.length; index++) if (content[index]?.type === 'tool-call') calls++
-  return calls
+/** Depends on the messages alone, not on which were counted before: what is written must be the same in a replay. */
+function mostTokensIn(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + mostTokensOf(message), 0)
 }
 
 function mayBeHeavy(world: World, agent: Entity, { trigger }: ArchivalData, fromSeq: number): boolean {
   const { tokenThreshold, toolCallThreshold } = trigger
-  const messages = world.get(agent, Conversation) ?? []
-  let calls = 0
-  let tokens = 0
-  for (let index = Math.max(0, countUpTo(world, agent, fromSeq) - 1); index < messages.length; index++) {
-    const message = messages[index]
-    if (message === undefined) continue
-    tokens += mostTokensOf(message)
-    if (message.role === 'assistant') calls += callsIn(message)
-  }
-  if (toolCallThreshold !== null && calls >= toolCallThreshold) return true
-  return tokenThreshold !== null && tokens * greatestFactor >= tokenThreshold
+  const from = Math.max(0, countUpTo(world, agent, fromSeq) - 1)
+  const messages = (world.get(agent, Conversation) ?? []).slice(from)
+  if (toolCallThreshold !== null && callsIn(messages) >= toolCallThreshold) return true
+  return tokenThreshold !== null && mostTokensIn(messages) * greatestFactor >= tokenThreshold
 }

@@ -112,7 +112,8 @@ function compactIfDue(world: World, agent: Entity, compactor: Compactor, policy:
     return
   }
   if (world.has(agent, CompactionPending)) {
-    const isDue = isAutomatic(world, agent) && !isWaiting(world, agent) && !losesCache(world, agent)
+    const isAutomatic = world.get(agent, Context)?.compaction.enabled === true && world.has(agent, LastCall)
+    const isDue = isAutomatic && !isWaiting(world, agent) && !losesCache(world, agent)
     // If not now, it is weighed again after the turn.
     if (!isDue || start() === 'empty') world.remove(agent, CompactionPending)
     return
@@ -128,11 +129,6 @@ function isDueAt(world: World, agent: Entity, compactor: Compactor, moment: Comp
   // Defined only if there was an own call since the last rewrite: older numbers say nothing.
   const view = compactionView(world, agent, moment, context)
   return view?.fullness !== undefined && compactor.should(view)
-}
-
-/** Like `isDueAt`, whatever the fullness. */
-function isAutomatic(world: World, agent: Entity): boolean {
-  return world.get(agent, Context)?.compaction.enabled === true && world.has(agent, LastCall)
 }
 
 function losesCache(world: World, agent: Entity): boolean {
@@ -221,7 +217,8 @@ interface Overflow {
  * @param call the step's failed model call
  */
 export function takeOverflow(world: World, agent: Entity, call: Entity, { contextWindow, failure }: Overflow): void {
-  const isWindowKnown = (contextWindow ?? lastWindow(world, agent)) !== undefined
+  const lastWindow = world.get(agent, LastCall)?.contextWindow ?? world.get(agent, Rewrite)?.contextWindow
+  const isWindowKnown = (contextWindow ?? lastWindow) !== undefined
   const isTriedAgain = world.has(agent, Overflowed)
   if (isTriedAgain || !isWindowKnown || world.get(agent, Context)?.compaction.enabled !== true) {
     return endOverflowed(world, agent, failure)
@@ -245,9 +242,4 @@ function endOverflowed(world: World, agent: Entity, failure: Failure): void {
   const message = `${what} /compact takes a summary in place of what was said so far.`
   emit(world, 'turn-error', { agent, kind: 'context-overflow', retryable: false, message, failure })
   endTurn(world, agent, { stop: 'failed', failure })
-}
-
-/** Of the newest own call, even if the projection was rewritten since. */
-function lastWindow(world: World, agent: Entity): number | undefined {
-  return world.get(agent, LastCall)?.contextWindow ?? world.get(agent, Rewrite)?.contextWindow
 }

@@ -92,10 +92,8 @@ function isInstalled({ name, world: isWorldTool }: ToolDeclaration): boolean {
 }
 
 function isSame(before: readonly ToolDeclaration[], after: readonly ToolDeclaration[]): boolean {
-  return before.length === after.length && before.every((tool, index) => sameText(tool, after[index]))
-}
-
-/** Declarations are frozen, and mostly the same object. */
-function sameText(tool: ToolDeclaration, other: ToolDeclaration | undefined): boolean {
-  return tool === other || JSON.stringify(tool) === JSON.stringify(other)
+  // Declarations are frozen, and mostly the same object.
+  const isSameTool = (tool: ToolDeclaration, index: number): boolean =>
+    tool === after[index] || JSON.stringify(tool) === JSON.stringify(after[index])
+  return before.length === after.length && before.every(isSameTool)
 }

@@ -69,7 +69,11 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
   const isClear = left > 0 && ceilings.onUnpriced !== 'refuse' && !world.has(agent, CostCeiling)
   const failure = isClear ? undefined : callProblem(world, agent, model)
   if (failure !== undefined) {
-    if (failure.kind === 'cost-unknown') endUnpriced(world, agent, failure)
+    if (failure.kind !== 'cost-unknown') return 'held'
+    const { message } = failure
+    emit(world, 'turn-error', { agent, kind: 'cost_unknown', retryable: false, message, failure })
+    if (!world.has(agent, Turn)) openTurn(world, agent, 0)
+    endTurn(world, agent, { stop: 'failed', failure })
     return 'held'
   }
   const rates = awaitRates(world, agent, model)
@@ -81,11 +85,4 @@ export function stepStanding(world: World, agent: Entity, messages: number): Ste
   if (!isOpen && world.has(agent, Boundary)) return 'near'
   const leftOfTurn = isOpen ? left : leastLeft(ceilings, { ...spent, turnNanoUsd: 0 })
   return most + mostReservedNanoUsd(world, agent) <= leftOfTurn ? 'far' : 'near'
-}
-
-function endUnpriced(world: World, agent: Entity, failure: Failure): void {
-  const { message } = failure
-  emit(world, 'turn-error', { agent, kind: 'cost_unknown', retryable: false, message, failure })
-  if (!world.has(agent, Turn)) openTurn(world, agent, 0)
-  endTurn(world, agent, { stop: 'failed', failure })
 }

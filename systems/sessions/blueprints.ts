@@ -165,17 +165,11 @@ function existing(world: World, agent: Entity, hash: string): Entity | undefined
   return world.referrers(BlueprintOf, agent).find((blueprint) => world.read(blueprint, Blueprint).hash === hash)
 }
 
-export interface ForkPlan {
-  readonly blueprint: Entity
-  /** Hash of the request shared with the parent; `null` if the parent has made none. */
-  readonly prefixHash: string | null
-}
-
 /**
  * What a fork of an agent starts with, captured now.
  * @param callId of the requesting tool call; absent: a program forks
  */
-export function planFork(world: World, agent: Entity, callId: string | undefined): ForkPlan {
+export function planFork(world: World, agent: Entity, callId: string | undefined) {
   const messages = world.get(agent, Conversation) ?? []
   const { shared, behind } = forkHistory(messages, callId)
   // Without an earlier request no cache has the prefix.

@@ -102,11 +102,9 @@ function emitCompleted(world: World, session: Entity, facts: DelegationFacts, { 
   })
 }
 
-const cancelledError = 'Session was cancelled'
-
 /** Ends an active session at once; the Runner stops its world. */
 export function cancelSession(world: World, session: Entity): void {
-  endSession(world, session, { status: 'cancelled', fields: { error: cancelledError } })
+  endSession(world, session, { status: 'cancelled', fields: { error: 'Session was cancelled' } })
 }
 
 /** Ends an agent's active sessions. One whose outcome has already arrived is left to it. */

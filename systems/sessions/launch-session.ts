@@ -202,14 +202,12 @@ function own(subagents: Readonly<Record<string, SubagentConfig>>, name: string):
   return Object.hasOwn(subagents, name) ? subagents[name] : undefined
 }
 
-export interface Resumed {
-  readonly session: Entity
-  /** It continues where the old one was, instead of starting over. */
-  readonly isContinued: boolean
-}
-
 /** Launches a session that resumes a failed, timed-out or cancelled one, whose record stays unchanged. */
-export function resumeSession(world: World, old: Entity, correlationId?: string): Resumed | Refusal {
+export function resumeSession(
+  world: World,
+  old: Entity,
+  correlationId?: string,
+): { readonly session: Entity; readonly isContinued: boolean } | Refusal {
   const {
     category,
     denied,

@@ -83,7 +83,11 @@ export function startNextQuery(world: World, session: Entity): void {
   const { agent } = world.read(first, SessionQuery)
   const latched = latchOf(world, agent)
   if (latched?.failure === undefined || latched.kind !== 'cost_ceiling') {
-    if (world.has(agent, Archival)) interruptSettling(world, session)
+    if (world.has(agent, Archival)) {
+      // A queried session goes on archiving meanwhile, and may have more to archive afterwards.
+      for (const effect of world.referrers(Settling, session)) world.despawn(effect)
+      world.add(session, Unsettled)
+    }
     world.patch(first, SessionQuery, { grant: grantData(questionGrant(leftToDelegate(world, agent))) })
     return world.add(first, Pending)
   }
@@ -100,12 +104,6 @@ export function settleSession(world: World, session: Entity, isKnown = world.has
   world.add(session, Unsettled)
   const effect = world.spawn(Settling({ session, tries: 1 }))
   beginEffect(world, effect, { kind: 'settling', restart: 'pure' })
-}
-
-/** A session that is queried goes on archiving meanwhile, and may have more to archive afterwards. */
-function interruptSettling(world: World, session: Entity): void {
-  for (const effect of world.referrers(Settling, session)) world.despawn(effect)
-  world.add(session, Unsettled)
 }
 
 export function takeSettling(world: World, effect: Entity): void {

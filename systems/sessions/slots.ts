@@ -45,14 +45,11 @@ function canGoOn(world: World, agent: Entity): boolean {
 function onlyWaits(world: World, agent: Entity): boolean {
   const open = world.referrers(OwnedBy, agent).filter((owned) => isInFlight(world, owned))
   const isAboutSessions = (call: Entity): boolean => world.has(call, AwaitingSession) || world.has(call, AwaitingReply)
-  if (!open.every(isAboutSessions) || isStillAtWork(world, agent)) return false
+  // A turn is being archived, or its model is called beside its steps.
+  const isStillAtWork = world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
+  if (isStillAtWork || !open.every(isAboutSessions)) return false
   if (open.length > 0 || world.has(agent, SubagentWait)) return true
   return !world.has(agent, Turn) && !world.has(agent, Unread) && activeSessions(world, agent).length > 0
-}
-
-/** A turn is being archived, or its model is called beside its steps. */
-function isStillAtWork(world: World, agent: Entity): boolean {
-  return world.isReferred(ArchiveJob, agent) || world.isReferred(SideCall, agent)
 }
 
 /** A result that only waits for those of earlier calls is not in flight. */

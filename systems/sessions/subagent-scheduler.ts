@@ -78,11 +78,16 @@ function takeSettled(world: World, effect: Entity): void {
   // An earlier one may have ended this one too.
   if (!world.has(effect, Outcome)) return
   if (world.has(effect, SubagentSession)) takeOutcome(world, effect)
-  else if (world.has(effect, AwaitingSession)) endWaiting(world, effect)
-  else if (world.has(effect, Answering)) completeAnswer(world, effect)
+  else if (world.has(effect, AwaitingSession)) {
+    const { read = { method: 'full' }, session, timeoutMs = 0 } = world.read(effect, AwaitingSession)
+    giveAnswer(world, effect, timeoutAnswer(world, session, read, timeoutMs))
+  } else if (world.has(effect, Answering)) completeAnswer(world, effect)
   else if (world.has(effect, SessionQuery)) answerQuery(world, effect)
   else if (world.has(effect, Settling)) takeSettling(world, effect)
-  else if (world.has(effect, SlotRequest)) takeSlot(world, effect)
+  else if (world.has(effect, SlotRequest)) {
+    world.despawn(effect)
+    for (const agent of world.query(Ancestry)) world.remove(agent, SlotReleased)
+  }
 }
 
 /**
@@ -114,8 +119,12 @@ function takeInput(world: World, input: Input, defaultTimeoutMs: number | undefi
       return takeGrant(world, input as InputOf<'granted'>)
     case 'session-stopped':
       return stopSessions(world)
-    case 'session-spent':
-      return takeSpending(world, input as InputOf<'session-spent'>)
+    case 'session-spent': {
+      const { asker, session, usage } = input as InputOf<'session-spent'>
+      const record = world.get(session, SubagentSession)
+      if (record !== undefined && asker === undefined && isFinal(record.status)) settleGrant(world, session, usage)
+      return
+    }
     case 'delegate':
       return takeDelegate(world, input as Delegate, defaultTimeoutMs)
     case 'session-cancel':
@@ -135,17 +144,6 @@ function stopSessions(world: World): void {
   }
 }
 
-function takeSpending(world: World, { asker, session, usage }: InputOf<'session-spent'>): void {
-  const record = world.get(session, SubagentSession)
-  if (record !== undefined && asker === undefined && isFinal(record.status)) settleGrant(world, session, usage)
-}
-
-/** A call's wait for a session has timed out. */
-function endWaiting(world: World, call: Entity): void {
-  const { read = { method: 'full' as const }, session, timeoutMs = 0 } = world.read(call, AwaitingSession)
-  giveAnswer(world, call, timeoutAnswer(world, session, read, timeoutMs))
-}
-
 /** Completes an answer. A queue position that changed meanwhile is left out. */
 function completeAnswer(world: World, call: Entity): void {
   const { answer, wants } = world.read(call, Answering)
@@ -156,11 +154,6 @@ function completeAnswer(world: World, call: Entity): void {
     return settleCall(world, call, JSON.stringify({ ...answer, ...place }))
   }
   settleCall(world, call, JSON.stringify(withText(answer, value as FoundText | null)))
-}
-
-function takeSlot(world: World, effect: Entity): void {
-  world.despawn(effect)
-  for (const agent of world.query(Ancestry)) world.remove(agent, SlotReleased)
 }
 
 type Delegate = InputOf<'delegate'>
@@ -277,11 +270,10 @@ function takeOutcome(world: World, session: Entity): void {
     const { kind, message } = outcome.failure
     const isLate = kind === 'timed-out' && status === 'running'
     const error = isLate ? `Subagent timeout after ${seconds(timeoutMs)}` : message
-    return endSession(world, session, {
-      status: isLate ? 'timed_out' : 'failed',
-      fields: { error },
-      ...noUse(world, session, isLate),
-    })
+    if (isLate) return endSession(world, session, { status: 'timed_out', fields: { error } })
+    // A session that could not run or go on has used what it reported; a timed-out one reports its usage later.
+    const used = world.get(session, ReportedUsage)?.usage ?? { calls: 0, sessions: 0 }
+    return endSession(world, session, { status: 'failed', fields: { error }, usage: used })
   }
   const end = parsedAs(SessionOutcome(), outcome.value)
   if (end === undefined) {
@@ -297,9 +289,4 @@ function takeOutcome(world: World, session: Entity): void {
   const { text, texts, ...fields } = rest
   if (texts !== undefined) world.set(session, SessionTexts, texts)
   endSession(world, session, { status: 'succeeded', fields: { ...cut, ...fields }, text, usage })
-}
-
-/** A session that could not run or go on has used what it reported; a timed-out one reports its usage later. */
-function noUse(world: World, session: Entity, isLate: boolean) {
-  return isLate ? {} : { usage: world.get(session, ReportedUsage)?.usage ?? { calls: 0, sessions: 0 } }
 }

@@ -69,9 +69,11 @@ function takeLate(world: World, { effect, outcome }: Partial<InputOf<'outcome'>>
 }
 
 function finish(world: World, effect: Entity): void {
-  const { agent, request, subtaskId } = world.read(effect, Subtask)
+  const { agent, fallback, request, subtaskId } = world.read(effect, Subtask)
   const outcome = subtaskOutcome(subtaskId, world.read(effect, Outcome))
-  if (isUnavailable(world, effect, outcome)) return fallBack(world, effect, outcome)
+  // A default model that the provider lacks is rejected at the subtask's first call.
+  const isRejected = outcome.failure?.kind === 'invalid-request' && outcome.stepsUsed <= 1
+  if (fallback !== undefined && isRejected) return fallBack(world, effect, outcome)
   closeAccount(world, subtaskId, outcome.truncated)
   emitEnd(world, { agent, request }, outcome)
   if (!world.has(effect, ToolCall)) return world.despawn(effect)
@@ -169,12 +171,6 @@ export function smallModelOf(world: World, agent: Entity): { readonly model: str
   const model = small === undefined ? own : full(small)
   const isUsable = model !== own && world.get(agent, SubtaskCount)?.unavailable?.includes(model) !== true
   return isUsable ? { model, fallback: own } : { model: own }
-}
-
-/** Was a subtask's default model rejected at its first call, as one is that the provider lacks? */
-function isUnavailable(world: World, effect: Entity, { failure, stepsUsed }: SubtaskOutcome): boolean {
-  const { fallback } = world.read(effect, Subtask)
-  return fallback !== undefined && failure?.kind === 'invalid-request' && stepsUsed <= 1
 }
 
 /** Reruns a subtask with its agent's model, and records that the default one is unavailable. */

@@ -55,7 +55,7 @@ function checkedSection(
   const seen = new Map<string, string>()
   const values: [string, unknown][] = []
   for (const [key, value] of entries) {
-    const name = nameOfKey(key, names)
+    const name = names.find((known) => key === known || key === snakeCase(known))
     const schema = name === undefined ? undefined : settings[name]
     if (name === undefined || schema === undefined) {
       problems.push(problem([...path, key], `one of ${names.map(snakeCase).join(', ')}`, 'a key that is not known'))
@@ -144,8 +144,4 @@ export function isPlain(value: unknown): value is Readonly<Record<string, unknow
 /** A camelCase name as in a configuration file: `cacheWrite1h` becomes `cache_write_1h`. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`)
-}
-
-function nameOfKey(key: string, names: readonly string[]): string | undefined {
-  return names.find((name) => key === name || key === snakeCase(name))
 }

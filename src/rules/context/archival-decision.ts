@@ -60,7 +60,7 @@ function trigger({ config, estimate, messages, stop }: EndedTurnView): ArchiveRe
   return isHeavy ? 'tokens' : undefined
 }
 
-function callsIn(messages: readonly Message[]): number {
+export function callsIn(messages: readonly Message[]): number {
   let calls = 0
   for (const { content, role } of messages) {
     if (role !== 'assistant') continue
@@ -75,12 +75,8 @@ function hasOpenCall(messages: readonly Message[]): boolean {
   for (const message of messages) {
     if (message.role === 'assistant' && open.size > 0) return true
     if (message.role === 'tool') open.delete(message.callId)
-    for (const id of callIdsOf(message)) open.add(id)
+    if (message.role !== 'assistant') continue
+    for (const block of message.content) if (block.type === 'tool-call') open.add(block.id)
   }
   return open.size > 0
-}
-
-function callIdsOf(message: Message): readonly string[] {
-  if (message.role !== 'assistant') return []
-  return message.content.flatMap((block) => (block.type === 'tool-call' ? [block.id] : []))
 }

@@ -1,3 +1,4 @@
+import type { TurnData } from '../../../components/agent/turn.ts'
 import type { ContextStats, ModelRow } from './context-stats.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 import { cutText } from '../text/cut-text.ts'
@@ -29,7 +30,7 @@ export function contextReport(stats: ContextStats, nowMs: number): string {
  * The rows of `/stats`: what an agent has done and spent.
  * @param turn the open turn, or the last one
  */
-export function statsReport(stats: ContextStats, turn: TurnCount | undefined): string {
+export function statsReport(stats: ContextStats, turn: Pick<TurnData, 'steps' | 'toolCalls'> | undefined): string {
   const { cost, models } = stats
   const sum = (of: (row: ModelRow) => number): number => models.reduce((total, row) => total + of(row), 0)
   const calls = sum((row) => row.calls)
@@ -45,11 +46,6 @@ export function statsReport(stats: ContextStats, turn: TurnCount | undefined): s
     ...(stats.stopped === undefined ? [] : [`Stopped: ${stopText(stats.stopped)}`]),
   ]
   return ['Usage:', ...rows.map((row) => `  ${row}`)].join('\n')
-}
-
-export interface TurnCount {
-  readonly steps: number
-  readonly toolCalls: number
 }
 
 function money(costUsd: number, unpricedCalls: number): string {

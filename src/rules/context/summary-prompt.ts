@@ -127,12 +127,9 @@ export function checkpointPrompt({ note }: SummaryView): SummaryPrompt {
 
 /** Required headings that a text lacks; their level and case do not matter. */
 export function missingHeadings(text: string, headings: readonly string[]): readonly string[] {
-  const there = new Set(text.split('\n').filter(isHeading).map(bare))
+  const lines = text.split('\n').filter((line) => line.trimStart().startsWith('#'))
+  const there = new Set(lines.map(bare))
   return headings.filter((heading) => !there.has(bare(heading)))
-}
-
-function isHeading(line: string): boolean {
-  return line.trimStart().startsWith('#')
 }
 
 function bare(heading: string): string {

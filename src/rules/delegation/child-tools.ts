@@ -104,8 +104,10 @@ export function findTools(
   for (const name of withheld) if (!listed.includes(name)) leftOut.push([name, 'the parent may not run it'])
   for (const name of new Set([...listed, ...names])) {
     const declaration = parent.tools.find((tool) => tool.name === name)
-    if (isOfDelegation(name)) {
-      if (!isDelegating) leftOut.push([name, reasonAgainst(name)])
+    if (subagentToolNames.some((each) => each === name)) {
+      const reason =
+        name === 'subagent' ? 'the parent has no SubagentRegistry' : "it comes only together with 'subagent'"
+      if (!isDelegating) leftOut.push([name, reason])
       continue
     }
     const skill = lostSkill(name, declaration, parent, skills, facts)
@@ -147,14 +149,6 @@ export function limitSkills({ ofHost, limited }: FoundSkills, parent: ToolSource
   return { kept, leftOut }
 }
 
-function isOfDelegation(name: string): boolean {
-  return subagentToolNames.some((each) => each === name)
-}
-
-function reasonAgainst(name: string): string {
-  return name === 'subagent' ? 'the parent has no SubagentRegistry' : "it comes only together with 'subagent'"
-}
-
 /**
  * The skill of a tool, if neither the parent nor the subagent has it. The catalogue identifies a declaration that
  * outlived its skill, unless the Host has the tool on its own.
@@ -170,15 +164,10 @@ function lostSkill(
   const hash = declaration === undefined ? undefined : declarationHash(declaration)
   if (hash !== undefined && ownValue(facts.tools, name) === hash) return undefined
   const providers = Object.entries(facts.skills)
-    .filter(([, tools]) => isProvided(ownValue(tools, name), hash))
+    .filter(([, tools]) => Object.hasOwn(tools, name) && (hash === undefined || tools[name] === hash))
     .map(([skill]) => skill)
   const isHere = providers.some((skill) => ofHost.includes(skill) || parent.skills.some((each) => each.name === skill))
   return isHere ? undefined : providers[0]
-}
-
-/** Without a declaration, any tool of that name matches. */
-function isProvided(ofSkill: number | undefined, hash: number | undefined): boolean {
-  return ofSkill !== undefined && (hash === undefined || ofSkill === hash)
 }
 
 /** A tool may be called `constructor`. */

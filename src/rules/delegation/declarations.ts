@@ -122,7 +122,7 @@ function subagentDeclaration(registry: Registry): ToolDeclaration {
 function categoryText({ subagents, freeForm, fork, defaultCategory }: Registry): string {
   const names = Object.keys(subagents)
     .toSorted(byCodePoint)
-    .map((name) => listed(name, subagents[name]?.description))
+    .map((name) => listed({ name, description: subagents[name]?.description }))
   const forks = fork?.enabled ?? true
   const all = forks ? [...names, 'fork: yourself, with all that you know so far, in the background'] : names
   const others = freeForm?.enabled === true ? ['any other name: a specialist made for this task'] : []
@@ -132,7 +132,8 @@ function categoryText({ subagents, freeForm, fork, defaultCategory }: Registry):
   return `Who does it:\n${lines.join('\n') || '- none'}${isOptional ? `\nLeft out: ${absent}.` : ''}`
 }
 
-function listed(name: string, description = ''): string {
+/** A subagent in a list: its name, and its description if there is one. */
+export function listed({ name, description = '' }: { name: string; description?: string | undefined }): string {
   return description === '' ? name : `${name}: ${description}`
 }
 

@@ -19,17 +19,13 @@ import { countUpTo } from './places.ts'
 
 const nothing: readonly Message[] = []
 
-/** Mostly no agent of a world has a tail, and none needs a look. */
-function mayBeTold(world: World): boolean {
-  return hasAny(world, [Boundary, HolderOf, ActiveFor, SharedBlock])
-}
-
 /**
  * The current state for an agent's model: made anew for each call, behind the last cache breakpoint and outside the
  * shared prefix.
  */
 export function liveTail(world: World, agent: Entity): readonly Message[] {
-  if (!mayBeTold(world)) return nothing
+  // Mostly no agent of a world has a tail, and none needs a look.
+  if (!hasAny(world, [Boundary, HolderOf, ActiveFor, SharedBlock])) return nothing
   const subagents = liveSubagentsIn(world, agent, 'tail')
   const state = liveState(world, agent, subagents?.sessions)
   if (subagents === undefined && state === undefined) return nothing
@@ -60,7 +56,8 @@ export function liveSubagentsIn(
   const count = holders.length + active.length
   const shared = world.get(agent, SharedBlock)?.text
   // What was known at the beginning came with it.
-  if (shared !== undefined && count === sharedCount(world, agent)) {
+  const hasArchived = (): boolean => world.get(agent, Archive)?.some(({ status }) => status === 'archived') === true
+  if (shared !== undefined && active.length === 0 && !hasArchived()) {
     return shared === '' ? undefined : { sessions: new Set(), text: shared }
   }
   if (count === 0) return undefined
@@ -77,12 +74,6 @@ export function liveSubagentsIn(
 export function blockIn(rendered: string | undefined): string {
   const from = rendered?.lastIndexOf(`${head}\n\n${explanation}\n`) ?? -1
   return from === -1 ? '' : (rendered?.slice(from) ?? '')
-}
-
-function sharedCount(world: World, agent: Entity): number {
-  return (world.get(agent, Archive) ?? []).some(({ status }) => status === 'archived')
-    ? -1
-    : world.referrers(HolderOf, agent).length
 }
 
 function lineOf({ kind, prompt, sessionId, status }: SubagentSessionData): string {

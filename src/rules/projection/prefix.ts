@@ -18,16 +18,11 @@ import type { World } from '../../world/world.ts'
 
 type PrefixData = z.infer<typeof Prefix.schema>
 
-export interface NextPrefix {
-  readonly prefix: PrefixData
-  readonly brokenBy: string | undefined
-}
-
 /**
  * Compares the next request, of `count` messages, with the last one.
  * @returns the new prefix, with known cached tokens; and the component that changed it, if any
  */
-export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number): NextPrefix {
+export function nextPrefix(world: World, agent: Entity, last: PrefixData | undefined, count: number) {
   const prefix = prefixAt(world, agent, count)
   const brokenBy = last === undefined ? undefined : difference(last, prefix, world.get(agent, Edited))
   const cached = brokenBy === undefined ? last?.cached : undefined
@@ -46,7 +41,7 @@ export function prefixAt(world: World, agent: Entity, count: number): PrefixData
     ...(start !== undefined && { from }),
     llm: llmDigest(world, agent),
     system: textDigest(systemText(world, agent)),
-    tools: toolsDigest(world, agent),
+    tools: digestOfTools(world.get(agent, ToolRegistry)?.tools ?? noTools),
   }
 }
 
@@ -92,12 +87,6 @@ function hasSameMessages(last: PrefixData, next: PrefixData, edited: EditedPart 
   return isUnknown || before === (last.from ?? 0)
 }
 
-/** An empty registry is sent like none. */
-function toolsDigest(world: World, agent: Entity): number {
-  const tools = world.get(agent, ToolRegistry)?.tools ?? []
-  return tools.length === 0 ? 0 : digestOfTools(tools)
-}
-
 /** 31 bits: a number that needs no heap memory. */
 function short(text: string): number {
   return fingerprint(text) % 2 ** 31
@@ -105,6 +94,9 @@ function short(text: string): number {
 
 const digestOf = oncePerObject((value: Message | ToolDeclaration): number => short(JSON.stringify(value)))
 
+const noTools: readonly ToolDeclaration[] = Object.freeze([])
+
+/** 0 for none: an empty registry is sent like none. */
 const digestOfTools = oncePerObject((tools: readonly ToolDeclaration[]): number => {
   return tools.reduce((hash, tool) => fingerprint(String(digestOf(tool)), hash), 0) % 2 ** 31
 })

@@ -3,6 +3,7 @@ import { Skills } from '../../../components/agent/skills.ts'
 import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { listed } from '../delegation/declarations.ts'
 import { liveSubagentsIn } from './live-tail.ts'
 import type { DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
@@ -120,7 +121,7 @@ function linesFor(placeholder: string, has: Installed): readonly string[] | unde
     case '${_installed_skills}':
       return namesOf(has.skills)
     case '${_installed_subagents}': {
-      const known = has.subagents.toSorted((a, b) => byCodePoint(a.name, b.name)).map(described)
+      const known = has.subagents.toSorted((a, b) => byCodePoint(a.name, b.name)).map(listed)
       return has.isFreeForm ? [...known, 'any other name (free-form)'] : known
     }
     case '${_installed_mcps}':
@@ -132,8 +133,4 @@ function linesFor(placeholder: string, has: Installed): readonly string[] | unde
 
 function namesOf(named: readonly { readonly name: string }[]): readonly string[] {
   return named.map(({ name }) => name).toSorted(byCodePoint)
-}
-
-function described({ name, description = '' }: Installed['subagents'][number]): string {
-  return description === '' ? name : `${name}: ${description}`
 }

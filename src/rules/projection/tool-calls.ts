@@ -15,7 +15,8 @@ type Arguments = Pick<ToolCallBlock, 'arguments' | 'malformed'>
 export function readArguments(raw: string, isCut = false): Arguments {
   if (raw.trim() === '') return isCut ? { arguments: {}, malformed: '' } : { arguments: {} }
   const value = canonicalOrNone(parsed(raw), outerLevels)
-  return isJsonObject(value) ? { arguments: value } : { arguments: {}, malformed: raw.toWellFormed() }
+  if (!isObject(value)) return { arguments: {}, malformed: raw.toWellFormed() }
+  return { arguments: value as Arguments['arguments'] }
 }
 
 /** What is wrong with malformed arguments, for the model. */
@@ -33,7 +34,10 @@ export function writeArguments(call: ToolCallBlock): string {
 }
 
 export function isWholeObject(raw: string): boolean {
-  const value = raw.trim() === '' ? undefined : parsed(raw)
+  return isObject(parsed(raw))
+}
+
+function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -43,10 +47,6 @@ function parsed(raw: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isJsonObject(value: Json | undefined): value is ToolCallBlock['arguments'] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export interface PlacedCall {

@@ -21,7 +21,7 @@ export function cutMiddle(text: string, maxChars: number): string {
 }
 
 /** The index, or the one before if it splits a surrogate pair. */
-function wholeEnd(text: string, index: number): number {
+export function wholeEnd(text: string, index: number): number {
   return isHighSurrogate(text.charCodeAt(index - 1)) ? index - 1 : index
 }
 

@@ -1,5 +1,4 @@
 import type { Message } from '../../protocol/message.ts'
-import { EntiaError } from '../../world/entia-error.ts'
 import { canonical } from '../../world/canonical.ts'
 import { LogView } from '../../world/log-view.ts'
 import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../world/option-shapes.ts'
@@ -41,7 +40,7 @@ export function isAtLeast(
   content: Countable,
   { factor, tokens }: EstimateOptions & { readonly tokens: number },
 ): boolean {
-  checkFactor(factor)
+  refuseMisfit('isAtLeast', 'factor', factor, factorShape)
   const reaches = (raw: number): boolean => Math.ceil(raw * factor) >= tokens
   let most = maxTokensOf(content)
   if (!reaches(most)) return false
@@ -50,7 +49,7 @@ export function isAtLeast(
   for (const message of messagesOf(content)) {
     if (reaches(least)) return true
     if (!reaches(most)) return false
-    most -= maxTokensOfMessage(message)
+    most -= maxTokensOf(message)
     const raw = rawTokens(message)
     most += raw
     least += raw
@@ -62,7 +61,7 @@ export function isAtLeast(
 export function rawTokens(message: Message): number {
   let tokens = counted.get(message)
   if (tokens !== undefined) return tokens
-  tokens = tokensOf(message, countTokens)
+  tokens = message.content.reduce((sum, block) => sum + tokensOfBlock(block), tokensPerMessage)
   if (Object.isFrozen(message)) counted.set(message, tokens)
   return tokens
 }
@@ -74,36 +73,23 @@ export function rawTokensOfText(text: string): number {
 
 /** An upper bound of a content's tokens before any factor, from its size in bytes: no token is less than a byte. */
 export function maxTokensOf(content: Countable): number {
-  return typeof content === 'string' ? bytesOf(content) : sum(messagesOf(content), maxTokensOfMessage)
-}
-
-function maxTokensOfMessage(message: Message): number {
-  return counted.get(message) ?? tokensOf(message, bytesOf)
-}
-
-function bytesOf(text: string): number {
-  return Buffer.byteLength(text)
-}
-
-function tokensOf(message: Message, ofText: (text: string) => number): number {
-  let tokens = tokensPerMessage
-  for (const block of message.content) tokens += tokensOfBlock(block, ofText)
-  return tokens
+  if (typeof content === 'string') return Buffer.byteLength(content)
+  return sum(messagesOf(content), (message) => counted.get(message) ?? mostTokensOf(message))
 }
 
 type Block = Message['content'][number]
 
-function tokensOfBlock(block: Block, ofText: (text: string) => number): number {
+function tokensOfBlock(block: Block): number {
   switch (block.type) {
     case 'file':
       return tokensPerMedium
     case 'tool-call':
-      return ofText(block.name) + ofText(block.malformed ?? JSON.stringify(block.arguments))
+      return countTokens(block.name) + countTokens(block.malformed ?? JSON.stringify(block.arguments))
     case 'provider':
-      return ofText(JSON.stringify(block.data))
+      return countTokens(JSON.stringify(block.data))
     case 'text':
     case 'thinking':
-      return ofText(block.text)
+      return countTokens(block.text)
   }
 }
 
@@ -153,13 +139,6 @@ function sum(messages: Iterable<Message>, ofMessage: (message: Message) => numbe
   return tokens
 }
 
-function checkFactor(factor: number): void {
-  if (Number.isFinite(factor) && factor > 0) return
-  throw new EntiaError('invalid-argument', `A factor of a token estimate is a number above 0; came ${factor}.`)
-}
-
-/** Bytes of a unit of a text in UTF-8, at most. No token is less than a byte. */
-const bytesPerUnit = 3
 /** Most bytes of a unit of a text in JSON, where it may be escaped: `\\u001f`. */
 const bytesPerJsonUnit = 6
 /** A number has 17 digits at most, with a sign, a point and an exponent. */
@@ -172,24 +151,19 @@ export function mostTokensOf({ content }: Message): number {
   return most
 }
 
-/** The same of a text. */
-export function mostTokensOfText(text: string): number {
-  return text.length * bytesPerUnit
-}
-
 function mostTokensOfBlock(block: Block): number {
   switch (block.type) {
     case 'file':
       return tokensPerMedium
     case 'tool-call': {
       const { arguments: input, malformed, name } = block
-      return mostTokensOfText(name) + (malformed === undefined ? mostBytesOf(input) : mostTokensOfText(malformed))
+      return Buffer.byteLength(name) + (malformed === undefined ? mostBytesOf(input) : Buffer.byteLength(malformed))
     }
     case 'provider':
       return mostBytesOf(block.data)
     case 'text':
     case 'thinking':
-      return mostTokensOfText(block.text)
+      return Buffer.byteLength(block.text)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../protocol/message.ts'
 import { oncePerObject, oncePerValue } from '../once-per.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
-import { mostTokensOf, mostTokensOfText, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
+import { mostTokensOf, rawTokens, rawTokensOfText } from './estimate-tokens.ts'
 
 /** An agent's request, as far as it is counted. */
 export interface CountedRequest extends Stretch {
@@ -87,7 +87,8 @@ export function rawTokensOfRequest({ system, tools, messages, others = [], from,
 
 /** An upper bound of that, without counting. */
 export function mostTokensOfRequest({ system, tools, messages, others = [], from, to }: CountedRequest): number {
-  let most = mostTokensOfText(system) + bytesOfTools(tools)
+  // A unit of a text has 3 bytes at most.
+  let most = 3 * system.length + bytesOfTools(tools)
   for (const message of others) most += mostTokensOf(message)
   return most + mostSum.of(messages, from, to)
 }

@@ -1,5 +1,7 @@
 type O200k = Pick<typeof import('#o200k'), 'clearMergeCache' | 'countTokens' | 'setMergeCacheSize'>
 
+import { wholeEnd } from '../text/cut-text.ts'
+
 /** The time for a piece without a space grows with the square of its length. */
 const maxPieceChars = 1_024
 /** Repeated runs of characters in a text are merged once. Looking up thousands would take longer. */
@@ -48,7 +50,7 @@ function countedBy(o200k: O200k | undefined): (text: string) => number {
   return (text) => {
     let tokens = 0
     for (let from = 0; from < text.length;) {
-      const to = pieceEnd(text, from)
+      const to = from + maxPieceChars < text.length ? wholeEnd(text, from + maxPieceChars) : text.length
       tokens += o200k.countTokens(text.slice(from, to), asText)
       from = to
     }
@@ -56,20 +58,6 @@ function countedBy(o200k: O200k | undefined): (text: string) => number {
     o200k.clearMergeCache()
     return tokens
   }
-}
-
-function pieceEnd(text: string, from: number): number {
-  const to = from + maxPieceChars
-  if (to >= text.length) return text.length
-  return isHighSurrogate(text.charCodeAt(to - 1)) && isLowSurrogate(text.charCodeAt(to)) ? to - 1 : to
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff
 }
 
 function countCharacters(text: string): number {

@@ -64,14 +64,10 @@ export function refuseRequest(
   { refusal, whyNot }: TextPolicy,
   { agent, request }: { readonly agent: Entity; readonly request: string },
 ): boolean {
-  const reason = whyNever(world, agent) ?? whyNot(world, agent)
+  const isEnded = world.has(agent, Terminal) ? 'it has ended' : undefined
+  const reason = world.has(agent, Llm) ? (isEnded ?? whyNot(world, agent)) : 'there is no such agent'
   if (reason !== undefined) noteRefused(world, request, { code: 'invalid-argument', reason: refusal(agent, reason) })
   return reason !== undefined
-}
-
-function whyNever(world: World, agent: Entity): string | undefined {
-  if (!world.has(agent, Llm)) return 'there is no such agent'
-  return world.has(agent, Terminal) ? 'it has ended' : undefined
 }
 
 /** Starts the texts that programs asked for, once their agents are at a quiet point. */
@@ -106,7 +102,8 @@ function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: 
   const problem = sideCallProblem(world, agent, model)
   if (problem !== undefined) return problem
   // If a turn comes next it is opened here, so that the text belongs to it.
-  if (isAboutToBegin(world, agent)) openTurn(world, agent, 0)
+  const isStopped = [Turn, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
+  if (world.has(agent, Unread) && !isStopped) openTurn(world, agent, 0)
   const { by, focus, note, requests } = wish
   const { carried, count, fromSeq, toSeq } = part
   const isChained = carried !== undefined
@@ -132,10 +129,6 @@ function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: 
   world.add(agent, Summarizing)
   emit(world, 'summary-started', { agent, effect, kind, by })
   return 'started'
-}
-
-function isAboutToBegin(world: World, agent: Entity): boolean {
-  return world.has(agent, Unread) && ![Turn, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
 }
 
 /** Takes a policy's texts that models have written: each becomes a boundary, and its agent goes on. */
