@@ -10,7 +10,7 @@ import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import { Prefix } from '../../components/agent/prefix.ts'
 import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
 import { Turn } from '../../components/agent/turn.ts'
-import type { CallUsage, TokenUsage } from '../../src/protocol/usage.ts'
+import type { TokenUsage } from '../../src/protocol/usage.ts'
 import { Usage } from '../../components/money/usage.ts'
 import type { PricedReply } from '../../src/rules/money/call-cost.ts'
 import { promptTokensOf, withAdded } from '../../src/rules/tokens/token-counts.ts'
@@ -111,9 +111,9 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
 
 /** Counts replies in a row that are empty, or that the token limit cut inside a call. */
 function countInARow(world: World, agent: Entity, name: 'cutReplies' | 'emptyReplies', isAnother: boolean): void {
-  const count = world.read(agent, Turn)[name]
-  if (isAnother) world.patch(agent, Turn, { [name]: (count ?? 0) + 1 })
-  else if (count !== undefined) world.patch(agent, Turn, { [name]: undefined })
+  const before = world.read(agent, Turn)[name]
+  if (isAnother) world.patch(agent, Turn, { [name]: (before ?? 0) + 1 })
+  else if (before !== undefined) world.patch(agent, Turn, { [name]: undefined })
 }
 
 /** The model was told that its call was cut, and wrote as much again: it would until its last step. */

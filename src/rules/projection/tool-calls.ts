@@ -1,6 +1,5 @@
 import type { AssistantMessage, Message, ToolCallBlock } from '../../protocol/message.ts'
 import { canonicalOrNone, maxDepth } from '../../world/canonical.ts'
-import type { Json } from '../../world/json.ts'
 
 /** Levels kept free for the message, outcome or input that contains the arguments. */
 const outerLevels = 16

@@ -61,7 +61,7 @@ export function isAtLeast(
 export function rawTokens(message: Message): number {
   let tokens = counted.get(message)
   if (tokens !== undefined) return tokens
-  tokens = message.content.reduce((sum, block) => sum + tokensOfBlock(block), tokensPerMessage)
+  tokens = message.content.reduce((total, block) => total + tokensOfBlock(block), tokensPerMessage)
   if (Object.isFrozen(message)) counted.set(message, tokens)
   return tokens
 }
