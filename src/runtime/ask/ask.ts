@@ -47,7 +47,7 @@ export function ask<Schema extends z.ZodType = never>(
   runner: Runner,
   agent: Entity,
   message: string | UserMessage,
-  options: AskOptions<Schema> = {},
+  options: AskOptions<Schema> = noOptions as AskOptions<Schema>,
 ): AskingFor<Schema> {
   return asAsking(askedTurn(runner, agent, message, options))
 }
@@ -76,8 +76,8 @@ export function askedTurn(
   message: string | UserMessage,
   options: AskOptions,
 ): TurnUnderWay {
-  const ended = TurnWatch.of(runner).answerTo(agent, async () => {
-    checkOptions('ask', options, askShapes)
+  const ended = TurnWatch.of(runner).answerTo(agent, () => {
+    if (options !== noOptions) checkOptions('ask', options, askShapes)
     options.signal?.throwIfAborted()
     assertAgent(runner.world, agent)
     const output = options.output && jsonSchemaOf(options.output, 'ask')
@@ -94,7 +94,7 @@ export function askedTurn(
 
 export function attachedTurn(runner: Runner, agent: Entity): TurnUnderWay {
   return {
-    ended: TurnWatch.of(runner).answerTo(agent, async () => {
+    ended: TurnWatch.of(runner).answerTo(agent, () => {
       assertAgent(runner.world, agent)
       if (isAtWork(runner.world, agent) || runner.world.has(agent, LastTurn)) return undefined
       throw new EntiaError('invalid-argument', `ask.attach: agent ${agent} has had no turn yet. Call ask.`, { agent })
@@ -125,6 +125,8 @@ export function asAsking<Output>(turn: TurnUnderWay): Asking<Output> {
   }
   return Object.defineProperty(good, 'parts', { get: parts }) as Promise<unknown> as Asking<Output>
 }
+
+const noOptions: AskOptions = {}
 
 const askShapes: ShapesOf<AskOptions> = {
   output: { wanted: 'a zod schema', fits: (value) => typeof value === 'object' && value !== null },

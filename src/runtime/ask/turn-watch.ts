@@ -67,7 +67,7 @@ export class TurnWatch {
    * @param post puts the message in. Resolves with the tick that took it; `undefined`: it was taken before, and its turn is the
    * one that is open, or the last one
    */
-  async answerTo(agent: Entity, post: () => Promise<number | undefined>): Promise<Answer> {
+  async answerTo(agent: Entity, post: () => Promise<number | undefined> | undefined): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer | EntiaError>()
     const waiter: Waiter = { takenIn: undefined, early: [], settle: resolve }
     const waiters = this.#waiters.get(agent) ?? new Set()
