@@ -19,7 +19,9 @@ import {
   SideCall,
   SubagentSession,
   TranscriptWrite,
+  UncountedCalls,
 } from 'entia/components'
+import { estimateTokens } from 'entia/context'
 import { archival, archiveJobs, transcripts } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { seqAt } from '../../../src/rules/projection/places.ts'
@@ -262,5 +264,26 @@ describe('archive jobs', () => {
     expect(world.query(SideCall)).toEqual([])
     expect(world.read(job, ArchiveJob).summary).toMatchObject({ status: 'unavailable', text: '[summary unavailable]' })
     expect(world.has(job, Outcome)).toBe(false)
+  })
+})
+
+describe('whether a turn is heavy', () => {
+  it('leaves the same world whether or not the process has counted its messages before', () => {
+    const text = 'lighthouse keepers '.repeat(12)
+    const worldAfter = (isCounted: boolean): string => {
+      const world = all()
+      const messages = [user(text), saying(text), saying('Done.')]
+      const agent = world.spawn(
+        Llm({ model }),
+        Conversation(messages),
+        Archival({ enabled: true, trigger: { tokenThreshold: 1_000 } }),
+        UncountedCalls([{ messages: 1, model, promptTokens: 40 }]),
+      )
+      if (isCounted) estimateTokens([...world.read(agent, Conversation)], { factor: 1 })
+      endTurn(world, agent, 0)
+      tickAt(world, 0)
+      return world.hash()
+    }
+    expect(worldAfter(true)).toBe(worldAfter(false))
   })
 })
