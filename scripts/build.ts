@@ -77,9 +77,9 @@ function partOf(source: string): string | null {
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
 }
 
-/** Sources by the name of the file of what is run by its name. */
+/** Sources by the name of the file of what is run by itself. */
 function programs(): Record<string, string> {
-  return { cli: './src/cli/main.ts' }
+  return { cli: './src/cli/main.ts', 'grep-thread': manifest.imports['#grep-thread'].source }
 }
 
 async function writeTypes(): Promise<void> {

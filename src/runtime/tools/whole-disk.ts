@@ -13,17 +13,19 @@ export interface Destination {
   readonly stats: Stats | undefined
 }
 
+type DiskSettings = Pick<ToolSettings, 'cwd' | 'home' | 'fileTimes'>
+
 /**
  * The reach of built-in tools: every path, relative ones from the working folder, `~` from the home folder. Whether a
  * call may touch a path is the policy's to decide, before the tool runs. Models read paths inside the working folder
  * from there, all others as absolute paths.
  */
 export class WholeDisk implements FileReach {
-  readonly #settings: ToolSettings
+  readonly #settings: DiskSettings
   /** The working folder without links in it, once a path was looked for. */
   #cwd: string
 
-  constructor(settings: ToolSettings) {
+  constructor(settings: DiskSettings) {
     this.#settings = settings
     this.#cwd = settings.cwd
   }
