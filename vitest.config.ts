@@ -40,7 +40,7 @@ class LongOnesFirst extends BaseSequencer {
  */
 export default defineConfig(({ mode }) => {
   const isBuilt = mode === 'dist'
-  const include = isBuilt ? testsByName() : ['test/**/*.test.ts']
+  const include = isBuilt ? testsByName() : ['test/**/*.test.ts', 'examples/*.test.ts']
   return {
     ssr: { resolve: { conditions: [...(isBuilt ? [] : ['source']), 'node', 'import'] } },
     test: {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { endingOf, report, root, wrongAbout } from './printed.ts'
 
 /**
- * Runs each file of `examples/` and compares its output with the comment at its end:
+ * Runs each program of `examples/` (`npm test` runs those named `.test.ts`) and compares its output with the comment at its end:
  *
  *     /*
  *     Prints:
@@ -15,7 +15,8 @@ import { endingOf, report, root, wrongAbout } from './printed.ts'
  * instead: `Not run: it asks a real model.`
  */
 const results = new Map<string, string | undefined>()
-for (const name of (await readdir(join(root, 'examples'))).filter((file) => file.endsWith('.ts')).toSorted()) {
+const names = (await readdir(join(root, 'examples'))).filter((file) => file.endsWith('.ts')).toSorted()
+for (const name of names.filter((file) => !file.endsWith('.test.ts'))) {
   const path = join('examples', name)
   const { kind, said } = await endingOf(path)
   if (kind === 'Not run' && said !== '') console.log(`- ${path} is not run: ${said}`)
