@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? join(root, 'dist'))
 
 await rm(folder, { recursive: true, force: true })
-await Promise.all([writeScripts(), writeTokenizer(), writeTypes()])
+await Promise.all([writeScripts(), writeTokenizer(), writeThread(), writeTypes()])
 
 async function writeScripts(): Promise<void> {
   await build({
@@ -53,6 +53,18 @@ async function writeTokenizer(): Promise<void> {
   })
 }
 
+/** Bundles the program of a thread into one file: what it loads at once is not to come with the doors. */
+async function writeThread(): Promise<void> {
+  await build({
+    cwd: root,
+    input: { 'grep-thread': manifest.imports['#grep-thread'].source },
+    platform: 'node',
+    external: (name) => !name.startsWith('.') && !isAbsolute(name),
+    output: { dir: folder, comments: false },
+    logLevel: 'warn',
+  })
+}
+
 /** Sources by the name of their door's file. */
 function doors(): Record<string, string> {
   const sources: Record<string, string> = {}
@@ -77,9 +89,9 @@ function partOf(source: string): string | null {
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
 }
 
-/** Sources by the name of the file of what is run by itself. */
+/** Sources by the name of the file of what is run by its name. */
 function programs(): Record<string, string> {
-  return { cli: './src/cli/main.ts', 'grep-thread': manifest.imports['#grep-thread'].source }
+  return { cli: './src/cli/main.ts' }
 }
 
 async function writeTypes(): Promise<void> {
