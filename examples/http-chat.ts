@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { agent, memoryStore, scripted, standardSystems, textOf, World, worlds } from 'entia'
 
 // A chat server for many users: each has a World of its own, opened when they speak and closed when they are idle.
-// POST /<user> says something and answers with server-sent events, one for each part of the turn.
+// POST /<user> says something and answers with server-sent events, one for each part of the turn. GET /<user> gives the turn
+// that is open, or the last one: for a page that was reloaded.
 
 // Stands in for a model, so that this runs without a key.
 const friend = scripted(({ messages }) => {
@@ -25,10 +26,12 @@ const chats = worlds(memoryStore(), {
 })
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const user = (request.url ?? '/').slice(1)
+  const chat = chats.world((request.url ?? '/').slice(1))
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   try {
-    for await (const part of chats.world(user).ask(await text(request)).parts) {
+    const said = await text(request)
+    const { parts } = request.method === 'POST' ? chat.ask(said) : chat.attach()
+    for await (const part of parts) {
       response.write(`event: ${part.type}\ndata: ${JSON.stringify(part)}\n\n`)
     }
   } catch (error) {
@@ -41,9 +44,10 @@ const server = createServer((request, response) => void answer(request, response
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 
-/** Says something as a user, and returns what came back as text. */
-async function say(user: string, words: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/${user}`, { method: 'POST', body: words })
+/** Says something as a user, or asks for the last turn, and returns what came back as text. */
+async function say(user: string, words?: string): Promise<string> {
+  const request = words === undefined ? {} : { method: 'POST', body: words }
+  const response = await fetch(`http://127.0.0.1:${port}/${user}`, request)
   const events = (await response.text()).split('\n\n')
   return events
     .flatMap((event) => /^event: text\ndata: (.*)$/.exec(event)?.[1] ?? [])
@@ -58,6 +62,8 @@ function textIn(data: string): string {
 console.log(await say('ada', 'Ada'))
 console.log(await say('alan', 'Alan'))
 console.log(await say('ada', 'goodbye'))
+// The page is loaded again.
+console.log(await say('ada'))
 
 server.close()
 await chats.close()
@@ -66,5 +72,6 @@ await chats.close()
 Prints:
 Hello, Ada.
 Hello, Alan.
+You said Ada, then goodbye.
 You said Ada, then goodbye.
 */

@@ -54,7 +54,7 @@ await runner.stop()
 
 /*
 Prints:
-max-steps after 3 steps: X
+max-steps after 3 steps: [Max turns reached]
 cancelled: [turn cancelled]
 The turn of agent 3 failed: unauthorized: The key is not valid.
 */

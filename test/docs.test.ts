@@ -87,7 +87,7 @@ function foldersOf(path: string): string[] {
 /** Fenced blocks. `ts` is checked here, `ts run` by scripts/check-readme.ts, and `ts signature` shows a declaration. */
 function blocksOf(page: string) {
   const text = read(page)
-  return [...text.matchAll(/^```([^\n]*)\n(.*?)^```$/gms)].map(({ 1: info, 2: code = '', index }) => ({
+  return [...text.matchAll(/^ *```([^\n]*)\n(.*?)^ *```$/gms)].map(({ 1: info, 2: code = '', index }) => ({
     info,
     code,
     place: `${page}:${text.slice(0, index).split('\n').length}`,
@@ -114,7 +114,7 @@ function isExcerpt(code: string, example: string): boolean {
 /** Relative links, with the path from the root that each leads to. */
 function linksOf(page: string) {
   const text = read(page)
-    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
     .replaceAll(/`[^`\n]*`/g, '`')
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)
@@ -131,7 +131,7 @@ function anchorsOf(page: string): Set<string> {
   const seen = new Map<string, number>()
   const anchors = new Set<string>()
   for (const [, heading = ''] of read(page)
-    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
     .matchAll(/^#{1,6} (.+)$/gm)) {
     const anchor = heading
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
