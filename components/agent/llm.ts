@@ -8,7 +8,6 @@ export const Llm = defineComponent('Llm', () =>
   z.strictObject({
     /** `provider/model`. */
     model: z.string().min(1),
-    /** Most tokens that the model may write in one call. */
     maxOutputTokens: z.number().int().positive().optional(),
     temperature: z.number().min(0).optional(),
     /** How much it may think before it answers: an effort, or a number of tokens. */
@@ -23,8 +22,8 @@ export const Llm = defineComponent('Llm', () =>
 )
 export type LlmData = DataOf<() => typeof Llm.schema>
 
-/** What an agent's final answer has to look like, as JSON Schema. An answer that does not follow gets one repair round. */
+/** JSON Schema of the agent's final answer. An answer that does not follow it gets one repair round. */
 export const OutputSchema = defineComponent('OutputSchema', () => z.strictObject({ schema: JsonSchema() }))
 
-/** The same for the turn that is open or about to open: it takes the place of `OutputSchema`, and goes when the turn ends. */
+/** Replaces `OutputSchema` for one turn. */
 export const TurnOutputSchema = defineComponent('TurnOutputSchema', () => z.strictObject({ schema: JsonSchema() }))

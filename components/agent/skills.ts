@@ -9,7 +9,6 @@ export const Skill = lazily(() =>
     data: json().optional(),
     description: z.string().optional(),
     name: z.string().min(1),
-    /** Stands in the system prompt of an agent that has the skill. */
     prompt: z.string().optional(),
     /** Names of the tools that came with it; their declarations stand in the agent's `ToolRegistry`. */
     tools: z.array(z.string()).optional(),

@@ -1,13 +1,10 @@
 import { z } from 'zod'
 import { defineComponent } from '../../src/world/component.ts'
 
-/**
- * The template of an agent's system prompt. `${_installed_tools}` and its like stand for what the agent has; every other
- * text, `$5` and `${HOME}` included, stays as it is.
- */
+/** Placeholders such as `${_installed_tools}` are filled in; other text, `$5` and `${HOME}` included, stays. */
 export const SystemPrompt = defineComponent('SystemPrompt', () =>
   z.strictObject({
-    /** Stands behind all else, as it is. */
+    /** Literal text behind everything else. */
     ending: z.string().optional(),
     template: z.string(),
   }),

@@ -11,20 +11,17 @@ export const ToolRegistry = defineComponent('ToolRegistry', () =>
   }),
 )
 
-/** The tools that an agent's configuration has brought along: they go with it, and those that a program gave stay. */
+/** Tools installed by the agent's configuration, and removed with it; tools that a program added stay. */
 export const InstalledTools = defineComponent('InstalledTools', () => z.strictObject({ names: z.array(z.string()) }))
 
 /** Which of its tools an agent may run. `denied` beats `allowed`; without `allowed`, all that are not denied. */
 export const Permissions = defineComponent('Permissions', () =>
   z.strictObject({
-    /** Names of tools. Subagents get it only by `inheritPermissions`. */
+    /** Subagents inherit it only by `inheritPermissions`. */
     allowed: z.array(z.string()).optional(),
-    /** Names of tools. It goes down to every session below the agent, as it is when the session is launched. */
+    /** Every session below inherits it, as of its launch. */
     denied: z.array(z.string()).optional(),
-    /**
-     * Of the denied tools, those that the agent may run all the same: in a session, those that its `SubagentConfig` names
-     * in `tools`. It does not go down, except to forks.
-     */
+    /** Denied tools that it may run all the same: those of its `SubagentConfig`. Inherited by forks only. */
     granted: z.array(z.string()).optional(),
   }),
 )

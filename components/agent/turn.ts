@@ -7,22 +7,20 @@ import { json } from '../../src/protocol/values.ts'
 /** An agent's turn under way: from a message to it to its final text. */
 export const Turn = defineComponent('Turn', () =>
   z.strictObject({
-    /** Replies in a row, up to the newest one, that the token limit cut in the midst of a tool call. */
+    /** Newest replies in a row cut by the token limit inside a tool call. */
     cutReplies: z.number().int().positive().optional(),
-    /** Replies in a row, up to the newest one, that had neither text nor calls. */
+    /** Newest replies in a row without text or calls. */
     emptyReplies: z.number().int().positive().optional(),
     /** The `seq` of the message that opened it, where the agent has a `Context` or may be archived. */
     fromSeq: z.number().int().positive().optional(),
-    /** Repairs of a final answer that did not follow its schema. */
     repairs: z.number().int().nonnegative().optional(),
     /** The first entity spawned in it, where the agent keeps a `Ledger`. */
     since: z.number().int().positive().optional(),
     startedAtMs: z.number(),
-    /** Model calls so far. */
     steps: z.number().int().nonnegative(),
-    /** Tool calls decided about so far, those that were refused included. */
+    /** Decided so far, refused ones included. */
     toolCalls: z.number().int().nonnegative(),
-    /** The newest reply was stopped at its output limit. */
+    /** The newest reply hit the output limit. */
     truncated: z.literal(true).optional(),
     /** The agent's `Usage` when it opened; absent: it had used nothing. */
     usedBefore: CallUsage().optional(),
@@ -41,14 +39,13 @@ export const LastTurn = defineComponent('LastTurn', () =>
     steps: z.number().int().nonnegative(),
     stop: z.enum(stops),
     toolCalls: z.number().int().nonnegative(),
-    /** The final text was stopped at the model's output limit. */
+    /** The final text hit the output limit. */
     truncated: z.literal(true).optional(),
-    /** What the agent's own model calls have used in it; absent: there were none. */
+    /** Of the agent's own model calls; absent: none. */
     usage: CallUsage().optional(),
   }),
 )
 
-/** Bounds of one turn of an agent. */
 export const Limits = defineComponent('Limits', () =>
   z.strictObject({
     /** Model calls in a turn; tries of the same call count once. @default 50 */
@@ -58,5 +55,4 @@ export const Limits = defineComponent('Limits', () =>
   }),
 )
 
-/** What holds where `Limits` says nothing. */
 export const defaultLimits = { maxSteps: 50, maxToolCalls: 200 } as const

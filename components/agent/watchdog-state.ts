@@ -5,13 +5,11 @@ import { json } from '../../src/protocol/values.ts'
 /** What the watchdog remembers of an agent's tool calls. */
 export const WatchdogState = defineComponent('WatchdogState', () =>
   z.strictObject({
-    /** Alerts so far. */
     alerts: z.number().int().nonnegative(),
-    /** Told to the model before its next step, oldest first. */
+    /** For the model before its next step, oldest first. */
     notes: z.array(z.string()),
     /** The newest call that it has seen: entities ascend in call order. */
     seen: z.number().int().nonnegative(),
-    /** The state of each signal, by its name. */
     signals: z.record(z.string(), json()),
   }),
 )

@@ -6,31 +6,30 @@ import { entity } from '../../src/protocol/values.ts'
 export const AgentTranscript = defineComponent('AgentTranscript', () =>
   z.strictObject({
     lines: z.number().int().nonnegative(),
-    /** Of its last message: which turn it belongs to, and how many steps that had by then. */
+    /** Turn and step of its last message. */
     place: z.strictObject({ step: z.number().int().nonnegative(), turn: z.number().int().nonnegative() }).optional(),
     /** Messages up to this `seq` are in it. */
     seq: z.number().int().nonnegative(),
   }),
 )
 
-/** Messages of the agent up to this `seq` are to be brought to its transcript. */
+/** Messages up to this `seq` are to be written to the transcript. */
 export const TranscriptDue = defineComponent('TranscriptDue', () =>
   z.strictObject({ seq: z.number().int().positive() }),
 )
 
-/** Lines that are on their way to an agent's transcript: one write at a time. An effect of kind `transcript`. */
+/** An effect of kind `transcript`: writes the messages behind `afterSeq` up to `toSeq`, one write at a time. */
 export const TranscriptWrite = defineComponent(
   'TranscriptWrite',
   () =>
     z.strictObject({
-      /** Messages behind this `seq` … */
       afterSeq: z.number().int().nonnegative(),
       agent: entity(),
-      /** Unix time that its lines bear. */
+      /** Unix time of its lines. */
       dateMs: z.number(),
-      /** Place of its first line. */
+      /** Index of its first line. */
       from: z.number().int().nonnegative(),
-      /** The turn that was archived: written behind the messages. */
+      /** The archived turn, written behind the messages. */
       rewrite: z
         .strictObject({
           fromSeq: z.number().int().positive(),
@@ -38,7 +37,6 @@ export const TranscriptWrite = defineComponent(
           toSeq: z.number().int().positive(),
         })
         .optional(),
-      /** … up to this one. */
       toSeq: z.number().int().positive(),
       tries: z.number().int().positive(),
     }),

@@ -3,16 +3,16 @@ import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { lazily } from '../../src/world/lazily.ts'
 import { flag, modelName, oneOf, positive, whole } from '../../src/protocol/setting.ts'
 
-/** Which turns that are over are moved to a holder. */
+/** Which finished turns move to a holder. */
 export const ArchivalTrigger = lazily(() =>
   z.strictObject({
     /** Agents at this depth or deeper never archive; one that the host made has depth 0. @default 3 */
     depthCap: whole(0).default(3),
-    /** Those that were stopped by their step limit. @default true */
+    /** Turns stopped by their step limit. @default true */
     onMaxTurns: flag().default(true),
-    /** Those of as many estimated tokens; `null`: none for their tokens. @default 8000 */
+    /** Estimated tokens of a turn; `null`: no such limit. @default 8000 */
     tokenThreshold: whole(1).nullable().default(8_000),
-    /** Those of as many tool calls; `null`: none for their calls. @default 5 */
+    /** Tool calls of a turn; `null`: no such limit. @default 5 */
     toolCallThreshold: whole(1).nullable().default(5),
   }),
 )
@@ -20,7 +20,7 @@ export const ArchivalTrigger = lazily(() =>
 /** How the summary that stays behind is written. */
 export const ArchivalSummary = lazily(() =>
   z.strictObject({
-    /** Output limit of a call, in tokens. @default 1024 */
+    /** In tokens per call. @default 1024 */
     maxOutputTokens: whole(1).default(1_024),
     /** `provider/model`; a bare name takes the agent's provider; `null`: the agent's own model. @default null */
     model: modelName().nullable().default(null),
@@ -31,16 +31,14 @@ export const ArchivalSummary = lazily(() =>
   }),
 )
 
-/** Where the block goes that lists live subagents. */
+/** Place of the block that lists live subagents. */
 export const archivalPlacement = lazily(() => oneOf('tail', 'system').default('tail'))
 
-/** Most subagents in that block. */
 export const archivalMaxListed = lazily(() => whole(1).default(50))
 
 /** How the finished turns of an agent are archived. An agent without it is never archived. */
 export const Archival = defineComponent('Archival', () =>
   z.strictObject({
-    /** `false`: no further turn is. */
     enabled: flag(),
     /** @default 50 */
     maxListed: archivalMaxListed(),

@@ -2,23 +2,19 @@ import { z } from 'zod'
 import { type DataOf, defineComponent, defineLog, defineTag } from '../../src/world/component.ts'
 import { BoundaryEntry } from '../../src/protocol/context.ts'
 
-/** The newest boundary may be another one: what it covers was not brought to the agent's transcript yet. */
+/** Set by each write of `Boundary`: what it covers may not be in the transcript yet. */
 export const BoundaryMoved = defineTag('BoundaryMoved')
 
-/**
- * Places in a conversation before which a text stands for all that was said. Only the newest is projected; taken away, it
- * leaves the projection as it was before, since the conversation stays whole.
- */
+/** Texts that replace all messages before them. Only the newest is projected; the conversation itself stays whole. */
 export const Boundary = defineLog('Boundary', BoundaryEntry, { marks: { tag: BoundaryMoved, when: () => true } })
 
-/** What becomes of a side call that writes a boundary. Stands beside it. */
+/** What a side call that writes a boundary is for. Stands beside it. */
 export const SummaryTask = defineComponent('SummaryTask', () =>
   BoundaryEntry()
     .pick({ by: true, focus: true, kind: true, note: true })
     .extend({
-      /** Asked for in the text. */
       headings: z.array(z.string()),
-      /** Of programs that wait for it. */
+      /** Ids of programs that wait for it. */
       requests: z.array(z.string()),
     }),
 )

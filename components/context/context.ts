@@ -4,7 +4,7 @@ import { lazily } from '../../src/world/lazily.ts'
 import { flag, fraction, modelName, oneOf, positive, whole } from '../../src/protocol/setting.ts'
 import { ModelsByTier, taskClasses, TierTable } from '../../src/protocol/tier.ts'
 
-/** When a conversation is compacted, and by what call. Fullness is the share of the context window that is in use. */
+/** Fullness is the used share of the context window, 0–1. */
 export const Compaction = lazily(() =>
   z.strictObject({
     /** Weigh what a rewrite loses in cached tokens before compacting automatically. @default false */
@@ -26,38 +26,36 @@ export const Compaction = lazily(() =>
   }),
 )
 
-/** Whether the end of a task can be marked. */
 export const Checkpoint = lazily(() => z.strictObject({ enabled: flag().default(true) }))
 
 /** Tools that read with a smaller model and return a digest. */
 export const Agentic = lazily(() =>
   z.strictObject({
-    /** Longest digest. @default 8000 */
+    /** @default 8000 */
     maxDigestChars: whole(1).default(8_000),
-    /** Thinks for their subtasks. Absent: the provider's small model, or else the agent's own. */
+    /** Runs their subtasks. Absent: the provider's small model, else the agent's own. */
     smallModel: modelName().optional(),
-    /** @default true */
     tools: flag().default(true),
   }),
 )
 
-/** What comes of a model that goes in circles; each mode does what the one before does, too. */
+/** What to do about repeated calls; each mode includes those before it. */
 export const watchdogMode = lazily(() => oneOf('off', 'warn', 'feedback', 'enforce').default('warn'))
 
-/** So many identical calls in a row. */
+/** Identical calls in a row. */
 export const watchdogThreshold = lazily(() => whole(2).default(5))
 
 export const taskClass = lazily(() => oneOf(...taskClasses).optional())
 
-/** What keeps an agent's context alive. An agent without it is never compacted, and has no checkpoints or wrappers. */
+/** Context settings. An agent without it has no compaction, checkpoints or wrappers. */
 export const Context = defineComponent('Context', () =>
   z.strictObject({
     agentic: Agentic().prefault({}),
     checkpoint: Checkpoint().prefault({}),
     compaction: Compaction().prefault({}),
-    /** Looked at before the built-in table. @default {} */
+    /** Overrides the built-in table. @default {} */
     modelsByTier: ModelsByTier().prefault({}),
-    /** What the user says that the work is. Absent: nothing is assumed. */
+    /** Declared by the user. Absent: nothing is assumed. */
     taskClass: taskClass(),
     /** Looked at before the built-in table. @default {} */
     tiers: TierTable().prefault({}),

@@ -4,46 +4,37 @@ import { RestartClass } from '../../src/protocol/tool-declaration.ts'
 import { entity } from '../../src/protocol/values.ts'
 import { outcomeSchema } from '../../src/protocol/failure.ts'
 
-/**
- * Work that takes time. Spawned `Pending`; the Runner starts it after the commit and returns its outcome as an input. The
- * request is a component beside it, which depends on `kind`.
- */
+/** Work that takes time. The Runner starts it after the commit; its outcome is an input. Its request stands beside it. */
 export const Effect = defineComponent('Effect', () =>
   z.strictObject({
-    /** Which try this is, from 1. An outcome of an earlier one is dropped. */
+    /** From 1. Outcomes of earlier tries are dropped. */
     attempt: z.number().int().min(1),
-    /** World time at which it is settled as `timed-out`, begun or not. */
+    /** World time at which it fails as `timed-out`, begun or not. */
     deadlineMs: z.number().optional(),
-    /** Idempotency key of a `keyed` tool call that a resumed session inherited. @default the world's name and the entity */
+    /** Of a `keyed` tool call that a resumed session inherited. @default the world's name and the entity */
     key: z.string().optional(),
     /** Such as `model` (ModelCall, SideCall), `tool` (ToolCall), `approval` (Approval), `session` (SubagentSession). */
     kind: z.string(),
     restart: RestartClass(),
-    /** Longest that one try may take, from when it begins; then it is settled as `timed-out`. */
+    /** For one try, from its beginning. */
     timeoutMs: z.number().positive().optional(),
   }),
 )
 
-/** Whose effect or call it is. What an agent owns ends with the agent's turn, and goes with the agent. */
+/** What an agent owns ends with its turn, and is despawned with it. */
 export const OwnedBy = defineComponent('OwnedBy', () => z.strictObject({ agent: entity() }), {
   ref: 'agent',
   cascade: true,
 })
 
-/**
- * The effect begins once this is committed and its queue has a slot. After a restart: a `once` effect never began, any
- * other may have begun and begins again.
- */
+/** Begins after the commit, once its queue has a slot. On restart, a `once` effect never began; others may have. */
 export const Pending = defineTag('Pending')
 
-/**
- * The effect has a slot. A `once` effect begins once this is committed; after a restart it may have happened. A `resumable`
- * one, such as a session, goes on after a restart.
- */
+/** Has a slot. After a restart a `once` effect may have happened; a `resumable` one goes on. */
 export const Running = defineComponent('Running', () => z.strictObject({ sinceMs: z.number() }))
 
-/** The effect waits for its next try until this world time. */
+/** Waits for its next try. */
 export const Due = defineComponent('Due', () => z.strictObject({ atMs: z.number() }))
 
-/** The effect is settled. The system that started it takes the result from here. */
+/** Settled; the system that started it takes the result. */
 export const Outcome = defineComponent('Outcome', outcomeSchema)

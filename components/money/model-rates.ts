@@ -5,7 +5,7 @@ import { lazily } from '../../src/world/lazily.ts'
 const rate = lazily(() => z.number().int().nonnegative())
 const contextWindow = lazily(() => z.number().int().positive().optional())
 
-/** The most that a million tokens of a model cost, in billionths of a US dollar; and its context window in tokens. */
+/** Highest price of a million tokens in billionths of a US dollar, and the context window in tokens. */
 export const Rates = lazily(() =>
   z.discriminatedUnion('isPriced', [
     z.strictObject({
@@ -19,18 +19,16 @@ export const Rates = lazily(() =>
 )
 export type Rates = DataOf<typeof Rates>
 
-/** What a world has asked of models' prices, once each: a replay needs no price list. One entity has it. */
+/** Prices as asked once, so that a replay needs no price list. On one entity. */
 export const ModelRates = defineComponent('ModelRates', () =>
   z.strictObject({
-    /** By `provider/model`. */
     models: z.record(z.string(), Rates()),
   }),
 )
 
-/** What a model costs is being asked: an effect of kind `rates`. */
+/** An effect of kind `rates`: asks a model's price. */
 export const RatesCall = defineComponent('RatesCall', () =>
   z.strictObject({
-    /** `provider/model`. */
     model: z.string(),
   }),
 )

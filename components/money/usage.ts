@@ -1,11 +1,8 @@
 import { defineComponent } from '../../src/world/component.ts'
 import { CallUsage } from '../../src/protocol/usage.ts'
 
-/** What an agent's model calls have used in total. A count that no call reported is absent. */
+/** Totals of an agent's model calls. Unreported counts are absent. */
 export const Usage = defineComponent('Usage', CallUsage)
 
-/**
- * What the agent of a session has used besides the replies to its steps: calls for summaries, and what is estimated of calls
- * that were cut off. Its session's parent pays for that as well.
- */
+/** What a session's agent used beside its steps: summaries and cut-off calls. Its parent pays for it too. */
 export const UsageBeside = defineComponent('UsageBeside', CallUsage)

@@ -17,50 +17,45 @@ import { SubagentRegistry } from './subagent-registry.ts'
 import { ToolCeiling } from './ancestry.ts'
 import { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
 
-/**
- * What a session's agent is made of, as it was in the tick of the launch. An agent's sessions that are to be made of the
- * same share one; it goes with the last session that could still begin from it.
- */
+/** What a session's agent is made of, as of its launch. Shared by sessions that need the same, and despawned with them. */
 export const Blueprint = defineComponent(
   'Blueprint',
   () =>
     z.strictObject({
       archival: Archival.schema.optional(),
-      /** Nobody can agree to what it does. */
+      /** No one can approve. */
       approvals: z.literal('denied').optional(),
       /** Of a fork: results of open calls, behind the shared history. */
       behind: z.array(Message()).optional(),
-      /** Of a fork: where its parent's projection began. */
       boundary: BoundaryEntry().optional(),
       ceiling: ToolCeiling.schema.optional(),
       context: Context.schema.optional(),
-      /** A session that goes on with one made from it is made from it as well, so it is kept while one could be resumed. */
+      /** Kept while a session made from it could be resumed. */
       captured: z.literal(true).optional(),
-      /** Literal text at the end of the system prompt. */
+      /** Literal end of the system prompt. */
       ending: z.string().optional(),
-      /** Of the rest, by which equal ones are found. */
+      /** Of the other fields, to find equal ones. */
       hash: z.string(),
-      /** Skills of the Host's catalogue, by name, to be installed behind `skills`. */
+      /** Skills of the Host, installed behind `skills`. */
       hostSkills: z.array(z.string()),
-      /** Of some of these, the only tools that come with them; of the others, all do. */
+      /** For some of these: the only tools that come with them. */
       hostSkillTools: z.array(z.strictObject({ skill: z.string(), tools: z.array(z.string()) })).optional(),
-      /** Tools of the Host, by name; they stand before `tools`. */
+      /** Host tools by name, before `tools`. */
       hostTools: z.array(z.string()),
-      /** Of a fork: the holders that its parent knew. */
+      /** Of a fork: holders that its parent knew. */
       holders: z.array(KnownHolder()).optional(),
-      /** Of a fork: the list of live subagents in the system prompt that it shares. */
+      /** Of a fork: the list in the system prompt that it shares. */
       liveSubagents: z.string().optional(),
       limits: GrantLimits().optional(),
       llm: Llm.schema,
       maxSteps: z.number().int().min(1),
       permissions: Permissions.schema.optional(),
-      /** Of a fork: what its first request has to begin with. */
+      /** Of a fork: the required start of its first request. */
       prefix: Prefix.schema.optional(),
-      /** Whoever pays for it refuses calls whose price is not known. */
+      /** Calls without a known price are refused. */
       pricedOnly: z.literal(true).optional(),
       registry: SubagentRegistry.schema.optional(),
       skills: z.array(Skill()),
-      /** The template of its system prompt. */
       template: z.string(),
       tools: z.array(ToolDeclaration()),
     }),
@@ -74,14 +69,12 @@ function withPresentPrefix(saved: Json): Json {
   return prefix === undefined ? blueprint : { ...blueprint, prefix: withoutMessages(prefix) }
 }
 
-/** Of a fork: the messages that its conversation begins with. On the blueprint. */
+/** Of a fork: the first messages of its conversation. On the blueprint. */
 export const SharedHistory = defineLog('SharedHistory', Message, { edited: Edited })
 
-/** The agent whose sessions a blueprint is for. */
 export const BlueprintOf = defineComponent('BlueprintOf', () => z.strictObject({ agent: entity() }), {
   ref: 'agent',
   cascade: true,
 })
 
-/** The blueprint that a session's agent is made from. */
 export const MadeFrom = defineComponent('MadeFrom', () => z.strictObject({ blueprint: entity() }), { ref: 'blueprint' })

@@ -2,23 +2,21 @@ import { z } from 'zod'
 import { type DataOf, defineComponent } from '../../src/world/component.ts'
 import { DelegationLimitsData } from '../../src/protocol/delegation.ts'
 
-/** What an agent may delegate, in all its life. 0 allows none. */
+/** Totals over an agent's life. 0 allows none. */
 export const DelegationLimits = defineComponent('DelegationLimits', DelegationLimitsData)
 
 const count = () => z.number().int().nonnegative()
 
-/** What an agent has delegated so far. `reserved…` is what its running sessions were granted; `spent…` what ended ones used. */
+/** `reserved…`: granted to running sessions; `spent…`: used by ended ones. */
 export const Delegated = defineComponent('Delegated', () =>
   z.strictObject({
-    /** Sessions that have ended. */
     finished: count(),
-    /** Holders that it knows. They were not launched but take sequence numbers. */
+    /** Known holders: not launched, but they take sequence numbers. */
     holders: count().optional(),
-    /** Sessions launched. */
     launched: count(),
-    /** Of those, the ones that a session had launched which this agent goes on with: they are counted there. */
+    /** Launched by the session that this agent resumes: counted there. */
     launchedBefore: count().optional(),
-    /** The limit of sessions of which `session-limit-neared` was emitted last. */
+    /** The limit at which `session-limit-neared` was last emitted. */
     nearedSessions: count().optional(),
     reservedCostNanoUsd: count(),
     reservedSessions: count(),

@@ -4,12 +4,11 @@ import { entity, json } from '../../src/protocol/values.ts'
 import { GrantLimits } from '../../src/protocol/delegation.ts'
 import { SessionUsage } from '../../src/protocol/usage.ts'
 
-/** The tool call is answered when this session has ended: with its text, or as `subagent_result` says. */
+/** The tool call is answered when this session ends: with its text, or as `read` says. */
 export const AwaitingSession = defineComponent(
   'AwaitingSession',
   () =>
     z.strictObject({
-      /** Of `subagent_result`; absent: the answer is the session's text. */
       read: z
         .strictObject({ method: z.enum(['full', 'summary']), offset: z.number().int().nonnegative().optional() })
         .optional(),
@@ -19,11 +18,11 @@ export const AwaitingSession = defineComponent(
   { ref: 'session' },
 )
 
-/** The tool call's answer, but for what its effect brings: a place in the queue, or a text from the records. */
+/** The tool call's answer, except for what its effect adds. */
 export const Answering = defineComponent('Answering', () =>
   z.strictObject({
     answer: z.record(z.string(), json()),
-    /** Asks for a session's place in the queue, or for a text of so many bytes at most. */
+    /** A place in the queue, or at most so many bytes of a record. */
     wants: z.union([
       z.strictObject({ queuePositionOf: z.string() }),
       z.strictObject({
@@ -35,19 +34,19 @@ export const Answering = defineComponent('Answering', () =>
   }),
 )
 
-/** A further question to a session that has succeeded: a turn of its World. An effect of kind `query`. */
+/** An effect of kind `query`: a further turn of a session that has succeeded. */
 export const SessionQuery = defineComponent(
   'SessionQuery',
   () =>
     z.strictObject({
       agent: entity(),
-      /** The tool call that it answers; absent: a program asked, and collects the reply. */
+      /** Answers this tool call; absent: a program collects the reply. */
       call: entity().optional(),
-      /** What the session may spend on it, set aside of what its asker has left. Absent: its turn has not come. */
+      /** Set aside from its asker's budget. Absent: it has not begun. */
       grant: GrantLimits().optional(),
       id: z.string(),
       prompt: z.string(),
-      /** Until a program has collected it. */
+      /** Kept until a program collects it. */
       reply: z
         .discriminatedUnion('ok', [
           z.strictObject({ ok: z.literal(true), text: z.string() }),
@@ -61,16 +60,13 @@ export const SessionQuery = defineComponent(
 
 export type SessionQueryData = DataOf<() => typeof SessionQuery.schema>
 
-/** The tool call is answered when a session has replied to its question. */
+/** The tool call is answered by the session's reply. */
 export const AwaitingReply = defineTag('AwaitingReply')
 
-/** A result that a program has collected. On the session. */
+/** On a session: a program has taken its result. */
 export const Collected = defineComponent('Collected', () => z.strictObject({ atMs: z.number() }))
 
-/**
- * The question that a session was asked last, of those that came after its end, and what it had used before. On the agent of
- * the session's World: one that is asked again after a crash is at the same question, with the same grant.
- */
+/** On a session's agent: its latest query and usage before it, so that a crash repeats it under the same grant. */
 export const LastQuestion = defineComponent('LastQuestion', () =>
   z.strictObject({ id: z.string(), usedBefore: SessionUsage() }),
 )

@@ -6,30 +6,28 @@ import { RetryPolicy } from '../../src/protocol/failure.ts'
 
 const maxSteps = lazily(() => z.number().int().min(1).optional())
 
-/** A subagent that can be asked for by name. */
+/** A registered subagent. */
 export const SubagentConfig = lazily(() =>
   z.strictObject({
     /** Shown to the model beside the name. @default '' */
     description: z.string().optional(),
     inheritancePolicy: InheritancePolicy().optional(),
     limits: GrantLimits().optional(),
-    /** Model calls that a session may make; tries of the same call count once. @default 10 */
+    /** Model calls, each counted once with its retries. @default 10 */
     maxSteps: maxSteps(),
     /** `provider/model`. @default the parent's */
     model: z.string().min(1).optional(),
-    /** Its key in the registry. */
     name: z
       .string()
       .min(1)
       .refine((name) => name === name.trim(), 'expected no blanks around it')
       .refine((name) => name !== 'fork', "'fork' is the name of forks"),
-    /** `false`: none. @default the provider's own, or else the standard policy */
+    /** `false`: none. @default the provider's, or the standard policy */
     retry: z.union([RetryPolicy(), z.literal(false)]).optional(),
-    /** Skills to install, by name. @default none */
     skills: z.array(z.string().min(1)).optional(),
     /** A template, as in `SystemPrompt`. @default '' */
     systemPrompt: z.string().optional(),
-    /** Tools of the Host, by name. It may run them, also where they are denied to its parent. @default none */
+    /** Host tools; allowed even where its parent is denied them. @default none */
     tools: z.array(z.string().min(1)).optional(),
   }),
 )
@@ -52,7 +50,7 @@ function hasValidProto(configs: unknown): boolean {
   return config.success && config.data.name === '__proto__'
 }
 
-/** How an agent delegates to names that are not registered. */
+/** Delegation to unregistered names. */
 export const FreeForm = lazily(() =>
   z.strictObject({
     /** @default false */
@@ -61,16 +59,15 @@ export const FreeForm = lazily(() =>
     /** @default 10 */
     maxSteps: maxSteps(),
     skills: z.array(z.string().min(1)).optional(),
-    /** Every `{name}` in it stands for the name asked for. @default a text of Entia's own */
+    /** `{name}` becomes the requested name. @default a built-in text */
     systemPromptTemplate: z.string().optional(),
   }),
 )
 export type FreeForm = DataOf<typeof FreeForm>
 
-/** How an agent forks. */
 const ForkSettings = lazily(() =>
   z.strictObject({
-    /** Tools that a fork may run, of those that its parent may run. @default all of these */
+    /** A subset of its parent's. @default all of these */
     allowedTools: z.array(z.string()).optional(),
     /** @default true */
     enabled: z.boolean().optional(),
@@ -79,28 +76,26 @@ const ForkSettings = lazily(() =>
   }),
 )
 
-/** Whom an agent may delegate to. An agent that has one gets the `subagent` tools. A wrong one is refused with `invalid-argument`. */
+/** Grants the `subagent` tools. Wrong values throw `invalid-argument`. */
 export const SubagentRegistry = defineComponent(
   'SubagentRegistry',
   () =>
     z.strictObject({
-      /** What an asking without a category means; absent or not registered: a fork. */
+      /** Used without a category; absent or unregistered: a fork. */
       defaultCategory: z.string().optional(),
       fork: ForkSettings().optional(),
       freeForm: FreeForm().optional(),
       /**
-       * Skills whose tools come along when a model names the skill in `load_skills`, whatever the agent itself may run; what
-       * is denied stays denied. Of other skills such a subagent gets the prompt, and the tools that the agent may run. Skills
-       * that a config or a program names bring all their tools. @default none
+       * Skills that bring their tools when a model loads them; others bring only tools that the agent may run.
+       * Denied tools stay denied; skills named by a config or a program bring all tools. @default none
        */
       loadableSkills: z.array(z.string().min(1)).optional(),
       subagents: subagentConfigs(),
-      /** A session that ends wakes the agent when its turn is over. @default true */
+      /** Wake an idle agent when a session ends. @default true */
       wakeIdle: z.boolean().optional(),
     }),
   { refusedWith: 'invalid-argument' },
 )
 export type SubagentRegistryData = z.infer<typeof SubagentRegistry.schema>
 
-/** What holds where a registry says nothing. */
 export const subagentDefaults = { forkMaxSteps: 200, maxSteps: 10, wakeIdle: true } as const

@@ -8,63 +8,56 @@ import { SessionUsage } from '../../src/protocol/usage.ts'
 const timeMs = lazily(() => z.number())
 const text = lazily(() => z.string().optional())
 
-/**
- * A subagent's run as its parent sees it; the run itself is a child World. The entity is the session's effect as well,
- * of kind `session`, while the session is active. Written by the subagent scheduler, `status` only along its transitions.
- */
+/** A subagent's run as its parent sees it; the run is a child World. While active, also an effect of kind `session`. */
 export const SubagentSession = defineComponent(
   'SubagentSession',
   () =>
     z.strictObject({
       artifactId: text(),
       category: z.string(),
-      /** No query is taken any more. */
+      /** Takes no more queries. */
       closed: z.literal(true).optional(),
       correlationId: z.string(),
       createdAtMs: timeMs(),
       deadlineMs: timeMs().optional(),
-      /** Tools that were denied above it when it was launched; a session that goes on with it is denied them as well. */
+      /** Tools denied above it at launch; sessions that resume it are denied them too. */
       denied: z.array(z.string()).optional(),
       error: text(),
       finishedAtMs: timeMs().optional(),
-      /** Its place among the ended sessions of its parent, from 1. */
+      /** 1, 2, 3 … among the parent's ended sessions. */
       finishedSequence: z.number().int().positive().optional(),
-      /** What it may spend, from admission to its end. */
       grant: GrantLimits().optional(),
-      /** The result, where it is short enough to be kept here. */
+      /** The result, if short. */
       inlineContent: text(),
       kind: z.enum(sessionKinds),
       loadSkills: z.array(z.string()).optional(),
-      /** Who named `loadSkills`; absent: a model. */
+      /** Absent: a model named them. */
       loadedBy: z.literal('program').optional(),
-      /** `provider/model`. */
       model: z.string(),
       mode: z.enum(['sync', 'background']),
-      /** `false`: its end leaves no notification. */
+      /** `false`: no notification. */
       notify: z.literal(false).optional(),
       parent: entity(),
-      /** Of a fork: SHA-256 of the request that it shares with its parent; `null`: there was nothing to share. */
+      /** Of a fork: SHA-256 of the request shared with its parent; `null`: none. */
       prefixHash: z.string().nullable().optional(),
-      /** Of an ended session: the beginning, where the whole lies in the records. */
+      /** Once ended only the beginning, if the records have the whole. */
       prompt: z.string(),
-      /** The bytes of a prompt of which only the beginning is left, since the world could keep no more than `maxBytes`. */
+      /** The original size of a prompt that was cut to `maxBytes`. */
       promptCut: z.strictObject({ bytes: z.number().int(), maxBytes: z.number().int() }).optional(),
-      /** Where the whole of a long prompt lies in the records. */
+      /** Path of the whole prompt in the records. */
       promptRecord: text(),
       recordPath: text(),
-      /** The result's first 200 characters. */
+      /** First 200 characters. */
       resultExcerpt: text(),
-      /** Bytes of the result. */
       resultBytes: z.number().int().nonnegative().optional(),
-      /** The session that this one goes on with. */
       resumedFrom: text(),
       /** 1, 2, 3 … per parent. */
       sequence: z.number().int().positive(),
-      /** The id by which models and programs name it, and the name of its World. */
+      /** Also the name of its World. */
       sessionId: z.string(),
       startedAtMs: timeMs().optional(),
       status: z.enum(sessionStatuses),
-      /** `true`: it lies in the records, beside the result. */
+      /** `true`: it is in the records. */
       summary: z.union([z.string(), z.literal(true)]).optional(),
       timeoutMs: z.number().positive().optional(),
       updatedAtMs: timeMs(),
@@ -82,23 +75,17 @@ export const SubagentSession = defineComponent(
 )
 export type SubagentSessionData = DataOf<() => typeof SubagentSession.schema>
 
-/** The session is queued or running: by this reference an agent's active sessions are found, however many have ended. */
+/** On a queued or running session, to find an agent's active ones quickly. */
 export const ActiveFor = defineComponent('ActiveFor', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
 
-/**
- * What a session has reported of its spending before its record holds it, and its agent's ledger holds already. On the
- * session.
- */
+/** On a session: spending already in its agent's ledger, but not in its record. */
 export const ReportedUsage = defineComponent(
   'ReportedUsage',
   () => z.strictObject({ agent: entity(), usage: SessionUsage() }),
   { ref: 'agent' },
 )
 
-/**
- * Texts of an ended session that are too long for its record, where neither a store nor a folder keeps them: so they are
- * saved with the world. None is longer than `maxRecordBytes` of the Host.
- */
+/** On an ended session without store or folder: its long texts, each at most `maxRecordBytes` of the Host. */
 export const SessionTexts = defineComponent('SessionTexts', () =>
   z.strictObject({ result: z.string().optional(), summary: z.string().optional() }),
 )

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
 import { entity } from '../../src/protocol/values.ts'
 
-/** The agent sleeps until sessions of its have ended: no step begins. */
+/** The agent begins no step until sessions have ended. */
 export const SubagentWait = defineComponent('SubagentWait', () =>
   z.strictObject({
     deadlineMs: z.number().nullable(),
     mode: z.enum(['any', 'all']),
-    /** Those named, or `null`: the agent's background sessions. */
+    /** `null`: all its background sessions. */
     sessions: z.array(entity()).nullable(),
     startedAtMs: z.number(),
-    /** Of a wait for all that names none: those that were active when it began. */
+    /** For `all` without names: those active at the start. */
     watched: z.array(entity()).optional(),
     timeoutMs: z.number().nullable(),
   }),
@@ -19,13 +19,13 @@ export const SubagentWait = defineComponent('SubagentWait', () =>
 /** The effect whose deadline ends its owner's wait. */
 export const WaitDeadline = defineTag('WaitDeadline')
 
-/** The session ended while its parent waited for it, as long as the wait goes on. */
+/** On a session that ended during its parent's wait. */
 export const EndedInWait = defineComponent('EndedInWait', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
 
 /** The agent has unread notifications of ended sessions. */
 export const Notified = defineTag('Notified')
 
-/** An agent's notification that a session ended, delivered once. On the session. */
+/** On a session: notifies its parent of the end, once. */
 export const SubagentNotification = defineComponent('SubagentNotification', () =>
   z.strictObject({
     /** `<session id>:<status>`. */
@@ -34,5 +34,5 @@ export const SubagentNotification = defineComponent('SubagentNotification', () =
   }),
 )
 
-/** The session's notification is unread: by this reference an agent's unread ones are found. */
+/** On a session with an unread notification, to find an agent's unread ones. */
 export const UnreadBy = defineComponent('UnreadBy', () => z.strictObject({ agent: entity() }), { ref: 'agent' })
