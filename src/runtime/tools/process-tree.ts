@@ -12,7 +12,7 @@ export interface ProcessRun {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   /** Takes output as it is printed. Gives whether the process may go on. */
-  readonly output: (bytes: Uint8Array, stream: 'stdout' | 'stderr') => boolean
+  readonly output: (bytes: Buffer, stream: 'stdout' | 'stderr') => boolean
   /** Arguments of `cmd.exe` are passed on as they are. @default false */
   readonly verbatim?: boolean
 }
@@ -81,7 +81,7 @@ export async function runProcess(run: ProcessRun): Promise<ProcessEnd> {
   run.signal.addEventListener('abort', stop)
   const closed = Promise.all(
     (['stdout', 'stderr'] as const).map((stream) => {
-      child[stream].on('data', (bytes: Uint8Array) => {
+      child[stream].on('data', (bytes: Buffer) => {
         if (!run.output(bytes, stream)) stop()
       })
       return new Promise((resolve) => child[stream].once('close', resolve))

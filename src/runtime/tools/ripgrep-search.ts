@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { cleanName } from '../../tools/files/clean-text.ts'
 import type { Place } from '../../tools/files/confined-folder.ts'
 import { isCredentialFile } from '../../tools/files/credential-files.ts'
@@ -52,7 +52,8 @@ export class RipgrepSearch {
     const folder = isFolder ? start.realPath : dirname(start.realPath)
     const prefix = isFolder ? start.path : dirname(`/${start.path}`).slice(1)
     if (isFolder && this.#request.glob !== undefined) this.#fits = globTest(this.#request.glob)
-    this.#shown = (path) => this.#disk.shown(start.root, join(prefix, path))
+    const base = this.#disk.shown(start.root, prefix)
+    this.#shown = (path) => (base === '' || base.endsWith('/') ? base + path : `${base}/${path}`)
     const target = isFolder ? '.' : `./${start.realPath.slice(folder.length).replace(/^[/\\]/, '')}`
     const credentials = isFolder ? await this.#credentialFiles(folder, start) : this.#credentialsAmong([target])
     if (credentials.length > maxCredentialFiles) throw new NoRipgrep('There are too many files with credentials.')
@@ -68,7 +69,7 @@ export class RipgrepSearch {
   }
 
   #credentialsAmong(paths: readonly string[]): string[] {
-    const bare = paths.map((path) => path.replace(/^\.[/\\]/, ''))
+    const bare = paths.map((path) => path.replace(/^\.\//, ''))
     return bare.filter((path) => isCredentialFile(this.#shown(path)) && this.#fits(path))
   }
 
@@ -95,6 +96,7 @@ export class RipgrepSearch {
     const ending = glob !== undefined && /^\*\.\w+$/.test(glob) ? [`--type-add=wanted:${glob}`, '--type=wanted'] : []
     return [
       '--no-config',
+      '--path-separator=/',
       '--hidden',
       '--glob=!.git',
       '--no-require-git',
@@ -109,7 +111,7 @@ export class RipgrepSearch {
   #event(line: string): void {
     const { type, data } = JSON.parse(line) as RipgrepEvent
     if (type === 'summary') return
-    const path = decoded(data.path).replace(/^\.[/\\]/, '')
+    const path = decoded(data.path).replace(/^\.\//, '')
     if (type === 'begin') {
       // It may have been made after the files were listed.
       const isWanted = this.#fits(path) && !isCredentialFile(this.#shown(path))
@@ -180,7 +182,7 @@ const maxRecordBytes = 1_000_000
 class Records {
   readonly #end: number
   readonly #take: (record: string) => void
-  #parts: Uint8Array[] = []
+  #parts: Buffer[] = []
   #sizeBytes = 0
   leftOut = 0
 
@@ -189,20 +191,20 @@ class Records {
     this.#take = take
   }
 
-  push(bytes: Uint8Array): void {
+  push(bytes: Buffer): void {
     let from = 0
     for (let at = bytes.indexOf(this.#end); at !== -1; at = bytes.indexOf(this.#end, from)) {
       this.#keep(bytes.subarray(from, at))
       from = at + 1
       if (this.#sizeBytes > maxRecordBytes) this.leftOut++
-      else this.#take(Buffer.concat(this.#parts).toString())
+      else this.#take((this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts)).toString())
       this.#parts = []
       this.#sizeBytes = 0
     }
     this.#keep(bytes.subarray(from))
   }
 
-  #keep(part: Uint8Array): void {
+  #keep(part: Buffer): void {
     this.#sizeBytes += part.length
     if (this.#sizeBytes <= maxRecordBytes) this.#parts.push(part)
     else this.#parts = []
