@@ -4,11 +4,9 @@ import { lazily } from '../world/lazily.ts'
 import { SubtaskSpending, type TokenUsage } from './usage.ts'
 import { Failure } from './failure.ts'
 
-/** What a session can be. The last four are final. */
 export const sessionStatuses = ['queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled'] as const
 export type SessionStatus = (typeof sessionStatuses)[number]
 
-/** What a session can become. */
 const transitions: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   queued: ['running', 'failed', 'cancelled'],
   running: ['succeeded', 'failed', 'timed_out', 'cancelled'],
@@ -18,22 +16,21 @@ const transitions: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   cancelled: [],
 }
 
-/** Has a session ended for good? */
 export function isFinal(status: SessionStatus): boolean {
   return transitions[status].length === 0
 }
 
-/** Why a session cannot go from one state to another; `undefined` if it can. */
+/** Why a transition is refused; `undefined` if it is allowed. */
 export function transitionProblem(before: SessionStatus, after: SessionStatus): string | undefined {
   if (transitions[before].includes(after)) return undefined
   return `it is ${before}${isFinal(before) ? ', which is final' : ''}, and cannot become ${after}`
 }
 
-/** `named`: a registered subagent; `free`: any other name; `fork`: a copy of its parent; `holder`: has an archived turn. */
+/** `named`: registered; `free`: unregistered; `fork`: a copy of its parent; `holder`: holds an archived turn. */
 export const sessionKinds = ['named', 'free', 'fork', 'holder'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
-/** What a session may spend in turn, of what its parent has left. */
+/** Part of the parent's remaining budget. */
 export const GrantLimits = lazily(() =>
   z.strictObject({
     costUsd: z.number().nonnegative().optional(),
@@ -43,38 +40,32 @@ export const GrantLimits = lazily(() =>
 )
 export type GrantLimits = DataOf<typeof GrantLimits>
 
-/** Of the component `DelegationLimits`, and of a grant to a session. */
 export const DelegationLimitsData = lazily(() =>
   z.strictObject({
-    /** Of its sessions, in US dollars. Absent: no limit. */
+    /** For its sessions. Absent: no limit. */
     costUsd: z.number().nonnegative().optional(),
     /** Levels of sessions below it. @default 3 */
     depth: z.number().int().nonnegative().optional(),
-    /**
-     * Sessions that it and those below it may launch. At 90 % of it, `session-limit-neared` is emitted; `runner.change` may
-     * set a higher one. @default 200
-     */
+    /** Launched by it and those below it; `session-limit-neared` at 90 %, `runner.change` raises it. @default 200 */
     sessions: z.number().int().nonnegative().optional(),
-    /** Tokens of its sessions. Absent: no limit. */
+    /** For its sessions. Absent: no limit. */
     tokens: z.number().int().nonnegative().optional(),
   }),
 )
 export type DelegationLimitsData = DataOf<typeof DelegationLimitsData>
 
-/** What holds where `DelegationLimits` says nothing. */
 export const defaultDelegation = { depth: 3, sessions: 200 } as const
 
-/** The percentage of its sessions at which an agent is said to be near its limit. */
+/** Share of the session limit at which `session-limit-neared` is emitted. */
 export const nearPercent = 90
 
-/** What a subagent gets of its parent. */
 export const InheritancePolicy = lazily(() =>
   z.strictObject({
-    /** `false`: nothing of what follows is inherited. @default true */
+    /** `false`: inherit nothing. @default true */
     enabled: z.boolean().optional(),
-    /** Copy which tools the parent may run and which it may not. @default false */
+    /** Copy the parent's `Permissions`. @default false */
     inheritPermissions: z.boolean().optional(),
-    /** The parent's template stands behind the subagent's own. @default true */
+    /** Append the parent's template to its own. @default true */
     inheritSystemPrompt: z.boolean().optional(),
     /** Names of tools to copy from the parent. @default none */
     inheritTools: z.array(z.string().min(1)).optional(),
@@ -86,7 +77,6 @@ export const InheritancePolicy = lazily(() =>
 )
 export type InheritancePolicy = DataOf<typeof InheritancePolicy>
 
-/** What holds where a policy says nothing. */
 export const defaultInheritance = {
   enabled: true,
   inheritPermissions: false,
@@ -96,13 +86,11 @@ export const defaultInheritance = {
   toolConflictPolicy: 'skip',
 } as const
 
-/** What a subtask's effect comes back with. */
 export const SubtaskOutcome = lazily(() =>
   z.strictObject({
     digest: z.string(),
     durationMs: z.number().nonnegative(),
     failure: Failure().optional(),
-    /** All that it has spent. */
     spent: SubtaskSpending(),
     stepsUsed: z.number().int().nonnegative(),
     subtaskId: z.string(),
@@ -111,17 +99,15 @@ export const SubtaskOutcome = lazily(() =>
 )
 export type SubtaskOutcome = DataOf<typeof SubtaskOutcome>
 
-/** What a subtask has come to, as a program reads it. */
+/** A subtask's result, for programs. */
 export type SubtaskResult = {
-  /** The last text that its model wrote; `[no digest]`: it wrote none. */
+  /** The model's last text; `[no digest]` if there was none. */
   readonly digest: string
-  /** There may be more: steps, time or money ran out, the model was stopped at its output limit, or the digest was cut. */
+  /** Incomplete: out of steps, time or money, stopped at the output limit, or cut. */
   readonly truncated: boolean
   readonly stepsUsed: number
   readonly usage: TokenUsage
-  /** Absent: no price is known. */
   readonly costUsd?: number
-  /** World time. */
   readonly durationMs: number
   readonly failure?: Failure
 }

@@ -13,9 +13,9 @@ import type { FileBlock, TextBlock } from './message.ts'
 import type { SessionKind, SessionStatus, SubtaskResult } from './delegation.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** What the standard systems emit. Listeners get it after the tick's commit. */
+/** Emitted by the standard systems after the tick's commit. */
 export interface StandardEvents {
-  /** An agent begins to work on what was said to it. */
+  /** An agent begins to work on a message. */
   'turn-started': { readonly agent: Entity }
   'turn-ended': {
     readonly agent: Entity
@@ -24,9 +24,9 @@ export interface StandardEvents {
     readonly toolCalls: number
     readonly failure?: Failure | undefined
   }
-  /** A step begins; `messages`: how many its request has. */
+  /** `messages`: of the request. */
   'model-called': { readonly agent: Entity; readonly effect: Entity; readonly step: number; readonly messages: number }
-  /** `max-tokens`: the model was stopped at its output limit. */
+  /** `max-tokens`: stopped at the output limit. */
   'model-replied': {
     readonly agent: Entity
     readonly effect: Entity
@@ -37,7 +37,7 @@ export interface StandardEvents {
   'retry-scheduled': {
     readonly agent: Entity
     readonly effect: Entity
-    /** The try to come. */
+    /** The next try. */
     readonly attempt: number
     readonly atMs: number
     readonly failure: Failure
@@ -49,18 +49,17 @@ export interface StandardEvents {
     readonly tool: string
     readonly arguments: JsonObject
   }
-  /** The result stands in the conversation. */
   'tool-answered': {
     readonly agent: Entity
     readonly callId: string
     readonly tool: string
     readonly isError: boolean
-    /** What the model reads of it. */
+    /** As the model reads it. */
     readonly result: readonly (TextBlock | FileBlock)[]
   }
   /**
-   * The Host that opened the world declares a tool differently or lacks it, or the program has given the agent a tool.
-   * `kept`: the agent keeps its declaration, and calls of a missing tool fail.
+   * The Host declares a tool differently or lacks it, or a program added a tool to the agent.
+   * `kept`: the agent keeps its declaration; calls of a missing tool fail.
    */
   'tool-changed': {
     readonly agent: Entity
@@ -83,13 +82,12 @@ export interface StandardEvents {
   }
   /** A message or cancel that could not be delivered. */
   'input-refused': { readonly kind: string; readonly agent: Entity; readonly reason: string }
-  /** An outcome, admission, answer or timer for something that is settled or gone. Counted by the Runner. */
+  /** An outcome, admission, answer or timer for something settled or despawned. Counted by the Runner. */
   'input-dropped': { readonly kind: string; readonly effect?: Entity | undefined; readonly reason: string }
-  /** The next request does not begin with the last one: the provider's prompt cache is lost from there on. */
+  /** The next request starts differently: the provider's prompt cache is lost from there on. */
   'prefix-broken': { readonly agent: Entity; readonly component: string }
-  /** The provider has read fewer tokens from its cache than it had there, though the prefix holds: the rest was paid again. */
+  /** The provider read less from its cache than it had there, though the prefix is the same. */
   'cache-missed': { readonly agent: Entity; readonly cached: number; readonly read: number }
-  /** A session was launched. */
   'session-queued': {
     readonly agent: Entity
     readonly session: Entity
@@ -97,95 +95,89 @@ export interface StandardEvents {
     readonly sequence: number
     readonly correlationId: string
   }
-  /**
-   * An agent that is no session has used 90 % of the sessions that it may launch in all its life, as set by
-   * `DelegationLimits`: once for each limit. A higher one is set with `runner.change`.
-   */
+  /** A root agent has used 90 % of `DelegationLimits.sessions`: once per limit. `runner.change` raises it. */
   'session-limit-neared': {
     readonly agent: Entity
     readonly limit: number
-    /** Launched by it and by those below it, or granted to those that run. */
+    /** Launched by it and those below it, or granted to running ones. */
     readonly used: number
   }
-  /** A session has a slot and begins. */
+  /** A session begins. */
   'delegation-started': DelegationFacts
-  /** A session that had begun has ended. */
+  /** A session that had begun ended. */
   'delegation-completed': DelegationFacts & {
     readonly lifecycleStatus: SessionStatus
     readonly success: boolean
     /** From admission. */
     readonly durationMs: number
-    /** `null` over 8192 bytes, and where there is none. */
+    /** `null` if absent or over 8192 bytes. */
     readonly result: string | null
     readonly error: string | null
     readonly artifactId: string | null
   }
-  /** A session has ended, whether it had begun or not. */
+  /** Also emitted for sessions that never began. */
   'session-ended': {
     readonly agent: Entity
     readonly session: Entity
     readonly sessionId: string
     readonly lifecycleStatus: SessionStatus
   }
-  /** A query has its reply, or has failed. */
+  /** Answered or failed. */
   'query-answered': { readonly agent: Entity; readonly sessionId: string; readonly query: string }
-  /** What a cancel has stopped in this world; descendants emit their own. */
+  /** Work that a cancel stopped in this world; descendants emit their own. */
   'work-cancelled': {
     readonly agent: Entity
-    /** As they were before. */
+    /** Statuses before the cancel. */
     readonly sessions: readonly { readonly sessionId: string; readonly lifecycleStatus: SessionStatus }[]
     readonly effects: readonly StoppedEffect[]
   }
-  /** The agent of a session has come to its end. */
+  /** A session's agent is done. */
   'session-settled': { readonly agent: Entity; readonly success: boolean }
-  /** The agent of a session only waits, or goes on. */
+  /** A session's agent only waits for its own sessions. */
   'slot-released': { readonly agent: Entity }
-  /** The final answer did not follow its schema, or was empty; the model is asked once more. */
+  /** The final answer was empty or violated its schema; the model gets one retry. */
   'output-rejected': { readonly agent: Entity; readonly problem: string }
-  /** A subtask was asked for. */
   'subtask-started': {
     readonly agent: Entity
     readonly model: string
     readonly name: string
     readonly subtaskId: string
   }
-  /** A subtask has ended, or was called off with its agent, which is then absent. */
+  /** `agent` is absent if the subtask was cancelled with it. */
   'subtask-ended': {
     readonly agent?: Entity | undefined
-    /** Of the program that waits for it. */
+    /** Id under which a program waits. */
     readonly request?: string | undefined
     readonly result: SubtaskResult
     readonly subtaskId: string
   }
-  /** The provider does not have the model that subtasks would have by default: the agent's own takes its place. */
+  /** The provider lacks the default small model; the agent's own is used. */
   'small-model-unavailable': { readonly agent: Entity; readonly model: string; readonly message: string }
-  /** A text is being written that is to take the place of a part of the conversation; the next step waits for it. */
+  /** A summary of part of the conversation is being written; the next step waits for it. */
   'summary-started': {
     readonly agent: Entity
     readonly effect: Entity
     readonly kind: BoundaryEntry['kind']
     readonly by: BoundaryEntry['by']
   }
-  /** Up to the message of that `seq` a text stands for what was said. */
+  /** A text now replaces the messages up to `seq`. */
   'boundary-written': {
     readonly agent: Entity
     readonly kind: BoundaryEntry['kind']
     readonly by: BoundaryEntry['by']
     readonly seq: number
-    /** Characters of the text. */
     readonly chars: number
     readonly truncated: boolean
     readonly missingHeadings: readonly string[]
     readonly usage: TokenUsage
     readonly costUsd?: number | undefined
   }
-  /** The result of a compaction or checkpoint that programs have requested. */
+  /** For the programs that requested a compaction or checkpoint. */
   'summary-answered': {
     readonly agent: Entity
     readonly requests: readonly string[]
     readonly result: SummaryResult
   }
-  /** The conversation stays as it is. */
   'compaction-failed': {
     readonly agent: Entity
     readonly by: BoundaryEntry['by']
@@ -193,66 +185,63 @@ export interface StandardEvents {
     /** In a row, of automatic ones. */
     readonly failures: number
   }
-  /** The first call behind a compaction was as full again that another one would be due. */
+  /** The first call after a compaction is as full as before. */
   'compaction-ineffective': {
     readonly agent: Entity
     readonly fullness: number
     readonly threshold: number
     readonly failures: number
   }
-  /** The record of a task could not be written; it is not tried again. */
+  /** Not retried. */
   'checkpoint-failed': {
     readonly agent: Entity
     readonly by: BoundaryEntry['by']
     readonly failure: Failure
     readonly note?: string | undefined
   }
-  /** The first call after a rewrite of the projection shows its cost and saving. What is not known is absent. */
+  /** Cost and saving of a rewrite, known after its first call. Unknown fields are absent. */
   'context-rewritten': {
     readonly agent: Entity
     readonly kind: RewriteKind
-    /** Prompt tokens of the last own call before it, and of the first one behind it. */
+    /** Prompt tokens of the last own call before, and the first after. */
     readonly tokensBefore?: number | undefined
     readonly tokensAfter?: number | undefined
-    /** Tokens that the provider had in its cache. */
     readonly cachedTokensLost?: number | undefined
-    /** Of the calls that wrote what stands there now. */
+    /** Of the calls that wrote the replacement. */
     readonly costUsd?: number | undefined
   }
-  /** A turn was ended, or refused, by what bounds it. */
+  /** A limit ended or refused a turn. */
   'turn-error': {
     readonly agent: Entity
     readonly kind: 'cost_ceiling' | 'watchdog' | 'cost_unknown' | 'context-overflow'
     readonly retryable: false
     readonly message: string
-    /** A message to the stopped agent was refused. */
+    /** A message to a stopped agent was refused. */
     readonly refused?: true
     readonly failure?: Failure | undefined
   }
-  /** A call begins that may pass a ceiling: the first of a turn, and of a bound. */
+  /** A call that may exceed a ceiling begins: once per turn and bound. */
   'cost-ceiling-neared': {
     readonly agent: Entity
     readonly bound: 'turn' | 'session'
     readonly limitUsd: number
-    /** What is in flight may cost so much at most, this call included. */
+    /** Highest possible cost of the calls in flight, this one included. */
     readonly reservedUsd: number
     readonly spentUsd: number
   }
-  /** A model without a price is called under a ceiling. Once a model. */
+  /** A model without a price is called under a ceiling: once per model. */
   'cost-unknown': { readonly agent: Entity; readonly model: string }
-  /** A signal of the watchdog has noticed a pattern in an agent's tool calls. */
+  /** The watchdog noticed a pattern in an agent's tool calls. */
   'watchdog-alerted': {
     readonly agent: Entity
     readonly signal: string
     readonly severity: 'warning' | 'critical'
     readonly message: string
-    /** Of the call that tripped it. */
+    /** The triggering call. */
     readonly tool: string
     readonly callId: string
   }
-  /** A turn stays where it is, though it might have been archived. */
   'archive-skipped': { readonly agent: Entity; readonly reason: string }
-  /** A holder has the turn from now on. */
   'turn-archived': {
     readonly agent: Entity
     readonly subagentId: string
@@ -261,14 +250,13 @@ export interface StandardEvents {
     readonly fromSeq: number
     readonly toSeq: number
   }
-  /** A turn could not be archived, and stays whole. */
   'archive-failed': {
     readonly agent: Entity
     readonly subagentId: string
     readonly phase: ArchivePhase
     readonly failure: Failure
   }
-  /** What is left of a holder that could not be made. */
+  /** Leftovers of a holder that could not be made. */
   'archive-cleanup-failed': {
     readonly subagentId: string
     readonly left: readonly ('world' | 'transcript')[]
@@ -277,7 +265,7 @@ export interface StandardEvents {
   warning: { readonly agent?: Entity | undefined; readonly message: string }
 }
 
-/** What identifies a delegation, at its start and at its end. */
+/** Identifies a delegation at start and end. */
 export type DelegationFacts = {
   readonly sessionId: string
   readonly correlationId: string
@@ -285,23 +273,20 @@ export type DelegationFacts = {
   readonly category: string
   readonly kind: SessionKind
   readonly mode: 'sync' | 'background'
-  /** The session's prompt. */
   readonly task: string
-  /** Sessions above the parent, and one. */
+  /** Sessions above the parent, plus one. */
   readonly depth: number
 }
 
-/** An effect that was under way when it was stopped, and what is known of it. */
+/** What is known of an effect that was stopped. */
 export type StoppedEffect = {
   readonly effect: Entity
   readonly kind: string
-  /** Of a tool call. */
   readonly tool?: string | undefined
   /** `unknown`: it had begun, and may have happened. */
   readonly fate: 'not-begun' | 'aborted' | 'unknown'
 }
 
-/** The types of these events. */
 export const standardEventTypes = Object.keys({
   'turn-started': true,
   'turn-ended': true,

@@ -3,7 +3,7 @@ import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 import { json } from './values.ts'
 
-/** Every way in which something can fail in a run. Closed; decided once, where the failure is first seen. */
+/** Closed; decided where the failure is first seen. */
 export const failureKinds = [
   'timed-out',
   'rate-limited',
@@ -29,20 +29,20 @@ export const failureKinds = [
 /** A failure of the run, as data. */
 export const Failure = lazily(() =>
   z.strictObject({
-    /** Of a `context-overflow`: tokens that the model's window holds, where that is known. */
+    /** Of a `context-overflow`: the window in tokens, if known. */
     contextWindow: z.number().int().positive().optional(),
-    /** Another try would end the same way, so there is none, whatever the policy says of the kind. */
+    /** Never retry, whatever the policy says. */
     isFinal: z.literal(true).optional(),
     kind: z.enum(failureKinds),
     message: z.string(),
-    /** How long the provider asks to be left alone. */
+    /** As the provider asks. */
     retryAfterMs: z.number().nonnegative().optional(),
   }),
 )
 export type Failure = DataOf<typeof Failure>
 export type FailureKind = (typeof failureKinds)[number]
 
-/** How an effect ended. It ends exactly once. */
+/** Settled exactly once. */
 export const outcomeSchema = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({ ok: z.literal(true), value: json() }),
@@ -51,31 +51,27 @@ export const outcomeSchema = lazily(() =>
 )
 export type OutcomeData = DataOf<typeof outcomeSchema>
 
-/** Why a turn ended. `empty-reply`: the model gave neither text nor calls, and again when it was asked once more. */
+/** `empty-reply`: neither text nor calls, also when asked again. */
 export const stops = ['done', 'max-steps', 'declined', 'cancelled', 'budget-spent', 'empty-reply', 'failed'] as const
 export type Stop = (typeof stops)[number]
 
-/** When a failed model call is tried again. */
+/** Retries of failed model calls. */
 export const RetryPolicy = lazily(() =>
   z.strictObject({
-    /** Tries in all, the first included. */
+    /** Including the first. */
     maxAttempts: z.number().int().min(1),
-    /** Wait before the second try; it doubles from then on. */
+    /** Delay before the second try; doubles each time. */
     firstDelayMs: z.number().nonnegative(),
-    /** Longest wait that the doubling reaches. A longer `retryAfterMs` of the provider counts, up to `maxRetryAfterMs`. */
+    /** Highest doubled delay. A longer `retryAfterMs` is respected up to `maxRetryAfterMs`. */
     maxDelayMs: z.number().nonnegative(),
-    /**
-     * Longest `retryAfterMs` of the provider that is waited for. One that asks for more is not held, and the call fails with
-     * what it said. @default 600_000, ten minutes
-     */
+    /** The call fails if the provider's `retryAfterMs` is longer. @default 600_000 */
     maxRetryAfterMs: z.number().nonnegative().optional(),
-    /** Kinds of failure that are worth another try. */
     kinds: z.array(z.enum(failureKinds)),
   }),
 )
 export type RetryPolicy = DataOf<typeof RetryPolicy>
 
-/** Applies wherever neither the agent nor the provider says otherwise. */
+/** Default if neither agent nor provider has a policy. */
 export const standardRetry: RetryPolicy & { readonly maxRetryAfterMs: number } = {
   maxAttempts: 3,
   firstDelayMs: 4_000,

@@ -5,18 +5,17 @@ import { RetryPolicy } from './failure.ts'
 import { entity } from './values.ts'
 import { ToolDeclaration } from './tool-declaration.ts'
 
-/** Of the component `HostFacts`, and of the input `started`. */
 export const HostFactsData = lazily(() =>
   z.strictObject({
-    /** Hashes of declarations that agents keep from earlier Hosts, by tool. */
+    /** Declaration hashes that agents keep from earlier Hosts, by tool. */
     keptTools: z.record(z.string(), z.array(z.number())).optional(),
-    /** Sessions' worlds are kept in a store, so that one can go on from where it ended. */
+    /** A store keeps sessions' worlds, so that they can be resumed. */
     keepsSessions: z.literal(true).optional(),
-    /** Retry policies of the providers that have one of their own; `false`: none. */
+    /** By provider; `false`: none. */
     retry: z.record(z.string(), z.union([RetryPolicy(), z.literal(false)])),
-    /** Hashes of what providers add to requests of their own accord, by provider. */
+    /** Hashes of what providers add to requests by themselves, by provider. */
     settings: z.record(z.string(), z.number()).optional(),
-    /** The catalogue of skills: by name, the tools that come with each, with hashes of their declarations. */
+    /** Skill → tool → hash of its declaration. */
     skills: z.record(z.string(), z.record(z.string(), z.number())).optional(),
     /** Hashes of the tools' declarations, by name. */
     tools: z.record(z.string(), z.number()).optional(),
@@ -24,7 +23,7 @@ export const HostFactsData = lazily(() =>
 )
 export type HostFactsData = DataOf<typeof HostFactsData>
 
-/** What is different about the tools of the Host that takes a world up, beside those that its agents were saved with. */
+/** Differences between the Host's tools and those that agents were saved with. */
 export const ToolChanges = lazily(() =>
   z.strictObject({
     /** Tools that a program gives to agents at this start. */
@@ -32,11 +31,10 @@ export const ToolChanges = lazily(() =>
       .array(z.strictObject({ agent: entity(), tool: ToolDeclaration() }))
       .readonly()
       .optional(),
-    /** Declarations as they are now, of tools that were declared otherwise before. */
+    /** New declarations of changed tools. */
     changed: z.array(ToolDeclaration()).readonly().optional(),
-    /** Agents keep what they were saved with. Absent: it is replaced and dropped. */
+    /** Agents keep saved declarations. Absent: they are replaced and dropped. */
     kept: z.literal(true).optional(),
-    /** Names of tools that the Host had before, and has no more. */
     removed: z.array(z.string()).readonly().optional(),
   }),
 )

@@ -12,9 +12,8 @@ const attempt = lazily(() => z.number().int().min(1))
 const filled = lazily(() => z.string().regex(/\S/, 'expected a text that is not empty'))
 const text = lazily(() => z.string().min(1))
 
-/** Inputs about sessions and subtasks: from programs, and from the Worlds above and below. */
 const delegationFields = lazily(() => ({
-  /** A program gives a task to a subagent of an agent; `session-queued` follows under its `correlationId`, or nothing. */
+  /** A program delegates a task; `session-queued` follows under its `correlationId`, if it is accepted. */
   delegate: {
     agent: entity(),
     category: z.string().optional(),
@@ -23,91 +22,88 @@ const delegationFields = lazily(() => ({
     loadSkills: z.array(z.string()).optional(),
     notify: z.literal(false).optional(),
     prompt: z.string(),
-    /** The full id of the session to resume; its other settings stay as they were. */
+    /** Full id of the session to resume, with its other settings. */
     resume: z.string().optional(),
     timeoutMs: z.number().positive().optional(),
   },
-  /** A program ends a session, by its full id; closed, it takes no query any more. */
+  /** A program ends a session, by its full id; a closed one takes no more queries. */
   'session-cancel': { agent: entity(), close: z.literal(true).optional(), session: z.string() },
-  /** A program asks a session that has succeeded a further question. */
+  /** A program queries a session that succeeded. */
   query: { agent: entity(), prompt: text(), query: text(), session: z.string() },
-  /** A program has taken a session's result, or the reply to a query of it. */
+  /** A program took a session's result, or a query's reply. */
   collected: { agent: entity(), query: z.string().optional(), session: z.string() },
-  /** To the world of a session: what its agent may spend; on a question to it, besides what it has used by now. */
+  /** To a session's world: its budget; for a query, on top of what it has used. */
   granted: { limits: DelegationLimitsData(), question: z.string().optional() },
-  /** To the world of a session that was cancelled or timed out: its own sessions end. */
+  /** To the world of a cancelled or timed-out session: its own sessions end. */
   'session-stopped': { reason: z.string() },
-  /** What a stopped session has spent, or a session on a question that was dropped. */
+  /** Spending of a stopped session, or of a dropped query. */
   'session-spent': {
-    /** Of a question. */
     asker: entity().optional(),
     session: entity(),
     usage: SessionUsage(),
   },
-  /** A program has a subtask run for an agent; `subtask-ended` follows under its `request`. */
+  /** A program runs a subtask for an agent; `subtask-ended` follows under its `request`. */
   subtask: {
     agent: entity(),
     maxSteps: z.number().int().positive(),
-    /** `provider/model`. Absent: the agent's. */
+    /** `provider/model`. @default the agent's */
     model: z.string().optional(),
     name: filled(),
     request: text(),
     systemPrompt: filled(),
     timeoutMs: z.number().positive(),
-    /** Names of tools of the agent. */
+    /** Tools of the agent. */
     tools: z.array(z.string()),
     userMessage: filled(),
   },
-  /** What a subtask has spent so far in total; `isOver`: it was cancelled, and this is the last report. */
+  /** Total spending so far; `isOver`: cancelled, and this is the last report. */
   'subtask-spent': {
     isOver: z.literal(true).optional(),
-    /** Of a program that waits for it. */
+    /** Id under which a program waits. */
     request: z.string().optional(),
     spent: SubtaskSpending(),
     subtaskId: z.string(),
   },
 }))
 
-/** The fields of each kind of input, besides `kind` and `id`. */
+/** Besides `kind` and `id`. */
 const fields = lazily(() => ({
-  /** A Runner has opened the world: `once` effects that were running are interrupted. */
+  /** A Runner opened the world: running `once` effects are interrupted. */
   started: {
     dateMs: z.number(),
-    /** What makes the ids of this run differ from those of others. */
+    /** Makes ids of this run unique. */
     run: text().optional(),
-    /** What has changed about the Host. Absent: nothing. */
+    /** Changes of the Host. Absent: none. */
     host: HostFactsData().optional(),
-    /** What has changed about the Host's tools. Absent: nothing. */
+    /** Changes of its tools. Absent: none. */
     tools: ToolChanges().optional(),
-    /** `keyed` tool calls that may have begun before, and run again. */
+    /** `keyed` tool calls that run again and may have begun before. */
     reruns: z.array(entity()).readonly().optional(),
   },
-  /** A person speaks to an agent. */
   message: { agent: entity(), message: UserMessage(), output: JsonSchema().optional() },
-  /** Everything that the agent has under way is stopped, and its turn ends. */
+  /** Stops all work of the agent and ends its turn. */
   cancel: { agent: entity(), reason: z.string().optional() },
-  /** A person answers an approval, by its id. */
+  /** Answers an approval, by its id. */
   answer: { approval: z.string(), approved: z.boolean(), reason: z.string().optional() },
-  /** An effect ended. */
   outcome: { effect: entity(), attempt: attempt(), outcome: outcomeSchema() },
   /** A `once` or `resumable` effect has a slot and is about to begin. */
   admitted: { effect: entity(), attempt: attempt() },
-  /** A person lets an agent go on that has reached its cost ceiling. A refusal carries the `request`. */
+  /** Lets an agent continue past its cost ceiling. A refusal carries the `request`. */
   'cost-ceiling-reset': { agent: entity(), addSessionUsd: z.number().positive().optional(), request: text() },
-  /** A person lets an agent go on that the watchdog has stopped. */
+  /** Lets an agent continue that the watchdog stopped. */
   'watchdog-reset': { agent: entity() },
-  /** A program has a conversation compacted; `summary-answered` follows under its `request`. */
+  /** Compacts a conversation; `summary-answered` follows under its `request`. */
   compact: {
     agent: entity(),
     focus: text().optional(),
-    /** Only if it is full enough. */
+    /** Only above the threshold. */
     ifNeeded: z.literal(true).optional(),
     request: text(),
   },
-  /** A program says that a task is done; `summary-answered` follows under its `request`. */
+  /** Marks a task as done; `summary-answered` follows under its `request`. */
   checkpoint: { agent: entity(), note: text().optional(), request: text() },
   ...delegationFields(),
-  /** A time that an effect was waiting for, or had until, has come. */
+  /** A retry time or deadline of an effect. */
   due: { effect: entity(), attempt: attempt() },
 }))
 
@@ -118,7 +114,6 @@ export type InputOf<K extends Kind> = DeepReadonly<
   { id?: string | undefined; kind: K } & z.infer<z.ZodObject<Fields[K]>>
 >
 
-/** The inputs that the standard systems take, by kind. */
 export type StandardInput = { [K in Kind]: InputOf<K> }[Kind]
 
 const schemas = lazily((): ReadonlyMap<string, z.ZodType> => {
@@ -127,12 +122,11 @@ const schemas = lazily((): ReadonlyMap<string, z.ZodType> => {
   return new Map(kinds.map(([kind, more]) => [kind, z.strictObject({ id, kind: z.literal(kind), ...more })]))
 })
 
-/** The kinds of standard inputs. */
 export function inputKinds(): readonly string[] {
   return [...schemas().keys()]
 }
 
-/** The schema of a standard input; `undefined` for kinds of a program's own. */
+/** `undefined` for a program's own kinds. */
 export function inputSchema(kind: string): z.ZodType | undefined {
   return schemas().get(kind)
 }

@@ -3,10 +3,7 @@ import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 import { json } from './values.ts'
 
-/**
- * Text of a message. `phase` is what a provider calls a text that its model wrote (a comment on the way, the final
- * answer); it goes back unchanged.
- */
+/** `phase` is the provider's mark of a text (comment or final answer); it is sent back unchanged. */
 export const TextBlock = lazily(() =>
   z.strictObject({
     type: z.literal('text'),
@@ -15,7 +12,7 @@ export const TextBlock = lazily(() =>
   }),
 )
 
-/** An image or another file: either its bytes in base64 (`data`) or where it lies (`url`). */
+/** An image or another file: base64 `data`, or a `url`. */
 export const FileBlock = lazily(() =>
   z.strictObject({
     type: z.literal('file'),
@@ -27,8 +24,8 @@ export const FileBlock = lazily(() =>
 )
 
 /**
- * What a model thought before it answered. It goes back unchanged to the provider that wrote it, and to no other:
- * `signature` proves it, `redacted` holds what the provider sent encrypted, `id` names it where a provider wants that.
+ * A model's reasoning, sent back unchanged to its own provider only. `signature` proves it; `redacted` is encrypted;
+ * `id` names it where the provider needs that.
  */
 export const ThinkingBlock = lazily(() =>
   z.strictObject({
@@ -41,10 +38,7 @@ export const ThinkingBlock = lazily(() =>
   }),
 )
 
-/**
- * A model's request for a tool. `malformed` holds the raw text when what the model wrote is no JSON object;
- * `arguments` is then empty.
- */
+/** `malformed` holds the raw text if it is no JSON object; `arguments` is then empty. */
 export const ToolCallBlock = lazily(() =>
   z.strictObject({
     type: z.literal('tool-call'),
@@ -55,21 +49,16 @@ export const ToolCallBlock = lazily(() =>
   }),
 )
 
-/**
- * A block that only its provider understands: a tool that the provider ran itself, and its result. It is kept as it is
- * and goes back unchanged to that provider, and to no other.
- */
+/** A tool that the provider ran itself, or its result: sent back unchanged to that provider only. */
 export const ProviderBlock = lazily(() =>
   z.strictObject({
     type: z.literal('provider'),
-    /** Who wrote it. */
     provider: z.string(),
-    /** The block in the provider's own form. */
+    /** In the provider's own form. */
     data: z.record(z.string(), json()),
   }),
 )
 
-/** The user speaks. */
 export const UserMessage = lazily(() =>
   z.strictObject({
     role: z.literal('user'),
@@ -77,10 +66,10 @@ export const UserMessage = lazily(() =>
   }),
 )
 
-/** The world speaks in mid-conversation (a notification, say); it goes out as user-role text. */
+/** From the world in mid-conversation, such as a notification; sent as user-role text. */
 export const SystemMessage = lazily(() => z.strictObject({ role: z.literal('system'), content: z.array(TextBlock()) }))
 
-/** The model speaks. `model` is `provider/model` as asked for; absent when no model wrote it. */
+/** `model` is the requested `provider/model`; absent if no model wrote it. */
 export const AssistantMessage = lazily(() =>
   z.strictObject({
     role: z.literal('assistant'),
@@ -89,7 +78,7 @@ export const AssistantMessage = lazily(() =>
   }),
 )
 
-/** The result of one tool call. Results stand behind the assistant message that asked, in the order of its calls. */
+/** Results follow the assistant message, in the order of its calls. */
 export const ToolMessage = lazily(() =>
   z.strictObject({
     role: z.literal('tool'),
@@ -100,7 +89,6 @@ export const ToolMessage = lazily(() =>
   }),
 )
 
-/** One message of a conversation, in the form that every provider's wire form is made from. */
 export const Message = lazily(() =>
   z.discriminatedUnion('role', [UserMessage(), SystemMessage(), AssistantMessage(), ToolMessage()]),
 )

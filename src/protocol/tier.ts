@@ -3,11 +3,11 @@ import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 import { modelName, oneOf } from './setting.ts'
 
-/** How much a model can be trusted with, the most first. */
+/** Capability, highest first. */
 export const tiers = ['frontier', 'mid', 'small'] as const
 export type Tier = (typeof tiers)[number]
 
-/** Part of a model's name → the tier of models whose names have it. A part that begins with `^` begins the name. */
+/** Part of a model's name → its tier. `^` anchors the part at the beginning. */
 export const TierTable = lazily(() =>
   z.record(
     z
@@ -32,6 +32,6 @@ export const ModelsByTier = lazily(() =>
 )
 export type ModelsByTier = DataOf<typeof ModelsByTier>
 
-/** Kinds of work that a user can name; each is a bundle of defaults. */
+/** Each is a bundle of defaults. */
 export const taskClasses = ['debug', 'implement', 'chat', 'research', 'review'] as const
 export type TaskClass = (typeof taskClasses)[number]

@@ -3,13 +3,12 @@ import { lazily } from '../world/lazily.ts'
 import type { DataOf } from '../world/component.ts'
 import type { Json, JsonObject } from '../world/json.ts'
 
-/** The number of an entity of the same world. */
 export const entity = lazily(() => z.number().int().positive())
 
-/** Any JSON value. Its depth and form are checked where it is made canonical, so it is not walked a second time here. */
+/** Depth and form are checked when it is made canonical, so it is not walked again here. */
 export const json = lazily((): z.ZodType<Json> => z.any())
 
-/** A JSON Schema (draft 2020-12) as data. Passed on as the object that it is, so that those who use the same one share it. */
+/** JSON Schema draft 2020-12. Kept as the same object, so that its users share it. */
 export const JsonSchema = lazily(() =>
   z.custom<JsonObject>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),

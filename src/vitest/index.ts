@@ -17,15 +17,15 @@ import type { Seen } from './world-queries.ts'
 
 export type { Seen } from './world-queries.ts'
 
-/** Matchers for worlds and simulated runs. They look at a `World`, or at all worlds of what `simulate()` gives. */
+/** For a `World`, or all worlds of a `simulate()` result. */
 export interface WorldMatchers<R> {
-  /** An agent's last text has this in it, or matches; `agent`: that agent of the root world. */
+  /** The last text contains or matches this; `agent`: of the root world. */
   toHaveAnswered(expected: ExpectedAnswer, agent?: Entity): R
-  /** A model has called a tool, with arguments that have these among them. */
+  /** With arguments that include these. */
   toHaveCalled(tool: string, expected?: JsonObject): R
-  /** There is a session whose record has these fields. */
+  /** A session record has these fields. */
   toHaveSession(expected: Partial<SubagentSessionData>): R
-  /** Every law held, in a simulated run or in all runs of a sweep. What broke one is reported as the sweep reports it. */
+  /** In a simulated run, or all runs of a sweep. */
   toHaveKeptLaws(): R
 }
 
@@ -35,7 +35,7 @@ declare module 'vitest' {
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends WorldMatchers<R> {}
 }
 
-/** The matchers, for an `expect` of one's own. Importing this module adds them to that of vitest. */
+/** For another `expect`. Importing this module extends vitest's. */
 export const worldMatchers = {
   toHaveAnswered: (seen: Seen, expected: ExpectedAnswer, agent?: Entity): Matched =>
     haveAnswered(seen, expected, agent),

@@ -6,19 +6,18 @@ import { inspect } from '../world/inspect.ts'
 import { callsOf, type Seen, sessionsIn, talksIn } from './world-queries.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 
-/** What vitest asks of a matcher. */
 export interface Matched {
   readonly pass: boolean
   readonly message: () => string
 }
 
-/** Compares as `toMatchObject` does: what is not named does not count, and asymmetric matchers do. */
+/** As `toMatchObject`: partial, with asymmetric matchers. */
 export type Matches = (actual: unknown, expected: unknown) => boolean
 
-/** What an answer is to be: a text that stands anywhere in it, or what says itself whether it matches. */
+/** A text contained in it, a pattern, or an asymmetric matcher. */
 export type ExpectedAnswer = string | RegExp | { asymmetricMatch(answer: unknown): boolean; toString(): string }
 
-/** Has an agent answered with this? @throws TypeError for what no answer can be compared with */
+/** @throws TypeError if `expected` cannot be compared with a text */
 export function haveAnswered(seen: Seen, expected: ExpectedAnswer, agent?: Entity): Matched {
   if (!isComparable(expected)) {
     throw new TypeError(`toHaveAnswered() takes a text or a regular expression, got ${inspect(expected)}`)
@@ -32,7 +31,7 @@ export function haveAnswered(seen: Seen, expected: ExpectedAnswer, agent?: Entit
   return { pass, message: () => told(wanted, came) }
 }
 
-/** Has an agent's model called a tool, with arguments that match, if any are named? @throws TypeError for what names no tool */
+/** @throws TypeError unless `tool` is a text */
 export function haveCalled(seen: Seen, tool: string, expected: JsonObject | undefined, matches: Matches): Matched {
   if (typeof tool !== 'string') throw new TypeError(`toHaveCalled() takes a tool's name, got ${inspect(tool)}`)
   const calls = talksIn(seen).flatMap((talk) => callsOf(talk).map((call) => ({ who: talk.who, call })))
@@ -44,7 +43,7 @@ export function haveCalled(seen: Seen, tool: string, expected: JsonObject | unde
   return { pass, message: () => told(`'${tool}' ${pass ? 'never ' : ''}to have been called${how}`, came) }
 }
 
-/** Is there a session that matches? @throws TypeError for fields that no session has */
+/** @throws TypeError for fields that no session has */
 export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, matches: Matches): Matched {
   checkSession(expected)
   const sessions = sessionsIn(seen)
@@ -55,7 +54,7 @@ export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, 
   return { pass, message: () => told(`${pass ? 'no session' : 'a session'} like ${shown(expected)}`, came) }
 }
 
-/** Has a run, or a sweep of many, kept all laws? @throws TypeError for what is neither */
+/** @throws TypeError unless `run` is a result */
 export function haveKeptLaws(run: { readonly ok: boolean }, report: () => string): Matched {
   if (typeof run?.ok !== 'boolean') {
     throw new TypeError(`expected what simulate() or sweep() gives, got ${inspect(run)}`)
@@ -64,10 +63,9 @@ export function haveKeptLaws(run: { readonly ok: boolean }, report: () => string
 }
 
 const maxChars = 60
-/** So many lines of what came are shown. */
 const maxCame = 20
 
-/** A test that expects what cannot be would be passed by `not`. */
+/** Otherwise `not` would pass. */
 function isComparable(expected: unknown): expected is ExpectedAnswer {
   return typeof expected === 'string' || expected instanceof RegExp || isAsymmetric(expected)
 }

@@ -7,20 +7,17 @@ import type { Entity } from '../world/component.ts'
 import { inspect } from '../world/inspect.ts'
 import { World } from '../world/world.ts'
 
-/** What a matcher looks at: one world, or all worlds of a simulated run. */
 export type Seen = World | { readonly worlds: ReadonlyMap<string, Pick<WatchedWorld, 'world' | 'label'>> }
 
-/** An agent's conversation, and where it was held. */
 export interface Talk {
-  /** Of the world, with the agent behind it: `team, agent 1`. */
+  /** Such as `team, agent 1`. */
   readonly who: string
   readonly agent: Entity
   readonly messages: readonly Message[]
-  /** The last text that its model gave; `undefined` if it gave none. */
   readonly answer: string | undefined
 }
 
-/** The conversations of all agents, or of one agent of the root world. @throws TypeError for what holds no worlds */
+/** Conversations of all agents, or of one of the root world. @throws TypeError without worlds */
 export function talksIn(seen: Seen, agent?: Entity): readonly Talk[] {
   const all = worldsIn(seen).flatMap(({ world, label }) =>
     world.entitiesWith(Conversation).map((speaker) => ({
@@ -34,14 +31,12 @@ export function talksIn(seen: Seen, agent?: Entity): readonly Talk[] {
   return agent === undefined ? all : all.filter((talk) => talk.isRoot && talk.agent === agent)
 }
 
-/** The tools that an agent's model has called, in order. */
 export function callsOf({ messages }: Talk): readonly ToolCallBlock[] {
   return messages.flatMap((message) =>
     message.role === 'assistant' ? message.content.filter((block) => block.type === 'tool-call') : [],
   )
 }
 
-/** The sessions of all agents. */
 export function sessionsIn(seen: Seen): readonly SubagentSessionData[] {
   return worldsIn(seen).flatMap(({ world }) =>
     world.entitiesWith(SubagentSession).map((session) => world.read(session, SubagentSession)),

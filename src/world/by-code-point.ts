@@ -1,11 +1,11 @@
-/** Compares texts by their code points, the same on every machine. For `toSorted`. */
+/** Compares by code points, the same on every machine. */
 export function byCodePoint(a: string, b: string): number {
   let index = 0
   while (index < a.length && a.charCodeAt(index) === b.charCodeAt(index)) index++
   return rank(a, index) - rank(b, index)
 }
 
-/** Where a text goes from an index on. The halves of a surrogate pair stand below some units that they come after. */
+/** Surrogates rank above other units. */
 function rank(text: string, index: number): number {
   if (index >= text.length) return -1
   const unit = text.charCodeAt(index)

@@ -4,25 +4,23 @@ import type { Json } from './json.ts'
 /** Deepest nesting that a stored value may have. */
 export const maxDepth = 256
 
-/** How much deeper a value may lie within inputs and lines of snapshots and journals. */
+/** Additional depth for inputs and saved lines that wrap a value. */
 const wrapping = 16
 
-/** The depth at which cycles are looked for: going round one to the greatest depth would copy all of it each time. */
+/** Depth at which cycles are looked for: following one to `maxDepth` would copy it each time. */
 const cycleDepth = 8
 
-/** Marks a value that is not JSON; `explain` then finds which part of it, and where. */
+/** `explain` then finds which part is not JSON. */
 const unfit = Symbol('unfit')
 type Visited = Json | typeof unfit
 
 /**
- * The canonical form of a value: plain JSON, keys sorted, deeply frozen, so that `JSON.stringify` gives the same bytes
- * for the same data from then on. What is canonical already comes back as the same object; anything else is copied. Half a
- * surrogate pair in a text or a key becomes U+FFFD.
+ * Plain JSON, keys sorted, deeply frozen, so that `JSON.stringify` gives the same bytes for the same data. Canonical values
+ * are returned as they are, others copied; lone surrogates become U+FFFD.
  *
- * @param where says whose value it is, for the error message
- * @param adoptedLevels how many levels, from the top, are frozen in place instead of copied: for objects that no one
- * else holds. @default none
- * @throws `not-json` naming the path and what stands there
+ * @param where whose value it is, for errors
+ * @param adoptedLevels levels, from the top, to freeze in place: only for objects that no one else holds. @default none
+ * @throws `not-json` with the path
  */
 export function canonical(value: unknown, where: () => string, adoptedLevels = 0): Json {
   const result = visit(value, 0, adoptedLevels)
@@ -39,11 +37,7 @@ const adviceFor: Readonly<Record<string, string>> = {
   'more than': 'Store plain data only: flatten it, or store it as a text.',
 }
 
-/**
- * The canonical form of a value; `undefined` if it is no JSON.
- *
- * @param outerLevels how many levels it will lie within: it may nest that much less. @default 0
- */
+/** `undefined` if it is not JSON. `outerLevels`: levels it will be nested in. @default 0 */
 export function canonicalOrNone(value: unknown, outerLevels = 0): Json | undefined {
   const result = visit(value, outerLevels, 0)
   return result === unfit ? undefined : result
@@ -66,12 +60,12 @@ function visit(node: unknown, depth: number, adopted: number): Visited {
   }
 }
 
-/** No text of a world has half a surrogate pair in it: no provider takes one, and no file keeps it as it was. */
+/** Providers refuse lone surrogates, and files do not keep them. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
-/** Values that are adopted whole were parsed or are canonical: they have no cycle. */
+/** Fully adopted values were parsed or are canonical, so they have no cycle. */
 function isTooDeep(node: object, depth: number, adopted: number): boolean {
   if (adopted === Infinity) return depth >= maxDepth + wrapping
   return depth >= maxDepth || (depth === cycleDepth && hasCycle(node, new Set()))
@@ -111,7 +105,7 @@ function visitObject(node: object, depth: number, adopted: number): Visited {
   return Object.freeze((copy ?? source) as Json)
 }
 
-/** Mostly canonical already: checked without listing its keys. */
+/** Checked without listing its keys, as it mostly is canonical already. */
 function visitFrozen(source: Readonly<Record<string, unknown>>, depth: number, adopted: number): Visited {
   let copy: Record<string, Json> | undefined
   let before = ''
@@ -128,7 +122,6 @@ function visitFrozen(source: Readonly<Record<string, unknown>>, depth: number, a
   return copy === undefined ? (source as Json) : Object.freeze(copy)
 }
 
-/** A copy key by key, for objects whose keys must be sorted, changed or left out. */
 function rebuilt(
   source: Readonly<Record<string, unknown>>,
   keys: readonly string[],
@@ -150,25 +143,24 @@ function rebuilt(
   return Object.freeze(copy)
 }
 
-/** Of keys that become one and the same, the last has its value there. */
+/** If keys become equal, the last wins. */
 function withWellFormedKeys(source: Readonly<Record<string, unknown>>, keys: readonly string[]) {
   const renamed: Record<string, unknown> = {}
   for (const key of keys) assign(renamed, wellFormed(key), source[key])
   return renamed
 }
 
-/** A copy of an object that has no key `__proto__`. Where objects of many shapes come by, it is cheaper than spreading. */
+/** For objects without `__proto__`. Cheaper than spreading for objects of many shapes. */
 function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.assign({}, source)
 }
 
-/** An object that grows key by key past this becomes a hash table, of several times the size. */
+/** An object that grows past this many keys becomes a hash table, several times the size. */
 const maxGrown = 12
 const blanks = new Map<string, Record<string, Json>>()
-/** So many shapes of wide objects are remembered before all are forgotten. */
+/** Cleared beyond this many shapes. */
 const maxBlanks = 1_000
 
-/** A wide object with these keys, to be filled in. */
 function blank(keys: readonly string[]): Record<string, Json> {
   const shape = keys.join('\n')
   let known = blanks.get(shape)
@@ -189,7 +181,7 @@ function hasCycle(node: object, above: Set<object>): boolean {
   return found
 }
 
-/** Whether a value contains itself, or nests past the greatest depth. */
+/** Whether a value contains itself or is nested too deeply. */
 export function isEndless(node: unknown, above = new Set<object>()): boolean {
   if (typeof node !== 'object' || node === null || !isPlain(node)) return false
   if (above.has(node) || above.size > maxDepth) return true
@@ -199,13 +191,11 @@ export function isEndless(node: unknown, above = new Set<object>()): boolean {
   return found
 }
 
-/** An array, or an object without a class. */
 function isPlain(node: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(node)
   return prototype === Object.prototype || prototype === null || Array.isArray(node)
 }
 
-/** What is unfit, and the path to it. */
 function explain(node: unknown, path: string[], above: readonly object[] = []): string {
   if (typeof node === 'number') return String(node)
   if (typeof node !== 'object' || node === null) return node === undefined ? 'undefined' : `a ${typeof node}`
@@ -230,7 +220,7 @@ export function assign<T>(target: Record<string, T>, key: string, value: T): voi
   else target[key] = value
 }
 
-/** Sorts keys in place. Mostly they are few, and then this is faster than `sort`. */
+/** In place. Faster than `sort` for few keys. */
 function sorted(keys: string[]): readonly string[] {
   if (keys.length > maxGrown) return keys.sort()
   for (let index = 1; index < keys.length; index++) {
@@ -242,7 +232,7 @@ function sorted(keys: string[]): readonly string[] {
   return keys
 }
 
-/** Are keys in order as they come, and none of them one that has to be written otherwise? */
+/** Whether keys are sorted and can be kept as they are. */
 function isOrdered(keys: readonly string[]): boolean {
   let before = ''
   for (let index = 0; index < keys.length; index++) {
@@ -254,7 +244,7 @@ function isOrdered(keys: readonly string[]): boolean {
   return true
 }
 
-/** Keys that look like array indices stand first in any object, in numeric order, and are as sorted as they can be. */
+/** Array indices come first in any object, in numeric order: as sorted as they can be. */
 export function isIndex(key: string): boolean {
   return /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < 2 ** 32 - 1
 }

@@ -2,12 +2,12 @@ import type { Component, Entity } from './component.ts'
 import type { LogEdit } from './changes.ts'
 import type { Json } from './json.ts'
 
-/** All values of one component, by the entities' rows, starting at the first row that has it: late columns stay short. */
+/** One component's values by row, from the first row that has it, so late columns stay short. */
 export class Column {
   readonly token: Component
-  /** What the step under way, or the last one, has overwritten here. */
+  /** Overwritten in the current or last step. */
   touched: Touched | undefined
-  /** The system that wrote it last in this step. */
+  /** Last writer in this step. */
   writer: string | undefined
   #values: (Json | undefined)[] = empty
   #firstRow = 0
@@ -17,12 +17,10 @@ export class Column {
     this.token = token
   }
 
-  /** How many rows it keeps room for. */
   get size(): number {
     return this.#values.length
   }
 
-  /** How many rows have a value. */
   get count(): number {
     return this.#count
   }
@@ -42,7 +40,7 @@ export class Column {
     if (this.#count === 0) this.#values = empty
   }
 
-  /** A literal of one item: an empty array that is pushed to makes room for 17. */
+  /** Uses a literal: an empty array that is pushed to has room for 17. */
   #setFirst(row: number, value: Json | undefined): void {
     if (value === undefined) return
     this.#firstRow = row
@@ -50,7 +48,7 @@ export class Column {
     this.#count = 1
   }
 
-  /** The rows that have a value, ascending. */
+  /** Rows with a value, ascending. */
   rows(): number[] {
     const found: number[] = []
     if (this.#count === 0) return found
@@ -60,7 +58,7 @@ export class Column {
     return found
   }
 
-  /** Makes more room than needed, so that rows set in descending order do not move all values each time. */
+  /** Reserves more than needed, so that descending rows do not move all values each time. */
   #makeRoom(row: number): void {
     const firstRow = Math.max(0, Math.min(row, this.#firstRow - this.#values.length))
     const places = Array.from({ length: this.#firstRow - firstRow }, () => undefined)
@@ -69,16 +67,15 @@ export class Column {
   }
 }
 
-/** Shared by all columns without a value; never written to. */
+/** Shared; never written to. */
 const empty: (Json | undefined)[] = []
 
-/** With more entities than this, they are looked up in a Map instead of one after another. */
+/** Above this many entities a Map finds them. */
 const maxListed = 8
 
-/** What a step has overwritten in one column: a linked list by entity, since mostly it is one entity or a few. */
+/** Overwritten values of one column, as a linked list: usually few entities. */
 export class Touched {
   first: Before | undefined
-  /** The list is in ascending order of entities. */
   #isAscending = true
   #last: Before | undefined
   #count = 0
@@ -104,14 +101,13 @@ export class Touched {
     else if (this.#count > maxListed) this.#index = new Map(this.all().map((each) => [each.entity, each]))
   }
 
-  /** In the order in which they were first overwritten. */
+  /** In order of first write. */
   all(): Before[] {
     const found: Before[] = []
     for (let before = this.first; before !== undefined; before = before.next) found.push(before)
     return found
   }
 
-  /** Sorts the list by entity, ascending. */
   sort(): void {
     if (this.#isAscending) return
     const [first, ...others] = this.all().sort((a, b) => a.entity - b.entity)
@@ -125,17 +121,16 @@ export class Touched {
   }
 }
 
-/** What one entity had in one column before the step, and how its log has changed since. */
+/** An entity's value before the step, and how its log changed since. */
 export class Before {
   readonly entity: Entity
   readonly value: Json | undefined
-  /** A log's length then. Its array only grows, so the old items are still in it. */
+  /** A log's array only grows, so the old items are still in it. */
   readonly length: number
-  /** Of a log that has changed before its end. */
+  /** For a log changed before its end. */
   edits: LogEdit[] | undefined
-  /** The log was removed; one that is there now is new. */
+  /** Removed; a present log is new. */
   isTaken = false
-  /** The next one of the same column. */
   next: Before | undefined
 
   constructor(entity: Entity, value: Json | undefined, length: number) {

@@ -8,10 +8,9 @@ import type { Json } from './json.ts'
 import { shortly } from './known-options.ts'
 import { callback, checkOptions, count, flag, objectWith, oneOf, type ShapesOf, text } from './option-shapes.ts'
 
-/** A number, monotonic, never reused, stable over save and restore. */
+/** Monotonic, never reused, stable over save and restore. */
 export type Entity = number
 
-/** Deeply read-only; JSON is so by itself. */
 export type DeepReadonly<T> = Json extends T
   ? T
   : T extends readonly (infer U)[]
@@ -23,7 +22,6 @@ export type DeepReadonly<T> = Json extends T
 /** Fields to replace; `undefined` removes an optional one. */
 export type PatchOf<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** The data of a schema that is made at the first need. */
 export type DataOf<Schema extends () => z.ZodType> = DeepReadonly<z.infer<ReturnType<Schema>>>
 
 /** A component with its first value, for `world.spawn` and `world.add`. */
@@ -34,27 +32,27 @@ export interface Initial {
 
 interface Token {
   readonly name: string
-  /** Its place among all components of the process, from 0. */
+  /** From 0, among all components of the process. */
   readonly index: number
-  /** Of its schema. A saved value of an older version is migrated when it is restored. @default 1 */
+  /** Of its schema; older saved values are migrated. @default 1 */
   readonly version: number
   readonly migrate: Migrate | undefined
-  /** Code of the error that a wrong value throws. @default 'invalid-value' */
+  /** @default 'invalid-value' */
   readonly refusedWith: EntiaErrorCode
 }
 
-/** Turns a value saved under an older version into one of the present version. A log's items are migrated one by one. */
+/** Makes a present value of one saved under `version`; of a log, item by item. */
 export type Migrate = (saved: Json, version: number) => unknown
 
 /** A component whose value is replaced or patched. */
 export interface Value<T = unknown> extends Token {
   readonly kind: 'value'
   readonly schema: z.ZodType<T>
-  /** The field that names another entity. The world keeps the reverse index and lets no such field dangle. */
+  /** Field that references another entity; the world keeps it from dangling. */
   readonly ref: string | undefined
-  /** Despawned together with the entity that `ref` names; otherwise only the component goes. */
+  /** Despawned with the referenced entity; otherwise only the component is removed. */
   readonly cascade: boolean
-  /** Why a value may not take another one's place, if it may not. */
+  /** Why a value may not replace another. */
   readonly refusal: ((before: Json, after: Json) => Refusal | undefined) | undefined
 }
 
@@ -71,14 +69,13 @@ export interface Log<T = unknown> extends Token {
   readonly edited: Value<EditedPart> | undefined
 }
 
-/** A component that is present or not. */
 export interface Tag extends Token {
   readonly kind: 'tag'
 }
 
 export type Component = Value | Log | Tag
 
-/** Called with a value, a token makes an initial component of it: defaults filled in, checked, canonical. */
+/** Calling it makes an initial component: defaults filled in, checked, canonical. */
 export interface ValueComponent<T, I = T> extends Value<T> {
   (value: DeepReadonly<I>): Initial
 }
@@ -89,13 +86,13 @@ export interface TagComponent extends Tag {
   (): Initial
 }
 
-/** A tag that an entity gets whenever its log ends, after a write, in an item that passes the test. */
+/** A tag added when a log, after a write, ends in an item that passes `when`. */
 export interface Marks {
   readonly tag: Tag
   when(last: unknown): boolean
 }
 
-/** A log's changes before its end, as one: so many items at an index removed, so many inserted there. */
+/** A log's changes before its end, as one edit. */
 export interface EditedPart {
   readonly from: number
   readonly inserted: number
@@ -109,10 +106,7 @@ export interface ComponentOptions {
   readonly refusedWith?: 'invalid-value' | 'invalid-argument'
 }
 
-/**
- * Defines a component whose value is replaced or patched. Its schema, or a function that makes it at the first need, must
- * accept its own output unchanged.
- */
+/** The schema must accept its own output unchanged; a function makes it at first use. */
 export function defineComponent<S extends z.ZodType>(
   name: string,
   schema: S | (() => S),
@@ -140,16 +134,12 @@ export function defineComponent<S extends z.ZodType>(
   return made
 }
 
-/** Defines a component that is an append-only list of items, of the schema given or made at the first need. */
 export function defineLog<S extends z.ZodType>(
   name: string,
   schema: S | (() => S),
   options: ComponentOptions & {
     readonly marks?: { tag: Tag; when(last: DeepReadonly<z.output<S>>): boolean }
-    /**
-     * Notes what was changed in the log before its end, since this was last removed. Appending writes nothing, nor does
-     * putting equal items in.
-     */
+    /** Records changes before the log's end since it was last removed; not appends or equal items. */
     readonly edited?: Value<EditedPart>
   } = {},
 ): LogComponent<z.output<S>> {
@@ -169,24 +159,17 @@ export function defineLog<S extends z.ZodType>(
   return made
 }
 
-/** Defines a component that is present or not. */
 export function defineTag(name: string): TagComponent {
   const made = finish('tag', name, (): Initial => ({ token: made, initial: true }), undefined, {}) as TagComponent
   return made
 }
 
-/** What a wrong value says: whose it is, where, what was expected. */
 export function invalidValue(whose: string, error: z.ZodError, code: EntiaErrorCode = 'invalid-value'): EntiaError {
   const reasons = error.issues.map(issueText).join('; ')
   return new EntiaError(code, `${whose}${reasons}. The write was refused.`, { issues: error.issues })
 }
 
-/**
- * A canonical value as the schema of its component reads it: with its defaults filled in.
- *
- * @param refusal @default `invalid-value`, or what the component's values are refused with
- * @throws `refusal`
- */
+/** A canonical value as its schema reads it, defaults filled in. @throws `refusal` @default `invalid-value` */
 export function readBySchema(
   token: Value | Log,
   value: Json,
@@ -199,7 +182,7 @@ export function readBySchema(
   return isSame(value, data) ? value : canonical(data, whose, 1)
 }
 
-/** What is wrong with a value for a component of its kind, whatever its schema says. */
+/** What is wrong with a value for a component of this kind, before its schema. */
 export function misfitOf({ kind, name }: Component, value: Json): string | undefined {
   if (kind === 'log' ? Array.isArray(value) : kind !== 'tag' || value === true) return undefined
   return `'${name}' is a ${kind} here, and was something else: give one of them another name`
@@ -217,7 +200,7 @@ function hasKeyProto(value: Json | undefined): boolean {
   return Object.hasOwn(value, '__proto__') || Object.values(value).some((part) => hasKeyProto(part))
 }
 
-/** Has a schema left a value as it was, but for keys called `__proto__`? */
+/** Ignores keys called `__proto__`, which zod drops. */
 function isSame(value: unknown, parsed: unknown): boolean {
   if (typeof value !== 'object' || value === null || typeof parsed !== 'object' || parsed === null)
     return value === parsed
@@ -228,7 +211,6 @@ function isSame(value: unknown, parsed: unknown): boolean {
 
 let nextIndex = 0
 
-/** All options of `defineComponent` and `defineLog`. */
 type Options = ComponentOptions & {
   readonly ref?: string
   readonly cascade?: boolean
@@ -237,10 +219,9 @@ type Options = ComponentOptions & {
   readonly edited?: Value<EditedPart>
 }
 
-/** A token, and what it was given for a schema: schemas are many, and slow to make, so each is made at its first use. */
+/** Schemas are many and slow to make, so each is made at first use. */
 type Schematic = Component & { given: z.ZodType | (() => z.ZodType) | undefined }
 
-/** What tokens of all kinds share. */
 const schematic: object = Object.create(Function.prototype, {
   schema: {
     get(this: Schematic): z.ZodType | undefined {
@@ -280,9 +261,8 @@ const optionShapes: ShapesOf<Options> = {
 }
 
 /**
- * Makes a token of the function that gives its initial component. Tokens of all kinds have the same fields in the same
- * order, and a name that came with the function: the engine reads them at every turn, and what differs in shape is read
- * several times as slowly.
+ * Tokens have the same fields in the same order, and an own function name: the engine reads them at every turn, and mixed
+ * shapes are several times slower.
  */
 function finish(
   kind: Component['kind'],

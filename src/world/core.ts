@@ -10,30 +10,26 @@ import { Random } from './random.ts'
 import { State } from './state.ts'
 import type { Input, WorldEvent } from './input.ts'
 
-/** What drives a world: only it ticks the world, and posts go to it. */
 export interface Driver {
   readonly name: string
   readonly post: (input: Input) => void
 }
 
-/** The tick under way. */
 export interface Underway {
   inputs: readonly Input[]
   readonly events: WorldEvent[]
-  /** The system that runs. */
   writer: string
   again: boolean
-  /** The kinds of `inputs`, each once. */
+  /** Distinct kinds of `inputs`. */
   kinds: readonly string[]
 }
 
 const defaultSeed = 1
 
-/** The engine's side of a `World`: its state, and the checks that every write passes. */
+/** The engine's side of a `World`: its state, and the checks of every write. */
 export class Core {
   readonly name: string
   readonly seed: number
-  /** Its seed was given, or restored. */
   readonly isSeeded: boolean
   readonly state = new State()
   readonly inbox: Input[] = []
@@ -46,11 +42,9 @@ export class Core {
   next: Entity = 1
   ids = 0
   readonly random: Random
-  /** Mixed in by `newId`, if present. */
   run: string | undefined
-  /** Also runs systems that nothing wakes, and throws if they do anything: their `wakes` lacks something then. */
+  /** Also run sleeping systems, and throw if they do anything. */
   checksWakes = false
-  /** Components that were given with the world, by name. */
   readonly #declared: ReadonlyMap<string, Component>
   #watchedFrom: Header | undefined
 
@@ -78,12 +72,11 @@ export class Core {
     this.random.state = random
   }
 
-  /** The components that were given or used so far. */
   get tokens(): ReadonlySet<Component> {
     return new Set([...this.#declared.values(), ...this.state.columns().map(({ token }) => token)])
   }
 
-  /** The component of that name, if it was given or used so far. */
+  /** Among those declared or used. */
   find(name: string): Component | undefined {
     return this.#declared.get(name) ?? this.state.columns().find(({ token }) => token.name === name)?.token
   }
@@ -99,7 +92,7 @@ export class Core {
     )
   }
 
-  /** The column of a component, made if this is its first use. @throws `duplicate-component` */
+  /** Created at first use. @throws `duplicate-component` */
   #column(token: Component): Column {
     const known = this.state.columnOf(token)
     if (known?.token === token) return known
@@ -108,7 +101,7 @@ export class Core {
     return this.state.column(token)
   }
 
-  /** Lets only this driver tick the world; `undefined` releases it. @throws `world-driven` */
+  /** `undefined` releases it. @throws `world-driven` */
   drive(driver: Driver | undefined): void {
     if (driver !== undefined && this.driver !== undefined) {
       const what = `World '${this.name}' is driven by ${this.driver.name} already`
@@ -117,11 +110,7 @@ export class Core {
     this.driver = driver
   }
 
-  /**
-   * Starts to track what is written between ticks, so that it can enter a journal as a change.
-   *
-   * @param written what `unwatch` has undone, to be written again
-   */
+  /** Tracks writes between ticks for the journal. `written`: undone by `unwatch`, to be repeated. */
   watch(written?: Input): void {
     this.state.begin()
     this.#watchedFrom = this.header
@@ -131,7 +120,7 @@ export class Core {
     this.header = header
   }
 
-  /** Undoes what was written since `watch`, and returns it as an input that repeats it; `undefined` if nothing was. */
+  /** Undoes writes since `watch`, and returns an input that repeats them, if there were any. */
   unwatch(): Input | undefined {
     const before = this.#watchedFrom
     if (before === undefined) return undefined
@@ -166,14 +155,14 @@ export class Core {
     )
   }
 
-  /** Call before each write of a component: checks that it is allowed, and notes the system that writes. */
+  /** Before each write: checks that it is allowed, and notes the writing system. */
   note(token: Component): void {
     this.guard()
     const column = this.#column(token)
     if (this.underway !== undefined) column.writer = this.underway.writer
   }
 
-  /** Sets a component to a value that is canonical and valid. */
+  /** `value` must be canonical and valid. */
   put(entity: Entity, token: Component, value: Json): void {
     if (token.kind === 'tag' && this.state.get(entity, token) !== undefined) return this.guard()
     this.note(token)
@@ -185,21 +174,20 @@ export class Core {
     if (token.kind === 'log') this.mark(entity, token)
   }
 
-  /** Removes a component that is there. */
   take(entity: Entity, token: Component): void {
     this.note(token)
     if (token.kind === 'log') this.#noteEdit(entity, token, [0, this.#log(entity, token).length, []])
     this.state.take(entity, token)
   }
 
-  /** Edits a log in one place, with items that are canonical and valid. */
+  /** Items must be canonical and valid. */
   splice(entity: Entity, token: Log, edit: LogEdit): void {
     this.#noteEdit(entity, token, edit)
     this.state.splice(entity, token, edit)
     this.mark(entity, token)
   }
 
-  /** Sets a log to the first `count` items of another log, neither copied nor checked. @throws `invalid-argument` */
+  /** Shares items without copying or checking. @throws `invalid-argument` */
   share(entity: Entity, token: Log, items: readonly unknown[], count: number, source: Log): void {
     if (token.schema !== source.schema) {
       const what = `entity ${shortly(entity)}, component ${token.name}: cannot share items of ${source.name}`
@@ -215,31 +203,20 @@ export class Core {
     this.put(entity, token, items.slice(0, count) as readonly Json[])
   }
 
-  /**
-   * A value or a log's item, canonical and valid.
-   *
-   * @param adoptedLevels how many levels of it no one else holds: those are frozen in place
-   * @throws `not-json`, `invalid-value`
-   */
+  /** A canonical, valid value or log item; `adoptedLevels` as in `canonical`. @throws `not-json`, `invalid-value` */
   check(entity: Entity, token: Exclude<Component, { kind: 'tag' }>, value: unknown, adoptedLevels = 0): Json {
     const whose = (): string => `entity ${shortly(entity)}, component ${token.name}`
     const stored = canonical(value, whose, adoptedLevels)
     return readBySchema(token, stored, whose)
   }
 
-  /** Adds the tag that a log's last item calls for. */
   mark(entity: Entity, token: Log): void {
     if (token.marks === undefined) return
     const last = this.#log(entity, token).at(-1)
     if (last !== undefined && token.marks.when(last)) this.put(entity, token.marks.tag, true)
   }
 
-  /**
-   * Repeats changes.
-   *
-   * @param changes with the next entity's number after them, where that is known
-   * @param where names them in errors
-   */
+  /** `where` names the changes in errors. */
   apply(changes: Changes & { readonly next?: Entity }, where = 'changes'): void {
     const { next = Infinity } = changes
     this.state.apply(changes, (name) => this.token(name), { from: this.next, next, where })
@@ -249,7 +226,7 @@ export class Core {
     return this.state.get(entity, token) as readonly Json[]
   }
 
-  /** Call before an edit: notes what it changes before the log's end, for logs with `edited`. */
+  /** Before an edit, for logs with `edited`. */
   #noteEdit(entity: Entity, token: Log, edit: LogEdit): void {
     const { edited } = token
     const part = edited && editedPart(this.#log(entity, token), edit)
@@ -284,7 +261,7 @@ export class Core {
 
 let lastDeclared: ReadonlyMap<string, Component> = new Map()
 
-/** Most worlds of a process are given the same components: they share one map. @throws `duplicate-component` */
+/** Worlds with the same components share one map. @throws `duplicate-component` */
 function byName(components: readonly Component[]): ReadonlyMap<string, Component> {
   const last = lastDeclared.values()
   const isSameList = components.length === lastDeclared.size && components.every((token) => last.next().value === token)

@@ -2,7 +2,7 @@ import type { LogEdit } from './changes.ts'
 import type { EditedPart } from './component.ts'
 import type { Json } from './json.ts'
 
-/** What an edit changes in a log before its end; `undefined` if it only appends, or puts equal items in. */
+/** Changes before a log's end; `undefined` for appends and equal items. */
 export function editedPart(log: readonly Json[], [from, deleteCount, items]: LogEdit): EditedPart | undefined {
   const shared = Math.min(deleteCount, items.length)
   let head = 0
@@ -14,7 +14,7 @@ export function editedPart(log: readonly Json[], [from, deleteCount, items]: Log
   return { from: from + head, inserted, removed }
 }
 
-/** Two edits, one after the other, as one that covers both. */
+/** One edit that covers two in succession. */
 export function joined(first: EditedPart, next: EditedPart): EditedPart {
   const from = Math.min(first.from, next.from)
   // Of the log between the two.
@@ -26,7 +26,7 @@ export function joined(first: EditedPart, next: EditedPart): EditedPart {
   }
 }
 
-/** Compares content, as which items share an object is no part of the state: a restored world decides the same. */
+/** By content: object identity is not part of the state. */
 function isSame(one: Json | undefined, other: Json | undefined): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

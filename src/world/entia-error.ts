@@ -40,14 +40,11 @@ export type EntiaErrorCode =
   | 'world-exists'
   | 'world-locked'
 
-/**
- * Misuse of the API, or a file that cannot be used. What goes wrong in a run is a `Failure` and comes as data.
- * The message says what was expected, what came, where, and what to do.
- */
+/** Misuse of the API, or an unusable file. Failures of a run are `Failure` data. */
 export class EntiaError extends Error {
   override readonly name = 'EntiaError'
   readonly code: EntiaErrorCode
-  /** Facts for programs: entity, component, system, tick, holder, path … */
+  /** For programs: entity, component, system, path … */
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(

@@ -4,10 +4,9 @@ import { EntiaError } from './entia-error.ts'
 import { shortly } from './known-options.ts'
 import { Membership, type Shape } from './membership.ts'
 
-/** By component index. */
 const inverses: (NotTerm | undefined)[] = []
 
-/** Leaves a component out of a query: `world.query(Llm, not(Paused))`. */
+/** Excludes a component from a query: `world.query(Llm, not(Paused))`. */
 export function not(token: Component): NotTerm {
   if (typeof token !== 'function') throw noTerm(token)
   const { index } = token
@@ -27,10 +26,10 @@ export interface NotTerm {
 
 export type QueryTerm = Component | NotTerm
 
-/** A trie of shapes, one level per term. */
+/** A trie, one level per term. */
 interface Known {
   shape: Shape | undefined
-  /** At twice the index of a component; one more for its `not`. */
+  /** At 2 × the component's index; its `not` at one more. */
   readonly next: (Known | undefined)[]
 }
 
@@ -53,7 +52,6 @@ function newShape(terms: readonly QueryTerm[]): Shape {
   throw new EntiaError('invalid-argument', 'A query needs at least one component besides not(…).')
 }
 
-/** The last result of `first` for a shape, and the revision it was found at. */
 interface Found {
   readonly revision: number
   readonly count: number
@@ -61,12 +59,12 @@ interface Found {
 }
 
 const none: readonly Entity[] = Object.freeze([])
-/** How many freed rows rest before one is reused. */
+/** Freed rows that rest before one is reused. */
 const minResting = 16
 const maxResting = 4_096
-/** With at most this many rows a query scans them: a query kept by bitECS would weigh more than the rest of such a world. */
+/** With at most this many rows a query scans: bitECS would need more memory than such a world. */
 const maxSearched = 32
-/** `first` merges its candidates once it has this many times the wanted count. */
+/** `first` merges when it has this many times `count` candidates. */
 const chunkOf = 8
 
 /**
@@ -77,10 +75,8 @@ export class Entities {
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
   readonly #column: (token: Component) => Column | undefined
-  /** Undefined until the first query that is kept. */
   #membership: Membership | undefined
   #firsts: Map<Shape, Found> | undefined
-  /** Increases with every change of entities or of their components. */
   #revision = 0
   #resting: number[] = []
   #nextResting = 0
@@ -154,7 +150,7 @@ export class Entities {
     return this.#ascending(this.#rows(terms))
   }
 
-  /** The first `count` of them, without sorting all. Kept until something changes: several systems of a tick ask for the same. */
+  /** Without sorting all. Kept until something changes, as several systems of a tick ask the same. */
   first(count: number, terms: readonly QueryTerm[]): readonly Entity[] {
     const rows = this.#rows(terms)
     if (rows.length <= count) return this.#ascending(rows)
@@ -197,7 +193,6 @@ export class Entities {
     return isAscending ? found : found.sort((a, b) => a - b)
   }
 
-  /** The rows that a query matches; none at once if no entity has one of the wanted components. */
   #rows(terms: readonly QueryTerm[]): readonly number[] {
     let fewest: Column | undefined
     for (const term of terms) {
@@ -228,8 +223,8 @@ export class Entities {
   }
 
   /**
-   * The row that has rested longest, if enough rest. bitECS keeps its ids in a Map, in which an id that is deleted and added
-   * over and over leaves a chain of tombstones: rows take turns so that chains stay short.
+   * The longest-resting row, if enough rest. bitECS keeps ids in a Map, where deleting and adding one id over and over leaves
+   * tombstones: rows rotate to keep those chains short.
    */
   #restedRow(): number | undefined {
     const resting = this.#resting.length - this.#nextResting

@@ -3,21 +3,18 @@ import { isIndex } from './canonical.ts'
 import type { Json } from './json.ts'
 
 type Test = (value: Json | undefined) => boolean
-/** What is known to be of one sort, with all that is asked of it. */
 type Schema = z.core.$ZodTypes
 
-/** By schema; `undefined`: there is no test for it. */
 const tests = new WeakMap<z.core.$ZodType, Test | undefined>()
-/** The same by the index of a component; `null`: it was not asked about yet. */
+/** `null`: not made yet. */
 const testsOfComponents: (Test | undefined | null)[] = []
 
-/** What is asked of a component: its place among all of them, and its schema, which is made when it is first looked at. */
 interface Schematic {
   readonly index: number
   readonly schema: z.ZodType
 }
 
-/** Is a canonical value surely one of a component's, as it stands? False says nothing, as with `fits`. */
+/** Like `fits`, cached by component. */
 export function fitsComponent(token: Schematic, value: Json): boolean {
   const { index } = token
   while (testsOfComponents.length <= index) testsOfComponents.push(null)
@@ -26,10 +23,7 @@ export function fitsComponent(token: Schematic, value: Json): boolean {
   return test !== undefined && test(value)
 }
 
-/**
- * Is a canonical value surely one that a schema accepts as it stands? Answers for the plain schemas that most components
- * have, in a fraction of zod's time. False says nothing: zod has to be asked, which also says what is wrong.
- */
+/** Whether a plain schema surely accepts a canonical value as it stands, much faster than zod. `false`: ask zod. */
 export function fits(schema: z.core.$ZodType, value: Json): boolean {
   return testOf(schema)?.(value) === true
 }
@@ -42,7 +36,7 @@ function testOf(schema: z.core.$ZodType): Test | undefined {
   return test
 }
 
-/** None for schemas that change what they accept, and for those of whose conditions one is not known here. */
+/** None for schemas that change values, or have unknown conditions. */
 function made({ _zod: { def } }: Schema): Test | undefined {
   if (def.type === 'number') return numberTest(def)
   const test = plainTest(def)
@@ -52,7 +46,6 @@ function made({ _zod: { def } }: Schema): Test | undefined {
   return (value) => test(value) && conditions.every((condition) => condition(value))
 }
 
-/** Without the conditions. */
 function plainTest(def: Schema['_zod']['def']): Test | undefined {
   switch (def.type) {
     case 'any':
@@ -94,10 +87,7 @@ function plainTest(def: Schema['_zod']['def']): Test | undefined {
 
 type Condition = z.core.$ZodChecks['_zod']['def'] | z.core.$ZodCustomDef
 
-/**
- * Of a value that is of the right type already. Whether a condition is asked at all (`when`) is zod's to judge, as is one
- * that is not met, or cannot be told at once.
- */
+/** For values of the right type. Anything unmet or unclear is left to zod. */
 function conditionOf(asked: Condition): Test | undefined {
   switch (asked.check) {
     case 'min_length':
@@ -117,7 +107,7 @@ function lengthOf(value: Json | undefined): number {
   return typeof value === 'string' || Array.isArray(value) ? value.length : NaN
 }
 
-/** Not of one that remembers where it was. */
+/** Stateful patterns have no test. */
 function patternTest(pattern: RegExp | undefined): Test | undefined {
   if (pattern === undefined || pattern.global || pattern.sticky) return undefined
   return (value) => typeof value === 'string' && pattern.test(value)
@@ -160,7 +150,6 @@ function arrayTest(test: Test | undefined): Test | undefined {
   return test && ((value) => Array.isArray(value) && value.every((item: Json) => test(item)))
 }
 
-/** Of two schemas, one behind the other, that both leave a value as it is. */
 function bothTests(first: Test | undefined, second: Test | undefined): Test | undefined {
   return first && second && ((value) => first(value) && second(value))
 }
@@ -186,7 +175,7 @@ function isChoice(def: z.core.$ZodUnionDef): def is z.core.$ZodDiscriminatedUnio
   return 'discriminator' in def
 }
 
-/** One of several objects, told apart by a field that has another text in each. */
+/** By the literal text of its discriminator. */
 function choiceTest({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): Test | undefined {
   const byText = new Map<Json | undefined, Test>()
   for (const option of options) {
@@ -199,16 +188,13 @@ function choiceTest({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef
   return (value) => isObject(value) && byText.get(value[discriminator])?.(value) === true
 }
 
-/** None of these changes what it accepts, so it makes no difference which of them does. */
+/** None changes its value, so the order does not matter. */
 function unionTest(options: readonly (Test | undefined)[]): Test | undefined {
   const known = options.filter((test) => test !== undefined)
   return known.length < options.length ? undefined : (value) => known.some((test) => test(value))
 }
 
-/**
- * Only of an object that takes no further keys: of others some may be left out. The keys of a canonical value are sorted,
- * and so are the fields here: both are gone through side by side.
- */
+/** For strict objects. Keys of a canonical value are sorted, and so are the fields: both are walked in step. */
 function objectTest({ shape, catchall }: z.core.$ZodObjectDef): Test | undefined {
   if (typeOf(catchall) !== 'never') return undefined
   const names = Object.keys(shape).sort()

@@ -1,6 +1,6 @@
 import type { InspectOptions } from 'node:util'
 
-/** Any value as a text for people. Node's `util` is loaded when it is first needed, and not with the package. */
+/** Loads `node:util` at first use only. */
 export function inspect(value: unknown, options?: InspectOptions): string {
   return process.getBuiltinModule('node:util').inspect(value, options)
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** What is wrong with one value, and where. Where several forms are allowed, what is wrong with each. */
+/** Path and reason; for a union, the reasons of each form. */
 export function issueText(issue: z.core.$ZodIssue): string {
   const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
   return `${at}: ${reason(issue)}`

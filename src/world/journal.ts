@@ -6,12 +6,11 @@ import type { Input, WorldEvent } from './input.ts'
 import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
 import { sha256 } from './sha256.ts'
 
-/** One tick: its inputs, changes and events, and which system wrote what. */
 export interface Step {
   readonly inputs: readonly Input[]
   readonly delta: Delta
   readonly events: readonly WorldEvent[]
-  /** Component → the system that wrote it last. Kept in recordings only. */
+  /** Component → the system that wrote it last. In recordings only. */
   readonly writers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -19,28 +18,23 @@ export interface Step {
 const checkLength = 16
 
 /**
- * Encodes steps as journal lines, and decodes them. Values of a delta that are part of an input are written as a path into
- * it. Each line carries a hash over all lines before it, so that lost, edited or moved lines are found.
+ * Encodes steps as journal lines. Delta values that are part of an input become paths into it. Each line's hash covers all
+ * lines before it, so lost, edited or moved lines are found.
  */
 export class JournalCodec {
   #chain: string
   #header: Header | undefined
 
-  /**
-   * @param anchor the hash of the snapshot before the first line
-   * @param header the world's header as of that snapshot: a line holds only what has changed in it
-   */
+  /** `anchor`: the snapshot's hash; `header`: its header, as lines hold only changed parts. */
   constructor(anchor: string, header?: Header) {
     this.#chain = anchor
     this.#header = header
   }
 
-  /** The hash of the newest line. */
   get chain(): string {
     return this.#chain
   }
 
-  /** Another codec at the same place. */
   fork(): JournalCodec {
     return new JournalCodec(this.#chain, this.#header)
   }
@@ -58,7 +52,6 @@ export class JournalCodec {
     return `${this.#chain} ${text}`
   }
 
-  /** A delta without the parts of the header that have not changed. */
   #brief(delta: Delta): JsonObject {
     const brief: Record<string, Json | undefined> = { ...delta }
     const before = this.#header
@@ -96,7 +89,7 @@ export class JournalCodec {
   }
 }
 
-/** The parts of a world's header that most ticks leave as they were. */
+/** Header fields that most ticks leave unchanged. */
 const steady = ['dateOffsetMs', 'ids', 'next', 'nowMs', 'random', 'run'] as const
 
 function headerOf({ tick, nowMs, dateOffsetMs, next, ids, random, run }: Header): Header {
@@ -112,13 +105,12 @@ function link(chain: string, text: string): string {
   return sha256(chain + text).slice(0, checkLength)
 }
 
-/** A place in a step's inputs, as a linked path. */
+/** A linked path into a step's inputs. */
 interface Place {
   readonly above: Place | undefined
   readonly key: string | number
 }
 
-/** Notes the places of all objects in a holder. */
 function collect(holder: object, above: Place | undefined, places: Map<object, Place>): void {
   if (Array.isArray(holder)) {
     for (let index = 0; index < holder.length; index++) collectOne(holder[index], above, index, places)
@@ -138,7 +130,7 @@ function pathTo(place: Place): Json[] {
   return path.toReversed()
 }
 
-/** Replaces parts of the inputs by their places. Copies only what contains one. */
+/** Replaces parts of inputs by their places; copies only what contains one. */
 function pack(node: Json, places: ReadonlyMap<object, Place>): Json {
   if (typeof node !== 'object' || node === null) return node
   const place = places.get(node)

@@ -1,7 +1,7 @@
 import { EntiaError } from './entia-error.ts'
 import { inspect } from './inspect.ts'
 
-/** Refuses options that a function does not know: most often a misspelt name. @throws `invalid-argument` */
+/** @throws `invalid-argument` for unknown names */
 export function refuseUnknownOptions(where: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new EntiaError('invalid-argument', `${where}: options must be an object, got ${shortly(options)}.`)
@@ -12,7 +12,7 @@ export function refuseUnknownOptions(where: string, options: unknown, known: rea
   throw new EntiaError('invalid-argument', message, { option: unknown[0] })
 }
 
-/** Refuses an option that is there and is no list. @throws `invalid-argument` */
+/** @throws `invalid-argument` unless absent or a list */
 export function refuseNoList(where: string, option: string, given: unknown): void {
   if (given === undefined || Array.isArray(given)) return
   // A table has the things by name; one thing alone in place of the list has more than things in it.
@@ -27,7 +27,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** Refuses an option that is there and is no object of named things. @throws `invalid-argument` */
+/** @throws `invalid-argument` unless absent or an object */
 export function refuseNoTable(where: string, option: string, given: unknown, example: string): void {
   if (given === undefined || (isObject(given) && !Array.isArray(given))) return
   const what = `${where}: ${option} must be an object, by name, got ${shortly(given)}`
@@ -39,7 +39,7 @@ function nameOf({ name }: { readonly name: unknown }): string | undefined {
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
-/** A value as a few words for an error message. */
+/** For error messages. */
 export function shortly(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'function') return `the function ${nameOf(value) ?? 'without a name'}`

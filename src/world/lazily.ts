@@ -1,4 +1,4 @@
-/** What is made when it is first asked for, and kept. */
+/** Calls `make` at the first call and keeps its result. */
 export function lazily<T extends object>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())

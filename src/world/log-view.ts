@@ -1,7 +1,7 @@
 import { isIndex } from './canonical.ts'
 import { itemsOf } from './read-only-log.ts'
 
-/** What `view[7]` is, is found here, behind all that a view has by name: so the rest stays as fast as in any class. */
+/** Answers `view[7]`. At the end of the prototype chain, so that named members stay fast. */
 const byIndex = new Proxy(
   {},
   {
@@ -12,10 +12,7 @@ const byIndex = new Proxy(
   },
 )
 
-/**
- * A window on a log as it was when the window was made: later appends do not show in it, and making one costs the same
- * for 10 and for 10,000 items. Reads like an array, `view[0]` included; `[...view]` copies it into one.
- */
+/** A fixed window on a log, without later appends; O(1) to make. Reads like an array; `[...view]` copies. */
 export class LogView<T> implements Iterable<T> {
   static {
     Object.setPrototypeOf(LogView.prototype, byIndex)
@@ -31,20 +28,18 @@ export class LogView<T> implements Iterable<T> {
     Object.freeze(this)
   }
 
-  /** The items of an append-only array from index `from` up to, not including, `to`. */
   static of<T>(log: readonly T[], from = 0, to = Infinity): LogView<T> {
     const items = itemsOf(log)
     const start = Math.min(Math.max(0, from), items.length)
     return new LogView([{ items, from: start, to: Math.max(start, Math.min(to, items.length)) }])
   }
 
-  /** This view and, behind it, the items of another. */
   concat(other: LogView<T> | readonly T[]): LogView<T> {
     const behind = other instanceof LogView ? other : LogView.of(other)
     return new LogView([...this.#parts, ...behind.#parts])
   }
 
-  /** The item at an index; negative indices count from the end. */
+  /** Negative indices count from the end. */
   at(index: number): T | undefined {
     let rest = index < 0 ? index + this.length : index
     if (rest < 0) return undefined
@@ -98,13 +93,13 @@ export class LogView<T> implements Iterable<T> {
     return index < 0 ? undefined : this.at(index)
   }
 
-  /** The index of the last item that passes; -1 if none does. */
+  /** -1 if none. */
   findLastIndex(test: (item: T, index: number) => boolean): number {
     for (let index = this.length - 1; index >= 0; index--) if (test(this.at(index) as T, index)) return index
     return -1
   }
 
-  /** Without a first value, the first item is it. @throws `TypeError` if there is none either, as for an array */
+  /** Like an array's, errors included. */
   reduce(combine: (sum: T, item: T, index: number) => T): T
   reduce<U>(combine: (sum: U, item: T, index: number) => U, first: U): U
   reduce(combine: (sum: T, item: T, index: number) => T, ...first: readonly T[]): T {

@@ -11,7 +11,7 @@ import {
 } from 'bitecs'
 import type { Component } from './component.ts'
 
-/** A query's list of terms, compiled. One per list for all worlds of the process. */
+/** Compiled query terms, shared by all worlds of the process. */
 export interface Shape {
   readonly wanted: readonly Component[]
   readonly unwanted: readonly Component[]
@@ -19,10 +19,7 @@ export interface Shape {
 
 type Query = ReturnType<typeof registerQuery>
 
-/**
- * The bitECS side of a world: bitmasks and cached queries over rows. Made with the first query that is kept; it learns of a
- * component only when such a query names it.
- */
+/** Cached bitECS queries over rows. Made with the first kept query; follows only components that such queries name. */
 export class Membership {
   readonly #index = createEntityIndex({ versioning: false, versionBits: 1 })
   readonly #bits = createWorld(this.#index)
@@ -30,7 +27,6 @@ export class Membership {
   readonly #followed = new Set<Component>()
   readonly #rowsWith: (token: Component) => readonly number[]
 
-  /** @param rowsWith the rows that have a component now */
   constructor(rows: Iterable<number>, rowsWith: (token: Component) => readonly number[]) {
     this.#rowsWith = rowsWith
     for (const row of rows) this.add(row)
@@ -56,7 +52,7 @@ export class Membership {
     if (this.#followed.has(token)) removeComponent(this.#bits, row, token)
   }
 
-  /** The rows that a query matches, in no order. Valid until the next change. */
+  /** In no order; valid until the next change. */
   rows(shape: Shape): readonly number[] {
     let query = this.#queries.get(shape)
     if (query === undefined) this.#queries.set(shape, (query = this.#register(shape)))

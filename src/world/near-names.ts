@@ -1,4 +1,4 @@
-/** A sentence that proposes the known names which a name is most like; empty if it is like none. */
+/** Proposes similar known names; empty if there are none. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const most = Math.max(2, Math.floor(name.length / 3))
   const near = Array.from(known, (other) => ({ other, changes: changesBetween(name, other) }))
@@ -8,7 +8,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return near.length === 0 ? '' : ` Did you mean ${near.map(({ other }) => `'${other}'`).join(' or ')}?`
 }
 
-/** How many letters have to be put in, left out or replaced to make one word of another. */
+/** Edit distance. */
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let at = 0; at < one.length; at++) {

@@ -1,27 +1,20 @@
 import { EntiaError } from './entia-error.ts'
 import { refuseUnknownOptions, shortly } from './known-options.ts'
 
-/** What an option must be, in words, and whether a value is that. */
 export interface Shape {
   readonly wanted: string
   readonly fits: (value: unknown) => boolean
 }
 
-/** A shape for each option of a type. */
 export type ShapesOf<Options> = { readonly [Name in keyof Required<Options>]: Shape }
 
-/**
- * Refuses options that are no object, have unknown names, or values of another shape. An option that is `undefined` counts as
- * absent.
- *
- * @throws `invalid-argument`
- */
+/** An `undefined` option counts as absent. @throws `invalid-argument` */
 export function checkOptions<Options>(where: string, options: Options, shapes: ShapesOf<Options>): void {
   refuseUnknownOptions(where, options, Object.keys(shapes))
   refuseMisfits(where, options, shapes)
 }
 
-/** Refuses values of another shape; other names are not looked at. @throws `invalid-argument` */
+/** Other names are not checked. @throws `invalid-argument` */
 export function refuseMisfits<Options>(where: string, options: Options, shapes: Partial<ShapesOf<Options>>): void {
   for (const name of Object.keys(shapes) as (keyof Options & string)[]) {
     const value = options[name]
@@ -29,7 +22,7 @@ export function refuseMisfits<Options>(where: string, options: Options, shapes: 
   }
 }
 
-/** Refuses one value of another shape. @throws `invalid-argument` */
+/** @throws `invalid-argument` */
 export function refuseMisfit(where: string, name: string, value: unknown, { wanted, fits }: Shape): void {
   if (fits(value)) return
   throw new EntiaError('invalid-argument', `${where}: ${name} must be ${wanted}, got ${shortly(value)}.`, {
@@ -42,7 +35,7 @@ export const filledText: Shape = {
   wanted: 'a text that is not empty',
   fits: (value) => typeof value === 'string' && value.trim() !== '',
 }
-/** Empty counts as absent, as in an environment variable. */
+/** Empty counts as absent, as in environment variables. */
 export const address: Shape = {
   wanted: 'a URL such as http://localhost:8000/v1',
   fits: (value) => typeof value === 'string' && (value === '' || URL.canParse(value)),
@@ -60,7 +53,6 @@ export const countFromZero: Shape = {
 }
 export const table: Shape = { wanted: 'an object', fits: isRecord }
 
-/** An object whose values all have a shape. */
 export function tableOf(values: Shape): Shape {
   return {
     wanted: `an object whose values are each ${values.wanted}`,
@@ -68,7 +60,6 @@ export function tableOf(values: Shape): Shape {
   }
 }
 
-/** A list whose items all have a shape. */
 export function listOf(items: Shape): Shape {
   return {
     wanted: `a list whose items are each ${items.wanted}`,
@@ -80,7 +71,6 @@ export function oneOf(...names: readonly string[]): Shape {
   return { wanted: names.map((name) => `'${name}'`).join(' or '), fits: (value) => names.includes(value as string) }
 }
 
-/** An object that can do what is asked of such a thing. */
 export function objectWith(wanted: string, ...methods: readonly string[]): Shape {
   return { wanted, fits: (value) => isObject(value) && methods.every((name) => typeof value[name] === 'function') }
 }

@@ -1,7 +1,7 @@
 /** State of the generator: four unsigned 32-bit numbers. */
 export type RandomState = readonly [number, number, number, number]
 
-/** A seeded generator (sfc32) whose whole state is four numbers, so that it can be saved with its World. */
+/** A seeded generator (sfc32); its whole state is four numbers. */
 export class Random {
   #a = 0
   #b = 0
@@ -16,7 +16,7 @@ export class Random {
     for (let round = 0; round < 12; round++) this.#next()
   }
 
-  /** At least 0, below 1; 53 bits. */
+  /** In [0, 1), with 53 bits. */
   next(): number {
     const high = this.#next() >>> 5
     const low = this.#next() >>> 6
@@ -52,12 +52,11 @@ export function mix(value: number): number {
   return (bits ^ (bits >>> 15)) >>> 0
 }
 
-/** Named by where it stands: to look it up by the text is slow where texts of all kinds come by. */
+/** Called by position, as a lookup on the text is slow for texts of mixed kinds. */
 function unitAt(text: string, index: number): number {
   return String.prototype.charCodeAt.call(text, index)
 }
 
-/** A 32-bit hash of a text. */
 export function hashText(text: string): number {
   const { length } = text
   let hash = 0x811c9dc5
@@ -65,10 +64,7 @@ export function hashText(text: string): number {
   return mix(hash)
 }
 
-/**
- * A 53-bit hash of a text, on top of an earlier one: tells different texts, and different chains of texts, apart. It
- * proves nothing against ill will.
- */
+/** A 53-bit hash of a text, chained onto an earlier one. Not cryptographic. */
 export function fingerprint(text: string, earlier = 0): number {
   const { length } = text
   let low = 0x811c9dc5 ^ earlier
@@ -81,7 +77,7 @@ export function fingerprint(text: string, earlier = 0): number {
   return (mix(high ^ low) >>> 11) * 2 ** 32 + mix(low ^ length)
 }
 
-/** A 32-bit number as 8 hex digits. */
+/** 8 hex digits of a 32-bit number. */
 export function hex(value: number): string {
   return (value >>> 0).toString(16).padStart(8, '0')
 }

@@ -1,10 +1,9 @@
 import { EntiaError } from './entia-error.ts'
 
-/** A log's items by the array that is given out for them, and the other way round. */
 const itemsBehind = new WeakMap<object, readonly unknown[]>()
 const givenFor = new WeakMap<object, readonly unknown[]>()
 
-/** Methods that pass each item to a function, as `map` does. They run on the items themselves: a proxy is slow to go through. */
+/** Run on the items themselves, as proxies are slow. */
 const visiting: ReadonlySet<unknown> = new Set([
   'every',
   'filter',
@@ -42,7 +41,7 @@ function refuse(): never {
   throw new EntiaError('invalid-argument', `A log that was read cannot be changed in place. ${advice}.`)
 }
 
-/** A log's items as others may have them: an array that shows later appends, and that no cast makes writable. */
+/** A read-only view that shows later appends. */
 export function readOnly<T>(items: readonly T[]): readonly T[] {
   let given = givenFor.get(items) as readonly T[] | undefined
   if (given === undefined) {

@@ -1,13 +1,12 @@
 import type { Entity, Value } from './component.ts'
 
-/** Several referrers of one entity. */
 interface Group {
   readonly members: Set<Entity>
   /** Cached until the members change. */
   ascending: readonly Entity[] | undefined
 }
 
-/** The referrers of one entity; mostly a single one. */
+/** Mostly a single one. */
 type Referrers = Entity | Group
 
 /** The reverse index of components with `ref`. */
@@ -35,7 +34,7 @@ export class References {
     if (known === from || (typeof known === 'object' && known.members.size === 0)) byTarget?.delete(to)
   }
 
-  /** Entities whose component names this one, ascending. */
+  /** Ascending. */
   to(token: Value, entity: Entity): readonly Entity[] {
     const known = this.#referrers.get(token)?.get(entity)
     if (known === undefined) return []
@@ -47,7 +46,7 @@ export class References {
     return this.#referrers.get(token)?.has(entity) === true
   }
 
-  /** Components and entities that name this one, ascending by entity. */
+  /** Ascending by entity. */
   all(entity: Entity): readonly (readonly [Value, Entity])[] {
     const found: [Value, Entity][] = []
     for (const [token, byTarget] of this.#referrers) {

@@ -2,7 +2,7 @@ import type { Component } from './component.ts'
 import { EntiaError } from './entia-error.ts'
 import { shortly } from './known-options.ts'
 
-/** Systems that were found to be right: one list of them often serves many worlds. */
+/** Valid systems: one list often serves many worlds. */
 const known = new WeakSet<object>()
 
 /** @throws `invalid-argument` for what is no system */
@@ -19,7 +19,6 @@ export function refuseNoSystem(system: unknown, index: number): void {
   throw new EntiaError('invalid-argument', `${what}.${advice}`, { index })
 }
 
-/** The events and inputs that a system declares. */
 function refuseNoNames(system: string, declared: Readonly<Record<string, unknown>>): void {
   for (const option of ['events', 'inputs']) {
     const names = declared[option]

@@ -13,11 +13,11 @@ import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from '.
 import { LinesHash } from './sha256.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
 
-/** A snapshot as read: nothing of it is in a world yet. */
+/** Nothing of it is in a world yet. */
 export interface Saved {
   readonly head: SnapshotHead
   readonly content: readonly EntityLine[]
-  /** Its checksum; the journal behind it hangs on this. */
+  /** Anchors the journal behind it. */
   readonly sha256: string
 }
 
@@ -25,11 +25,7 @@ type EntityLine =
   | { readonly entity: Entity; readonly has: Readonly<Record<string, Json>> }
   | { readonly entity: Entity; readonly log: string; readonly more: readonly Json[] }
 
-/**
- * Reads the lines of a snapshot.
- *
- * @throws `corrupt-snapshot`, `newer-version`
- */
+/** @throws `corrupt-snapshot`, `newer-version` */
 export function readSnapshot(lines: Iterable<string>): Saved {
   const hash = new LinesHash()
   const read: unknown[] = []
@@ -71,7 +67,6 @@ function placeOf(index: number): string {
   return `snapshot line ${index + 1}`
 }
 
-/** The first line of a snapshot. @throws `corrupt-snapshot`, `newer-version` */
 export function readHead(line: string): SnapshotHead {
   const where = placeOf(0)
   const parsed = parsedLine(line, corruptAt(where))
@@ -94,7 +89,7 @@ function headIn(read: unknown, where: string): SnapshotHead {
   return shaped('head', canonicalRead(read, corruptAt(where)), corruptAt(where))
 }
 
-/** A line of an entity, which stands behind those of lower numbers; further items of a log, behind the entity's own. */
+/** Entities ascend; further items of a log follow their entity's line. */
 function entityLine(parsed: Json, head: SnapshotHead, before: EntityLine | undefined, where: string): EntityLine {
   const isFirst = typeof parsed === 'object' && parsed !== null && 'has' in parsed
   const line = isFirst ? shaped('entity', parsed, corruptAt(where)) : shaped('items', parsed, corruptAt(where))
@@ -112,8 +107,7 @@ function entityLine(parsed: Json, head: SnapshotHead, before: EntityLine | undef
 }
 
 /**
- * Fills an empty world. Snapshot and later ticks are applied as they stand; then every value of an older version is
- * migrated, and all are checked.
+ * Applies snapshot and ticks to an empty world; then migrates older values and checks all.
  *
  * @throws `unknown-component`, `newer-version`, `corrupt-snapshot`, `corrupt-journal`, `invalid-value`, `unknown-entity`
  */
@@ -135,7 +129,7 @@ export function fill(core: Core, { head, content }: Saved, deltas: readonly Delt
   for (const column of core.state.columns()) check(core, column, versions[column.token.name])
 }
 
-/** Ticks, oldest first, of the right shape. @throws `corrupt-journal` */
+/** @throws `corrupt-journal` for wrong shapes */
 export function checkedDeltas(deltas: Iterable<Delta>): Delta[] {
   return Array.from(deltas, (delta, index) => {
     return checkedDelta(delta, (problem) => {
@@ -144,12 +138,7 @@ export function checkedDeltas(deltas: Iterable<Delta>): Delta[] {
   })
 }
 
-/**
- * The versions that a snapshot and the ticks since hold components in: one of which the snapshot knows nothing came up
- * in a tick.
- *
- * @throws `corrupt-journal` if a component is there in two versions
- */
+/** Component versions of a snapshot and its ticks. @throws `corrupt-journal` if one has two versions */
 export function savedVersions(head: SnapshotHead, deltas: readonly Delta[]): Readonly<Record<string, number>> {
   const versions: Record<string, number> = { ...head.components }
   for (const delta of deltas) {
@@ -189,7 +178,6 @@ function place(core: Core, line: EntityLine, where: string, versions: Readonly<R
   core.state.append(entity, token, line.more)
 }
 
-/** The components in a list, or in a module of them. */
 export function tokensOf(components: Iterable<Component> | Readonly<Record<string, unknown>>): Component[] {
   refuseMisfit('World', 'components', components, { wanted: 'a list or a module of components', fits: isObject })
   if (!(Symbol.iterator in components)) return Object.values(components).filter(isComponent)
@@ -238,7 +226,7 @@ function check(core: Core, column: Column, version = column.token.version): void
   }
 }
 
-/** It fits no more, most often because the schema has changed since it was saved. */
+/** Usually its schema has changed since. */
 function unfit({ name, version }: Component, whose: string, problem: z.ZodError): EntiaError {
   const { code, details, message } = invalidValue(whose, problem)
   const advice = `If the schema of ${name} has changed since this was saved, define it with { version: ${version + 1}, migrate }`

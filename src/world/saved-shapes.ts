@@ -7,7 +7,7 @@ import type { Input, WorldEvent } from './input.ts'
 import type { Json } from './json.ts'
 import { lazily } from './lazily.ts'
 
-/** Saved data may have a valid checksum and still be no snapshot or journal: it is checked against these shapes first. */
+/** A valid checksum proves no snapshot or journal, so saved data is checked against these shapes first. */
 const shapes = lazily(() => {
   const entity = z.number().int().min(1)
   const count = z.number().int().min(0)
@@ -69,14 +69,9 @@ function hasText(value: unknown, key: string): boolean {
 
 type Shapes = ReturnType<typeof shapes>
 
-/** Makes the error for a problem in saved data. */
 export type Corrupt = (problem: string) => EntiaError
 
-/**
- * What is canonical, and of this shape.
- *
- * @throws what `corrupt` makes of the problem
- */
+/** Checks a canonical value against a shape. @throws what `corrupt` makes of the problem */
 export function shaped<K extends keyof Shapes>(shape: K, value: Json, corrupt: Corrupt): z.output<Shapes[K]> {
   const schema: z.ZodType = shapes()[shape]
   const issue = fits(schema, value) ? undefined : schema.safeParse(value).error?.issues[0]
@@ -85,7 +80,6 @@ export function shaped<K extends keyof Shapes>(shape: K, value: Json, corrupt: C
   throw corrupt(`${at}${issue.message}`)
 }
 
-/** A line's JSON object or list. */
 export function parsedLine(line: string, corrupt: Corrupt): Readonly<Record<string, unknown>> {
   try {
     const parsed: unknown = JSON.parse(line)
@@ -106,7 +100,6 @@ export function canonicalRead(read: unknown, corrupt: Corrupt): Json {
 
 const checked = new WeakSet<object>()
 
-/** A tick's delta, checked against its shape. */
 export function checkedDelta(given: unknown, corrupt: Corrupt): Delta {
   if (typeof given === 'object' && given !== null && checked.has(given)) return given as Delta
   const delta = shaped('delta', canonicalRead(given, corrupt), corrupt) as Delta

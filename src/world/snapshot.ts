@@ -7,33 +7,28 @@ import { checkOptions, flag } from './option-shapes.ts'
 import type { Json } from './json.ts'
 import { LinesHash } from './sha256.ts'
 
-/** Version of the form of snapshots, and of the journals behind them. */
+/** Of snapshots and their journals. */
 export const snapshotFormat = 1
 
-/** A log's items beyond so many stand on further lines, so that no line becomes too long for one string. */
+/** Longer logs continue on further lines, so that no line exceeds a string's maximum. */
 export const itemsPerLine = 1_000
 
-/** First line of a snapshot. */
 export type SnapshotHead = {
   readonly entia: number
   readonly name: string
   readonly seed: number
-  /** Versions of the components that have come up. */
+  /** Of the components in use. */
   readonly components: Readonly<Record<string, number>>
   readonly header: Header
   readonly inbox: readonly Input[]
 }
 
-/** Last line of a snapshot: how many lines stand before it, and their SHA-256. */
+/** Last line: the count and SHA-256 of the lines before. */
 export type SnapshotEnd = {
   readonly end: { readonly lines: number; readonly sha256: string }
 }
 
-/**
- * The lines of a snapshot, without line breaks: a head, the entities in ascending order, an end that proves the rest.
- *
- * @throws `corrupt-snapshot` when the world is written to before the last line is taken
- */
+/** Head, entities ascending, checksum. @throws `corrupt-snapshot` if the world changes meanwhile */
 export function* snapshotLines(core: Core): Generator<string> {
   const hash = new LinesHash()
   const { revision } = core.state
@@ -54,15 +49,13 @@ export function* snapshotLines(core: Core): Generator<string> {
 
 export interface HashOptions {
   /**
-   * Leaves out what a crash may change: tick, times (every key that ends in `Ms`), attempts, dice and counters.
-   * Two runs of the same work, one of them interrupted, then end with the same hash.
-   *
+   * Leaves out ticks, times (keys ending in `Ms`), attempts, dice and counters, so that an interrupted run has the same hash.
    * @default false
    */
   readonly stable?: boolean
 }
 
-/** SHA-256 of a world's content, in hex. Which run it is in is no content: two runs of the same work have the same hash. */
+/** SHA-256 of a world's content in hex, without its run id. */
 export function hashWorld(core: Core, options: HashOptions): string {
   checkOptions('world.hash', options, { stable: flag })
   const { stable = false } = options
@@ -105,7 +98,6 @@ function* entityLines(core: Core, entity: Entity): Generator<string> {
   }
 }
 
-/** Ascending, as the columns are. */
 function usedNames(core: Core): string[] {
   const used = core.state.columns().filter((column) => column.count > 0)
   return used.map((column) => column.token.name)

@@ -10,16 +10,11 @@ import { Tracking } from './tracking.ts'
 
 const none: readonly Entity[] = []
 
-/**
- * Entities and their values. Tracks every write of a step, so that the step can be listed as `Changes`, or undone. Knows
- * nothing of schemas, time or systems.
- */
+/** Entities and their values. Tracks the writes of a step, to list or undo them. Knows no schemas, time or systems. */
 export class State {
   readonly entities = new Entities((token) => this.#columns[token.index])
   readonly references = new References()
-  /** By component index. */
   readonly #columns: (Column | undefined)[] = []
-  /** By name. */
   readonly #all: Column[] = []
   readonly #tracking = new Tracking(this.entities)
 
@@ -34,7 +29,7 @@ export class State {
     )
   }
 
-  /** The column of a component; `undefined` if nothing of it was ever written here. */
+  /** `undefined` if it was never written here. */
   columnOf(token: Component): Column | undefined {
     return this.#columns[token.index]
   }
@@ -51,12 +46,10 @@ export class State {
     return column
   }
 
-  /** How many entities have a component. */
   count(token: Component): number {
     return this.#columns[token.index]?.count ?? 0
   }
 
-  /** By name. */
   columns(): readonly Column[] {
     return this.#all
   }
@@ -71,7 +64,7 @@ export class State {
     return row === undefined ? undefined : this.#columns[token.index]?.get(row)
   }
 
-  /** The components of an entity, by name. @throws `unknown-entity` */
+  /** By name. @throws `unknown-entity` */
   componentsOf(entity: Entity): Component[] {
     const row = this.row(entity)
     const found: Component[] = []
@@ -84,7 +77,7 @@ export class State {
     this.#tracking.spawned(entity)
   }
 
-  /** Removes an entity and what hangs on it: referrers that cascade are despawned, other references to it are removed. */
+  /** Also despawns cascading referrers, and removes other references. */
   despawn(entity: Entity): void {
     const waiting = [entity]
     for (const next of waiting) {
@@ -97,7 +90,6 @@ export class State {
     }
   }
 
-  /** Removes an entity alone. */
   erase(entity: Entity): void {
     const row = this.row(entity)
     for (const column of this.#all) {
@@ -111,7 +103,7 @@ export class State {
     this.#tracking.despawned(entity)
   }
 
-  /** Sets a component, present or not. A log's array is copied, since it will grow here. */
+  /** A log's array is copied, since it grows here. */
   put(entity: Entity, token: Component, value: Json): void {
     const row = this.row(entity)
     const column = this.column(token)
@@ -124,7 +116,7 @@ export class State {
     this.#link(entity, token, value)
   }
 
-  /** Removes a component; nothing happens if it is absent. */
+  /** No-op if absent. */
   take(entity: Entity, token: Component): void {
     const row = this.row(entity)
     const column = this.column(token)
@@ -145,7 +137,7 @@ export class State {
     for (const item of items) log.push(item)
   }
 
-  /** Rewrites a part of a log into a new array; the old array does not change. */
+  /** Into a new array; the old one does not change. */
   splice(entity: Entity, token: Log, edit: LogEdit): void {
     const row = this.row(entity)
     const column = this.column(token)
@@ -155,12 +147,7 @@ export class State {
     column.set(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)))
   }
 
-  /**
-   * Repeats the changes of an earlier step.
-   *
-   * @param step `where` names it in errors; entities that it spawns have numbers from `from` to below `next`
-   * @throws `corrupt-journal` for changes that this world cannot have had
-   */
+  /** Spawned entities are numbered from `from` to below `next`; `where` is for errors. @throws `corrupt-journal` */
   apply(
     changes: Changes,
     token: (name: string) => Component,
@@ -255,7 +242,7 @@ export class State {
     return this.#tracking.written(tokens.map((token) => this.#columns[token.index]))
   }
 
-  /** Entities that have a component, ascending. Scans its column; no query is kept for it. */
+  /** Ascending. Scans its column; no query is kept for it. */
   entitiesWith(token: Component): readonly Entity[] {
     if (this.count(token) === 0) return none
     return this.column(token)
@@ -264,7 +251,7 @@ export class State {
       .sort((a, b) => a - b)
   }
 
-  /** Restores what was there at `begin`. */
+  /** Restores the state as of `begin`. */
   undo(): void {
     this.#tracking.stop()
     const { spawned, despawned, columns } = this.#tracking.past
@@ -300,7 +287,7 @@ export class State {
   }
 }
 
-/** A value that was just restored may be of an older version, or broken: it is checked later. */
+/** A restored value may be old or broken: it is checked later. */
 function target(token: Value, value: Json): Entity {
   return (value as Readonly<Record<string, Entity>> | null)?.[token.ref as string] as Entity
 }

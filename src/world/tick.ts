@@ -11,19 +11,17 @@ import { canonicalRead, shaped } from './saved-shapes.ts'
 import type { System } from './world.ts'
 import type { World } from './world.ts'
 
-/** What drives one tick. */
 export interface TickOptions {
-  /** World time of the tick; never before that of the last one. @default that of the last tick */
+  /** World time, never decreasing. @default that of the last tick */
   readonly nowMs?: number
-  /** Runs before the systems; what it changes becomes the tick's first input. */
+  /** Runs before the systems; its writes become the tick's first input. */
   readonly change?: ((world: World) => void) | undefined
-  /** The world's driver, if it has one. */
   readonly driver?: Driver | undefined
 }
 
-/** A tick without its changes: those stay in the world's state until they are forgotten. */
+/** Its changes stay in the world's state until they are forgotten. */
 export interface Ticked extends Omit<Step, 'delta' | 'writers'> {
-  /** Work is left over: the world needs another tick at once. */
+  /** Another tick is needed at once. */
   readonly again: boolean
 }
 
@@ -32,10 +30,9 @@ export interface TickResult extends Ticked, Step {
 }
 
 /**
- * One synchronous pass of all systems over the inputs that have arrived: these, then those posted. Atomic: if a system
- * throws, everything that was written in it is undone.
+ * Runs all systems over these inputs, then posted ones; undone if a system throws.
  *
- * @throws `system-failed` naming system, tick and inputs; what `change` throws, as it is; `world-driven`, `in-tick`
+ * @throws `system-failed`; what `change` throws; `world-driven`, `in-tick`
  */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
   const ticked = runTick(world, inputs, options)
@@ -44,14 +41,14 @@ export function tick(world: World, inputs: readonly Input[] = [], options: TickO
   return result
 }
 
-/** The changes of the tick that has just run. Call before they are forgotten. */
+/** Of the tick that has just run, before `forget`. */
 export function deltaOf({ core }: World): Delta {
   const delta = core.state.changes(core.header)
   const versions = versionsOf(core, delta)
   return versions === undefined ? delta : { ...delta, versions }
 }
 
-/** A tick whose changes stay in the world's state, for `deltaOf`, until they are forgotten. */
+/** Keeps the changes in the world's state for `deltaOf`. */
 export function runTick(world: World, inputs: readonly Input[], options: TickOptions): Ticked {
   const { core } = world
   const { nowMs, change, driver } = options
@@ -108,7 +105,7 @@ function enter(world: World, underway: Underway, change: TickOptions['change']):
   if (typeof started['run'] === 'string') core.run = started['run']
 }
 
-/** A component may be used here for the first time since the snapshot, which then does not hold its version. */
+/** The snapshot lacks versions of components first used since. */
 function versionsOf({ state }: Core, { set = {} }: Changes): Delta['versions'] {
   const written = state.columns().filter(({ token }) => token.version > 1 && Object.hasOwn(set, token.name))
   if (written.length === 0) return undefined
@@ -117,7 +114,7 @@ function versionsOf({ state }: Core, { set = {} }: Changes): Delta['versions'] {
 
 const none: readonly string[] = Object.freeze([])
 
-/** Mostly there is one input, or a few of one kind. */
+/** Usually one kind. */
 function kindsOf(inputs: readonly Input[]): readonly string[] {
   if (inputs.length === 0) return none
   const kinds: string[] = []
@@ -125,7 +122,7 @@ function kindsOf(inputs: readonly Input[]): readonly string[] {
   return kinds
 }
 
-/** Whether anything wakes the system by now, earlier writes of the tick included. */
+/** Includes earlier writes of the tick. */
 function isAwake({ state }: Core, { wakes }: System, { kinds }: Underway): boolean {
   if (wakes === undefined) return true
   for (const wake of wakes) {
@@ -145,7 +142,7 @@ function hasAll(state: Core['state'], tokens: readonly Component[]): boolean {
   return true
 }
 
-/** Runs a system that nothing woke. @throws `system-failed` if it does anything */
+/** Runs a sleeping system. @throws `system-failed` if it does anything */
 function checkAsleep(world: World, system: System, underway: Underway): void {
   const { core } = world
   const { ids, next, random, state } = core

@@ -4,12 +4,12 @@ import type { Json } from './json.ts'
 import { Before, type Column, Touched } from './column.ts'
 import type { Entities } from './entities.ts'
 
-/** Remembers what a step overwrites, so that its changes can be listed, or undone. */
+/** Records what a step overwrites, to list or undo its changes. */
 export class Tracking {
   readonly #entities: Entities
-  /** Those that the step has written in, in order of their first write. */
+  /** In order of their first write. */
   readonly #columns: Column[] = []
-  /** Ascending, as entity numbers only grow. Some may have been despawned since. */
+  /** Ascending; some may be despawned again. */
   readonly #spawned: Entity[] = []
   readonly #despawned: Entity[] = []
   #on = false
@@ -25,12 +25,11 @@ export class Tracking {
     this.#on = true
   }
 
-  /** Tracks no further; what was tracked stays until it is forgotten. */
+  /** What was tracked stays until `forget`. */
   stop(): void {
     this.#on = false
   }
 
-  /** What an undo needs. */
   get past(): { spawned: readonly Entity[]; despawned: readonly Entity[]; columns: readonly Column[] } {
     return { spawned: this.#newcomers(), despawned: ascending(this.#despawned), columns: this.#columns }
   }
@@ -61,7 +60,7 @@ export class Tracking {
     return first !== undefined && entity >= first
   }
 
-  /** Entities of this step that still exist. */
+  /** Spawned in this step and still there. */
   #newcomers(): readonly Entity[] {
     return this.#spawned.length === 0 ? none : this.#spawned.filter((entity) => this.#entities.has(entity))
   }
@@ -118,10 +117,7 @@ export class Tracking {
     })
   }
 
-  /**
-   * @param columns all of the world, by name
-   * @param into gets the changes
-   */
+  /** `columns`: all of the world, by name; `into` gets the changes. */
   changes<T extends object>(columns: readonly Column[], into: T): T & Changes {
     const spawned = this.#newcomers()
     let set: Record<string, readonly Put[]> | undefined
@@ -181,7 +177,6 @@ type Put = readonly [Entity, Json]
 type Appended = readonly [Entity, readonly Json[]]
 type Spliced = readonly [Entity, readonly LogEdit[]]
 
-/** What has changed in one column. */
 interface ColumnChanges {
   set: Put[] | undefined
   appended: Appended[] | undefined
@@ -191,14 +186,14 @@ interface ColumnChanges {
 
 const none: readonly Entity[] = []
 
-/** Mostly a row stays alone. A list that starts with it stays small: an empty one that is pushed to makes room for 17. */
+/** Usually there is one row. A literal stays small: an empty array that is pushed to has room for 17. */
 function entered<T>(rows: T[] | undefined, row: T): T[] {
   if (rows === undefined) return [row]
   rows.push(row)
   return rows
 }
 
-/** A copy of a log, since the log itself goes on growing. */
+/** Copies a log, which may still grow. */
 function asListed({ token }: Column, value: Json): Json {
   return token.kind === 'log' ? (value as readonly Json[]).slice() : value
 }

@@ -18,15 +18,11 @@ import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 export interface WorldOptions {
   /** Its name in stores, locks and events. @default 'world' */
   readonly name?: string
-  /**
-   * Seeds `random` and `newId`. An integer ≥ 0.
-   *
-   * @default 1; the first Runner that stores the world then makes `newId` differ from that of other runs
-   */
+  /** Seeds `random` and `newId`. An integer ≥ 0. @default 1, with ids made unique at the first start with a store */
   readonly seed?: number
-  /** In any order: their priorities order them. @default none */
+  /** @default none */
   readonly systems?: readonly System[]
-  /** Components that are read by name before their first use. @default none */
+  /** Components to read by name before their first use. @default none */
   readonly components?: Iterable<Component>
 }
 
@@ -40,36 +36,30 @@ export interface RestoreOptions {
   readonly name?: string | undefined
 }
 
-/**
- * Runs each tick, synchronously, on the world alone: no clock, randomness, I/O or environment of its own. Lower priority
- * runs first; equal priority, in order of registration.
- */
+/** Runs each tick, synchronously, without clock, randomness or I/O of its own. Equal priorities run as registered. */
 export interface System {
   readonly name: string
   readonly priority: number
   readonly run: (world: World) => void
   /**
-   * Conditions, any of which wakes the system: an input of a kind; an entity with a component; for a list, an entity with
-   * each of its components (the same one or several). Checked when its turn comes; if none holds, the tick skips it.
-   * @default it runs in every tick
+   * Any of these wakes the system: an input kind, a component, or a list of components that must all be present
+   * (on any entities). Checked at its turn. @default it runs in every tick
    */
   readonly wakes?: readonly Wake[]
-  /** Types of its own events that it emits. @default none */
+  /** Its own event types. @default none */
   readonly events?: readonly (keyof OwnEvents)[]
-  /** Kinds of its own inputs that it takes. @default none */
+  /** Its own input kinds. @default none */
   readonly inputs?: readonly (keyof OwnInputs)[]
 }
 
-/** An input kind, a component, or components that must all be present. */
 export type Wake = string | Component | readonly Component[]
 
-/** Entities with components, time, random numbers and id counters: data that ticks. */
+/** Entities with components, time, random numbers and id counters. */
 export class World {
   readonly name: string
   readonly seed: number
-  /** In the order in which they run. */
+  /** In running order. */
   readonly systems: readonly System[]
-  /** The engine's side. */
   readonly core: Core
 
   constructor(options: WorldOptions = {}) {
@@ -86,7 +76,7 @@ export class World {
   }
 
   /**
-   * Restores a world from a snapshot: whole, or this throws.
+   * All or nothing.
    *
    * @throws `corrupt-snapshot`, `corrupt-journal`, `newer-version`, `unknown-component`, `unknown-entity`, `invalid-value`
    */
@@ -100,38 +90,37 @@ export class World {
     return world
   }
 
-  /** Number of the last tick; 0 before the first. */
+  /** 0 before the first. */
   get tick(): number {
     return this.core.tick
   }
 
-  /** Milliseconds for which the world was driven; stops while nothing drives it. All deadlines use it. */
+  /** Milliseconds of being driven; the base of all deadlines. */
   get nowMs(): number {
     return this.core.nowMs
   }
 
-  /** Unix time in milliseconds, as of the last start and advanced with `nowMs`. For display and prices, never deadlines. */
+  /** Unix time in milliseconds. For display and prices, never deadlines. */
   get dateMs(): number {
     return this.core.nowMs + this.core.dateOffsetMs
   }
 
-  /** The number of the next entity. */
   get nextEntity(): Entity {
     return this.core.next
   }
 
-  /** The inputs of this tick, in order of arrival; empty between ticks. */
+  /** In order of arrival; empty between ticks. */
   get inputs(): readonly Input[] {
     return this.core.underway?.inputs ?? []
   }
 
-  /** A random number in [0, 1), from the world's own generator. */
+  /** In [0, 1). */
   random(): number {
     this.core.guard()
     return this.core.random.next()
   }
 
-  /** An id such as `session-0f3c…`: the prefix and 16 hex digits, unique in this world. */
+  /** Such as `session-0f3c…`: 16 hex digits, unique in this world. */
   newId(prefix: string): string {
     if (typeof prefix !== 'string') refuseMisfit('world.newId', 'prefix', prefix, text)
     this.core.guard()
@@ -144,7 +133,7 @@ export class World {
     return `${prefix}-${hex(mix(key ^ mix(count)))}${hex(mix((other + count) >>> 0))}`
   }
 
-  /** Adds an entity with these components; none if one of them is refused. */
+  /** All or nothing. */
   spawn(...parts: readonly (Initial | Tag)[]): Entity {
     this.core.guard()
     for (const part of parts) refuseNoPart(part)
@@ -159,7 +148,7 @@ export class World {
     return entity
   }
 
-  /** Removes an entity, and those whose cascading reference names it; no-op if it does not exist. */
+  /** Also despawns entities whose cascading reference names it; no-op if it does not exist. */
   despawn(entity: Entity): void {
     this.core.guard()
     if (this.exists(entity)) this.core.state.despawn(entity)
@@ -169,7 +158,6 @@ export class World {
     return this.core.state.entities.has(entity)
   }
 
-  /** Every entity, ascending. */
   entities(): readonly Entity[] {
     return this.core.state.entities.all()
   }
@@ -184,10 +172,7 @@ export class World {
     return this.core.state.get(entity, token) !== undefined
   }
 
-  /**
-   * A component's value; a log's items, in an array that shows later appends and cannot be written to. `undefined` when
-   * absent.
-   */
+  /** A value, or a log's items as a read-only array that shows later appends; `undefined` when absent. */
   get<T>(entity: Entity, token: Value<T>): DeepReadonly<T> | undefined
   get<T>(entity: Entity, token: Log<T>): readonly DeepReadonly<T>[] | undefined
   get(entity: Entity, token: Tag): true | undefined
@@ -211,7 +196,7 @@ export class World {
     )
   }
 
-  /** Adds or replaces one component. */
+  /** Adds or replaces a component. */
   add(entity: Entity, part: Initial | Tag, ...others: readonly never[]): void {
     refuseNoPart(part)
     if (others.length > 0) {
@@ -232,7 +217,6 @@ export class World {
     this.core.take(entity, token)
   }
 
-  /** Replaces a value. */
   set<T>(entity: Entity, token: Value<T>, value: DeepReadonly<T>): void {
     refuseOther(token, 'value')
     this.core.put(entity, token, this.core.check(entity, token, value))
@@ -255,11 +239,7 @@ export class World {
     this.core.mark(entity, token)
   }
 
-  /**
-   * Deletes and inserts items of a log at an index. Arrays that were read before do not change.
-   *
-   * @throws `missing-component`; `invalid-argument` for a place outside the log
-   */
+  /** Edits a log at an index; arrays read before do not change. @throws `missing-component`, `invalid-argument` */
   splice<T>(entity: Entity, token: Log<T>, from: number, deleteCount: number, items: readonly DeepReadonly<T>[]): void {
     refuseOther(token, 'log')
     refuseNoItems(token, items)
@@ -281,29 +261,25 @@ export class World {
     this.core.put(entity, token, stored)
   }
 
-  /**
-   * Sets a log to the first `count` items of another entity's log: shared, neither copied nor checked.
-   *
-   * @throws `missing-component`; `invalid-argument` for a count outside the log, or for logs of different schemas
-   */
+  /** Sets a log to the first `count` items of another, uncopied. @throws `missing-component`, `invalid-argument` */
   share<T>(from: Entity, source: Log<T>, to: Entity, target: Log<T>, count: number): void {
     refuseOther(source, 'log')
     refuseOther(target, 'log')
     this.core.share(to, target, itemsOf(this.read(from, source)), count, source)
   }
 
-  /** Entities that have all of these components and none of the `not(…)` ones, ascending. */
+  /** Entities with all of these components and none of the `not(…)` ones, ascending. */
   query(...terms: readonly QueryTerm[]): readonly Entity[] {
     return this.core.state.entities.query(terms)
   }
 
-  /** Like `query` for one component that is asked for rarely: scans its column, and caches nothing. */
+  /** For rare queries by one component: scans it and caches nothing. */
   entitiesWith(token: Component): readonly Entity[] {
     refuseNoToken(token)
     return this.core.state.entitiesWith(token)
   }
 
-  /** The cache that `make` names and creates. Never saved, and not undone with a tick: check it against the world. */
+  /** A cache made by `make`: never saved, nor undone with a tick, so validate it against the world. */
   unsaved<T>(make: () => T): T {
     return this.core.unsaved(make)
   }
@@ -314,7 +290,7 @@ export class World {
     return this.core.state.entities.first(count, terms)
   }
 
-  /** Whether the `ref` component of any entity names this one. */
+  /** Whether any entity's `ref` component names this one. */
   isReferred(token: Value, entity: Entity): boolean {
     return this.core.state.references.any(token, entity)
   }
@@ -366,7 +342,6 @@ function given({ kind }: Component, value: Json | undefined): unknown {
   return kind === 'log' && value !== undefined ? readOnly(value as readonly Json[]) : value
 }
 
-/** Most often an import that is not there. */
 function refuseNoToken(token: unknown): void {
   if (typeof token === 'function') return
   throw new EntiaError('invalid-argument', `Expected a component such as Conversation, got ${shortly(token)}.`)
