@@ -168,7 +168,7 @@ describe('a law', () => {
     ['../../context/spending.ts', 'import { spendingOf }'],
     ['../../models/project.ts', 'import { project }'],
     ['../../../systems/retry.ts', 'import { retry }'],
-    ['../../world/parsed-as.ts', 'import { parsedAs }'],
+    ['../../world/component.ts', 'import { parsedAs }'],
     ['../../tools/thrown-message.ts', 'export { thrownMessage }'],
     ['../option-shapes.ts', 'import { checkShapes }'],
     ['../law.ts', 'import { setIn }'],

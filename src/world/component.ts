@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { canonical, canonicalOrNone, isEndless } from './canonical.ts'
 import { EntiaError, type EntiaErrorCode } from './entia-error.ts'
-import { fitsComponent } from './fits.ts'
+import { fits, fitsComponent } from './fits.ts'
 import { inspect } from './inspect.ts'
 import { issueText } from './issue-text.ts'
 import type { Json } from './json.ts'
@@ -180,6 +180,15 @@ export function readBySchema(
   const { data, error } = token.schema.safeParse(value)
   if (error !== undefined) throw refusal(error)
   return isSame(value, data) ? value : canonical(data, whose, 1)
+}
+
+/** A canonical value as a schema reads it; `undefined` if it does not fit. */
+export function parsedAs<S extends z.ZodType>(
+  schema: S,
+  value: Json | undefined,
+): DeepReadonly<z.output<S>> | undefined {
+  if (value !== undefined && fits(schema, value)) return value as DeepReadonly<z.output<S>>
+  return schema.safeParse(value).data as DeepReadonly<z.output<S>> | undefined
 }
 
 /** What is wrong with a value for a component of this kind, before its schema. */

@@ -112,7 +112,7 @@ export class Core {
 
   /** Tracks writes between ticks for the journal. `written`: undone by `unwatch`, to be repeated. */
   watch(written?: Input): void {
-    this.state.begin()
+    this.state.tracking.begin()
     this.#watchedFrom = this.header
     if (written === undefined) return
     const { header, ...changes } = written as ChangeInput
@@ -128,7 +128,7 @@ export class Core {
     const now = this.header
     const changes = this.state.changes({})
     if (Object.keys(changes).length === 0 && JSON.stringify(before) === JSON.stringify(now)) {
-      this.state.forget()
+      this.state.tracking.forget()
       return undefined
     }
     this.state.undo()
@@ -143,7 +143,7 @@ export class Core {
   beginTick(underway: Underway): void {
     this.#watchedFrom = undefined
     this.underway = underway
-    this.state.begin()
+    this.state.tracking.begin()
   }
 
   /** @throws `world-driven` outside a tick while something drives the world */

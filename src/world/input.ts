@@ -1,3 +1,6 @@
+import { canonical } from './canonical.ts'
+import { EntiaError } from './entia-error.ts'
+import { inspect } from './inspect.ts'
 import type { JsonObject } from './json.ts'
 
 /** Enters a world between ticks, as data. Systems find it in `world.inputs`. */
@@ -20,3 +23,10 @@ export interface OwnInputs {}
 export type OwnInput = {
   [K in keyof OwnInputs]: { readonly kind: K; readonly id?: string | undefined } & OwnInputs[K]
 }[keyof OwnInputs]
+
+/** An input in canonical form. @throws `not-json`, `invalid-input` */
+export function canonicalInput(given: unknown): Input {
+  const input = canonical(given, () => 'an input') as Input | null
+  if (typeof input?.kind === 'string') return input
+  throw new EntiaError('invalid-input', `An input must be an object with a text in 'kind', got ${inspect(input)}.`)
+}

@@ -31,13 +31,13 @@ export type SnapshotEnd = {
 /** Head, entities ascending, checksum. @throws `corrupt-snapshot` if the world changes meanwhile */
 export function* snapshotLines(core: Core): Generator<string> {
   const hash = new LinesHash()
-  const { revision } = core.state
+  const { revision } = core.state.tracking
   let lines = 0
   for (const line of contentLines(core)) {
     hash.add(line)
     lines++
     yield line
-    if (core.state.revision === revision) continue
+    if (core.state.tracking.revision === revision) continue
     throw new EntiaError(
       'corrupt-snapshot',
       `World '${core.name}' changed after line ${lines} of its snapshot. Take all lines at once: [...world.snapshot()].`,

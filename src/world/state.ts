@@ -16,7 +16,7 @@ export class State {
   readonly references = new References()
   readonly #columns: (Column | undefined)[] = []
   readonly #all: Column[] = []
-  readonly #tracking = new Tracking(this.entities)
+  readonly tracking = new Tracking(this.entities)
 
   /** @throws `unknown-entity` */
   row(entity: Entity): number {
@@ -54,11 +54,6 @@ export class State {
     return this.#all
   }
 
-  /** Increases with every write. */
-  get revision(): number {
-    return this.#tracking.revision
-  }
-
   get(entity: Entity, token: Component): Json | undefined {
     const row = this.entities.row(entity)
     return row === undefined ? undefined : this.#columns[token.index]?.get(row)
@@ -74,7 +69,7 @@ export class State {
 
   spawn(entity: Entity): void {
     this.entities.add(entity)
-    this.#tracking.spawned(entity)
+    this.tracking.spawned(entity)
   }
 
   /** Also despawns cascading referrers, and removes other references. */
@@ -95,19 +90,19 @@ export class State {
     for (const column of this.#all) {
       const value = column.get(row)
       if (value === undefined) continue
-      this.#tracking.touch(column, entity, row)
+      this.tracking.touch(column, entity, row)
       this.#unlink(entity, column.token, value)
       column.set(row, undefined)
     }
     this.entities.remove(entity)
-    this.#tracking.despawned(entity)
+    this.tracking.despawned(entity)
   }
 
   /** A log's array is copied, since it grows here. */
   put(entity: Entity, token: Component, value: Json): void {
     const row = this.row(entity)
     const column = this.column(token)
-    const before = this.#tracking.touch(column, entity, row)
+    const before = this.tracking.touch(column, entity, row)
     const replaced = column.get(row)
     if (replaced === undefined) this.entities.attach(row, token)
     else if (token.kind !== 'log') this.#unlink(entity, token, replaced)
@@ -122,7 +117,7 @@ export class State {
     const column = this.column(token)
     const value = column.get(row)
     if (value === undefined) return
-    const before = this.#tracking.touch(column, entity, row)
+    const before = this.tracking.touch(column, entity, row)
     if (before !== undefined) before.isTaken = true
     this.#unlink(entity, token, value)
     column.set(row, undefined)
@@ -133,7 +128,7 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const log = column.get(row) as Json[]
-    this.#tracking.touch(column, entity, row)?.appended(log.length, items)
+    this.tracking.touch(column, entity, row)?.appended(log.length, items)
     for (const item of items) log.push(item)
   }
 
@@ -142,7 +137,7 @@ export class State {
     const row = this.row(entity)
     const column = this.column(token)
     const log = column.get(row) as readonly Json[]
-    this.#tracking.touch(column, entity, row)?.edited(log, edit)
+    this.tracking.touch(column, entity, row)?.edited(log, edit)
     const [from, deleteCount, items] = edit
     column.set(row, log.slice(0, from).concat(items, log.slice(from + deleteCount)))
   }
@@ -208,38 +203,14 @@ export class State {
     if (end > length) throw misplaced(where, entity, `an edit reaches to item ${end} of ${length}`, token.name)
   }
 
-  /** Starts to track writes, until `stop` or `undo`. */
-  begin(): void {
-    this.#tracking.begin()
-  }
-
   /** What has changed since `begin`, added to an object. */
   changes<T extends object>(into: T): T & Changes {
-    return this.#tracking.changes(this.#all, into)
-  }
-
-  /** Component → the system that wrote it last in this step. */
-  writers(): Readonly<Record<string, string>> {
-    return this.#tracking.writers()
-  }
-
-  /** Tracks no further. What was tracked stays until it is forgotten. */
-  stop(): void {
-    this.#tracking.stop()
-  }
-
-  forget(): void {
-    this.#tracking.forget()
-  }
-
-  /** Entities that the last step despawned, of those from before it. */
-  get despawned(): readonly Entity[] {
-    return this.#tracking.gone
+    return this.tracking.changes(this.#all, into)
   }
 
   /** Entities of which the last step has written one of these components and which still exist, ascending. */
   written(tokens: readonly Component[]): readonly Entity[] {
-    return this.#tracking.written(tokens.map((token) => this.#columns[token.index]))
+    return this.tracking.written(tokens.map((token) => this.#columns[token.index]))
   }
 
   /** Ascending. Scans its column; no query is kept for it. */
@@ -253,8 +224,8 @@ export class State {
 
   /** Restores the state as of `begin`. */
   undo(): void {
-    this.#tracking.stop()
-    const { spawned, despawned, columns } = this.#tracking.past
+    this.tracking.stop()
+    const { spawned, despawned, columns } = this.tracking.past
     for (const entity of spawned) this.erase(entity)
     for (const entity of despawned) this.entities.add(entity)
     for (const column of columns) {
@@ -264,8 +235,8 @@ export class State {
         this.#reset(entity, column, value)
       }
     }
-    this.#tracking.forget()
-    this.#tracking.revision++
+    this.tracking.forget()
+    this.tracking.revision++
   }
 
   #reset(entity: Entity, column: Column, value: Json | undefined): void {

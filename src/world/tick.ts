@@ -36,8 +36,8 @@ export interface TickResult extends Ticked, Step {
  */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
   const ticked = runTick(world, inputs, options)
-  const result = { ...ticked, delta: deltaOf(world), writers: world.core.state.writers() }
-  world.core.state.forget()
+  const result = { ...ticked, delta: deltaOf(world), writers: world.core.state.tracking.writers() }
+  world.core.state.tracking.forget()
   return result
 }
 
@@ -77,7 +77,7 @@ export function runTick(world: World, inputs: readonly Input[], options: TickOpt
     core.header = before
     throw error
   } finally {
-    core.state.stop()
+    core.state.tracking.stop()
     core.underway = undefined
   }
 }
@@ -147,9 +147,9 @@ function checkAsleep(world: World, system: System, underway: Underway): void {
   const { core } = world
   const { ids, next, random, state } = core
   const { again, events } = underway
-  const before = [state.revision, ids, next, ...random.state, events.length, again]
+  const before = [state.tracking.revision, ids, next, ...random.state, events.length, again]
   runSystem(world, system, underway)
-  const after = [state.revision, core.ids, core.next, ...random.state, events.length, underway.again]
+  const after = [state.tracking.revision, core.ids, core.next, ...random.state, events.length, underway.again]
   if (after.every((mark, index) => mark === before[index])) return
   throw new EntiaError(
     'system-failed',

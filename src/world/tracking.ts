@@ -92,8 +92,8 @@ export class Tracking {
     return new Touched()
   }
 
-  /** Entities of before the step that it has despawned. */
-  get gone(): readonly Entity[] {
+  /** Despawned in this step, and older than it. */
+  get removed(): readonly Entity[] {
     return this.#despawned
   }
 

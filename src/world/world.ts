@@ -4,8 +4,7 @@ import type { Component, DeepReadonly, Entity, Initial, Log, PatchOf, Tag, Value
 import { Core } from './core.ts'
 import { EntiaError } from './entia-error.ts'
 import type { QueryTerm } from './entities.ts'
-import type { Input, OwnEvents, OwnInputs, WorldEvent } from './input.ts'
-import { inspect } from './inspect.ts'
+import { canonicalInput, type Input, type OwnEvents, type OwnInputs, type WorldEvent } from './input.ts'
 import { refuseNoList, refuseUnknownOptions, shortly } from './known-options.ts'
 import type { Json } from './json.ts'
 import { countFromZero, refuseMisfit, text } from './option-shapes.ts'
@@ -308,10 +307,7 @@ export class World {
         `A system cannot post '${input.kind}': a replay would see it twice. Write a component, and query it next tick.`,
       )
     }
-    const stored = canonical(input, () => 'an input') as Input
-    if (typeof (stored as Input | null)?.kind !== 'string') {
-      throw new EntiaError('invalid-input', `An input must be an object with a text in 'kind', got ${inspect(stored)}.`)
-    }
+    const stored = canonicalInput(input)
     if (this.core.driver === undefined) this.core.inbox.push(stored)
     else this.core.driver.post(stored)
   }

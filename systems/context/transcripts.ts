@@ -2,13 +2,12 @@ import { AgentTranscript, TranscriptDue, TranscriptWrite } from '../../component
 import { ArchiveJob } from '../../components/context/archive.ts'
 import { Boundary, BoundaryMoved } from '../../components/context/boundary.ts'
 import { Due, Outcome, Pending } from '../../components/effects/effect.ts'
-import type { Entity } from '../../src/world/component.ts'
+import { parsedAs, type Entity } from '../../src/world/component.ts'
 import { not } from '../../src/world/entities.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, emit, settled, tryWriteAgain } from '../kit.ts'
 import { placedMessages } from '../../src/rules/projection/places.ts'
 import { TranscriptOutcome } from '../../src/rules/delegation/session-outcome.ts'
-import { parsedAs } from '../../src/world/parsed-as.ts'
 
 /**
  * Writes messages to the agents' transcripts in the store: those that no projection has any more, and questions to

@@ -4,8 +4,7 @@ import { ModelRates, Rates, RatesCall } from '../../components/money/model-rates
 import { RatesAwaited } from '../../components/agent/agent-tags.ts'
 import { summaryModel } from '../../src/rules/context/archival-summary.ts'
 import { ratesOf } from '../../src/rules/money/reservation.ts'
-import type { Entity } from '../../src/world/component.ts'
-import { parsedAs } from '../../src/world/parsed-as.ts'
+import { parsedAs, type Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { settled } from '../kit.ts'
 

@@ -3,9 +3,8 @@ import { shortly } from '../../world/known-options.ts'
 import { standardEventTypes } from '../../protocol/event.ts'
 import { inputKinds, inputSchema, type StandardInput } from '../../protocol/input.ts'
 import { SeenInputs } from '../../../components/agent/host-facts.ts'
-import { canonical } from '../../world/canonical.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import type { Input } from '../../world/input.ts'
+import { canonicalInput, type Input } from '../../world/input.ts'
 import { inspect } from '../../world/inspect.ts'
 import { issueText } from '../../world/issue-text.ts'
 import { callback, refuseMisfit } from '../../world/option-shapes.ts'
@@ -126,7 +125,7 @@ export class Entrance {
 
   enter(input: StandardInput | Input): void {
     if (this.isClosed || this.#loop === undefined || this.#loop.failure !== undefined) return
-    this.inbox.push(canonical(input, () => 'an input') as Input)
+    this.inbox.push(canonicalInput(input))
     this.#loop.wake()
   }
 
@@ -158,16 +157,14 @@ export class Entrance {
 
 /** A program's input, checked and canonical. @throws `invalid-input`, `not-json` */
 export function postedInput(world: World, input: unknown, id?: string): Input {
-  const stored = canonical(isObject(input) && id !== undefined ? { ...input, id } : input, () => 'an input')
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  const stored = canonicalInput(isObject && id !== undefined ? { ...input, id } : input)
   const problem = problemOf(world, stored)
-  if (problem === undefined) return stored as Input
+  if (problem === undefined) return stored
   throw new EntiaError('invalid-input', `${problem} It was not taken.`)
 }
 
-function problemOf(world: World, input: unknown): string | undefined {
-  if (!isObject(input) || typeof input['kind'] !== 'string') {
-    return `An input is an object whose 'kind' is a text, by which systems pick it; got ${inspect(input)}.`
-  }
+function problemOf(world: World, input: Input): string | undefined {
   const { kind, id } = input
   if (ownKinds.has(kind)) return `Inputs of kind '${kind}' are the Runner's own; to write, use runner.change(…).`
   const schema = inputSchema(kind)
@@ -176,10 +173,6 @@ function problemOf(world: World, input: unknown): string | undefined {
   const isId = id === undefined || (typeof id === 'string' && id !== '')
   if (!isId) return `Input '${kind}' at id: expected a text that is not empty.`
   return schema === undefined ? undeclaredInput(world, kind, inputKinds()) : undefined
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function synchronous<T>(result: T): T {

@@ -95,7 +95,7 @@ export class JournalWriter {
   async commit(world: World, step: Step): Promise<void> {
     const codec = this.#codec.fork()
     const events = withoutContent(step.events)
-    const writers = this.#record ? { writers: world.core.state.writers() } : {}
+    const writers = this.#record ? { writers: world.core.state.tracking.writers() } : {}
     const line = codec.encode({ ...step, events, ...writers })
     const rows = [{ tick: step.delta.tick, line }]
     const isLong =

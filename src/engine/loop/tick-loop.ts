@@ -226,7 +226,7 @@ export class TickLoop {
     // Effects may stream or end at once: listeners hear that after the events of the tick that started them.
     const release = events.length > 0 ? listeners.hold() : undefined
     if (!this.#isStopped) pump.follow()
-    world.core.state.forget()
+    world.core.state.tracking.forget()
     change?.waiter?.resolve(world.tick)
     for (const { waiter } of entries) waiter?.resolve(world.tick)
     if (events.length > 0) this.#emit(events)

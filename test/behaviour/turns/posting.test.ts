@@ -209,11 +209,11 @@ const change = { kind: 'change', header: { tick: 9, nowMs: 0, dateOffsetMs: 0, n
 
 const hostile: readonly [string, unknown, string, RegExp][] = [
   ['nothing', undefined, 'not-json', /expected JSON/],
-  ['null', null, 'invalid-input', /'kind' is a text/],
-  ['a text', 'hello', 'invalid-input', /'kind' is a text/],
-  ['a list', [{ kind: 'news' }], 'invalid-input', /'kind' is a text/],
-  ['no kind', {}, 'invalid-input', /'kind' is a text/],
-  ['a kind that is no text', { kind: 7 }, 'invalid-input', /'kind' is a text/],
+  ['null', null, 'invalid-input', /with a text in 'kind'/],
+  ['a text', 'hello', 'invalid-input', /with a text in 'kind'/],
+  ['a list', [{ kind: 'news' }], 'invalid-input', /with a text in 'kind'/],
+  ['no kind', {}, 'invalid-input', /with a text in 'kind'/],
+  ['a kind that is no text', { kind: 7 }, 'invalid-input', /with a text in 'kind'/],
   ['a cycle', cyclic, 'not-json', /a cycle/],
   ['a bigint', { kind: 'news', count: 5n }, 'not-json', /an input at count: expected JSON, got a bigint/],
   ['a function', { kind: 'news', run: () => 1 }, 'not-json', /a function/],
