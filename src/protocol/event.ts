@@ -57,10 +57,7 @@ export interface StandardEvents {
     /** As the model reads it. */
     readonly result: readonly (TextBlock | FileBlock)[]
   }
-  /**
-   * The Host declares a tool differently or lacks it, or a program added a tool to the agent.
-   * `kept`: the agent keeps its declaration; calls of a missing tool fail.
-   */
+  /** The Host changed or dropped a tool, or a program added one. `kept`: the agent keeps it; calls may fail. */
   'tool-changed': {
     readonly agent: Entity
     readonly tool: string

@@ -23,10 +23,7 @@ export const FileBlock = lazily(() =>
   }),
 )
 
-/**
- * A model's reasoning, sent back unchanged to its own provider only. `signature` proves it; `redacted` is encrypted;
- * `id` names it where the provider needs that.
- */
+/** Sent back unchanged to its own provider only. `signature` proves it, `redacted` is encrypted, `id` is optional. */
 export const ThinkingBlock = lazily(() =>
   z.strictObject({
     type: z.literal('thinking'),

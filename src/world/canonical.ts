@@ -158,7 +158,6 @@ function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unkno
 /** An object that grows past this many keys becomes a hash table, several times the size. */
 const maxGrown = 12
 const blanks = new Map<string, Record<string, Json>>()
-/** Cleared beyond this many shapes. */
 const maxBlanks = 1_000
 
 function blank(keys: readonly string[]): Record<string, Json> {

@@ -7,7 +7,6 @@ export class Column {
   readonly token: Component
   /** Overwritten in the current or last step. */
   touched: Touched | undefined
-  /** Last writer in this step. */
   writer: string | undefined
   #values: (Json | undefined)[] = empty
   #firstRow = 0
@@ -101,7 +100,6 @@ export class Touched {
     else if (this.#count > maxListed) this.#index = new Map(this.all().map((each) => [each.entity, each]))
   }
 
-  /** In order of first write. */
   all(): Before[] {
     const found: Before[] = []
     for (let before = this.first; before !== undefined; before = before.next) found.push(before)

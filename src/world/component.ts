@@ -52,7 +52,6 @@ export interface Value<T = unknown> extends Token {
   readonly ref: string | undefined
   /** Despawned with the referenced entity; otherwise only the component is removed. */
   readonly cascade: boolean
-  /** Why a value may not replace another. */
   readonly refusal: ((before: Json, after: Json) => Refusal | undefined) | undefined
 }
 
@@ -269,10 +268,7 @@ const optionShapes: ShapesOf<Options> = {
   },
 }
 
-/**
- * Tokens have the same fields in the same order, and an own function name: the engine reads them at every turn, and mixed
- * shapes are several times slower.
- */
+/** Tokens have equal fields in equal order, and a function of their own name: mixed shapes are read far slower. */
 function finish(
   kind: Component['kind'],
   name: string,

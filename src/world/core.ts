@@ -20,7 +20,6 @@ export interface Underway {
   readonly events: WorldEvent[]
   writer: string
   again: boolean
-  /** Distinct kinds of `inputs`. */
   kinds: readonly string[]
 }
 

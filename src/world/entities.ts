@@ -26,7 +26,6 @@ export interface NotTerm {
 
 export type QueryTerm = Component | NotTerm
 
-/** A trie, one level per term. */
 interface Known {
   shape: Shape | undefined
   /** At 2 × the component's index; its `not` at one more. */
@@ -67,10 +66,7 @@ const maxSearched = 32
 /** `first` merges when it has this many times `count` candidates. */
 const chunkOf = 8
 
-/**
- * Which entities exist and which components each has. An entity's values stand in a private row, which is reused. Queries
- * in larger worlds are kept by bitECS.
- */
+/** Entities and their components. Values stand in private, reused rows; bitECS keeps queries of larger worlds. */
 export class Entities {
   readonly #rowOf = new Map<Entity, number>()
   readonly #entityOf: Entity[] = [0]
@@ -92,7 +88,6 @@ export class Entities {
     return this.#rowOf.size
   }
 
-  /** Every living entity, ascending. */
   all(): Entity[] {
     return [...this.#rowOf.keys()].sort((a, b) => a - b)
   }
@@ -207,7 +202,6 @@ export class Entities {
     return this.#membership.rows(shapeOf(terms))
   }
 
-  /** @param fewest the smallest column of the wanted terms */
   #search(fewest: Column, terms: readonly QueryTerm[]): readonly number[] {
     const rows = fewest.rows()
     for (const term of terms) {

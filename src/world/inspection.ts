@@ -23,7 +23,6 @@ export function allEntities({ core }: World): readonly Entity[] {
   return core.state.entities.all()
 }
 
-/** Component by component. */
 export function* allValues({ core: { state } }: World): Generator<readonly [Entity, component: string, Json]> {
   for (const column of state.columns()) {
     for (const row of column.rows()) yield [state.entities.at(row), column.token.name, column.get(row) as Json]
@@ -44,7 +43,6 @@ export function checkWakes({ core }: World, isOn: boolean): void {
   core.checksWakes = isOn
 }
 
-/** Repeats recorded changes. */
 export function redo({ core }: World, changes: Changes, header: Partial<Header>): void {
   core.apply(changes)
   core.header = { ...core.header, ...header }

@@ -13,7 +13,6 @@ import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from '.
 import { LinesHash } from './sha256.ts'
 import { type SnapshotEnd, snapshotFormat, type SnapshotHead } from './snapshot.ts'
 
-/** Nothing of it is in a world yet. */
 export interface Saved {
   readonly head: SnapshotHead
   readonly content: readonly EntityLine[]
@@ -226,7 +225,6 @@ function check(core: Core, column: Column, version = column.token.version): void
   }
 }
 
-/** Usually its schema has changed since. */
 function unfit({ name, version }: Component, whose: string, problem: z.ZodError): EntiaError {
   const { code, details, message } = invalidValue(whose, problem)
   const advice = `If the schema of ${name} has changed since this was saved, define it with { version: ${version + 1}, migrate }`

@@ -48,10 +48,7 @@ export function* snapshotLines(core: Core): Generator<string> {
 }
 
 export interface HashOptions {
-  /**
-   * Leaves out ticks, times (keys ending in `Ms`), attempts, dice and counters, so that an interrupted run has the same hash.
-   * @default false
-   */
+  /** Leaves out ticks, `…Ms` keys, attempts, dice and counters, which an interruption changes. @default false */
   readonly stable?: boolean
 }
 

@@ -195,7 +195,6 @@ export class State {
     if (!this.entities.has(entity)) throw misplaced(where, entity, 'it does not exist', component)
   }
 
-  /** @param end how many items it has at least */
   #assertLog(entity: Entity, token: Component, where: string, end = 0): void {
     const log = token.kind === 'log' ? this.get(entity, token) : undefined
     if (log === undefined) throw misplaced(where, entity, 'there is no log that could change', token.name)

@@ -29,11 +29,7 @@ export interface TickResult extends Ticked, Step {
   readonly writers: Readonly<Record<string, string>>
 }
 
-/**
- * Runs all systems over these inputs, then posted ones; undone if a system throws.
- *
- * @throws `system-failed`; what `change` throws; `world-driven`, `in-tick`
- */
+/** Runs all systems; undone if one throws. @throws `system-failed`; what `change` throws; `world-driven`, `in-tick` */
 export function tick(world: World, inputs: readonly Input[] = [], options: TickOptions = {}): TickResult {
   const ticked = runTick(world, inputs, options)
   const result = { ...ticked, delta: deltaOf(world), writers: world.core.state.tracking.writers() }
@@ -114,7 +110,6 @@ function versionsOf({ state }: Core, { set = {} }: Changes): Delta['versions'] {
 
 const none: readonly string[] = Object.freeze([])
 
-/** Usually one kind. */
 function kindsOf(inputs: readonly Input[]): readonly string[] {
   if (inputs.length === 0) return none
   const kinds: string[] = []

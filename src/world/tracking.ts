@@ -60,12 +60,10 @@ export class Tracking {
     return first !== undefined && entity >= first
   }
 
-  /** Spawned in this step and still there. */
   #newcomers(): readonly Entity[] {
     return this.#spawned.length === 0 ? none : this.#spawned.filter((entity) => this.#entities.has(entity))
   }
 
-  /** Component → the system that wrote it last. */
   writers(): Readonly<Record<string, string>> {
     const written = this.#columns.filter(({ writer }) => writer !== undefined)
     return Object.fromEntries(written.map(({ token, writer }) => [token.name, writer as string]))
@@ -193,7 +191,6 @@ function entered<T>(rows: T[] | undefined, row: T): T[] {
   return rows
 }
 
-/** Copies a log, which may still grow. */
 function asListed({ token }: Column, value: Json): Json {
   return token.kind === 'log' ? (value as readonly Json[]).slice() : value
 }
