@@ -1,0 +1,6 @@
+import { eventsPage } from './events.ts'
+
+/** The pages that are made from the source, by path. */
+export const pages: Readonly<Record<string, () => string>> = {
+  'docs/events.md': eventsPage,
+}

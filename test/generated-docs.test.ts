@@ -1,0 +1,21 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { pages } from '../scripts/docs/pages.ts'
+import { runnerEventTypes } from '../src/engine/loop/events.ts'
+import { standardEventTypes } from '../src/protocol/event.ts'
+
+describe('a page made from the source', () => {
+  it.for(Object.entries(pages))('%s is what `npm run docs` writes', async ([path, make]) => {
+    expect(await readFile(join(import.meta.dirname, '..', path), 'utf8')).toBe(make())
+  })
+
+  it('names every event, with its fields', () => {
+    const page = pages['docs/events.md']?.() ?? ''
+    const headings = [...page.matchAll(/^### `(.+)`$/gm)].map(([, name]) => name)
+    expect(headings.toSorted()).toEqual([...standardEventTypes, ...runnerEventTypes].toSorted())
+    const delegationCompleted = page.split('### `delegation-completed`')[1]?.split('\n### ')[0]
+    expect(delegationCompleted).toContain('| `correlationId` | `string` |')
+    expect(delegationCompleted).toContain('| `durationMs` | `number` | From admission. |')
+  })
+})
