@@ -37,7 +37,9 @@ export interface AgentOptions {
   readonly retry?: LlmData['retry']
   /** Longest that one try of a model call may take, in milliseconds. @default 600000 */
   readonly timeoutMs?: number | undefined
+  /** Model calls in a turn; tries of the same call count once. @default 50 */
   readonly maxSteps?: number
+  /** Tool calls in a turn; further ones are answered with an error. @default 200 */
   readonly maxToolCalls?: number
   /** Switches on what keeps its context alive; `readConfig` reads it. Absent: none of that. */
   readonly config?: ConfigInput | Readonly<Record<string, unknown>>

@@ -12,10 +12,20 @@ describe('a page made from the source', () => {
 
   it('names every event, with its fields', () => {
     const page = pages['docs/events.md']?.() ?? ''
-    const headings = [...page.matchAll(/^### `(.+)`$/gm)].map(([, name]) => name)
-    expect(headings.toSorted()).toEqual([...standardEventTypes, ...runnerEventTypes].toSorted())
+    const headings = new Set([...page.matchAll(/^### `(.+)`$/gm)].map(([, name]) => name))
+    expect(headings).toEqual(new Set<string>([...standardEventTypes, ...runnerEventTypes]))
     const delegationCompleted = page.split('### `delegation-completed`')[1]?.split('\n### ')[0]
     expect(delegationCompleted).toContain('| `correlationId` | `string` |')
     expect(delegationCompleted).toContain('| `durationMs` | `number` | From admission. |')
+  })
+
+  it('has the default of an option, and of a setting of the configuration', () => {
+    const page = pages['docs/options.md']?.() ?? ''
+    expect(page).toContain('| `maxInFlight`? | `number` | 1024 | Most effects at work at once')
+    expect(page).toContain('| `subagents.enabled` | true or false | `false` |')
+  })
+
+  it('says what each key of the configuration must be', () => {
+    expect(pages['docs/options.md']?.()).not.toContain('another value')
   })
 })
