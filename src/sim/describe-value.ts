@@ -1,4 +1,3 @@
-/** A value in a few words, for error messages. */
 export function describeValue(value: unknown, depth = 1): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'string') return JSON.stringify(value)

@@ -15,7 +15,6 @@ interface ReportDetails {
   readonly shrunk?: ShrunkCase | undefined
   /** The faults that struck did not break the law a second time. */
   readonly isUnsteady?: boolean
-  /** Names of the options given to the run. */
   readonly options?: readonly string[]
 }
 
@@ -133,7 +132,6 @@ function shrunkLines({ faults, latencyMs, result, runs, endedBy }: ShrunkCase, b
   ]
 }
 
-/** How many of the faults the case needs, in words. */
 function needOf(left: number, before: number): string {
   if (before === 0) return 'It needs no fault'
   if (left === 0) return before === 1 ? 'It does not need this one' : `It needs none of these ${before}`

@@ -44,12 +44,10 @@ export class FaultPlan {
     }
   }
 
-  /** Faults that struck so far, in order. */
   get struck(): readonly Fault[] {
     return this.#struck
   }
 
-  /** Listed faults that did not strike. */
   get missed(): readonly Fault[] {
     const isStruck = (fault: Fault): boolean =>
       this.#struck.some(({ what, at }) => what === fault.what && at === fault.at)

@@ -50,19 +50,24 @@ export type PoolEvent =
 /** How a law was broken, as a sentence; `undefined`: it holds. */
 export type Finding = string | undefined
 
+export function firstFinding<T>(items: Iterable<T>, check: (item: T) => Finding): Finding {
+  for (const item of items) {
+    const finding = check(item)
+    if (finding !== undefined) return finding
+  }
+  return undefined
+}
+
 /** What a law observes during one run. A check should cost what a tick changes, not the size of the world. */
 export interface LawWatch {
   /** A world is created, or restored from its store after a crash. */
   readonly began?: (world: WatchedWorld) => Finding
   readonly ticked?: (tick: WatchedTick) => Finding
-  /** A world is released. */
   readonly ended?: (world: WatchedWorld) => Finding | void
-  /** A call starts. */
   readonly called?: (call: WatchedCall) => Finding
   readonly pool?: (event: PoolEvent) => Finding
   /** A holder's World is durable. It is not driven. */
   readonly held?: (holder: World) => Finding
-  /** A holder's data is deleted. */
   readonly removed?: (holder: string) => Finding | void
   /** The process died with all its worlds; they will be restored from the store. */
   readonly crashed?: () => Finding | void
@@ -188,7 +193,6 @@ interface Asked {
   readonly concern: number
 }
 
-/** Checks the laws of one run, in order. */
 export class LawBook {
   readonly #asked: Readonly<Record<keyof LawWatch, Asked[]>> = {
     began: [],
@@ -216,7 +220,6 @@ export class LawBook {
     }
   }
 
-  /** The first law that the tick breaks. */
   ticked({ inSlot, label, path, world }: WatchedWorld, step: DrivenStep): Broken | undefined {
     const asked = this.#asked.ticked
     if (asked.length === 0) return undefined
@@ -225,7 +228,6 @@ export class LawBook {
     return this.#each(asked, { world, label, path, inSlot, step, changes } satisfies WatchedTick, concerned)
   }
 
-  /** The first law that the event breaks. */
   ask<K extends Exclude<keyof LawWatch, 'ticked'>>(
     what: K,
     about: Parameters<NonNullable<LawWatch[K]>>[0],
@@ -259,7 +261,6 @@ export class LawBook {
 
 const everything = -1
 
-/** The values a tick set of a component, by entity. */
 export function setIn<T>(
   { step }: WatchedTick,
   token: Component & { readonly schema: { readonly _output: T } },

@@ -10,7 +10,6 @@ const maxTextChars = 60
 const arrows = { asks: '->>', answers: '-->>', fails: '--x' } as const
 const titles = { user: '', agent: '', model: 'model ', tool: 'tool ' } as const
 
-/** A trace as a `sequenceDiagram` of Mermaid. */
 export function mermaidChart(entries: readonly TraceEntry[]): string {
   const all = sequenceSteps(entries)
   const isCut = all.length > maxSteps

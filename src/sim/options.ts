@@ -25,7 +25,6 @@ import { callback, count, countFromZero, oneOf, type Shape, type ShapesOf } from
 /** Where a recording has no answer: break the run, or continue with the given models and tools. */
 export type OnMiss = 'fail' | 'script'
 
-/** Bounds of a run. */
 export interface Bounds {
   /** Ticks of all worlds together. @default 20000 */
   readonly maxTicks?: number

@@ -61,7 +61,6 @@ export class ProcessClock implements Clock {
 /** `dying`: writes nothing more, but finishes the work it started. */
 export type ProcessState = 'alive' | 'dying' | 'dead'
 
-/** A promise that never settles. */
 export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined)
 }

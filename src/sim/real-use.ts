@@ -17,7 +17,6 @@ export interface Worker {
 
 /** The systems of one simulation. They are synchronous: every use while one runs is its own. */
 interface SystemWatch {
-  /** The running system, such as `system 'pricing' of team`. */
   readonly running: () => string | undefined
   readonly tell: (use: RealUse) => void
 }

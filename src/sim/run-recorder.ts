@@ -19,19 +19,16 @@ import type { World } from '../world/world.ts'
 
 /** How a run was broken, and where. */
 export interface Violation extends Broken {
-  /** Label of the world. */
   readonly world: string
   readonly tick: number
   /** World time of the simulation, in milliseconds. */
   readonly atMs: number
 }
 
-/** A model or tool call that starts. */
 export interface BegunCall {
   readonly kind: 'model' | 'tool'
   /** Name of the tool, or of the model's provider. */
   readonly name: string
-  /** The label of its world. */
   readonly label: string
   readonly effect: Entity
   readonly attempt: number
@@ -63,7 +60,6 @@ export class RunRecorder {
     this.book = new LawBook(options.laws, facts)
   }
 
-  /** Resolves at the first violation. */
   get broken(): Promise<void> {
     return this.#broken.promise
   }
@@ -126,7 +122,6 @@ export class RunRecorder {
     if (this.crashes >= maxCrashes) this.neverIdle(`bounds.maxCrashes (${maxCrashes})`)
   }
 
-  /** Breaks the run because it cannot end. */
   neverIdle(bound: string): void {
     this.break('run-ends', 'A run goes idle within its bounds.', `${bound}. ${whoWaits(this.worlds)}`)
   }
@@ -141,7 +136,6 @@ export class RunRecorder {
     this.#judge({ law, meaning, message }, label)
   }
 
-  /** The system that runs now, in the middle of a tick. */
   get runningSystem(): string | undefined {
     for (const { label, world } of this.worlds.values()) {
       const system = runningSystem(world)

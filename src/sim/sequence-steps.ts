@@ -29,7 +29,6 @@ export function sequenceSteps(entries: readonly TraceEntry[]): SequenceStep[] {
   })
 }
 
-/** Agents, effects and sessions of earlier entries, which later ones refer to. */
 class Actors {
   readonly #agents = new Map<string, Set<number>>()
   /** By `<label> <effect>`. */

@@ -18,7 +18,6 @@ export interface ShrunkCase {
   readonly faults: readonly Fault[]
   /** Latencies of the case. `undefined`: those of the run. */
   readonly latencyMs: SimulateOptions['latencyMs']
-  /** The confirming run. */
   readonly result: SimulationResult
   /** Number of runs, including the last one. */
   readonly runs: number
@@ -72,7 +71,6 @@ class Shrinking {
     this.#best = broken
   }
 
-  /** Whether the list of faults that struck breaks the law again. */
   async isMadeAgain(): Promise<boolean> {
     const again: Case = { faults: this.#broken.faults, latencyMs: undefined }
     this.#best = await this.#run(again)
@@ -98,7 +96,6 @@ class Shrinking {
     return isSame
   }
 
-  /** Leaves out faults as long as the law stays broken. */
   async dropFaults(): Promise<void> {
     const { faults } = this.#best
     // No fault at all is the best case, and the usual one for a mistake in a behaviour.
@@ -174,7 +171,6 @@ class Shrinking {
   }
 }
 
-/** Cap on earlier places tried for a fault. */
 const maxPlaces = 12
 
 function placeOf({ at }: Fault): { readonly kind: string; readonly number: number } {

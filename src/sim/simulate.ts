@@ -12,7 +12,6 @@ import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
 import type { Violation } from './run-recorder.ts'
 
-/** The result of a simulated run. */
 export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly seed: number
   /** Every law held, and the run reached its end. */
@@ -30,7 +29,6 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly faults: readonly Fault[]
   readonly ticks: number
   readonly crashes: number
-  /** Number of law checks. */
   readonly checks: number
   /** World time that passed, in milliseconds. */
   readonly virtualMs: number

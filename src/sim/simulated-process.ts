@@ -29,7 +29,6 @@ interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   /** Outlives the process; absent: nothing is kept. */
   readonly store: Store | undefined
   readonly disk: { fullUntilMs: number }
-  /** The root world's name in the store. */
   readonly name: string
   /** Made for this process: the source of its systems, and of the rest if the store has no such world. */
   readonly world: World
@@ -188,7 +187,6 @@ export class SimulatedProcess {
     }
   }
 
-  /** Brings an outcome into its world: at once, or as a fault decides. */
   #deliver({ world }: DrivenWorld, input: StandardInput, enter: () => void): void {
     const { plan, recorder } = this.#parts
     if (input.kind !== 'outcome' || !plan.has('delivery')) return enter()

@@ -23,7 +23,6 @@ interface SimulatedUsersParts {
   /** Changes the root world. Resolves once that is committed, or the change has thrown. */
   readonly change: (change: (world: World) => void) => Promise<void>
   readonly recorder: RunRecorder
-  /** The last words of the event's agent. */
   readonly textOf: (event: RunnerEvent) => string | undefined
   readonly usedReal: (use: RealUse) => void
 }
@@ -54,7 +53,6 @@ export class SimulatedUsers {
     await (this.#quiet ??= Promise.withResolvers<void>()).promise
   }
 
-  /** Posts again what the last process may have lost. */
   resume(): void {
     this.#isUp = true
     this.#life++

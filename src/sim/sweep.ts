@@ -24,7 +24,6 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> ex
   readonly cases?: readonly C[]
   /** Options of one case, which override the others: models, tools, users, services, laws. */
   readonly forCase?: (one: C) => Partial<Omit<SimulateOptions<S>, 'seed' | 'onTrace' | 'world'>>
-  /** Number of seeds. */
   readonly seeds: number
   /** The first seed. @default 1 */
   readonly from?: number
@@ -32,7 +31,6 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> ex
   readonly shrink?: boolean
   /** Continue after a failure. @default false */
   readonly keepGoing?: boolean
-  /** Called after each run. */
   readonly onProgress?: (progress: SweepProgress) => void
   /** Called with the result of each run, and its case. */
   readonly onResult?: (result: SimulationResult, one: C) => void
@@ -43,7 +41,6 @@ export interface SweepRun {
   /** Index of its case; absent without cases. */
   readonly case?: number
   readonly ok: boolean
-  /** The law it broke. */
   readonly law?: string
 }
 
@@ -80,7 +77,6 @@ export interface SweepResult {
   readonly results: readonly SweepRun[]
   /** How often each fault struck. */
   readonly faults: { readonly [N in FaultName]?: number }
-  /** Number of law checks. */
   readonly checks: number
   readonly ticks: number
   readonly crashes: number

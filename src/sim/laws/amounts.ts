@@ -30,7 +30,6 @@ export function add(to: Amount, more: Amount): void {
   for (const good of goods) to[good] += more[good]
 }
 
-/** In billionths of a US dollar. */
 export function costOf(usd: number): number {
   return Math.min(maxCost, Math.round(usd * nanoUsd))
 }
@@ -39,7 +38,6 @@ export function amountOf({ sessions = 0, tokens = 0, costUsd = 0 }: GrantLimits)
   return { sessions, tokens, cost: costOf(costUsd) }
 }
 
-/** What an agent may use in its lifetime. */
 export function limitsOf(limits: DelegationLimitsData | undefined): Amount {
   const { sessions = defaultDelegation.sessions, tokens = Infinity, costUsd } = limits ?? {}
   return { sessions, tokens, cost: costUsd === undefined ? Infinity : costOf(costUsd) }
@@ -85,26 +83,21 @@ export function usedOf(delegated: DelegatedData, own: Amount): Amount {
 
 /** What the replies to an agent's steps used. It counts only in sessions. */
 export function stepsUse(world: World, agent: Entity): Amount {
-  const usage = world.has(agent, Ancestry) ? world.get(agent, Usage) : undefined
-  return usage === undefined ? nothing() : { sessions: 0, tokens: tokensOf(usage), cost: usage.costNanoUsd ?? 0 }
+  return world.has(agent, Ancestry) ? useOf(world.get(agent, Usage) ?? {}) : nothing()
 }
 
 /** What the agent of a session used itself: steps, side calls and subtasks. */
 export function ownUse(world: World, agent: Entity): Amount {
   const own = stepsUse(world, agent)
   if (!world.has(agent, Ancestry)) return own
-  const beside = world.get(agent, UsageBeside)
-  if (beside !== undefined) add(own, { sessions: 0, tokens: tokensOf(beside), cost: beside.costNanoUsd ?? 0 })
+  add(own, useOf(world.get(agent, UsageBeside) ?? {}))
   const { costNanoUsd: cost = 0, inputTokens = 0, outputTokens = 0 } = world.get(agent, SubtaskCount) ?? {}
   add(own, { sessions: 0, tokens: inputTokens + outputTokens, cost })
-  for (const account of world.referrers(SubtaskAccount, agent)) {
-    const { spent } = world.read(account, SubtaskAccount)
-    add(own, { sessions: 0, tokens: tokensOf(spent), cost: spent.costNanoUsd ?? 0 })
-  }
+  for (const account of world.referrers(SubtaskAccount, agent))
+    add(own, useOf(world.read(account, SubtaskAccount).spent))
   return own
 }
 
-/** What an agent reserved for open questions. */
 export function askedWith(world: World, agent: Entity): Amount {
   const aside = nothing()
   for (const query of world.entitiesWith(SessionQuery)) {
@@ -112,6 +105,10 @@ export function askedWith(world: World, agent: Entity): Amount {
     if (asker === agent && grant !== undefined && world.has(query, Pending)) add(aside, amountOf(grant))
   }
   return aside
+}
+
+function useOf(usage: TokenUsage & { readonly costNanoUsd?: number | undefined }): Amount {
+  return { sessions: 0, tokens: tokensOf(usage), cost: usage.costNanoUsd ?? 0 }
 }
 
 function tokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0 }: TokenUsage): number {

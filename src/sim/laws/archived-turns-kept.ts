@@ -4,8 +4,7 @@ import type { Message } from '../../protocol/message.ts'
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
-import { firstFinding } from './first-finding.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 import { countUpTo } from './message-places.ts'
 import { sameJson } from './same-json.ts'
 
@@ -13,7 +12,6 @@ interface Turns {
   /** Turns being moved to holders, by holder id, as they were when the move began. */
   readonly open: Map<string, OpenTurn>
   readonly collapsed: Set<string>
-  /** Length of each agent's archive log. */
   readonly entries: Map<Entity, number>
 }
 
@@ -21,15 +19,12 @@ interface OpenTurn extends Pick<ArchiveJobData, 'agent' | 'fromSeq' | 'toSeq'> {
   readonly messages: readonly Message[]
 }
 
-const concern = { set: [Archive, ArchiveJob, Conversation], appended: [Archive], spliced: [Conversation] }
-
 export const archivedTurnsKept: Law = {
-  concern,
+  concern: { set: [Archive, ArchiveJob, Conversation], appended: [Archive], spliced: [Conversation] },
   name: 'archived-turns-kept',
   meaning: 'Each message of an archived turn is with its agent or with its holder, and a turn collapses at most once.',
   watch() {
     const worlds = new Map<string, Turns>()
-    /** Messages of holders, by id. */
     const held = new Map<string, readonly Message[]>()
     return {
       held(holder) {

@@ -1,7 +1,7 @@
 import { Ancestry } from '../../../components/sessions/ancestry.ts'
 import { Blueprint, MadeFrom } from '../../../components/sessions/blueprint.ts'
 import { Delegated, DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
-import { defaultDelegation, type GrantLimits } from '../../protocol/delegation.ts'
+import { defaultDelegation, type DelegationLimitsData, type GrantLimits } from '../../protocol/delegation.ts'
 import type { InputOf } from '../../protocol/input.ts'
 import { ModelCall } from '../../../components/effects/model-call.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
@@ -11,13 +11,10 @@ import { SubagentSession, type SubagentSessionData } from '../../../components/s
 import type { Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
-import { firstFinding } from './first-finding.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 import { add, type Amount, costOf, delegatedBy, nothing, ownUse, usedBySession, usedOf } from './amounts.ts'
-import { DelegationAccount, GrantPlans } from './delegation-account.ts'
+import { DelegationAccount, GrantPlans, type Records } from './delegation-account.ts'
 import { TurnCounts, turnCountsConcern } from './turn-counts.ts'
-
-type Records = readonly (readonly [Entity, SubagentSessionData])[]
 
 interface Books {
   readonly accounts: Map<Entity, DelegationAccount>
@@ -25,28 +22,15 @@ interface Books {
   readonly turns: TurnCounts
 }
 
-/** What a session was granted, and how many levels it may have below it. */
 interface Granted {
   readonly depth: number
   readonly grant: SubagentSessionData['grant']
 }
 
-const concern = {
-  ...turnCountsConcern,
-  set: [
-    ...turnCountsConcern.set,
-    Blueprint,
-    Delegated,
-    DelegationLimits,
-    MadeFrom,
-    ModelCall,
-    SessionQuery,
-    SubagentSession,
-  ],
-}
+const delegation = [Blueprint, Delegated, DelegationLimits, MadeFrom, ModelCall, SessionQuery, SubagentSession]
 
 export const budgetKept: Law = {
-  concern,
+  concern: { ...turnCountsConcern, set: [...turnCountsConcern.set, ...delegation] },
   name: 'budget-kept',
   meaning:
     'No budget is overspent by more than the calls in flight, and what is reserved is what sessions were granted.',
@@ -70,16 +54,13 @@ export const budgetKept: Law = {
         const books: Books = { accounts: new Map(), plans: new GrantPlans(world), turns }
         worlds.set(label, books)
         for (const query of world.entitiesWith(SessionQuery)) noteQuestion(asked, world.read(query, SessionQuery))
-        const records = world
-          .entitiesWith(SubagentSession)
-          .map((session) => [session, world.read(session, SubagentSession)] as const)
+        const sessions = world.entitiesWith(SubagentSession)
+        const records = sessions.map((session) => [session, world.read(session, SubagentSession)] as const)
         note(world, records)
         const byAgent = Map.groupBy(records, ([, { parent }]) => parent)
-        let finding: Finding
-        for (const agent of new Set([...world.entitiesWith(Delegated), ...byAgent.keys()])) {
-          finding ??= accountOf(books, agent).open(world, byAgent.get(agent) ?? [])
-        }
-        return finding
+        return firstFinding(new Set([...world.entitiesWith(Delegated), ...byAgent.keys()]), (agent) =>
+          accountOf(books, agent).open(world, byAgent.get(agent) ?? []),
+        )
       },
       ticked(tick) {
         const books = worlds.get(tick.label)
@@ -97,9 +78,7 @@ export const budgetKept: Law = {
           finding ??= delegating(tick, books, launched)
         }
         if (changes.of(ModelCall).set.length > 0) finding ??= asking(tick, books, granted)
-        if (changes.of(DelegationLimits).set.length > 0)
-          finding ??= wrongLimits(tick, granted) ?? wrongQuestionLimits(tick, asked)
-        return finding ?? books.turns.enter(tick)
+        return finding ?? wrongLimits(tick, granted, asked) ?? books.turns.enter(tick)
       },
     }
   },
@@ -119,7 +98,7 @@ function delegating(tick: WatchedTick, books: Books, records: Records): Finding 
       records: records.filter(([, { parent }]) => parent === agent),
       questions: () => askedIn(tick),
       hasAsked: changes.of(SessionQuery).set.length > 0,
-      planOf: (session) => books.plans.of(session),
+      plans: books.plans,
     }),
   )
 }
@@ -160,13 +139,23 @@ function noteQuestion(asked: Map<string, GrantLimits>, { grant, id }: SessionQue
   return true
 }
 
-/** For a question, a session may spend its reservation beyond what it has used. */
-function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: ReadonlyMap<string, GrantLimits>): Finding {
+function wrongLimits(
+  { changes, path, step, world }: WatchedTick,
+  granted: ReadonlyMap<string, Granted>,
+  asked: ReadonlyMap<string, GrantLimits>,
+): Finding {
   const [row] = changes.of(DelegationLimits).set
+  if (row === undefined) return undefined
   const input = step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
-  if (row === undefined || input?.question === undefined) return undefined
-  const [agent, limitsNow] = row
-  const grant = asked.get(input.question)
+  const [session] = path.slice(-1)
+  if (input?.question !== undefined) return wrongForQuestion(world, row, asked.get(input.question))
+  return input && session !== undefined ? wrongForSession(row, granted.get(session)) : undefined
+}
+
+type LimitsRow = readonly [agent: Entity, limits: DelegationLimitsData]
+
+/** For a question, a session may spend its reservation beyond what it has used. */
+function wrongForQuestion(world: World, [agent, limitsNow]: LimitsRow, grant: GrantLimits | undefined): Finding {
   if (grant === undefined) return `agent ${agent} gets a grant for a question, and nothing was reserved for it`
   // Questions reserve no tokens: rereading is charged to the session.
   const used = usedOf(delegatedBy(world, agent), { ...ownUse(world, agent), tokens: 0 })
@@ -181,14 +170,8 @@ function wrongQuestionLimits({ changes, step, world }: WatchedTick, asked: Reado
 }
 
 /** A session gets what its parent reserved for it, and one level of depth less than its parent has. */
-function wrongLimits(tick: WatchedTick, granted: ReadonlyMap<string, Granted>): Finding {
-  const [row] = tick.changes.of(DelegationLimits).set
-  const sessionId = tick.path.at(-1)
-  const input = tick.step.inputs.find(({ kind }) => kind === 'granted') as InputOf<'granted'> | undefined
-  if (row === undefined || sessionId === undefined || input === undefined || input.question !== undefined)
-    return undefined
-  const expected = granted.get(sessionId)
-  const [agent, { costUsd, depth, sessions, tokens }] = row
+function wrongForSession([agent, limits]: LimitsRow, expected: Granted | undefined): Finding {
+  const { costUsd, depth, sessions, tokens } = limits
   const { grant = {} } = expected ?? {}
   if (expected === undefined) return `agent ${agent} gets a grant, and its session was granted nothing`
   if (depth === expected.depth && sessions === grant.sessions && tokens === grant.tokens && costUsd === grant.costUsd)

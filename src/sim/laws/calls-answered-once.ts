@@ -5,10 +5,8 @@ import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 import { Conversations, conversationsConcern, type Reading } from './conversations.ts'
 
-const concern = { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] }
-
 export const callsAnsweredOnce: Law = {
-  concern,
+  concern: { ...conversationsConcern, set: [...conversationsConcern.set, ToolCall] },
   name: 'calls-answered-once',
   meaning: 'Each tool call of a message is answered exactly once, and all are by the end of the turn.',
   watch(run) {

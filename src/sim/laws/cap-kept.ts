@@ -11,7 +11,6 @@ export const capKept: Law = {
   meaning: 'Never more sessions hold a slot than there are slots, and no session works without one.',
   watch({ maxSessions }) {
     const holding = new Set<string>()
-    /** Agents of driven session worlds, by label. */
     const driven = new Map<string, { readonly agent: Entity; readonly sessionId: string }>()
     const unheld = (sessionId: string, what: string): Finding =>
       holding.has(sessionId) ? undefined : `session ${sessionId} ${what} without a slot`

@@ -102,7 +102,6 @@ function isReached(spentNanoUsd: number, maxUsd: number | undefined): boolean {
   return maxUsd !== undefined && spentNanoUsd > 0 && spentNanoUsd >= costOf(maxUsd)
 }
 
-/** Whether other counts hold everything in the ledger. */
 function isWhole(world: World, agent: Entity, { models }: LedgerData): boolean {
   if (world.has(agent, SubtaskCount) || world.isReferred(ReportedUsage, agent)) return false
   return Object.values(models).every(({ estimated }) => estimated === undefined)

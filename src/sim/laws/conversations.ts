@@ -20,7 +20,6 @@ interface ConversationFault extends Fault {
 }
 
 export interface Reading {
-  /** Agents whose conversations the tick changed. */
   readonly touched: readonly Entity[]
   readonly faults: readonly ConversationFault[]
 }

@@ -26,20 +26,20 @@ import {
 import { Blueprint, type BlueprintData, MadeFrom } from '../../../components/sessions/blueprint.ts'
 
 type Grant = NonNullable<SubagentSessionData['grant']>
+type Admitted = readonly [session: Entity, grant: Grant]
 
 /** Every question may cost at least this: one call is always allowed. */
 const leastCost = 1
 
-/** What a tick did to one agent's sessions. */
+/** Sessions whose record a tick wrote. */
+export type Records = readonly (readonly [Entity, SubagentSessionData])[]
+
 interface AccountNews {
-  /** Records of the agent's sessions that were written. */
-  readonly records: readonly (readonly [Entity, SubagentSessionData])[]
+  readonly records: Records
   /** At most what questions to ended sessions cost. */
   readonly questions: () => Amount
-  /** Whether the agent asked a question in this tick. */
   readonly hasAsked: boolean
-  /** The grant that a session should get, if known. */
-  readonly planOf: (session: Entity) => GrantPlan | undefined
+  readonly plans: GrantPlans
 }
 
 /** One agent's delegation account, kept from deltas alone. */
@@ -55,21 +55,20 @@ export class DelegationAccount {
     this.#agent = agent
   }
 
-  open(world: World, records: AccountNews['records']): Finding {
+  open(world: World, records: Records): Finding {
     for (const [session, { grant }] of records) if (grant !== undefined) this.#reserve(session, grant)
     this.#delegated = delegatedBy(world, this.#agent)
     this.#own = stepsUse(world, this.#agent)
     return this.#unlikeReserved(this.#delegated)
   }
 
-  enter(world: World, { hasAsked, planOf, records, questions }: AccountNews): Finding {
+  enter(world: World, { hasAsked, plans, records, questions }: AccountNews): Finding {
     const before = this.#delegated
     const now = delegatedBy(world, this.#agent)
     const used = usedOf(before, this.#own)
-    const own = this.#own
     const promised = nothing()
     const settled = nothing()
-    const admitted: [session: Entity, grant: Grant][] = []
+    const admitted: Admitted[] = []
     let launched = 0
     let hasReturned = false
     for (const [session, { grant, kind, sequence, sessionId, usage }] of records) {
@@ -80,12 +79,16 @@ export class DelegationAccount {
         add(promised, this.#reserve(session, grant))
         admitted.push([session, grant])
       } else if (known !== undefined && grant === undefined) {
-        const given = this.#release(session, known)
+        const given = amountOf(known)
+        this.#grants.delete(session)
         hasReturned = true
         const spent = usedBySession(usage)
         add(settled, spent)
-        // What was returned may have been returned before something else was granted.
-        for (const good of goods) used[good] -= Math.max(0, given[good] - spent[good])
+        for (const good of goods) {
+          this.#reserved[good] -= given[good]
+          // What was returned may have been returned before something else was granted.
+          used[good] -= Math.max(0, given[good] - spent[good])
+        }
       } else if (known !== undefined && grant !== undefined && unlike(amountOf(known), amountOf(grant))) {
         return `the grant of session ${sessionId} has changed`
       }
@@ -95,11 +98,12 @@ export class DelegationAccount {
     // With several in a tick, it is unknown what was left for each.
     const [alone, ...others] = admitted
     const isAlone = others.length === 0 && !hasAsked && !hasReturned && !unlike(spentOf(before), spentOf(now))
+    const delegated = { ...before, launched: now.launched }
     return (
       this.#miscounted(before, now, launched) ??
       this.#unlikeReserved(now) ??
       this.#misspent(before, now, settled, questions) ??
-      (alone && isAlone ? this.#misgranted(world, { alone, before, now, own, planOf }) : undefined) ??
+      (alone && isAlone ? this.#misgranted(world, alone, used, delegated, plans) : undefined) ??
       this.#overGranted(world, used, promised, launched)
     )
   }
@@ -134,13 +138,6 @@ export class DelegationAccount {
     return amount
   }
 
-  #release(session: Entity, grant: Grant): Amount {
-    const amount = amountOf(grant)
-    this.#grants.delete(session)
-    for (const good of goods) this.#reserved[good] -= amount[good]
-    return amount
-  }
-
   #miscounted(before: DelegatedData, now: DelegatedData, launched: number): Finding {
     if (now.launched === before.launched + launched) return undefined
     return `agent ${this.#agent} has launched ${launched} sessions, and counts ${now.launched - before.launched}`
@@ -167,29 +164,20 @@ export class DelegationAccount {
     return undefined
   }
 
-  /** @param own lower bound of its own use before the tick */
+  /** @param least lower bound of what was used before the tick */
   #misgranted(
     world: World,
-    {
-      alone: [session, grant],
-      before,
-      now,
-      own,
-      planOf,
-    }: {
-      readonly alone: readonly [Entity, Grant]
-      readonly before: DelegatedData
-      readonly now: DelegatedData
-      readonly own: Amount
-      readonly planOf: AccountNews['planOf']
-    },
+    [session, grant]: Admitted,
+    least: Amount,
+    delegated: DelegatedData,
+    plans: GrantPlans,
   ): Finding {
-    const plan = planOf(session)
+    const plan = plans.of(session)
     if (plan === undefined) return undefined
     const data = world.get(this.#agent, DelegationLimits)
     const limits = limitsOf(data)
-    const most = minus(limits, usedOf(before, own))
-    const used = usedOf({ ...before, launched: now.launched }, ownUse(world, this.#agent))
+    const most = minus(limits, least)
+    const used = usedOf(delegated, ownUse(world, this.#agent))
     add(used, askedWith(world, this.#agent))
     const depth = data?.depth ?? defaultDelegation.depth
     const isCostKnown = !world.has(this.#agent, Ceilings)
@@ -258,11 +246,7 @@ export class GrantPlans {
   }
 }
 
-/** Bounds of what was left when something was granted. */
-interface Left {
-  readonly least: Amount
-  readonly most: Amount
-}
+type Bounds = { readonly least: Amount; readonly most: Amount }
 
 /**
  * Where a grant deviates from the plan: what the config names, else a quarter of what is left, rounded down; no
@@ -271,7 +255,7 @@ interface Left {
 function unlikePlan(
   { limits, hasDelegationTools }: GrantPlan,
   grant: GrantLimits,
-  { depth, isCostKnown, left }: { readonly depth: number; readonly isCostKnown: boolean; readonly left: Left },
+  { depth, isCostKnown, left }: { readonly depth: number; readonly isCostKnown: boolean; readonly left: Bounds },
 ): string | undefined {
   const canDelegate = hasDelegationTools && depth > 1
   const cost = grant.costUsd === undefined ? undefined : costOf(grant.costUsd)
@@ -288,7 +272,7 @@ function unlikeGood(
   good: keyof Amount,
   granted: number | undefined,
   wanted: number | undefined,
-  { least, most }: Left,
+  { least, most }: Bounds,
 ): string | undefined {
   if (wanted !== undefined) return granted === wanted ? undefined : `${granted} ${good}, and its config names ${wanted}`
   if (most[good] === Infinity) return granted === undefined ? undefined : `${granted} ${good}, which have no limit`

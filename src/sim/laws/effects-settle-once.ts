@@ -21,12 +21,9 @@ export const effectsSettleOnce: Law = {
   },
 }
 
-/** An effect as of the last tick. */
 interface Known {
   attempt: number
-  /** Pending or running. */
   isOpen: boolean
-  /** Waits for its next try. */
   isDue: boolean
   /** Of a model call. */
   readonly agent: Entity | undefined

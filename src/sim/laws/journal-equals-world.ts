@@ -1,6 +1,5 @@
 import type { World } from '../../world/world.ts'
-import type { Finding, Law } from '../law.ts'
-import { firstFinding } from './first-finding.ts'
+import { type Finding, firstFinding, type Law } from '../law.ts'
 import { Shadows } from './shadow-world.ts'
 
 /** Compares what a tick touched at once, and the whole world when it is released, at crashes and at the end. */

@@ -4,14 +4,19 @@ import { Due, Effect, OwnedBy, Pending, Running } from '../../../components/effe
 import { Unsettled } from '../../../components/context/holder.ts'
 import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { Llm } from '../../../components/agent/llm.ts'
-import { Answering, AwaitingReply, AwaitingSession, SessionQuery } from '../../../components/sessions/session-call.ts'
+import {
+  Answering,
+  AwaitingReply,
+  AwaitingSession,
+  SessionQuery,
+  type SessionQueryData,
+} from '../../../components/sessions/session-call.ts'
 import { ActiveFor, SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import { EndedInWait, Notified, SubagentWait } from '../../../components/sessions/subagent-wait.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
-import { firstFinding } from './first-finding.ts'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 import type { Concern } from '../tick-changes.ts'
 import {
   stuckAgent,
@@ -26,17 +31,10 @@ import {
 
 interface Waits {
   readonly owners: Map<Entity, Entity>
-  /** Open questions. */
-  readonly questions: Map<Entity, Question>
-  /** Agents to check. */
+  readonly questions: Map<Entity, SessionQueryData>
   readonly touched: Set<Entity>
   /** Agents that seem stuck in a world that requested another tick: they are checked again after it. */
   readonly deferred: Set<Entity>
-}
-
-interface Question {
-  readonly session: Entity
-  readonly call?: Entity | undefined
 }
 
 /** When one of these is removed, something else must continue the work. */
@@ -78,7 +76,11 @@ export const nothingWaitsInVain: Law = {
         return agents(tick, waits) ?? inLine(tick, waits)
       },
       finished(all) {
-        const unsettled = new Set([...all.values()].flatMap(({ world }) => unsettledIn(world)))
+        const unsettled = new Set<string>()
+        for (const { world } of all.values()) {
+          for (const session of world.entitiesWith(Unsettled))
+            unsettled.add(world.read(session, SubagentSession).sessionId)
+        }
         for (const { label, path, world } of all.values()) {
           // A stopped session stays as it is, so that another one can resume it.
           if (path.length > 0 && world.entitiesWith(SessionEnd).length === 0) continue
@@ -91,11 +93,6 @@ export const nothingWaitsInVain: Law = {
       },
     }
   },
-}
-
-/** Ended sessions whose turns could not all be archived. */
-function unsettledIn(world: World): readonly string[] {
-  return world.entitiesWith(Unsettled).map((session) => world.read(session, SubagentSession).sessionId)
 }
 
 function effects({ changes, world }: WatchedTick): Finding {

@@ -6,32 +6,25 @@ import { Notified, SubagentNotification, UnreadBy } from '../../../components/se
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
-import type { Finding, Law, WatchedTick } from '../law.ts'
-import { firstFinding } from './first-finding.ts'
-
-type Mark = 'unread' | 'read'
+import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
 
 interface Notices {
-  /** Ended sessions, by id. */
   readonly ended: Map<string, Entity>
-  readonly marks: Map<Entity, Mark>
+  readonly marks: Map<Entity, 'unread' | 'read'>
   /** Ids of sessions whose end was reported in a message. */
   readonly lines: Set<string>
 }
 
-/** A line that tells a model that a session has ended. */
 const endedLine = /^- (session-[0-9a-f]{16}) (?:succeeded|failed|cancelled)[.:]/gm
-
-const concern = {
-  set: [SubagentSession, SubagentNotification],
-  appended: [Conversation],
-  spliced: [Conversation],
-  removed: [SubagentNotification, UnreadBy],
-}
 
 /** One notification, read once: in a message to the agent, or in an answer about the session. */
 export const notifiedOnce: Law = {
-  concern,
+  concern: {
+    set: [SubagentSession, SubagentNotification],
+    appended: [Conversation],
+    spliced: [Conversation],
+    removed: [SubagentNotification, UnreadBy],
+  },
   name: 'notified-once',
   meaning:
     'A background session that succeeds, fails or times out is reported exactly once, and no other leaves a notification.',
@@ -55,8 +48,7 @@ export const notifiedOnce: Law = {
       },
       ticked(tick) {
         const notices = worlds.get(tick.label)
-        if (notices === undefined) return undefined
-        return endings(tick, notices) ?? messages(tick, notices) ?? reading(tick, notices)
+        return notices && (endings(tick, notices) ?? messages(tick, notices) ?? reading(tick, notices))
       },
     }
   },
@@ -145,10 +137,7 @@ function reading(tick: WatchedTick, { lines: notified, marks }: Notices): Findin
 function isAnswered({ step: { delta, inputs } }: WatchedTick, sessionId: string): boolean {
   const isIn = (value: Json | undefined): boolean => value !== undefined && JSON.stringify(value).includes(sessionId)
   const { appended, set, spliced } = delta
-  return (
-    inputs.some(({ kind }) => kind === 'collected') ||
-    [set?.[Answering.name], set?.[Outcome.name], appended?.[Conversation.name], spliced?.[Conversation.name]].some(
-      (rows) => isIn(rows),
-    )
-  )
+  if (inputs.some(({ kind }) => kind === 'collected')) return true
+  const inMessages = [appended?.[Conversation.name], spliced?.[Conversation.name]]
+  return [set?.[Answering.name], set?.[Outcome.name], ...inMessages].some(isIn)
 }

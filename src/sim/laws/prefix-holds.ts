@@ -13,11 +13,9 @@ import type { Finding, Law, WatchedTick } from '../law.ts'
 import { coveredBy } from './message-places.ts'
 import { sameJson } from './same-json.ts'
 
-const concern = { set: [Conversation], spliced: [Conversation], events: ['model-called'] }
-
 /** Providers cache prefixes. Checks the edits themselves, not what the engine records of them. */
 export const prefixHolds: Law = {
-  concern,
+  concern: { set: [Conversation], spliced: [Conversation], events: ['model-called'] },
   name: 'prefix-holds',
   meaning: 'A request begins with all of the one before it, unless an event says what has broken that.',
   watch() {
@@ -33,7 +31,6 @@ export const prefixHolds: Law = {
   },
 }
 
-/** An agent's last request. */
 interface Asked {
   /** The text in place of the messages before `from`. */
   readonly boundary: BoundaryEntry | undefined
@@ -83,7 +80,6 @@ function checkCalls({ world, step }: WatchedTick, asked: Map<Entity, Asked>): Fi
   return undefined
 }
 
-/** The `prefix-broken` event of each agent. */
 function brokenIn(events: readonly WorldEvent[]): ReadonlyMap<Entity, WorldEvent> | undefined {
   let broken: Map<Entity, WorldEvent> | undefined
   for (const event of events) {

@@ -4,7 +4,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Law } from '../law.ts'
 
-/** What the model must read about a call that may have taken effect before it failed. */
 const saysSo = /may have (happened|taken effect)/
 
 /** The first run may have taken effect: the handler learns it from the attempt, the model from the error text. */

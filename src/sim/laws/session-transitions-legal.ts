@@ -20,7 +20,6 @@ const next: Readonly<Record<Status | 'born', readonly Status[]>> = {
 /** Fields that an ended session keeps. */
 const final = ['artifactId', 'error', 'finishedAtMs', 'finishedSequence', 'recordPath', 'startedAtMs'] as const
 
-/** Fields that never change. */
 const fixed = ['correlationId', 'kind', 'mode', 'parent', 'sequence', 'sessionId'] as const
 
 export const sessionTransitionsLegal: Law = {

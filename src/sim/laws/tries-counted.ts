@@ -8,7 +8,6 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Law, WatchedTick } from '../law.ts'
 
-/** An effect as of the last tick. */
 interface Tries {
   attempt: number
   /** The last try it was set to start. */
@@ -99,7 +98,6 @@ function numbers(tick: WatchedTick, tries: Map<Entity, Tries>): Finding {
   return undefined
 }
 
-/** A model call that is retried against its policy. */
 function beyond({ step, world }: WatchedTick, effect: Entity, { attempt, others }: Tries): Finding {
   const policy = policyOf(world, effect)
   if (policy === undefined) return undefined
@@ -130,7 +128,6 @@ function policyOf(world: World, effect: Entity): RetryPolicy | false | undefined
   return (host === undefined ? undefined : world.read(host, HostFacts).retry[provider]) ?? standardRetry
 }
 
-/** An effect that is set to start is at a new try. */
 function begins({ changes, world }: WatchedTick, tries: ReadonlyMap<Entity, Tries>): Finding {
   for (const [effect] of changes.of(Pending).set) {
     const known = tries.get(effect)

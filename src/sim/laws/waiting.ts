@@ -27,24 +27,13 @@ import { subagentDefaults, SubagentRegistry } from '../../../components/sessions
 import { ActiveFor, SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import { SummaryTask } from '../../../components/context/boundary.ts'
 import { WatchdogLatch } from '../../../components/agent/watchdog-state.ts'
-import type { Entity } from '../../world/component.ts'
+import type { Component, DataOf, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../law.ts'
 
 /** Effects whose outcome the standard systems take in the tick in which it arrives. */
-const takenAtOnce: ReadonlySet<string> = new Set([
-  'allowance',
-  'approval',
-  'model',
-  'query',
-  'rates',
-  'session',
-  'slot',
-  'subtask',
-  'timer',
-])
+const takenAtOnce = new Set(['allowance', 'approval', 'model', 'query', 'rates', 'session', 'slot', 'subtask', 'timer'])
 
-/** An effect or a tool call that nothing continues. */
 export function stuckEffect(world: World, entity: Entity): Finding {
   if (world.has(entity, ToolCall)) return stuckCall(world, entity)
   const effect = world.get(entity, Effect)
@@ -70,14 +59,19 @@ function stuckCall(world: World, call: Entity): Finding {
   if (!world.has(call, AwaitingApproval))
     return `nothing is under way for call ${call} of '${name}', and it has no result`
   const agent = world.get(call, OwnedBy)?.agent
-  const isAsked = agent !== undefined && world.referrers(OwnedBy, agent).some((owned) => world.has(owned, Approval))
-  return isAsked ? undefined : `call ${call} of '${name}' waits for an approval, and none is asked for`
+  return agent !== undefined && owns(world, agent, Approval)
+    ? undefined
+    : `call ${call} of '${name}' waits for an approval, and none is asked for`
 }
 
 function isAsking(world: World, call: Entity): boolean {
   const agent = world.get(call, OwnedBy)?.agent
   if (agent === undefined) return false
   return world.referrers(OwnedBy, agent).some((owned) => world.get(owned, SessionQuery)?.call === call)
+}
+
+function owns(world: World, agent: Entity, token: Component): boolean {
+  return world.referrers(OwnedBy, agent).some((owned) => world.has(owned, token))
 }
 
 function isUnderWay(world: World, entity: Entity): boolean {
@@ -89,7 +83,6 @@ function isActive(world: World, session: Entity): boolean {
   return status === 'queued' || status === 'running'
 }
 
-/** A session whose state disagrees with its effect. */
 export function stuckSession(world: World, session: Entity): Finding {
   const record = world.get(session, SubagentSession)
   if (record === undefined) return undefined
@@ -108,11 +101,9 @@ export function stuckSession(world: World, session: Entity): Finding {
   return `session ${sessionId} is ${status}, and agent ${parent} does not know it as active`
 }
 
-/** Questions to a session, none of which was started. */
 export function stuckQuestions(world: World, session: Entity): Finding {
-  const open = world
-    .referrers(SessionQuery, session)
-    .find((asked) => world.get(asked, SessionQuery)?.reply === undefined)
+  const asked = world.referrers(SessionQuery, session)
+  const open = asked.find((question) => world.get(question, SessionQuery)?.reply === undefined)
   if (open === undefined || world.has(open, Effect)) return undefined
   return `question ${open} to session entity ${session} is first in the queue, and is not asked`
 }
@@ -139,17 +130,14 @@ export function stuckSummary(world: World, agent: Entity): Finding {
   return isWritten ? undefined : `agent ${agent} waits for a summary that is not being written`
 }
 
-/** An agent that should wake, or does not get its notifications. */
 export function stuckAgent(world: World, agent: Entity): Finding {
   if (world.has(agent, Busy) || world.has(agent, Terminal)) return undefined
   if (isWithoutAllowance(world, agent)) return `agent ${agent} waits for its parent's budget, and no request is open`
   const wait = world.get(agent, SubagentWait)
   if (wait !== undefined) {
     if (isSatisfied(world, agent, wait)) return `agent ${agent} sleeps, and what it waits for is there`
-    const isTimed = world.referrers(OwnedBy, agent).some((owned) => world.has(owned, WaitDeadline))
-    return wait.deadlineMs === null || isTimed
-      ? undefined
-      : `agent ${agent} sleeps until ${wait.deadlineMs} ms, and no timer is set`
+    if (wait.deadlineMs === null || owns(world, agent, WaitDeadline)) return undefined
+    return `agent ${agent} sleeps until ${wait.deadlineMs} ms, and no timer is set`
   }
   if (world.has(agent, Notified) && canBeNotified(world, agent))
     return `agent ${agent} has unread notifications, and is not notified`
@@ -159,7 +147,6 @@ export function stuckAgent(world: World, agent: Entity): Finding {
 const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
 const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
 
-/** An agent that has something to answer and nothing that holds it. */
 export function stuckUnread(world: World, agent: Entity): Finding {
   if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
   if (notReady.some((token) => world.has(agent, token))) return undefined
@@ -174,11 +161,9 @@ export function stuckConversation(world: World, agent: Entity): Finding {
   return `the conversation of agent ${agent} ends in what it has not answered`
 }
 
-function isSatisfied(
-  world: World,
-  agent: Entity,
-  { mode, sessions, watched }: NonNullable<ReturnType<typeof waitOf>>,
-): boolean {
+type WaitData = DataOf<() => typeof SubagentWait.schema>
+
+function isSatisfied(world: World, agent: Entity, { mode, sessions, watched }: WaitData): boolean {
   const named = sessions ?? watched
   if (mode === 'all') return (named ?? []).every((session) => !isActive(world, session))
   const hasNews = (session: Entity): boolean =>
@@ -191,11 +176,7 @@ function isSatisfied(
 
 function isWithoutAllowance(world: World, agent: Entity): boolean {
   if (!world.has(agent, AllowanceAwaited) || world.has(agent, SessionEnd)) return false
-  return !world.referrers(OwnedBy, agent).some((owned) => world.has(owned, AllowanceCall))
-}
-
-function waitOf(world: World, agent: Entity) {
-  return world.get(agent, SubagentWait)
+  return !owns(world, agent, AllowanceCall)
 }
 
 /** Before a step, or when the turn is over and did not fail. */
@@ -210,7 +191,6 @@ function canBeNotified(world: World, agent: Entity): boolean {
   return world.get(agent, SubagentRegistry)?.wakeIdle ?? subagentDefaults.wakeIdle
 }
 
-/** An agent that released its slot waits for its sessions, or queues for another slot. */
 function stuckWithoutSlot(world: World, agent: Entity): Finding {
   if (world.has(agent, SessionEnd) || world.has(agent, Paused)) return undefined
   if (world.referrers(ActiveFor, agent).length > 0) return undefined

@@ -69,7 +69,6 @@ export class AnswerBook {
     return found
   }
 
-  /** The recorded call to compare an unrecorded one with. */
   nearest(asked: Asked, place: CallPlace): RecordedCall | undefined {
     const ofKind = this.#calls.filter((call) => call.asked.kind === asked.kind)
     const same = ofKind.find((call) => nearness(call, place) >= sameStep)

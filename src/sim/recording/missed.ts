@@ -12,7 +12,6 @@ export interface Missed extends CallPlace, Partial<RequestDifference> {
   readonly name: string
   /** The tick after which it started. */
   readonly tick: number
-  /** The whole description. */
   readonly message: string
 }
 

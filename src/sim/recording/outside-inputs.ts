@@ -51,7 +51,6 @@ export class OutsideInputs {
     this.#left += count
   }
 
-  /** Call when a new process has started. */
   resume(): void {
     for (const [id, input] of this.#sent) void this.#post(id, input, false)
   }

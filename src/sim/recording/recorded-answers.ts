@@ -14,18 +14,15 @@ import { type CallPlace, type RecordedCall, StepCounter } from './answer-book.ts
 import { RecordedWorld, recordedWorlds } from '../../engine/recording/recorded-worlds.ts'
 import type { Recording } from '../../engine/recording/recording.ts'
 
-/** A tick of a recorded run, with its inputs. */
 export interface RecordedTick {
   readonly tick: number
   readonly nowMs: number
   readonly inputs: readonly Input[]
 }
 
-/** Everything a recorded run took from outside. */
 export interface RecordedAnswers {
   /** By world, in the order of their start. */
   readonly calls: readonly RecordedCall[]
-  /** By label. */
   readonly ticks: ReadonlyMap<string, readonly RecordedTick[]>
   /** What the worlds knew of their Host. */
   readonly facts: HostFactsData | undefined
@@ -145,7 +142,6 @@ class WorldReader {
   }
 }
 
-/** How the run of a recording began. */
 export interface RecordedStart {
   /** Unix time of the start; `undefined`: unknown. */
   readonly dateMs: number | undefined

@@ -14,7 +14,6 @@ interface PaceParts {
   readonly outside: OutsideInputs
   /** False: inputs arrive at their own time from the start. */
   readonly isKept: boolean
-  /** Called when everything recorded has arrived. */
   readonly over: () => void
 }
 
@@ -71,7 +70,6 @@ export class RecordedPace {
     else this.#release(paced)
   }
 
-  /** Work ended, or a timer fired. */
   deliver({ world }: DrivenWorld, input: StandardInput, enter: () => void): void {
     const paced = this.#worlds.get(this.#parts.label(world.name))
     const key = keyOf(input)
@@ -165,7 +163,6 @@ interface ExpectedInput {
   readonly input?: Input
 }
 
-/** The inputs of one tick. */
 interface PacedGroup {
   readonly atMs: number
   readonly expected: readonly ExpectedInput[]

@@ -34,7 +34,6 @@ interface ReplayedRunParts {
   readonly broke: (message: string, label: string) => void
 }
 
-/** Replays a run from a recording. */
 export class ReplayedRun {
   readonly missed: Missed[] = []
   readonly outside: OutsideInputs
@@ -144,7 +143,6 @@ export class ReplayedRun {
 
 const orScript = "To go on from there, pass onMiss: 'script', and in 'models' and 'tools' who is to go on."
 
-/** What is missing for the run to continue. */
 function lackOf(
   { kind, name }: Asked,
   { effects = {}, models = {}, tools = [], skills = [] }: HostOptions,

@@ -25,9 +25,7 @@ interface OpenCall {
   readonly kind: 'model' | 'tool'
   readonly what: string
   readonly calledMs: number
-  /** The current try. */
   span: TimelineSpan | undefined
-  /** The pause before the next try. */
   pause: TimelineSpan | undefined
   tries: number
 }

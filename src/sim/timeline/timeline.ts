@@ -6,9 +6,7 @@ export interface TimelineRow {
   readonly depth: number
   /** Its purpose, such as the task of a session. */
   note: string
-  /** How a session ended. */
   status: string
-  /** Number of stacked bars. */
   lanes: number
 }
 
@@ -93,7 +91,6 @@ export function waitsIn(turn: TimelineSpan, spans: readonly TimelineSpan[]): Tim
   return waits
 }
 
-/** Each session below its parent. */
 export function inTreeOrder(labels: readonly string[]): string[] {
   const below = (parent: string): string[] =>
     labels.flatMap((label) => (parentOf(label) === parent ? [label, ...below(label)] : []))
