@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../world/json.ts'
-import { factText, type TraceEntry } from './trace-entry.ts'
+import { agentsOf, rootOf } from './timeline/timeline.ts'
+import { factText, isRoot, type TraceEntry } from './trace-entry.ts'
 
 export interface Actor {
   readonly kind: 'user' | 'agent' | 'model' | 'tool'
@@ -8,17 +9,10 @@ export interface Actor {
 
 /** One line of a sequence chart. A note without an actor spans all. */
 export type SequenceStep =
-  | {
-      readonly kind: 'asks' | 'answers' | 'fails'
-      readonly from: Actor
-      readonly to: Actor
-      readonly text: string
-    }
+  | { readonly kind: 'asks' | 'answers' | 'fails'; readonly from: Actor; readonly to: Actor; readonly text: string }
   | { readonly kind: 'note'; readonly over: Actor | undefined; readonly text: string }
 
 export const users: Actor = { kind: 'user', name: 'Users' }
-
-type Reading = (entry: TraceEntry, actors: Actors) => SequenceStep | undefined
 
 /** Who asks whom for what in a run, in order. */
 export function sequenceSteps(entries: readonly TraceEntry[]): SequenceStep[] {
@@ -30,7 +24,7 @@ export function sequenceSteps(entries: readonly TraceEntry[]): SequenceStep[] {
 }
 
 class Actors {
-  readonly #agents = new Map<string, Set<number>>()
+  readonly #agents: ReadonlyMap<string, readonly number[]>
   /** By `<label> <effect>`. */
   readonly #effects = new Map<string, { agent?: Actor; worker?: Actor; step?: number; callId?: string }>()
   /** Effects of tool calls, by `<label> <call id>`. */
@@ -39,12 +33,8 @@ class Actors {
   readonly root: string
 
   constructor(entries: readonly TraceEntry[]) {
-    this.root = entries.find((entry) => entry.label !== '-' && isRoot(entry))?.label ?? 'root'
-    for (const { label, facts } of entries) {
-      if (typeof facts['agent'] !== 'number' || label === '-') continue
-      const agents = this.#agents.get(label) ?? new Set()
-      this.#agents.set(label, agents.add(facts['agent']))
-    }
+    this.#agents = agentsOf(entries)
+    this.root = rootOf(this.#agents) ?? 'root'
   }
 
   agent({ label, facts }: TraceEntry): Actor {
@@ -52,7 +42,7 @@ class Actors {
   }
 
   agentOf(label: string, agent: Json | undefined): Actor {
-    const isOnly = (this.#agents.get(label)?.size ?? 0) < 2 || typeof agent !== 'number'
+    const isOnly = (this.#agents.get(label)?.length ?? 0) < 2 || typeof agent !== 'number'
     return { kind: 'agent', name: isOnly ? label : `${label} agent ${agent}` }
   }
 
@@ -78,15 +68,14 @@ class Actors {
   }
 }
 
-const readings: Readonly<Record<string, Reading>> = {
-  'turn-started': (entry, actors) =>
-    isRoot(entry) ? { kind: 'asks', from: users, to: actors.agent(entry), text: 'begins a turn' } : undefined,
+const readings: Readonly<Record<string, (entry: TraceEntry, actors: Actors) => SequenceStep | undefined>> = {
+  'turn-started': (entry, actors) => (isRoot(entry) ? asks(users, actors.agent(entry), 'begins a turn') : undefined),
   'turn-ended': (entry, actors) => {
     const { facts } = entry
     const from = actors.agent(entry)
     const text = facts['stop'] === 'failed' ? failureOf(facts) : factText(facts['stop'])
     if (isRoot(entry)) return { kind: facts['stop'] === 'done' ? 'answers' : 'fails', from, to: users, text }
-    return facts['stop'] === 'done' ? undefined : { kind: 'note', over: from, text: `ends: ${text}` }
+    return facts['stop'] === 'done' ? undefined : note(from, `ends: ${text}`)
   },
   'model-called': (entry, actors) => {
     Object.assign(actors.effect(entry), { agent: actors.agent(entry), step: entry.facts['step'] })
@@ -115,20 +104,15 @@ const readings: Readonly<Record<string, Reading>> = {
     // An answer within the tick started no tool.
     return { kind: isError === true ? 'fails' : 'asks', from: to, to, text: factText(tool) }
   },
-  'approval-requested': (entry, actors) => {
-    return { kind: 'asks', from: actors.agent(entry), to: users, text: `may I use ${factText(entry.facts['tool'])}?` }
-  },
+  'approval-requested': (entry, actors) =>
+    asks(actors.agent(entry), users, `may I use ${factText(entry.facts['tool'])}?`),
   'approval-answered': (entry, actors) => {
     const { approved, tool } = entry.facts
     const text = `${approved === true ? 'yes' : 'no'}: ${factText(tool)}`
     return { kind: 'answers', from: users, to: actors.agent(entry), text }
   },
-  'session-queued': (entry, actors) => {
-    return { kind: 'asks', from: actors.agent(entry), to: actors.session(entry), text: 'launches a session' }
-  },
-  'delegation-started': (entry, actors) => {
-    return { kind: 'note', over: actors.session(entry), text: `begins: ${factText(entry.facts['task'])}` }
-  },
+  'session-queued': (entry, actors) => asks(actors.agent(entry), actors.session(entry), 'launches a session'),
+  'delegation-started': (entry, actors) => note(actors.session(entry), `begins: ${factText(entry.facts['task'])}`),
   'session-ended': (entry, actors) => {
     const status = factText(entry.facts['lifecycleStatus'])
     const kind = status === 'succeeded' ? 'answers' : 'fails'
@@ -139,32 +123,28 @@ const readings: Readonly<Record<string, Reading>> = {
     // An answer is drawn once it is taken.
     if (kind === 'answer') return undefined
     const act = kind === 'message' ? `: ${factText(text)}` : ' cancels'
-    return { kind: 'asks', from: users, to: actors.agentOf(actors.root, agent), text: `${factText(user)}${act}` }
+    return asks(users, actors.agentOf(actors.root, agent), `${factText(user)}${act}`)
   },
   fault: ({ facts }, actors) => {
     const [what, at] = [factText(facts['what']), factText(facts['at'])]
     // The crash itself is the next entry.
     if (what.startsWith('crash.') && what !== 'crash.child') return undefined
     const [, label = 'store'] = /^(.*) \S+ \d+$/.exec(at) ?? []
-    const over = label === 'store' ? undefined : actors.agentOf(label, undefined)
-    return { kind: 'note', over, text: `fault ${what} at ${at}` }
+    return note(label === 'store' ? undefined : actors.agentOf(label, undefined), `fault ${what} at ${at}`)
   },
-  crashed: ({ facts }) => ({
-    kind: 'note',
-    over: undefined,
-    text: `the process dies (${factText(facts['why'])}) and restarts`,
-  }),
-  'law-broken': ({ facts }) => {
-    return {
-      kind: 'note',
-      over: undefined,
-      text: `LAW BROKEN: ${factText(facts['law'])}. ${factText(facts['message'])}`,
-    }
-  },
-  'work-cancelled': (entry, actors) => ({ kind: 'note', over: actors.agent(entry), text: 'is cancelled' }),
-  'output-rejected': (entry, actors) => {
-    return { kind: 'note', over: actors.agent(entry), text: `output rejected: ${factText(entry.facts['problem'])}` }
-  },
+  crashed: ({ facts }) => note(undefined, `the process dies (${factText(facts['why'])}) and restarts`),
+  'law-broken': ({ facts }) => note(undefined, `LAW BROKEN: ${factText(facts['law'])}. ${factText(facts['message'])}`),
+  'work-cancelled': (entry, actors) => note(actors.agent(entry), 'is cancelled'),
+  'output-rejected': (entry, actors) =>
+    note(actors.agent(entry), `output rejected: ${factText(entry.facts['problem'])}`),
+}
+
+function asks(from: Actor, to: Actor, text: string): SequenceStep {
+  return { kind: 'asks', from, to, text }
+}
+
+function note(over: Actor | undefined, text: string): SequenceStep {
+  return { kind: 'note', over, text }
 }
 
 function began(kind: 'model' | 'tool', entry: TraceEntry, actors: Actors): SequenceStep {
@@ -173,12 +153,7 @@ function began(kind: 'model' | 'tool', entry: TraceEntry, actors: Actors): Seque
   effect.worker = { kind, name: factText(name) }
   const again = typeof attempt === 'number' && attempt > 1 ? `, try ${attempt}` : ''
   const what = kind === 'tool' ? 'call' : effect.step === undefined ? 'asks' : `step ${effect.step}`
-  return {
-    kind: 'asks',
-    from: effect.agent ?? actors.agentOf(entry.label, undefined),
-    to: effect.worker,
-    text: what + again,
-  }
+  return asks(effect.agent ?? actors.agentOf(entry.label, undefined), effect.worker, what + again)
 }
 
 function modelEnd(kind: 'answers' | 'fails', entry: TraceEntry, actors: Actors, text: string): SequenceStep {
@@ -188,8 +163,4 @@ function modelEnd(kind: 'answers' | 'fails', entry: TraceEntry, actors: Actors, 
 
 function failureOf({ failure }: JsonObject): string {
   return factText((failure as JsonObject | undefined)?.['kind']) || 'failed'
-}
-
-function isRoot({ label }: TraceEntry): boolean {
-  return !label.includes('/')
 }

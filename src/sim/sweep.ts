@@ -100,7 +100,7 @@ export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
   options: SweepOptions<S, C>,
 ): Promise<SweepResult> {
   const { cases, seeds, from, isShrinking, keepGoing, onProgress, onResult } = checked(options as SweepOptions)
-  const tally = new Tally()
+  const totals = noRuns()
   const total = seeds * cases.length
   let first: { readonly result: SimulationResult; readonly made: CaseOptions } | undefined
   // Watched from the first run to the last: replacing globals discards compiled code.
@@ -110,15 +110,18 @@ export async function sweep<S extends ServiceSet = ServiceSet, C = unknown>(
       for (let seed = from; seed < from + seeds; seed++) {
         const beganMs = performance.now()
         const result = await simulateOne(made.simulated, seed)
-        tally.add(result, made.index, performance.now() - beganMs)
+        add(totals, result, made.index)
+        totals.realMs += performance.now() - beganMs
         if (!result.ok) first ??= { result, made }
         onResult?.(result, made.one)
-        onProgress?.({ done: tally.runs, seeds: total, failures: tally.failures, realMs: tally.realMs })
+        onProgress?.({ done: totals.runs, seeds: total, failures: totals.failures, realMs: totals.realMs })
         if (first !== undefined && !keepGoing) break
       }
       if (first !== undefined && !keepGoing) break
     }
-    return tally.result(first && (await failureOf(first.result, first.made, isShrinking)))
+    const failure = first && (await failureOf(first.result, first.made, isShrinking))
+    const { runs, realMs } = totals
+    return { ok: totals.failures === 0, ...totals, failure, runsPerSecond: realMs > 0 ? (runs / realMs) * 1_000 : 0 }
   } finally {
     endWatch()
   }
@@ -154,61 +157,34 @@ async function failureOf(
 
 const maxCaseChars = 300
 
-/** Totals over runs. Keeps no results, so that memory stays bounded. */
-class Tally {
-  runs = 0
-  failures = 0
-  realMs = 0
-  readonly #failed: number[] = []
-  readonly #broken: Record<string, number> = {}
-  readonly #faults: Partial<Record<FaultName, number>> = {}
-  #checks = 0
-  #ticks = 0
-  #crashes = 0
-  #virtualMs = 0
-  readonly #results: SweepRun[] = []
-
-  add(result: SimulationResult, index: number | undefined, realMs: number): void {
-    const { seed, violation, faults, checks, ticks, crashes, virtualMs } = result
-    const law = violation?.law
-    this.#results.push({
-      seed,
-      ...(index !== undefined && { case: index }),
-      ok: result.ok,
-      ...(law !== undefined && { law }),
-    })
-    this.runs++
-    this.realMs += realMs
-    this.#checks += checks
-    this.#ticks += ticks
-    this.#crashes += crashes
-    this.#virtualMs += virtualMs
-    for (const { what } of faults) this.#faults[what] = (this.#faults[what] ?? 0) + 1
-    if (violation === undefined) return
-    this.failures++
-    this.#broken[violation.law] = (this.#broken[violation.law] ?? 0) + 1
-    if (this.#failed.length < maxFailedNamed) this.#failed.push(seed)
+/** Totals over runs. Keeps no worlds, so that memory stays bounded. */
+function noRuns() {
+  return {
+    runs: 0,
+    failures: 0,
+    failed: [] as number[],
+    broken: {} as Record<string, number>,
+    results: [] as SweepRun[],
+    faults: {} as Partial<Record<FaultName, number>>,
+    checks: 0,
+    ticks: 0,
+    crashes: 0,
+    virtualMs: 0,
+    realMs: 0,
   }
+}
 
-  result(failure: SweepFailure | undefined): SweepResult {
-    const { runs, failures, realMs } = this
-    return {
-      ok: failures === 0,
-      runs,
-      failures,
-      failed: this.#failed,
-      broken: this.#broken,
-      failure,
-      results: this.#results,
-      faults: this.#faults,
-      checks: this.#checks,
-      ticks: this.#ticks,
-      crashes: this.#crashes,
-      virtualMs: this.#virtualMs,
-      realMs,
-      runsPerSecond: realMs > 0 ? (runs / realMs) * 1_000 : 0,
-    }
-  }
+function add(totals: ReturnType<typeof noRuns>, result: SimulationResult, index: number | undefined): void {
+  const { seed, ok, violation, faults } = result
+  const law = violation?.law
+  totals.results.push({ seed, ...(index !== undefined && { case: index }), ok, ...(law !== undefined && { law }) })
+  totals.runs++
+  for (const each of ['checks', 'ticks', 'crashes', 'virtualMs'] as const) totals[each] += result[each]
+  for (const { what } of faults) totals.faults[what] = (totals.faults[what] ?? 0) + 1
+  if (law === undefined) return
+  totals.failures++
+  totals.broken[law] = (totals.broken[law] ?? 0) + 1
+  if (totals.failed.length < maxFailedNamed) totals.failed.push(seed)
 }
 
 function checked(options: SweepOptions) {

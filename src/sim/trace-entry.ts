@@ -12,6 +12,10 @@ export interface TraceEntry {
   readonly facts: JsonObject
 }
 
+export function isRoot({ label }: TraceEntry): boolean {
+  return !label.includes('/')
+}
+
 /** A fact of an entry as text; empty where there is none. */
 export function factText(fact: Json | undefined): string {
   if (typeof fact === 'string') return fact

@@ -5,7 +5,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { readSnapshot } from '../../world/restore.ts'
 import { LinesHash } from '../../world/sha256.ts'
 import { RecordedWorld } from '../../engine/recording/recorded-worlds.ts'
-import { type Recording, recordingOf, recordingWith, type SavedWorld } from '../../engine/recording/recording.ts'
+import { type Recording, recordingOf, recordingWith } from '../../engine/recording/recording.ts'
 import { lazily } from '../../world/lazily.ts'
 import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
@@ -59,25 +59,18 @@ export async function loadRecording(file: string): Promise<Recording> {
   )
 }
 
-interface ReadWorld extends SavedWorld {
-  readonly firstLine: number
-}
-
-function readWorld(lines: FileLines, name: string): ReadWorld {
+function readWorld(lines: FileLines, name: string) {
   const { world, tick, snapshot, rows } = lines.next(`the head of world '${name}'`, WorldHead())
   if (world !== name) throw lines.corrupt(lines.count, `expected world '${name}', got '${world}'`)
   const firstLine = lines.count + 1
-  const whole = times(snapshot, () => lines.next(`a line of the snapshot of '${name}'`, SnapshotLine()).line)
-  const read = times(rows, () => lines.next(`a tick of world '${name}'`, RowLine()))
-  return { name, firstLine, snapshot: { tick, lines: whole }, rows: read }
-}
-
-function times<T>(count: number, read: () => T): T[] {
-  return Array.from({ length: count }, read)
+  const snapshotLine = () => lines.next(`a line of the snapshot of '${name}'`, SnapshotLine()).line
+  const saved = { tick, lines: Array.from({ length: snapshot }, snapshotLine) }
+  const row = () => lines.next(`a tick of world '${name}'`, RowLine())
+  return { name, firstLine, snapshot: saved, rows: Array.from({ length: rows }, row) }
 }
 
 /** Finds the edited line as exactly as possible: each tick proves those before it. */
-function edited(lines: FileLines, worlds: readonly ReadWorld[]): EntiaError {
+function edited(lines: FileLines, worlds: readonly ReturnType<typeof readWorld>[]): EntiaError {
   for (const world of worlds) {
     const { name, firstLine, rows, snapshot } = world
     let read = 0
@@ -181,14 +174,6 @@ class FileLines {
   }
 }
 
-type LineOf<Schema extends () => z.ZodType> = z.infer<ReturnType<Schema>>
-type Line =
-  | LineOf<typeof FileHead>
-  | LineOf<typeof WorldHead>
-  | LineOf<typeof SnapshotLine>
-  | LineOf<typeof RowLine>
-  | LineOf<typeof FileEnd>
-
 const maxChunkChars = 1_000_000
 
 /**
@@ -208,12 +193,8 @@ export async function saveRecording(store: Store, name: string, file: string): P
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined)
     const what = `The recording of '${name}' cannot be written to ${file}: ${thrownMessage(error)}`
-    throw new EntiaError(
-      'store-failed',
-      `${what}. Check the path, its rights and the room on the disk.`,
-      { file },
-      { cause: error },
-    )
+    const how = 'Check the path, its rights and the room on the disk.'
+    throw new EntiaError('store-failed', `${what}. ${how}`, { file }, { cause: error })
   }
 }
 
@@ -266,11 +247,10 @@ function* textOf(recording: Recording): Generator<string> {
     lines++
     yield text
   }
-  const end: Line = { end: { lines, sha256: hash.end() } }
-  yield JSON.stringify(end)
+  yield JSON.stringify({ end: { lines, sha256: hash.end() } })
 }
 
-function* linesOf({ root, worlds }: Recording): Generator<Line> {
+function* linesOf({ root, worlds }: Recording): Generator<object> {
   yield { entiaRecording: fileFormat, root, worlds: worlds.map(({ name }) => name) }
   for (const { name, snapshot, rows } of worlds) {
     yield { world: name, tick: snapshot.tick, snapshot: snapshot.lines.length, rows: rows.length }

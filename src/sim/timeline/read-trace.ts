@@ -1,9 +1,10 @@
-import type { Json, JsonObject } from '../../world/json.ts'
+import type { JsonObject } from '../../world/json.ts'
 import { factText, type TraceEntry } from '../trace-entry.ts'
 import {
   agentsOf,
   inTreeOrder,
   layOut,
+  rootOf,
   type SpanKind,
   type SpanState,
   type Timeline,
@@ -45,7 +46,7 @@ class TraceReader {
 
   constructor(entries: readonly TraceEntry[]) {
     const agents = agentsOf(entries)
-    this.#root = [...agents.keys()].find((label) => !label.includes('/')) ?? ''
+    this.#root = rootOf(agents) ?? ''
     if (entries.some(isByUsers)) this.#addRow('Users', 0, ['users'])
     if (entries.some(isOfProcess)) this.#addRow('Process', 0, ['process'])
     for (const label of inTreeOrder([...agents.keys()])) {
@@ -71,9 +72,10 @@ class TraceReader {
 
   read(entry: TraceEntry): void {
     const { type, facts, atMs, label } = entry
+    const approval = `approval ${factText(facts['approval'])}`
     switch (type) {
       case 'turn-started':
-        return this.#begin(`turn ${this.#row(entry)}`, entry, 'turn', 'turn')
+        return this.#begin(this.#row(entry), `turn ${this.#row(entry)}`, atMs, 'turn', 'turn')
       case 'turn-ended':
         return this.#turnEnded(entry)
       case 'model-called':
@@ -95,9 +97,9 @@ class TraceReader {
         return this.#answered(entry, key, facts['isError'] === true ? 'failed' : 'well', '')
       }
       case 'approval-requested':
-        return this.#begin(nameOf(facts['approval']), entry, 'approval', `asks for ${factText(facts['tool'])}`)
+        return this.#begin(this.#row(entry), approval, atMs, 'approval', `asks for ${factText(facts['tool'])}`)
       case 'approval-answered':
-        return this.#finish(nameOf(facts['approval']), atMs, facts['approved'] === true ? 'well' : 'failed')
+        return this.#finish(approval, atMs, facts['approved'] === true ? 'well' : 'failed')
       case 'session-queued':
       case 'delegation-started':
       case 'session-ended':
@@ -115,7 +117,7 @@ class TraceReader {
     const index = this.#rowOf.get(this.#labels.get(id) ?? id)
     const row = this.#rows[index ?? -1]
     if (index === undefined || row === undefined) return
-    if (type === 'session-queued') return this.#beginIn(index, id, atMs, 'queued', 'queued')
+    if (type === 'session-queued') return this.#begin(index, id, atMs, 'queued', 'queued')
     this.#finish(id, atMs, type === 'delegation-started' ? 'well' : 'cancelled')
     if (type === 'delegation-started') row.note = `${factText(facts['category'])}: ${factText(facts['task'])}`
     else row.status = factText(facts['lifecycleStatus'])
@@ -134,16 +136,16 @@ class TraceReader {
   }
 
   #called(entry: TraceEntry, kind: 'model' | 'tool', what: string): void {
-    const call = {
-      row: this.#row(entry),
+    const row = this.#row(entry)
+    this.#calls.set(keyOf(entry), {
+      row,
       kind,
       what,
       calledMs: entry.atMs,
       span: undefined,
       pause: undefined,
       tries: 0,
-    }
-    this.#calls.set(keyOf(entry), call)
+    })
   }
 
   #began(entry: TraceEntry): void {
@@ -167,12 +169,8 @@ class TraceReader {
     const why = failureOf(entry.facts)
     if (call.span !== undefined) close(call.span, entry.atMs, 'failed', why)
     call.span = undefined
-    call.pause = this.#add(
-      call.row,
-      'retry',
-      entry.atMs,
-      `${call.what} pauses before try ${factText(entry.facts['attempt'])}`,
-    )
+    const title = `${call.what} pauses before try ${factText(entry.facts['attempt'])}`
+    call.pause = this.#add(call.row, 'retry', entry.atMs, title)
     call.pause.facts.push(why)
   }
 
@@ -204,32 +202,21 @@ class TraceReader {
       const row = factText(facts['what']).startsWith('users.') ? 'users' : place
       add(this.#rowOf.get(row) ?? this.#rowOf.get('process'), 'fault', factText(facts['what']))
     } else if (type === 'crashed') {
-      this.#crashed(atMs)
+      // Work in flight is lost; it may start again.
+      for (const call of this.#calls.values()) {
+        if (call.span !== undefined) close(call.span, atMs, 'lost')
+        call.span = undefined
+      }
       add(undefined, 'crash', 'the process dies, and restarts')
     } else if (type === 'law-broken') {
       add(this.#rowOf.get(label), 'law', `law broken: ${factText(facts['law'])}`)
     } else if (type === 'user-acted') {
-      const title =
-        facts['kind'] === 'message'
-          ? `${factText(facts['user'])}: ${factText(facts['text'])}`
-          : `${factText(facts['user'])}: ${factText(facts['kind'])}`
-      add(this.#rowOf.get('users'), 'user', title)
+      const act = facts['kind'] === 'message' ? facts['text'] : facts['kind']
+      add(this.#rowOf.get('users'), 'user', `${factText(facts['user'])}: ${factText(act)}`)
     }
   }
 
-  /** Work in flight is lost; it may start again. */
-  #crashed(atMs: number): void {
-    for (const call of this.#calls.values()) {
-      if (call.span !== undefined) close(call.span, atMs, 'lost')
-      call.span = undefined
-    }
-  }
-
-  #begin(name: string, entry: TraceEntry, kind: SpanKind, title: string): void {
-    this.#beginIn(this.#row(entry), name, entry.atMs, kind, title)
-  }
-
-  #beginIn(row: number, name: string, atMs: number, kind: SpanKind, title: string): void {
+  #begin(row: number, name: string, atMs: number, kind: SpanKind, title: string): void {
     this.#open.set(name, this.#add(row, kind, atMs, title))
   }
 
@@ -264,10 +251,6 @@ function close(span: TimelineSpan, atMs: number, state: SpanState, fact = ''): v
 
 function keyOf({ label, facts }: TraceEntry): string {
   return `${label} ${factText(facts['effect'])}`
-}
-
-function nameOf(approval: Json | undefined): string {
-  return `approval ${factText(approval)}`
 }
 
 function failureOf({ failure }: JsonObject): string {

@@ -70,18 +70,9 @@ export function waitsIn(turn: TimelineSpan, spans: readonly TimelineSpan[]): Tim
     .toSorted((one, other) => one.fromMs - other.fromMs)
   const waits: TimelineSpan[] = []
   let untilMs = turn.fromMs
+  const common = { row: turn.row, kind: 'waiting', state: 'well', title: 'waits', lane: 0 } as const
   const wait = (toMs: number): void => {
-    if (toMs <= untilMs) return
-    waits.push({
-      row: turn.row,
-      kind: 'waiting',
-      fromMs: untilMs,
-      toMs,
-      state: 'well',
-      title: 'waits',
-      facts: [],
-      lane: 0,
-    })
+    if (toMs > untilMs) waits.push({ ...common, fromMs: untilMs, toMs, facts: [] })
   }
   for (const { fromMs, toMs } of inside) {
     wait(Math.min(fromMs, turn.toMs))
@@ -102,6 +93,10 @@ export function inTreeOrder(labels: readonly string[]): string[] {
 function parentOf(label: string): string | undefined {
   const end = label.lastIndexOf('/')
   return end === -1 ? undefined : label.slice(0, end)
+}
+
+export function rootOf(agents: ReadonlyMap<string, unknown>): string | undefined {
+  return [...agents.keys()].find((label) => !label.includes('/'))
 }
 
 /** The labels of all worlds in a trace with their agents, in order. */
