@@ -30,18 +30,8 @@ export function failureReport(result: SimulationResult, details: ReportDetails =
     talksOf(violation.world, worlds.get(violation.world)?.world),
     ['Faults that struck, in order', ...faultLines(faults)],
     ...(shrunk === undefined ? [] : [shrunkLines(shrunk, faults.length)]),
-    ...(isUnsteady ? [unsteadyLines()] : []),
-    [
-      'A test to paste',
-      '',
-      pastedTest({
-        seed,
-        law: violation.law,
-        faults: shrunk?.faults ?? faults,
-        latencyMs: shrunk?.latencyMs,
-        options,
-      }),
-    ],
+    ...(isUnsteady ? [wrapped(unsteady, '')] : []),
+    ['A test to paste', '', pastedTest(seed, violation.law, shrunk ?? { faults, latencyMs: undefined }, options)],
   ]
   return parts.map((lines) => lines.join('\n')).join('\n\n')
 }
@@ -139,13 +129,10 @@ function needOf(left: number, before: number): string {
   return `${left} of ${before} ${left === 1 ? 'is' : 'are'} enough`
 }
 
-function unsteadyLines(): readonly string[] {
-  const text =
-    'The same faults did not break the law again. Something in the run follows neither from the seed nor from the ' +
-    'options: most often state that a tool, a script or a law keeps from run to run. Make it anew for each run, or ' +
-    'keep it in a service.'
-  return wrapped(text, '')
-}
+const unsteady =
+  'The same faults did not break the law again. Something in the run follows neither from the seed nor from the ' +
+  'options: most often state that a tool, a script or a law keeps from run to run. Make it anew for each run, or ' +
+  'keep it in a service.'
 
 function grouped(number: number): string {
   return String(Math.round(number)).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ',')
@@ -155,35 +142,29 @@ const reportColumns = 96
 
 /** Wraps a text between words to `reportColumns` and indents each line. */
 function wrapped(text: string, indent: string): readonly string[] {
-  return text.split('\n').flatMap((paragraph) => wrappedParagraph(paragraph, indent))
-}
-
-function wrappedParagraph(paragraph: string, indent: string): readonly string[] {
-  const own = /^\s*/.exec(paragraph)?.[0] ?? ''
-  const lines: string[] = []
-  let line = ''
-  for (const word of paragraph.trim().split(/\s+/)) {
-    const isFull = line !== '' && indent.length + own.length + line.length + 1 + word.length > reportColumns
-    if (isFull) lines.push(line)
-    line = isFull || line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line].map((each) => `${indent}${own}${each}`.trimEnd())
-}
-
-interface PastedCase {
-  readonly seed: number
-  readonly law: string
-  readonly faults: readonly Fault[]
-  readonly latencyMs: SimulateOptions['latencyMs']
-  /** Names of the options given; `undefined`: unknown. */
-  readonly options: readonly string[] | undefined
+  return text.split('\n').flatMap((paragraph) => {
+    const own = /^\s*/.exec(paragraph)?.[0] ?? ''
+    const lines: string[] = []
+    let line = ''
+    for (const word of paragraph.trim().split(/\s+/)) {
+      const isFull = line !== '' && indent.length + own.length + line.length + 1 + word.length > reportColumns
+      if (isFull) lines.push(line)
+      line = isFull || line === '' ? word : `${line} ${word}`
+    }
+    return [...lines, line].map((each) => `${indent}${own}${each}`.trimEnd())
+  })
 }
 
 const usualOptions = ['world', 'models', 'tools', 'services', 'users', 'laws']
 const maxLawChars = 60
 
 /** A vitest test that reproduces the run, complete except for the options only the program has. */
-function pastedTest({ seed, law, faults, latencyMs, options = usualOptions }: PastedCase): string {
+function pastedTest(
+  seed: number,
+  law: string,
+  { faults, latencyMs }: Pick<ShrunkCase, 'faults' | 'latencyMs'>,
+  options: readonly string[] = usualOptions,
+): string {
   const written = new Set(['seed', 'faults', ...(latencyMs === undefined ? [] : ['latencyMs'])])
   const own = options.filter((name) => !written.has(name))
   const name = law.length > maxLawChars ? `${cutText(law, maxLawChars)}…` : law

@@ -95,66 +95,55 @@ export const simulateDefaults = {
   bounds: { maxTicks: 20_000, maxVirtualMs: 365 * 24 * 3_600_000, maxStallMs: 5_000, maxCrashes: 200 },
 } as const
 
-export interface CheckedOptions extends Required<
-  Omit<SimulateOptions, 'onTrace' | 'store' | 'components' | 'bounds' | 'latencyMs' | 'recording' | 'people' | 'faults'>
-> {
-  readonly components: Iterable<Component> | undefined
+const absent = {
+  models: {},
+  tools: [],
+  skills: [],
+  effects: {},
+  prices: {},
+  services: {},
+  laws: standardLaws,
+  maxInFlight: hostDefaults.maxInFlight,
+  realUse: 'refuse',
+  onMiss: 'fail',
+} as const
+
+type Optional = Pick<SimulateOptions, 'components' | 'store' | 'recording' | 'onTrace'>
+
+export interface CheckedOptions extends Optional, Required<Omit<SimulateOptions, keyof Optional | 'people'>> {
   readonly faults: FaultRates | readonly Fault[]
   readonly bounds: Required<Bounds>
   readonly latencyMs: { readonly model: Range; readonly tool: Range }
-  readonly store: (() => Store) | undefined
-  readonly recording: Recording | undefined
-  readonly onTrace: SimulateOptions['onTrace']
 }
 
 /** @throws `invalid-argument` */
 export function checkedOptions(options: SimulateOptions): CheckedOptions {
   checkShapes('simulate()', options)
   refuseUnknownOptions('simulate()', options, simulateOptionNames)
-  const {
-    seed = options.recording?.seed ?? simulateDefaults.seed,
-    maxSessions = simulateDefaults.maxSessions,
-    bounds = {},
-    latencyMs = {},
-  } = options
+  const { maxSessions = simulateDefaults.maxSessions, bounds = {}, latencyMs = {} } = options
   refuseUnknownOptions('simulate({ bounds })', bounds, Object.keys(simulateDefaults.bounds))
   refuseUnknownOptions('simulate({ latencyMs })', latencyMs, ['model', 'tool'])
   for (const [name, bound] of Object.entries(bounds)) {
     if (typeof bound === 'number' && bound > 0) continue
-    throw new EntiaError(
-      'invalid-argument',
-      `simulate(): bounds.${name} must be a number above 0, got ${describeValue(bound)}.`,
-    )
+    refuse('simulate()', `bounds.${name}`, 'a number above 0', bound)
   }
   checkPrices(options.prices ?? {}, 'simulate()')
   const { model = defaultLatencyMs.model, tool = defaultLatencyMs.tool } = latencyMs
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
   return {
-    seed,
-    world: options.world,
-    components: options.components,
-    models: options.models ?? {},
-    tools: options.tools ?? [],
-    skills: options.skills ?? [],
-    effects: options.effects ?? {},
-    prices: options.prices ?? {},
-    services: options.services ?? {},
+    ...absent,
+    seed: options.recording?.seed ?? simulateDefaults.seed,
+    maxSessions,
+    sessionPool: () => new SessionPool({ cap: maxSessions }),
+    ...(Object.fromEntries(given) as SimulateOptions),
     // oxlint-disable-next-line typescript/no-deprecated -- this is where it is read
     users: renamed('simulate()', ['people', 'users'], options.people, options.users) ?? {},
     faults: withNewNames(options.faults ?? {}),
-    laws: options.laws ?? standardLaws,
     latencyMs: {
       model: checkedRange('simulate(): latencyMs.model', model),
       tool: checkedRange('simulate(): latencyMs.tool', tool),
     },
-    maxSessions,
-    maxInFlight: options.maxInFlight ?? hostDefaults.maxInFlight,
-    sessionPool: options.sessionPool ?? (() => new SessionPool({ cap: maxSessions })),
-    store: options.store,
     bounds: { ...simulateDefaults.bounds, ...bounds },
-    realUse: options.realUse ?? 'refuse',
-    recording: options.recording,
-    onMiss: options.onMiss ?? 'fail',
-    onTrace: options.onTrace,
   }
 }
 

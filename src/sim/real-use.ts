@@ -132,13 +132,8 @@ function note(used: string): void {
   if (worker !== undefined) worker.tell({ name: worker.name, used })
 }
 
-interface Standstill {
-  readonly progress: () => number
-  readonly stands: () => void
-}
-
 /** Calls `stands` whenever `progress` has not changed for so long, in real time. Returns a function that stops. */
-export function watchStandstill({ progress, stands }: Standstill, maxStallMs: number): () => void {
+export function watchStandstill(progress: () => number, stands: () => void, maxStallMs: number): () => void {
   let before = progress()
   const timer = setInterval(() => {
     const now = progress()

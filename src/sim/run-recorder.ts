@@ -107,11 +107,7 @@ export class RunRecorder {
     const said = input.kind === 'message' ? { text: textOf(input.message) } : {}
     const answered = input.kind === 'answer' ? { approval: input.approval, approved: input.approved } : {}
     const whom = 'agent' in input ? { agent: input.agent } : {}
-    this.#write({
-      label: '-',
-      type: 'user-acted',
-      facts: { user, kind, ...whom, ...said, ...answered },
-    })
+    this.#write({ label: '-', type: 'user-acted', facts: { user, kind, ...whom, ...said, ...answered } })
   }
 
   crashed(why: string): void {

@@ -55,9 +55,9 @@ export class Simulation {
     const running = Object.entries(services).map(([name, each]) => [name, each.start(chance, name)] as const)
     this.services = Object.fromEntries(running)
     // Which faults are left out must not decide about the store: a shrunk run would differ.
-    const hasFaults = isList(faults) || Object.keys(faults).length > 0
-    const needsStore = hasFaults || recording !== undefined
-    this.#store = madeStore(options.store) ?? (needsStore ? memoryStore() : undefined)
+    const needsStore = isList(faults) || Object.keys(faults).length > 0 || recording !== undefined
+    const made = options.store && checkMade('store', options.store(), ['open', 'list'])
+    this.#store = made ?? (needsStore ? memoryStore() : undefined)
     const arrivals = new Arrivals(chance)
     const clock = new VirtualClock({
       dateMs: this.#recorded?.dateMs ?? firstDateMs,
@@ -107,7 +107,7 @@ export class Simulation {
       tell: (use) => this.#usedReal(use, 'the world: world.nowMs, world.dateMs, world.random() or world.newId()'),
     })
     const progress = (): number => recorder.progress + this.nowMs
-    const endStandstill = watchStandstill({ progress, stands: () => this.#stands() }, this.options.bounds.maxStallMs)
+    const endStandstill = watchStandstill(progress, () => this.#stands(), this.options.bounds.maxStallMs)
     try {
       while (recorder.violation === undefined && !(await this.#live()));
       recorder.ask('finished', recorder.worlds)
@@ -156,14 +156,9 @@ export class Simulation {
     }
     this.#users.pause()
     recorder.crashed('what' in end ? end.what : thrownMessage(end))
-    await this.#sleep(this.#chance.within(restartMs, `restart ${recorder.crashes}`))
+    const restartsMs = this.nowMs + this.#chance.within(restartMs, `restart ${recorder.crashes}`)
+    await new Promise<void>((resolve) => void this.#clock.at(restartsMs, resolve))
     return false
-  }
-
-  async #sleep(durationMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#clock.at(this.nowMs + durationMs, resolve)
-    })
   }
 
   #start(): SimulatedProcess {
@@ -320,10 +315,6 @@ const restartMs = [0, 3_000] as const
 
 /** 1 January 2030. */
 const firstDateMs = 1_893_456_000_000
-
-function madeStore(make: CheckedOptions['store']): Store | undefined {
-  return make && checkMade('store', make(), ['open', 'list'])
-}
 
 function isStoreFailure(error: unknown): boolean {
   return error instanceof EntiaError && error.code === 'store-failed'

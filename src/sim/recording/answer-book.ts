@@ -39,18 +39,13 @@ export class StepCounter {
 /** The answers of a recording, by request. Each is given once. */
 export class AnswerBook {
   readonly #calls: readonly RecordedCall[]
-  readonly #left = new Map<string, RecordedCall[]>()
+  readonly #left: Map<string, RecordedCall[]>
   /** Given answers, by call key: a call repeated after a crash gets the same. */
   readonly #given = new Map<string, RecordedCall>()
 
   constructor(calls: readonly RecordedCall[]) {
     this.#calls = calls
-    for (const call of calls) {
-      const key = keyOf(call.asked)
-      const others = this.#left.get(key)
-      if (others === undefined) this.#left.set(key, [call])
-      else others.push(call)
-    }
+    this.#left = Map.groupBy(calls, ({ asked }) => keyOf(asked))
   }
 
   /**
@@ -73,12 +68,11 @@ export class AnswerBook {
     const ofKind = this.#calls.filter((call) => call.asked.kind === asked.kind)
     const same = ofKind.find((call) => nearness(call, place) >= sameStep)
     if (same !== undefined) return same
-    const likeness = (call: RecordedCall): number => likenessOf(call.asked, asked)
     let best: RecordedCall | undefined
     let most = -1
     for (const call of ofKind) {
-      const likely = likeness(call)
-      if (likely > most) [best, most] = [call, likely]
+      const likeness = likenessOf(call.asked, asked)
+      if (likeness > most) [best, most] = [call, likeness]
     }
     return best
   }

@@ -73,12 +73,8 @@ function requestDifference(recorded: Asked, replayed: Asked): RequestDifference 
   const component = { tool: 'ToolCall', approval: 'Approval' }[replayed.kind] ?? replayed.kind
   const where =
     replayed.kind === 'tool' || replayed.kind === 'approval' ? 'name and arguments' : 'what stands beside the effect'
-  return differing(
-    component,
-    where,
-    `${recorded.name} ${text(recorded.data)}`,
-    `${replayed.name} ${text(replayed.data)}`,
-  )
+  const [was, is] = [`${recorded.name} ${text(recorded.data)}`, `${replayed.name} ${text(replayed.data)}`]
+  return differing(component, where, was, is)
 }
 
 function modelDifference(before: string, recorded: AskedModel, after: string, replayed: AskedModel): RequestDifference {
@@ -121,11 +117,12 @@ function toolsDifference(
   }
   const gone = recorded.find(({ name }) => replayed.every((tool) => tool.name !== name))
   if (gone !== undefined) return { component: 'ToolRegistry', where: `tool '${gone.name}'`, recorded: cut(text(gone)) }
-  const [before, after] = [recorded, replayed].map((tools) => tools.map(({ name }) => name).join(', ')) as [
-    string,
-    string,
-  ]
+  const [before, after] = [namesOf(recorded), namesOf(replayed)]
   return before === after ? undefined : differing('ToolRegistry', 'order', before, after)
+}
+
+function namesOf(tools: ModelRequest['tools']): string {
+  return tools.map(({ name }) => name).join(', ')
 }
 
 function llmDifference(
