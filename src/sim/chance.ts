@@ -1,6 +1,5 @@
-import { EntiaError } from '../world/entia-error.ts'
 import { fingerprint } from '../world/random.ts'
-import { describeValue } from './describe-value.ts'
+import { describeValue, misuse } from './describe-value.ts'
 
 /** A range of whole numbers, both ends included. */
 export type Range = readonly [min: number, max: number]
@@ -31,12 +30,11 @@ export class Chance {
   }
 }
 
-/** @throws `invalid-argument` */
 export function checkedRange(where: string, range: Range): Range {
   const [min, max] = Array.isArray(range) ? (range as Range) : []
   if (isMs(min) && isMs(max) && min <= max) return range
   const wanted = 'two whole numbers of milliseconds, the smaller one first'
-  throw new EntiaError('invalid-argument', `${where} must be ${wanted}, got ${describeValue(range)}.`)
+  throw misuse(`${where} must be ${wanted}, got ${describeValue(range)}.`)
 }
 
 function isMs(value: unknown): value is number {

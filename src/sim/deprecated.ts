@@ -1,6 +1,6 @@
+import { misuse } from './describe-value.ts'
 import type { Recording } from '../engine/recording/recording.ts'
 import { replay, type ReplayedWorld, type ReplayOptions } from '../engine/recording/replay.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import type { Fault, FaultRates } from './fault.ts'
 import {
   type SimulatedUser,
@@ -44,7 +44,7 @@ export interface NamedFault extends Omit<Fault, 'what'> {
 export function renamed<T>(where: string, [before, now]: readonly [string, string], old: T, given: T): T {
   if (old === undefined || given === undefined) return given ?? old
   const what = `${where}: '${before}' is the old name of '${now}', and both are given`
-  throw new EntiaError('invalid-argument', `${what}. Pass '${now}' alone.`)
+  throw misuse(`${what}. Pass '${now}' alone.`)
 }
 
 /** Faults under their new names; each is validated later. */

@@ -1,3 +1,9 @@
+import { EntiaError } from '../world/entia-error.ts'
+
+export function misuse(message: string): EntiaError {
+  return new EntiaError('invalid-argument', message)
+}
+
 export function describeValue(value: unknown, depth = 1): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'string') return JSON.stringify(value)

@@ -1,6 +1,6 @@
 import { refuseUnknownOptions } from '../world/known-options.ts'
-import { EntiaError } from '../world/entia-error.ts'
-import { describeValue } from './describe-value.ts'
+import type { EntiaError } from '../world/entia-error.ts'
+import { describeValue, misuse } from './describe-value.ts'
 
 /** Every fault a simulation can inject, by where it strikes. */
 export const faultNames = {
@@ -72,7 +72,7 @@ export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly 
   const given = Object.entries(rates[site] ?? {}).flatMap(([name, rate]): (readonly [string, number])[] => {
     if (!(typeof rate === 'number' && rate >= 0 && rate <= 1)) {
       const what = `faults: ${site}.${name} must be a probability from 0 to 1, got ${describeValue(rate)}`
-      throw new EntiaError('invalid-argument', `${what}.`)
+      throw misuse(`${what}.`)
     }
     if (site === 'crash' && name === 'perTick') return crashPlaces.map((place) => [place, rate / crashPlaces.length])
     if (!names.includes(name)) throw unknownFault(`${site}.${name}`)
@@ -87,41 +87,36 @@ export function ratesAt(rates: FaultRates, site: FaultSite): readonly (readonly 
 
 const crashPlaces = ['beforeCommit', 'afterCommit', 'afterEffects'] as const
 
-/** @throws `invalid-argument` */
 export function checkFault(fault: Fault): void {
   // The list may come from a file.
   const { what, at, ms } = (fault ?? {}) as Partial<Fault>
   if (typeof what !== 'string') {
     const wanted = "a fault is { what: 'tool.throws', at: 'team tool 3' }"
-    throw new EntiaError('invalid-argument', `faults: ${wanted}, got ${describeValue(fault)}.`)
+    throw misuse(`faults: ${wanted}, got ${describeValue(fault)}.`)
   }
   const [site = '', name = ''] = what.split('.')
   const names: readonly string[] = Object.hasOwn(faultNames, site) ? faultNames[site as FaultSite] : []
   if (!names.includes(name)) throw unknownFault(what)
   if (typeof at !== 'string') {
-    throw new EntiaError('invalid-argument', `faults: ${what} needs a place, such as { at: 'team tool 3' }.`)
+    throw misuse(`faults: ${what} needs a place, such as { at: 'team tool 3' }.`)
   }
   if (ms !== undefined && !(Number.isSafeInteger(ms) && ms >= 0)) {
     const wanted = 'a whole number of milliseconds, 0 or more'
-    throw new EntiaError(
-      'invalid-argument',
-      `faults: ms of ${what} at ${at} must be ${wanted}, got ${describeValue(ms)}.`,
-    )
+    throw misuse(`faults: ms of ${what} at ${at} must be ${wanted}, got ${describeValue(ms)}.`)
   }
   refuseUnknownOptions(`faults: ${what} at ${at}`, fault, ['what', 'at', 'ms'])
 }
 
-/** @throws `invalid-argument` */
 export function checkSites(rates: FaultRates): void {
   for (const [site, given] of Object.entries(rates)) {
     if (!Object.hasOwn(faultNames, site)) throw unknownFault(site)
     if (given === undefined || (typeof given === 'object' && given !== null && !Array.isArray(given))) continue
     const wanted = `probabilities by name, such as { ${faultNames[site as FaultSite][0]}: 0.1 }`
-    throw new EntiaError('invalid-argument', `faults: ${site} has ${wanted}, got ${describeValue(given)}.`)
+    throw misuse(`faults: ${site} has ${wanted}, got ${describeValue(given)}.`)
   }
 }
 
 function unknownFault(name: string): EntiaError {
   const known = Object.entries(faultNames).map(([site, names]) => `${site} (${names.join(', ')})`)
-  return new EntiaError('invalid-argument', `faults: there is no '${name}'. Known: ${known.join('; ')}.`)
+  return misuse(`faults: there is no '${name}'. Known: ${known.join('; ')}.`)
 }

@@ -4,9 +4,8 @@ import type { ModelRequest } from '../models/port.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
 import { thrownMessage } from '../rules/text/thrown-message.ts'
 import type { Component, Entity } from '../world/component.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import type { World } from '../world/world.ts'
-import { describeValue } from './describe-value.ts'
+import { describeValue, misuse } from './describe-value.ts'
 import { type Concern, TickChanges } from './tick-changes.ts'
 
 /** A world of a run, as laws see it. */
@@ -148,16 +147,13 @@ export function law<States extends RunFacts['services'] = RunFacts['services']>(
 
 function checkedLaw<States>(name: string, checks: LawChecks<States>): LawChecks<States> {
   if (typeof name !== 'string' || name.trim() === '') {
-    throw new EntiaError('invalid-argument', `law(): its name must say what always holds, got ${describeValue(name)}.`)
+    throw misuse(`law(): its name must say what always holds, got ${describeValue(name)}.`)
   }
   const { ticked, finished } = checks ?? {}
   const given = [ticked, finished].filter((check) => check !== undefined)
   if (given.length === 0 || given.some((check) => typeof check !== 'function')) {
     const wanted = 'a function, or { ticked, finished } with a function or two'
-    throw new EntiaError(
-      'invalid-argument',
-      `law(): '${name}' must be checked by ${wanted}, got ${describeValue(checks)}.`,
-    )
+    throw misuse(`law(): '${name}' must be checked by ${wanted}, got ${describeValue(checks)}.`)
   }
   refuseUnknownOptions(`law(): '${name}'`, checks, ['ticked', 'finished'])
   return checks

@@ -10,7 +10,7 @@ import type { Tool } from '../tools/port.ts'
 import type { Component } from '../world/component.ts'
 import { EntiaError } from '../world/entia-error.ts'
 import { World } from '../world/world.ts'
-import { describeValue } from './describe-value.ts'
+import { describeValue, misuse } from './describe-value.ts'
 import { checkedRange, type Range } from './chance.ts'
 import type { Fault, FaultRates } from './fault.ts'
 import { type NamedFault, type NamedRates, renamed, withNewNames } from './deprecated.ts'
@@ -116,7 +116,6 @@ export interface CheckedOptions extends Optional, Required<Omit<SimulateOptions,
   readonly latencyMs: { readonly model: Range; readonly tool: Range }
 }
 
-/** @throws `invalid-argument` */
 export function checkedOptions(options: SimulateOptions): CheckedOptions {
   checkShapes('simulate()', options)
   refuseUnknownOptions('simulate()', options, simulateOptionNames)
@@ -196,13 +195,9 @@ const shapes = {
 
 export const simulateOptionNames = Object.keys(shapes)
 
-/** @throws `invalid-argument` */
 export function checkShapes(where: string, options: object): void {
   if (!isRecord(options)) {
-    throw new EntiaError(
-      'invalid-argument',
-      `${where} takes options, { world: (seed) => World, … }, got ${describeValue(options)}.`,
-    )
+    throw misuse(`${where} takes options, { world: (seed) => World, … }, got ${describeValue(options)}.`)
   }
   const given: Given = options
   for (const [name, shape] of Object.entries(shapes)) {
@@ -212,7 +207,6 @@ export function checkShapes(where: string, options: object): void {
   }
 }
 
-/** @throws `invalid-argument` */
 export function checkTools(tools: unknown): void {
   if (!isListOf(tools, isTool)) {
     refuse('simulate()', 'tools', 'a function that gives a list of tools as defineTool() makes them', tools)
@@ -260,14 +254,11 @@ const made = new WeakSet<World>()
  */
 export function madeAnew(world: World): World {
   if (!(world instanceof World)) {
-    throw new EntiaError(
-      'invalid-argument',
-      `simulate(): 'world' is a function that makes a World; it made ${describeValue(world)}.`,
-    )
+    throw misuse(`simulate(): 'world' is a function that makes a World; it made ${describeValue(world)}.`)
   }
   if (made.has(world)) {
     const what = `simulate(): 'world' gave the World '${world.name}' a second time`
-    throw new EntiaError('invalid-argument', `${what}. Have it make a new one each time it is called.`)
+    throw misuse(`${what}. Have it make a new one each time it is called.`)
   }
   made.add(world)
   return world

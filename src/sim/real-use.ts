@@ -6,7 +6,6 @@ import { syncBuiltinESMExports } from 'node:module'
 export interface RealUse {
   /** The user: `tool 'search' of team`, `system 'pricing' of team`. */
   readonly name: string
-  /** Such as `Date.now()`. */
   readonly used: string
 }
 

@@ -21,18 +21,15 @@ import type { World } from '../world/world.ts'
 export interface Violation extends Broken {
   readonly world: string
   readonly tick: number
-  /** World time of the simulation, in milliseconds. */
   readonly atMs: number
 }
 
 export interface BegunCall {
   readonly kind: 'model' | 'tool'
-  /** Name of the tool, or of the model's provider. */
   readonly name: string
   readonly label: string
   readonly effect: Entity
   readonly attempt: number
-  /** Absent for tools. */
   readonly request?: ModelRequest
 }
 
@@ -40,7 +37,6 @@ export interface BegunCall {
 export class RunRecorder {
   readonly trace: Trace
   readonly labels = new Labels()
-  /** The latest worlds, by label. */
   readonly worlds = new Map<string, WatchedWorld>()
   readonly book: LawBook
   ticks = 0
@@ -52,7 +48,6 @@ export class RunRecorder {
   readonly #now: () => number
   readonly #broken = Promise.withResolvers<void>()
 
-  /** @param now world time of the simulation */
   constructor(options: CheckedOptions, facts: RunFacts, now: () => number) {
     this.#options = options
     this.#now = now

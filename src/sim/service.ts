@@ -1,8 +1,7 @@
 import { refuseUnknownOptions } from '../world/known-options.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import type { Json } from '../world/json.ts'
 import { type Chance, checkedRange, type Range } from './chance.ts'
-import { describeValue } from './describe-value.ts'
+import { describeValue, misuse } from './describe-value.ts'
 
 /** Taken from the context of the calling tool. */
 export interface ServiceCaller {
@@ -53,10 +52,7 @@ export function service<State, Request = Json, Reply = Json>(
 ): Service<State, Request, Reply> {
   if (typeof state !== 'function' || typeof behaviour !== 'function') {
     const pair = `${describeValue(state)} and ${describeValue(behaviour)}`
-    throw new EntiaError(
-      'invalid-argument',
-      `service() takes a function that makes a state, and a behaviour, got ${pair}.`,
-    )
+    throw misuse(`service() takes a function that makes a state, and a behaviour, got ${pair}.`)
   }
   refuseUnknownOptions('service()', options, ['latencyMs'])
   const latencyMs = checkedRange('service(): latencyMs', options.latencyMs ?? [5, 300])

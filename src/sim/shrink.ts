@@ -145,7 +145,6 @@ class Shrinking {
     }
   }
 
-  /** The best case, if it can be reproduced. */
   async confirmed(): Promise<ShrunkCase | undefined> {
     const { faults } = this.#best
     const latencyMs = this.#latencyMs
@@ -178,7 +177,6 @@ function placeOf({ at }: Fault): { readonly kind: string; readonly number: numbe
   return { kind, number: Number(number) }
 }
 
-/** Places of the same kind, up to the fault's own. */
 function earlierPlaces(fault: Fault): string[] {
   const { kind, number } = placeOf(fault)
   const count = Math.min(number, maxPlaces)

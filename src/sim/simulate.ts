@@ -32,7 +32,6 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly checks: number
   /** World time that passed, in milliseconds. */
   readonly virtualMs: number
-  /** Final states of the simulated services. */
   readonly services: ServiceStates<S>
   /** Uses of the real clock or real randomness. */
   readonly realUses: readonly RealUse[]

@@ -24,7 +24,6 @@ import { SessionPool } from '../engine/children/pool.ts'
 interface ProcessParts extends Omit<WorkOwner, 'isDead'> {
   readonly options: CheckedOptions
   readonly clock: VirtualClock
-  /** Made for this run's services. */
   readonly tools: readonly Tool[]
   /** Outlives the process; absent: nothing is kept. */
   readonly store: Store | undefined
@@ -83,7 +82,6 @@ export class SimulatedProcess {
     return this.#coming > 0
   }
 
-  /** Resolves once the next input on its way has arrived. */
   async arrival(): Promise<void> {
     if (this.#coming > 0) await new Promise<void>((resolve) => this.#expecting.push(resolve))
   }
@@ -92,7 +90,6 @@ export class SimulatedProcess {
     return this.#state === 'dead' ? undefined : this.#runner
   }
 
-  /** Opens the world from the store, or starts the given one. */
   async start(): Promise<void> {
     const { name, world, components, heard, options } = this.#parts
     const store = this.#store

@@ -3,9 +3,8 @@ import type { RunnerEvent } from '../engine/loop/events.ts'
 import type { Entity } from '../world/component.ts'
 import type { World } from '../world/world.ts'
 import { refuseUnknownOptions } from '../world/known-options.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import { checkedRange, type Range } from './chance.ts'
-import { describeValue } from './describe-value.ts'
+import { describeValue, misuse } from './describe-value.ts'
 
 /** What a simulated user does in response to an event. */
 export type UserAct =
@@ -53,10 +52,7 @@ export interface SimulatedUser {
 /** A user whose acts are committed exactly once, whatever crashes. @throws `invalid-argument` */
 export function simulatedUser(behaviour: UserBehaviour, options: SimulatedUserOptions = {}): SimulatedUser {
   if (typeof behaviour !== 'function') {
-    throw new EntiaError(
-      'invalid-argument',
-      `simulatedUser() takes a function of what is seen, got ${describeValue(behaviour)}.`,
-    )
+    throw misuse(`simulatedUser() takes a function of what is seen, got ${describeValue(behaviour)}.`)
   }
   refuseUnknownOptions('simulatedUser()', options, ['reactionMs'])
   const { reactionMs = [500, 20_000] } = options

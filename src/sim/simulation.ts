@@ -43,7 +43,6 @@ export class Simulation {
   readonly #recorded: RecordedStart | undefined
   /** The root world as made for the current process, which owns its systems. */
   #made: World | undefined
-  /** The root world's name in the store. */
   #name = ''
 
   constructor(options: CheckedOptions) {
@@ -87,12 +86,10 @@ export class Simulation {
     return this.#replayed?.missed ?? []
   }
 
-  /** World time of the simulation. */
   get nowMs(): number {
     return this.#clock.now()
   }
 
-  /** The latest root world. */
   get world(): World {
     return this.recorder.worlds.get(this.#name)?.world ?? (this.#made as World)
   }

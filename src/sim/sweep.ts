@@ -4,7 +4,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { inspect } from '../world/inspect.ts'
 import type { World } from '../world/world.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { describeValue } from './describe-value.ts'
+import { describeValue, misuse } from './describe-value.ts'
 import { failureReport } from './failure-report.ts'
 import type { FaultName } from './fault.ts'
 import { checkedOptions, checkShapes, simulateOptionNames, type SimulateOptions } from './options.ts'
@@ -13,7 +13,6 @@ import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
-/** What is run, and under how many seeds. */
 export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> extends Omit<
   SimulateOptions<S>,
   'seed' | 'onTrace' | 'world'
@@ -66,7 +65,6 @@ export interface SweepFailure {
 export interface SweepResult {
   readonly ok: boolean
   readonly runs: number
-  /** Number of runs that broke a law. */
   readonly failures: number
   /** Their seeds, at most the first 100. */
   readonly failed: readonly number[]
@@ -75,7 +73,6 @@ export interface SweepResult {
   readonly failure: SweepFailure | undefined
   /** All runs in order: by case, then by seed. */
   readonly results: readonly SweepRun[]
-  /** How often each fault struck. */
   readonly faults: { readonly [N in FaultName]?: number }
   readonly checks: number
   readonly ticks: number
@@ -203,10 +200,10 @@ function checked(options: SweepOptions) {
     ...simulated
   } = options
   if (!(Number.isSafeInteger(seeds) && seeds >= 1)) {
-    throw new EntiaError('invalid-argument', `sweep(): seeds must be an integer ≥ 1, got ${describeValue(seeds)}.`)
+    throw misuse(`sweep(): seeds must be an integer ≥ 1, got ${describeValue(seeds)}.`)
   }
   if (!(Number.isSafeInteger(from) && from >= 0 && Number.isSafeInteger(from + seeds))) {
-    throw new EntiaError('invalid-argument', `sweep(): from must be an integer ≥ 0, got ${describeValue(from)}.`)
+    throw misuse(`sweep(): from must be an integer ≥ 0, got ${describeValue(from)}.`)
   }
   const made = casesOf(cases).map(({ one, index }): CaseOptions => {
     const own = forCase === undefined || index === undefined ? {} : forCase(one)
@@ -221,7 +218,7 @@ function casesOf(cases: unknown): readonly { readonly one: unknown; readonly ind
   if (cases === undefined) return [{ one: undefined, index: undefined }]
   if (Array.isArray(cases) && cases.length > 0) return cases.map((one: unknown, index) => ({ one, index }))
   const got = Array.isArray(cases) ? 'an empty list' : describeValue(cases)
-  throw new EntiaError('invalid-argument', `sweep(): cases must be a list of one case or more, got ${got}.`)
+  throw misuse(`sweep(): cases must be a list of one case or more, got ${got}.`)
 }
 
 /**
@@ -229,10 +226,7 @@ function casesOf(cases: unknown): readonly { readonly one: unknown; readonly ind
  */
 export function assertLawful(result: SimulationResult | SweepResult): void {
   if (typeof result?.ok !== 'boolean') {
-    throw new EntiaError(
-      'invalid-argument',
-      `assertLawful() takes what simulate() or sweep() gives, got ${describeValue(result)}.`,
-    )
+    throw misuse(`assertLawful() takes what simulate() or sweep() gives, got ${describeValue(result)}.`)
   }
   if (result.ok) return
   const broken = 'failure' in result ? result.failure?.result : result

@@ -20,17 +20,13 @@ export class ComponentChanges<V = unknown, Item = unknown> {
 
 /** Which ticks are relevant to a law. */
 export interface Concern {
-  /** Ticks that set one of these. */
   readonly set?: readonly Component[]
-  /** Ticks that append to one of these. */
   readonly appended?: readonly Log[]
   /** Ticks that change one of these other than at its end. */
   readonly spliced?: readonly Log[]
   /** Ticks that remove one of these from an entity that stays. */
   readonly removed?: readonly Component[]
-  /** Ticks that emit an event of one of these types. */
   readonly events?: readonly string[]
-  /** Ticks that despawn something. */
   readonly despawned?: boolean
 }
 
@@ -77,7 +73,6 @@ export class TickChanges {
     return this.#named(name) as ComponentChanges<readonly T[], T>
   }
 
-  /** Every component the tick changed. */
   get all(): readonly ComponentChanges[] {
     return this.#fresh
   }

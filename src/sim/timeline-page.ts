@@ -1,4 +1,4 @@
-import { EntiaError } from '../world/entia-error.ts'
+import { misuse } from './describe-value.ts'
 import type { SimulationResult } from './simulate.ts'
 import { readTrace } from './timeline/read-trace.ts'
 import type { Timeline } from './timeline/timeline.ts'
@@ -26,7 +26,7 @@ export function timelinePage(result: PagedRun): string {
   const { seed, trace } = result
   if (trace.entries.length < trace.length) {
     const what = 'timelinePage() draws the lines of a trace that are kept; with onTrace none is'
-    throw new EntiaError('invalid-argument', `${what}. Leave out onTrace.`)
+    throw misuse(`${what}. Leave out onTrace.`)
   }
   const timeline = cut(readTrace(trace.entries, result.virtualMs))
   const name = trace.entries.find(({ label }) => label !== '-')?.label ?? 'A run'

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../world/json.ts'
 
-/** One line of a trace as data. */
 export interface TraceEntry {
   /** World time of the simulation in milliseconds, across restarts. */
   readonly atMs: number

@@ -1,7 +1,7 @@
+import { misuse } from './describe-value.ts'
 import { createHash, type Hash } from 'node:crypto'
 import { withoutContentOf } from '../engine/loop/journal-writer.ts'
 import { cutText } from '../rules/text/cut-text.ts'
-import { EntiaError } from '../world/entia-error.ts'
 import type { WorldEvent } from '../world/input.ts'
 import type { Json } from '../world/json.ts'
 import { mermaidChart } from './mermaid.ts'
@@ -95,7 +95,7 @@ export class Trace {
   toMermaid(): string {
     if (this.#isKept) return mermaidChart(this.entries)
     const what = 'Trace.toMermaid() draws the lines that are kept; with onTrace none is'
-    throw new EntiaError('invalid-argument', `${what}. Leave out onTrace, or draw them from there.`)
+    throw misuse(`${what}. Leave out onTrace, or draw them from there.`)
   }
 }
 

@@ -192,7 +192,6 @@ export class Shadows {
     return this.#byName.get(name)
   }
 
-  /** Where the world differs from its last commit. */
   began(world: World): string | undefined {
     if (this.#about === world) return this.#difference
     this.#about = world

@@ -13,7 +13,6 @@ export interface CallPlace {
 
 export interface RecordedCall extends CallPlace {
   readonly asked: Asked
-  /** World time in flight. */
   readonly latencyMs: number
   /**
    * `called-off`: settled without an outcome, by a deadline or a cancel; `cut-off`: the recording ends while it was in

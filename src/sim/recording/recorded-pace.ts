@@ -10,7 +10,6 @@ interface PaceParts {
   readonly ticks: ReadonlyMap<string, readonly RecordedTick[]>
   readonly clock: VirtualClock
   readonly label: (world: string) => string
-  /** Inputs from outside, to be posted again. */
   readonly outside: OutsideInputs
   /** False: inputs arrive at their own time from the start. */
   readonly isKept: boolean

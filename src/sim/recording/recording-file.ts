@@ -1,3 +1,4 @@
+import { misuse } from '../describe-value.ts'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
@@ -202,7 +203,7 @@ async function wholeRun(store: Store, name: string): Promise<Recording> {
   const root = (await store.list()).find((info) => info.name === name)?.root
   if (root !== undefined) {
     const what = `World '${name}' is that of a session in the run of '${root}'`
-    throw new EntiaError('invalid-argument', `${what}, and is saved with it: save the recording of '${root}'.`)
+    throw misuse(`${what}, and is saved with it: save the recording of '${root}'.`)
   }
   const recording = await recordingOf(store, name)
   for (const world of recording.worlds) assertRecorded(new RecordedWorld(world), name)

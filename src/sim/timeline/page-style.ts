@@ -1,4 +1,3 @@
-/** The page's style, light and dark. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;

@@ -1,6 +1,5 @@
 import { factText, type TraceEntry } from '../trace-entry.ts'
 
-/** The row of an agent, of the users, or of the process. */
 export interface TimelineRow {
   readonly name: string
   readonly depth: number
