@@ -140,7 +140,6 @@ function grouped(number: number): string {
 
 const reportColumns = 96
 
-/** Wraps a text between words to `reportColumns` and indents each line. */
 function wrapped(text: string, indent: string): readonly string[] {
   return text.split('\n').flatMap((paragraph) => {
     const own = /^\s*/.exec(paragraph)?.[0] ?? ''

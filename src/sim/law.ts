@@ -49,14 +49,6 @@ export type PoolEvent =
 /** How a law was broken, as a sentence; `undefined`: it holds. */
 export type Finding = string | undefined
 
-export function firstFinding<T>(items: Iterable<T>, check: (item: T) => Finding): Finding {
-  for (const item of items) {
-    const finding = check(item)
-    if (finding !== undefined) return finding
-  }
-  return undefined
-}
-
 /** What a law observes during one run. A check should cost what a tick changes, not the size of the world. */
 export interface LawWatch {
   /** A world is created, or restored from its store after a crash. */
@@ -101,7 +93,6 @@ export function factsOf(run: Omit<RunFacts, 'shared'>): RunFacts {
 /** An invariant checked after each tick of a simulation. */
 export interface Law {
   readonly name: string
-  /** What always holds, in one line. */
   readonly meaning: string
   /** Ticks relevant to the law: it sees all of these, and may see others. @default all ticks */
   readonly concern?: Concern

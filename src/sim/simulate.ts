@@ -18,7 +18,6 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly ok: boolean
   /** The first violation, which ended the run. */
   readonly violation: Violation | undefined
-  /** The final root world. */
   readonly world: World
   /** The final worlds of the root and all sessions, by label. */
   readonly worlds: ReadonlyMap<string, WatchedWorld>
@@ -33,7 +32,6 @@ export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   /** World time that passed, in milliseconds. */
   readonly virtualMs: number
   readonly services: ServiceStates<S>
-  /** Uses of the real clock or real randomness. */
   readonly realUses: readonly RealUse[]
   /** Calls without an answer in the recording, in order: the first says where the run diverged. */
   readonly missed: readonly Missed[]

@@ -69,7 +69,6 @@ const actFields = {
   change: 'function',
 } as const
 
-/** What is wrong with the value a behaviour returned; `undefined`: it is valid. */
 export function actFault(given: unknown): string | undefined {
   const acts: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
   const wrong = acts.findIndex((act) => !isAct(act))

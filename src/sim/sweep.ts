@@ -66,7 +66,6 @@ export interface SweepResult {
   readonly ok: boolean
   readonly runs: number
   readonly failures: number
-  /** Their seeds, at most the first 100. */
   readonly failed: readonly number[]
   /** Number of runs that broke each law. */
   readonly broken: Readonly<Record<string, number>>

@@ -1,5 +1,6 @@
 import type { World } from '../../world/world.ts'
-import { type Finding, firstFinding, type Law } from '../law.ts'
+import type { Finding, Law } from '../law.ts'
+import { firstFinding } from './first-finding.ts'
 import { Shadows } from './shadow-world.ts'
 
 /** Compares what a tick touched at once, and the whole world when it is released, at crashes and at the end. */

@@ -16,7 +16,8 @@ import { EndedInWait, Notified, SubagentWait } from '../../../components/session
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
-import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+import { firstFinding } from './first-finding.ts'
 import type { Concern } from '../tick-changes.ts'
 import {
   stuckAgent,

@@ -6,7 +6,8 @@ import { Notified, SubagentNotification, UnreadBy } from '../../../components/se
 import { SubagentSession, type SubagentSessionData } from '../../../components/sessions/subagent-session.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
-import { type Finding, firstFinding, type Law, type WatchedTick } from '../law.ts'
+import type { Finding, Law, WatchedTick } from '../law.ts'
+import { firstFinding } from './first-finding.ts'
 
 interface Notices {
   readonly ended: Map<string, Entity>

@@ -10,7 +10,6 @@ export interface Missed extends CallPlace, Partial<RequestDifference> {
   readonly kind: string
   /** `provider/model`, the tool, or the kind. */
   readonly name: string
-  /** The tick after which it started. */
   readonly tick: number
   readonly message: string
 }

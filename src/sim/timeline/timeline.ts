@@ -88,7 +88,6 @@ export function inTreeOrder(labels: readonly string[]): string[] {
   return roots.flatMap((root) => [root, ...below(root)])
 }
 
-/** `team` of `team/1.2`. */
 function parentOf(label: string): string | undefined {
   const end = label.lastIndexOf('/')
   return end === -1 ? undefined : label.slice(0, end)
