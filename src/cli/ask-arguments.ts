@@ -5,19 +5,17 @@ import { contextFlags, contextFlagsHelp, flagLayer, givenFlags } from './config/
 import { parsedWords, UsageError } from './parsed-words.ts'
 import type { Question } from '../../examples/reader/reader.ts'
 
-/** A parsed command line. */
 export interface AskArguments {
   /** Absent: the package's own folder. */
   readonly folder: string | undefined
   readonly question: string | undefined
   readonly model: string | undefined
   readonly resume: boolean
-  /** Where runs are kept. */
   readonly data: string
   readonly fast: boolean
   readonly json: boolean
   readonly help: boolean
-  /** The configuration that its options set. */
+  /** What the options set of the configuration. */
   readonly flags: ConfigInput
 }
 
@@ -59,7 +57,7 @@ Ctrl-C stops the run; --resume continues it, after kill -9 too.
 Exit codes: 0 answered, 1 failed, 2 wrong arguments.
 `
 
-/** @throws UsageError, and `config-invalid` for an option of the configuration with a value that it cannot have */
+/** @throws UsageError, and `config-invalid` for an invalid value of a configuration option */
 export function askArguments(argv: readonly string[]): AskArguments {
   const { values, positionals } = parsedWords(argv, {
     question: { type: 'string' },
@@ -90,7 +88,6 @@ export function askArguments(argv: readonly string[]): AskArguments {
   return { folder, question, model, resume, data, fast, json, help, flags: flagLayer(values) }
 }
 
-/** The folder and the question of a new run. */
 export function questionOf({ folder, question }: Pick<AskArguments, 'folder' | 'question'>): Question & {
   readonly folder: string
 } {
@@ -100,7 +97,7 @@ export function questionOf({ folder, question }: Pick<AskArguments, 'folder' | '
   return { folder: own, text: question ?? 'What happens to a tool call when the process is killed?', places }
 }
 
-/** The folder with the manifest, above the sources as well as above what is built of them. */
+/** The folder of package.json: it lies above the sources and above the build. */
 function packageFolder(): string {
   let folder = import.meta.dirname
   while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)

@@ -22,33 +22,30 @@ import { pacedTool, type Question, readerModel } from '../../examples/reader/rea
 import { scriptedModel } from './choose-model.ts'
 import { Folder, leadParts, restoring } from './lead.ts'
 
-/** Other processes may take a number first, so many times. */
+/** Other processes may take a number first; gives up after this many. */
 const maxTries = 100
-/** Researchers at work at once where they are scripts, so that there is a queue to be seen; others go by the pool's own cap. */
+/** With scripts few researchers work at once, so that the queue is visible. */
 const scriptedCap = 2
 
-/** One question to a lead, in a world of its own; its researchers have worlds below it. */
+/** A question to a lead, in its own world; its researchers have worlds below it. */
 export interface AskRun {
   readonly name: string
   readonly world: World
-  /** The lead. */
   readonly agent: Entity
 }
 
-/** A run that is about to be driven. */
 export interface OpenRun extends AskRun {
   readonly runner: Runner
 }
 
 export interface RunOptions {
   readonly store: Store
-  /** Whether scripts take their time. */
   readonly isPaced: boolean
-  /** Of a run that goes on only the prices: all else it has already. */
+  /** A resumed run takes only the prices from it. */
   readonly config: Config
 }
 
-/** Makes the next run. @throws `invalid-argument` for a folder that is none */
+/** @throws `invalid-argument` if the folder does not exist or is a file */
 export async function newRun(
   { folder, model, ...question }: Question & { readonly folder: string; readonly model: string },
   options: RunOptions,
@@ -67,16 +64,15 @@ export async function newRun(
   throw new EntiaError('world-locked', `Other processes took all numbers from ask-${newest + 1} on.`)
 }
 
-/** Opens a run of before, to go on with it. */
 export async function reopened({ name, world, agent }: AskRun, options: RunOptions): Promise<OpenRun> {
   const { model } = world.read(agent, Llm)
   return opened(name, { tools: toolsIn(world.read(agent, Folder).path), model }, options)
 }
 
 /**
- * The newest run that has not ended, or else the newest of all; `undefined` if there is none.
+ * The newest unfinished run, else the newest; `undefined` if there is none.
  *
- * @throws `world-locked` when another process is at it
+ * @throws `world-locked`
  */
 export async function lastRun(store: Store): Promise<AskRun | undefined> {
   let newest: AskRun | undefined
@@ -88,7 +84,7 @@ export async function lastRun(store: Store): Promise<AskRun | undefined> {
   return newest
 }
 
-/** Has it come to its end? A lead that stopped thinking while researchers are out is woken again. */
+/** A lead whose turn has ended is woken again while researchers are at work. */
 export function isFinished({ world, agent }: AskRun): boolean {
   return world.has(agent, LastTurn) && !world.has(agent, Turn) && world.query(ActiveFor).length === 0
 }
@@ -113,7 +109,7 @@ async function opened(
   return { name, runner, world: runner.world, agent: agentIn(runner.world) }
 }
 
-/** The world as the store has it, without driving it: what is asked about must be known before tools can be given. */
+/** The stored world, not driven: its folder and model decide which tools to open it with. */
 async function lookAt(store: Store, name: string): Promise<AskRun> {
   const runner = await Runner.open({ store, name, ...restoring })
   await runner.stop()
@@ -136,7 +132,6 @@ function toolsIn(path: string): Tool[] {
   return [listFiles, grepFiles, readFile]
 }
 
-/** Names of runs, newest first. */
 async function runNames(store: Store): Promise<string[]> {
   const worlds = await store.list()
   const names = worlds.map(({ name }) => name).filter((name) => /^ask-\d+$/.test(name))

@@ -12,16 +12,12 @@ import { foundTree } from './found-agents.ts'
 import { Folder } from './lead.ts'
 
 export interface AskOptions extends AskArguments {
-  /** The files and the command line taken together. */
   readonly config: Config
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Stops the run, so that it can be resumed. */
   readonly signal: AbortSignal
-  /** The output is a terminal. */
   readonly isInteractive: boolean
-  /** Gets warnings before the run starts. */
   readonly notices: { write(text: string): unknown }
-  /** The command line that resumes it. */
   readonly resumeBy: string
 }
 
@@ -30,7 +26,7 @@ export type AskEnd =
   | { readonly how: 'answered' | 'stopped' | 'refused' }
   | { readonly how: 'failed'; readonly message: string }
 
-/** Asks a lead and its researchers about a folder, or goes on with that, and shows it. */
+/** Asks a lead and its researchers about a folder, or resumes that, and shows it. */
 export async function ask(options: AskOptions, view: View): Promise<AskEnd> {
   const store = sqliteStore({ folder: options.data })
   const runOptions: RunOptions = { store, isPaced: !options.fast, config: options.config }
@@ -49,7 +45,7 @@ async function begin(options: AskOptions, runOptions: RunOptions, view: View): P
   if (smallTierGuard(session, notices) !== undefined) return { how: 'refused' }
   const isNewPlace = !existsSync(options.data)
   const run = await newRun({ ...questionOf(options), model }, runOptions)
-  // What is kept of runs is nothing to commit, nor to search.
+  // Stored runs must be neither committed nor searched.
   if (isNewPlace) writeFileSync(join(options.data, '.gitignore'), '*\n')
   view.tell(await started(run, options, runOptions))
   return drive(run, options, runOptions, view)

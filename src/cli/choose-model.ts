@@ -3,15 +3,14 @@ import { EntiaError, type Failure } from '../index.ts'
 import { parseModel } from '../doors/models.ts'
 import { UsageError } from './parsed-words.ts'
 
-/** A provider as the command line knows it. */
 interface Provider {
-  /** Taken where no model is named. From the SDK's own list of models, as of 2026-11-21. */
+  /** The model if none is named; from the SDK's list of models, as of 2026-11-21. */
   readonly defaultModel?: string
-  /** The environment variable with its key; absent: it needs none. */
+  /** Environment variable with the key. Absent: it needs none. */
   readonly keyVariable?: string
 }
 
-/** By name; the first one whose key is set is taken where none is named. */
+/** By name. If no model is named, the first whose key is set is used. */
 const providers: Readonly<Record<string, Provider>> = {
   anthropic: { defaultModel: 'claude-sonnet-5-5', keyVariable: 'ANTHROPIC_API_KEY' },
   openai: { defaultModel: 'gpt-6.1-terra', keyVariable: 'OPENAI_API_KEY' },
@@ -20,15 +19,13 @@ const providers: Readonly<Record<string, Provider>> = {
   scripted: { defaultModel: 'reader' },
 }
 
-/** The model that needs no key. */
 export const scriptedModel = 'scripted/reader'
 
-/** The environment variables that choose a model by being set. */
+/** Environment variables whose presence chooses a model. */
 export const choosingKeys = Object.values(providers).flatMap(({ defaultModel, keyVariable }) =>
   defaultModel === undefined || keyVariable === undefined ? [] : [keyVariable],
 )
 
-/** What a configuration says of the model. */
 interface ModelSettings {
   readonly model?: string | undefined
   readonly context?: Partial<Pick<Config['context'], 'taskClass' | 'modelsByTier'>>
@@ -37,11 +34,10 @@ interface ModelSettings {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The model to ask, as `provider/model`: the one that is named, on the command line or else in the configuration; or that
- * of the first provider whose key is set, or the scripted one. Of a provider alone it is the one for the task class, or
- * else the usual one.
+ * The model to ask, as `provider/model`: the one named on the command line, else in the configuration, else that of the first
+ * provider whose key is set, else the scripted one. A provider alone means its model for the task class, else its default.
  *
- * @throws UsageError for a name that names none
+ * @throws UsageError
  */
 export function chooseModel(named: string | undefined, environment: Environment, config: ModelSettings = {}): string {
   if (named !== undefined) return fullName('--model', named, config)
@@ -54,7 +50,7 @@ export function chooseModel(named: string | undefined, environment: Environment,
   return scriptedModel
 }
 
-/** @param where it was named, for messages */
+/** @param where the name was given, for messages */
 function fullName(where: string, named: string, config: ModelSettings): string {
   const slash = named.indexOf('/')
   const name = slash < 0 ? named : named.slice(0, slash)
@@ -70,7 +66,6 @@ function fullName(where: string, named: string, config: ModelSettings): string {
   return `${name}/${model}`
 }
 
-/** A provider's model where none is named. */
 function usualModel(provider: string, { context = {} }: ModelSettings): string | undefined {
   const { taskClass, modelsByTier } = context
   const model = taskClass && taskDefaults({ taskClass, provider, config: { modelsByTier } }).model
@@ -78,7 +73,7 @@ function usualModel(provider: string, { context = {} }: ModelSettings): string |
   return model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
 }
 
-/** @throws `missing-api-key` if the model's provider needs a key that is not set */
+/** @throws `missing-api-key` */
 export function assertKey(model: string, environment: Environment): void {
   const keyVariable = providers[parseModel(model).provider]?.keyVariable
   if (keyVariable === undefined || isSet(environment, keyVariable)) return
@@ -86,7 +81,6 @@ export function assertKey(model: string, environment: Environment): void {
   throw new EntiaError('missing-api-key', `${model} needs a key: ${keyVariable} is not set. ${advice}`, { model })
 }
 
-/** Advice on a failure of this model. */
 export function adviceOn({ kind }: Pick<Failure, 'kind'>, model: string): string | undefined {
   const keyVariable = providers[parseModel(model).provider]?.keyVariable
   switch (kind) {
@@ -119,21 +113,15 @@ function isSet(environment: Environment, variable: string): boolean {
 }
 
 export interface SmallTierGuardOptions {
-  /** Of the session itself, as `provider/model`. */
   readonly model: string
   readonly config: Pick<Config, 'context'>
-  /** Every tool call is approved. */
   readonly yolo: boolean
   /** One prompt, one answer. */
   readonly oneShot: boolean
-  /** Runs in a terminal. */
   readonly interactive: boolean
 }
 
-/**
- * What a program does before a session begins whose own model is small: it warns the user, and goes on, or exits with the
- * code that this gives.
- */
+/** Warns if the session's own model is small. Returns an exit code if the configuration refuses it. */
 export function smallTierGuard(
   { model, config, yolo, oneShot, interactive }: SmallTierGuardOptions,
   err: { write(text: string): unknown },

@@ -5,13 +5,13 @@ import { answeredTools, type AskEvent, contextEventTypes, type OpenTool, openToo
 type Path = readonly string[] | undefined
 type Tell = (event: AskEvent) => void
 
-/** The events of a run. They keep their order, although some wait for a look-up. */
+/** Events keep their order, although some wait for a look-up. */
 export interface Following {
-  /** Resolves once all events so far have been emitted. */
+  /** Resolves when all events so far are emitted. */
   done(): Promise<void>
 }
 
-/** Emits the Runner's events of a run and its sessions, with the data that they refer to. */
+/** Emits the Runner's events with the data that they refer to. */
 export function followRun(run: { readonly runner: Runner; readonly agent: Entity }, tell: Tell): Following {
   let line = Promise.resolve()
   const isNew = firstTime()
@@ -31,7 +31,7 @@ export function followRun(run: { readonly runner: Runner; readonly agent: Entity
   return { done: () => line }
 }
 
-/** Filters repeated events: after a restart a world emits its newest tick again. */
+/** After a restart a world emits its newest tick again. */
 function firstTime(): (event: AskEvent) => boolean {
   const places = new Map<string, { readonly tick: number; readonly index: number }>()
   return (event) => {
@@ -61,7 +61,7 @@ function followSteps(runner: Runner, tell: Tell): void {
     tell({ type: 'model-replied', ...at(path), tick, index, usage })
   })
   runner.on('retry-scheduled', ({ path, tick, index, attempt, atMs, failure }) => {
-    // A session's world has a time of its own, which is not known here.
+    // A session's world has its own time, unknown here.
     const waitMs = path === undefined ? atMs - world.nowMs : undefined
     tell({ type: 'retry-scheduled', ...at(path), tick, index, attempt, waitMs, failure })
   })
@@ -94,7 +94,7 @@ function followTools(
   })
 }
 
-/** The conversation as it is now; nothing for sessions further below, which cannot be read here. */
+/** Empty for sessions below the first level, which cannot be read here. */
 async function conversationOf(runner: Runner, agent: Entity, path: Path): Promise<readonly Message[]> {
   if (path === undefined) return [...runner.world.read(agent, Conversation)]
   const [sessionId = ''] = path
@@ -157,7 +157,7 @@ function noteOf(world: World, session: Entity): string | undefined {
   return error ?? (typeof summary === 'string' ? summary : undefined)
 }
 
-/** What is streamed from sessions has a path as well. */
+/** Streamed events of sessions have a path too. */
 function pathOf(event: object): Path {
   return 'path' in event ? (event.path as Path) : undefined
 }

@@ -18,7 +18,7 @@ import {
 import { answeredTools, type FoundAgent, type FoundSession, openTools, sessionName, type Totals } from './ask-event.ts'
 import { restoring } from './lead.ts'
 
-/** An agent and all sessions below it, as their worlds have them. Only for worlds that are not driven. */
+/** An agent and all sessions below it. Only for worlds that are not driven. */
 export async function foundTree(store: Store, world: World, agent: Entity) {
   const lead = foundAgent(world, agent)
   const tree = await sessionsBelow({ store, root: world.name }, world, agent, [])
@@ -27,7 +27,7 @@ export async function foundTree(store: Store, world: World, agent: Entity) {
 
 interface Place {
   readonly store: Store
-  /** In whose database all of them are. */
+  /** The world in whose database all sessions are. */
   readonly root: string
 }
 
@@ -36,7 +36,7 @@ interface SessionWorld {
   readonly agent: Entity
 }
 
-/** By launch, each with those below it behind it. */
+/** In launch order, each followed by its own sessions. */
 async function sessionsBelow(
   place: Place,
   world: World,
@@ -63,7 +63,7 @@ async function sessionsBelow(
   return found
 }
 
-/** A session's world as it was last committed; `undefined` before it has begun, and if it cannot be read. */
+/** The last commit; `undefined` if the session has not begun or cannot be read. */
 async function sessionWorld({ store, root }: Place, sessionId: string): Promise<SessionWorld | undefined> {
   const journal = await JournalWriter.open(sessionId, { store, root })
   try {
@@ -71,7 +71,6 @@ async function sessionWorld({ store, root }: Place, sessionId: string): Promise<
     const agent = found?.world.entitiesWith(Ancestry)[0]
     return found === undefined || agent === undefined ? undefined : { world: found.world, agent }
   } catch (error) {
-    // Whether the session can go on is for the engine to find out.
     if (error instanceof EntiaError) return undefined
     throw error
   } finally {
@@ -89,14 +88,12 @@ function foundAgent(world: World, agent: Entity): FoundAgent {
     modelCalls,
     toolCalls: answeredTools(messages).length,
     usage,
-    // A world begins with its task.
     durationMs: lastTurn?.endedAtMs ?? world.nowMs,
     open: openTools(messages),
     isAsleep: world.has(agent, SubagentWait),
   }
 }
 
-/** Of a session that has not begun. */
 const notStarted: FoundAgent = {
   tick: -1,
   steps: 0,

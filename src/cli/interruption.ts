@@ -1,6 +1,5 @@
 import { constants } from 'node:os'
 
-/** A request to stop. */
 export interface Interruption {
   readonly signal: AbortSignal
   /** The exit code after an abort. */

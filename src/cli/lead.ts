@@ -5,16 +5,13 @@ import * as standardComponents from '../../components/index.ts'
 import { z } from 'zod'
 import { type Question, questionPrompt } from '../../examples/reader/reader.ts'
 
-/** The folder that an agent is asked about, as an absolute path. */
 export const Folder = defineComponent('Folder', z.strictObject({ path: z.string() }))
 
-/** What worlds of runs, and of their sessions, are restored with. */
 export const restoring = { systems: standardSystems(), components: { ...standardComponents, Folder } }
 
-/** Steps that a question may take: what an answer may cost at most. */
+/** Bounds the cost of an answer. */
 const maxSteps = { lead: 30, researcher: 20 } as const
 
-/** How the lead works. */
 const leadPrompt = `You answer a question about the files of a folder, and you have researchers who do the reading. Your tools:
 \${_installed_tools}
 
@@ -35,7 +32,7 @@ path:first-last
 If the files do not answer the question, say so, and say where was looked. A part whose researcher failed you may read
 yourself, or say that it is missing.`
 
-/** How researchers work. The engine adds the form of the result. */
+/** The engine appends the form of the result. */
 const researcherPrompt = `You look into a part of a folder for an answer to a question. You see it through these tools alone:
 \${_installed_tools}
 
@@ -51,15 +48,12 @@ If your part does not answer the question, say so. You may be asked further ques
 export interface LeadOptions {
   readonly question: Question
   readonly model: string
-  /** An absolute path. */
   readonly folder: string
-  /** What the lead and its researchers see the folder through. */
   readonly tools: readonly Tool[]
-  /** What keeps its context alive, and within bounds. */
   readonly config: Config
 }
 
-/** The components of a lead: an agent that is asked about a folder, and may send researchers into it. */
+/** A lead that answers a question about a folder and may delegate to researchers. */
 export function leadParts({ question, model, folder, tools, config }: LeadOptions): Initial[] {
   const researcher = {
     name: 'researcher',
@@ -69,7 +63,7 @@ export function leadParts({ question, model, folder, tools, config }: LeadOption
     maxSteps: maxSteps.researcher,
     inheritancePolicy: { inheritSystemPrompt: false },
   }
-  // It has one turn, and that is the answer: a summary of it would cost money, and no one would read it.
+  // It has a single turn: a summary of it would cost money and be read by no one.
   const kept = readConfig({ ...config, archival: { ...config.archival, enabled: false } })
   return [
     ...agentOf({

@@ -1,11 +1,11 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-/** Wrong arguments. The message says what is wrong. */
+/** Wrong arguments. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Parses a command line. @throws UsageError for an unknown option, or one without its value */
+/** @throws UsageError for an unknown option, or one without its value */
 export function parsedWords<T extends NonNullable<ParseArgsConfig['options']>>(words: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...words], allowPositionals: true, options })
@@ -16,7 +16,6 @@ export function parsedWords<T extends NonNullable<ParseArgsConfig['options']>>(w
   }
 }
 
-/** The integer that an option has. @throws UsageError */
 export function wholeNumber(option: string, text: string | undefined, min: number): number | undefined {
   if (text === undefined) return undefined
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN

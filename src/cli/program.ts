@@ -7,7 +7,7 @@ import { UsageError } from './parsed-words.ts'
 const { argv, env: environment, stdout, stderr } = process
 const isDumb = environment['TERM'] === 'dumb'
 
-/** Runs the command line. Returns the exit code. Throws defects only: errors of the user are printed. */
+/** Returns the exit code. Prints errors of the user; throws only defects. */
 export async function main(): Promise<number | undefined> {
   try {
     return await command(argv.slice(2))
@@ -38,7 +38,7 @@ async function simCommand(words: readonly string[]): Promise<number | undefined>
   const { simArguments, simHelp } = await import('./sim/sim-arguments.ts')
   const args = simArguments(words)
   if (args === undefined) return help(simHelp)
-  // A wrong file is reported before the simulator is loaded.
+  // Reports a wrong file before loading the simulator.
   const { chosenStories, loadStories } = await import('./sim/load-stories.ts')
   const stories = chosenStories(await loadStories(args.file), args)
   const { sim } = await import('./sim/sim.ts')
@@ -78,7 +78,6 @@ async function askCommand(words: readonly string[]): Promise<number> {
   }
 }
 
-/** One JSON object a line, and nothing else. */
 function jsonView(out: { write(text: string): unknown }): View {
   return {
     tell: (event) => void out.write(`${JSON.stringify(event)}\n`),
@@ -91,7 +90,7 @@ function help(text: string): number {
   return 0
 }
 
-/** The program as the person called it, with other arguments. */
+/** The command line that the user typed, with other arguments. */
 function commandLine(...words: readonly string[]): string {
   const script = argv[1] ?? ''
   const isByName = basename(script) === 'entia'

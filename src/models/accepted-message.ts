@@ -1,18 +1,16 @@
 import type { AssistantMessage, Message, ProviderBlock, ThinkingBlock } from '../protocol/message.ts'
 
-/** Stands for a message of the user, or of the world, that says nothing. */
 const emptyMessage = '(empty message)'
 
-/** Does a provider take this block back? It takes none of another provider's, and not each of its own. */
+/** Does a provider accept this block of its own or another provider's? */
 export type TakesBack = (block: ThinkingBlock | ProviderBlock) => boolean
 
 /**
- * A message as a provider accepts it; `undefined` if it is to be left out. Always the same of one message, wherever it stands,
- * so that requests keep their prefix.
+ * Prepares a message for a provider; `undefined` leaves it out. It depends on the message alone, so that requests keep their
+ * prefix.
  *
- * Of an assistant's message it leaves out what the provider does not take back, and thinking and blank text at its end:
- * providers refuse thinking with nothing behind it. A reply that was cut while its model thought is nothing but that. A blank
- * message of the user stays, as a placeholder: without it the assistant's own words could be the last.
+ * Drops an assistant's foreign blocks, and thinking and blank text at its end: providers refuse thinking with nothing after it.
+ * A blank user message becomes a placeholder: without it the assistant's own words could be the last.
  */
 export function acceptedMessage(message: Message, takesBack: TakesBack): Message | undefined {
   if (message.role === 'tool') return message

@@ -31,7 +31,7 @@ export function anthropic(options: AnthropicOptions = {}): ModelProvider {
   })
 }
 
-/** Headers of the API's own, such as `anthropic-beta`, change what it makes of a request. */
+/** Headers such as `anthropic-beta` change the meaning of a request. */
 function settingsOf({ headers = {} }: AnthropicOptions): JsonObject | undefined {
   const own = Object.entries(headers)
     .map(([name, value]) => [name.toLowerCase(), value] as const)

@@ -1,15 +1,15 @@
 import { providerDefaults, ReplyTooLong } from './reply-bound.ts'
 
-/** Each event of a stream has a frame of its own, so a stream is larger than the reply that it brings. */
+/** Event frames make a stream larger than its reply. */
 const MAX_STREAM_FACTOR = 4
-/** So much of an error's body is read as its text; of the rest only the size counts. */
+/** Beyond this an error's body is only counted. */
 const MAX_ERROR_TEXT_BYTES = 64 * 2 ** 10
 
 /**
- * A `fetch` that ends what has no end: a body fails with `ReplyTooLong`, and the connection is closed. Servers may say again in
- * a stream what they were asked, so a bound below the default holds for the reply alone.
+ * A `fetch` whose bodies fail with `ReplyTooLong` beyond a bound, and close the connection. Servers may repeat the request in a
+ * stream, so a bound below the default applies to the reply alone.
  *
- * @param watch who looks on while the body of a response without an error is read
+ * @param watch observes the body of a successful response
  */
 export function boundedFetch(
   send: typeof fetch | undefined,
@@ -26,14 +26,13 @@ export function boundedFetch(
   }
 }
 
-/** Sees a body go by. */
 export interface BodyWatcher {
   take(chunk: Uint8Array): void
-  /** All of it has come. An error: the body is to fail with it. */
+  /** The body is complete. A returned error fails it. */
   end(): Error | undefined
 }
 
-/** The beginning of an error's body, once all of it has come. */
+/** The beginning of an error's body, after reading all of it. */
 async function headOf(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const head = new Bytes()
   let sizeBytes = 0
@@ -46,15 +45,12 @@ async function headOf(body: ReadableStream<Uint8Array>, maxBytes: number): Promi
     }
   } catch (error) {
     if (error instanceof ReplyTooLong) throw error
-    // What came before the connection broke says enough.
+    // The part before the connection broke is enough.
   }
   return head.take()
 }
 
-/**
- * Hands a body on once an event in it is complete: SDKs read an incomplete one again from its beginning with each piece that
- * comes.
- */
+/** Buffers until an event is complete: SDKs parse an incomplete one from its start with each chunk. */
 function boundedStream(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -63,7 +59,6 @@ function boundedStream(
   const reader = body.getReader()
   const begun = new Bytes()
   let sizeBytes = 0
-  /** The last bytes before a chunk. */
   let tail: Uint8Array = new Uint8Array()
   return new ReadableStream<Uint8Array>(
     {
@@ -79,7 +74,7 @@ function boundedStream(
           }
           sizeBytes += chunk.length
           if (begun.size + chunk.length > maxBytes || sizeBytes > MAX_STREAM_FACTOR * maxBytes) {
-            // It may take the peer as long as it likes to notice.
+            // Does not wait for a slow peer.
             void reader.cancel().catch(() => undefined)
             throw new ReplyTooLong(maxBytes)
           }
@@ -104,7 +99,7 @@ function boundedStream(
   )
 }
 
-/** Is there an empty line in a chunk, or where it joins the one before? */
+/** Is there an empty line in the chunk or across its start? */
 function endsAnEvent(before: Uint8Array, chunk: Uint8Array): boolean {
   const seam = Buffer.concat([before, chunk.subarray(0, 2)])
   return hasEmptyLine(seam) || hasEmptyLine(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
@@ -114,7 +109,7 @@ function hasEmptyLine(bytes: Buffer): boolean {
   return bytes.includes('\n\n') || bytes.includes('\n\r\n') || bytes.includes('\r\r')
 }
 
-/** Bytes that come in pieces of any size, in one buffer that grows. */
+/** A growing buffer. */
 class Bytes {
   #buffer = new Uint8Array()
   size = 0

@@ -1,10 +1,10 @@
 import { EntiaError } from '../world/entia-error.ts'
 
-/** Headers that say who calls: the key in use is never replaced by the environment. */
+/** The environment never replaces the key in use. */
 const keyHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key'])
 
 /**
- * The headers that a variable of the environment adds to each request, one `Name: value` a line.
+ * Reads headers from an environment variable, one `Name: value` per line.
  *
  * @throws `invalid-argument`, without the value, which may be a secret
  */
@@ -28,7 +28,7 @@ function headerOf(variable: string, line: string, number: number): readonly [nam
 }
 
 /**
- * Refuses what cannot be sent as a header, before an SDK does so and quotes it.
+ * Rejects invalid headers before an SDK does so and quotes them.
  *
  * @throws `invalid-argument`, without the values, which may be secret
  */
@@ -59,8 +59,8 @@ function isHeader(name: string, value: string): boolean {
 }
 
 /**
- * Makes a client of an SDK without what the environment says: no option of the SDKs keeps them from reading headers there
- * and sending them to any server. What is made must not be a promise: the variables are back when this returns.
+ * Hides variables from an SDK's constructor: no option keeps the SDKs from sending these headers to any server. `make` must be
+ * synchronous.
  */
 export function withoutEnvironment<Client>(variables: readonly string[], make: () => Client): Client {
   const values = variables.map((name) => [name, process.env[name]] as const)

@@ -1,17 +1,16 @@
 import { fieldsOf, writeJson } from './wire-values.ts'
 
-/** What a provider says of an error. */
 export interface SaidError {
   readonly message: string
-  /** The provider's own names for the error, from the most specific to the broadest. */
+  /** The provider's error codes, the most specific first. */
   readonly names: readonly string[]
-  /** HTTP status that stands within the body: some servers send it as the error's code. */
+  /** HTTP status in the body: some servers send it as the code. */
   readonly status: number | undefined
-  /** It was said as an error, as text or as JSON with an error in it; a page and a finished answer are none. */
+  /** Text, or JSON with an error in it; a web page or a finished answer is none. */
   readonly isError: boolean
 }
 
-/** Reads the body of an error as it came: JSON of whatever form, a web page, or plain text. */
+/** Reads JSON of any form, a web page, or plain text. */
 export function readErrorBody(text: string): SaidError {
   const trimmed = text.trim()
   if (trimmed === '') return { message: 'it gave no reason', names: [], status: undefined, isError: false }
@@ -23,7 +22,6 @@ export function readErrorBody(text: string): SaidError {
   }
 }
 
-/** Reads an error that is parsed already. */
 export function readError(body: unknown): SaidError {
   const error = innermost(body)
   const { code, type, details, error_type: other } = fieldsOf(error)
@@ -35,7 +33,7 @@ export function readError(body: unknown): SaidError {
   }
 }
 
-/** Providers wrap their error in one called `error`, `errors` or `detail`, or send it bare. */
+/** Some servers wrap the error in `error`, `errors` or `detail`. */
 function innermost(body: unknown): unknown {
   const { error, errors, detail } = fieldsOf(body)
   return error ?? (Array.isArray(errors) ? errors[0] : undefined) ?? detail ?? body
@@ -48,7 +46,6 @@ function messageOf(error: unknown): string {
   return typeof said === 'string' && said !== '' ? said : writeJson(said === '' ? error : said)
 }
 
-/** A web page without its tags. */
 function textOfPage(html: string): string {
   const text = html
     .replaceAll(/<[^<>]*>/g, ' ')

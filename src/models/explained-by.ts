@@ -3,7 +3,7 @@ import type { ProviderError } from './provider-failure.ts'
 import { reasonOf } from './streamed-call.ts'
 import { saidIn } from './wire-fetch.ts'
 
-/** The classes of errors that both SDKs throw. */
+/** Error classes of both SDKs. */
 interface SdkErrors {
   readonly APIError: ErrorClass<Error & { readonly error: unknown; readonly headers: Headers | undefined }>
   readonly APIConnectionError: ErrorClass<Error>
@@ -11,7 +11,6 @@ interface SdkErrors {
 }
 type ErrorClass<E> = abstract new (...parameters: never[]) => E
 
-/** Reads errors of an SDK. */
 export function explainedBy({ APIError, APIConnectionError, APIConnectionTimeoutError }: SdkErrors) {
   return (error: unknown): ProviderError | undefined => {
     const said = saidIn(error)

@@ -19,20 +19,19 @@ import {
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 
-/** Where OpenAI is called, and as whom. The key is by default the environment variable `OPENAI_API_KEY`. */
+/** The key is by default the environment variable `OPENAI_API_KEY`. */
 export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
-  /** Set it for another server of the same API, so that the thinking of one never goes to another. @default 'openai' */
+  /** Set it for another server of the same API: one server's thinking never goes to another. @default 'openai' */
   readonly name?: string | undefined
 }
 
-/** Where a server of the Chat Completions API is called, and as whom. */
 export interface CompatibleOptions extends ServerOptions {
   readonly baseURL: string
-  /** Where thinking goes back to the server; either field is understood when it comes. @default 'reasoning_content' */
+  /** The field for thinking in requests; replies may use either. @default 'reasoning_content' */
   readonly thinkingField?: ThinkingField | undefined
 }
 
-/** What the options of a preset may change. */
+/** Options of a preset. */
 export type PresetOptions = Omit<ServerOptions, 'name' | 'apiKeyEnv'>
 
 const defaultThinkingField: ThinkingField = 'reasoning_content'
@@ -59,15 +58,12 @@ export function openai(options: OpenAIOptions = {}): ModelProvider {
   const server = { ...options, name, apiKeyEnv: 'OPENAI_API_KEY' }
   return providerOnDemand(
     async () => (await import('./openai/providers.ts')).responsesProvider(server),
-    // The name decides whose thinking goes back.
+    // The name decides whose thinking is sent back.
     { settings: options.name === undefined ? undefined : { name }, maxReplyBytes: options.maxReplyBytes },
   )
 }
 
-/**
- * Models on a server that speaks the Chat Completions API: vLLM, llama.cpp, DashScope … The SDK is loaded at the first
- * call.
- */
+/** Models on a server of the Chat Completions API: vLLM, llama.cpp, DashScope … The SDK is loaded at the first call. */
 export function openaiCompatible(options: CompatibleOptions): ModelProvider {
   checkOptions('openaiCompatible()', options, compatibleShapes)
   const { name, thinkingField = defaultThinkingField } = options
@@ -75,7 +71,7 @@ export function openaiCompatible(options: CompatibleOptions): ModelProvider {
   return chat(options, { name, thinkingField })
 }
 
-/** @param settings what of the options changes requests; a preset's are always the same */
+/** @param settings options that change requests; a preset has none */
 function chat(options: CompatibleOptions, settings?: JsonObject): ModelProvider {
   checkOptions('openaiCompatible()', options, compatibleShapes)
   refuseNoAddress(options.baseURL)
@@ -108,7 +104,7 @@ export function moonshot(options: PresetOptions = {}): ModelProvider {
   })
 }
 
-/** Without an address the SDK would call OpenAI. A program without types may leave it out. */
+/** Without a URL the SDK would call OpenAI. Untyped programs may leave it out. */
 function refuseNoAddress(baseURL: string | undefined): void {
   if (typeof baseURL === 'string' && URL.canParse(baseURL)) return
   throw new EntiaError(

@@ -5,65 +5,63 @@ import type { AssistantMessage, Message } from '../protocol/message.ts'
 import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 import type { TokenUsage } from '../protocol/usage.ts'
 
-/** Settings of one call. What is absent is left to the provider. */
+/** What is absent is left to the provider. */
 export interface ModelOptions {
-  /** Most tokens that the model may write. */
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
-  /** How much the model may think before it answers: an effort by name, or a number of tokens. */
+  /** An effort, or a budget in tokens. */
   readonly thinking?: 'low' | 'medium' | 'high' | number | undefined
-  /** Further fields of the provider's own request body, passed on as they are. */
+  /** Added unchanged to the provider's request body. */
   readonly extra?: JsonObject | undefined
 }
 
-/** One call of a model, projected from an agent's components. Pure data; the same world gives the same bytes. */
+/** Pure data projected from an agent's components: the same world gives the same bytes. */
 export interface ModelRequest {
-  /** The model's name without its provider. */
   readonly model: string
-  /** The system prompt; empty when there is none. */
+  /** Empty: none. */
   readonly system: string
   readonly tools: readonly ToolDeclaration[]
-  /** The conversation so far. A view: later messages of the agent do not show in it. */
+  /** A view that later messages do not change. */
   readonly messages: LogView<Message>
-  /** Messages behind the last cache breakpoint, made anew for each call and outside the shared prefix. */
+  /** Messages after the last cache breakpoint, different in each call. */
   readonly tail: readonly Message[]
   readonly options: ModelOptions
-  /** No later request begins with this one, so a cache entry of it would be paid for and never read. @default false */
+  /** No later request has this prefix, so caching it would only cost. @default false */
   readonly isOneShot?: boolean | undefined
-  /** JSON Schema that the final text has to follow. */
+  /** JSON Schema of the final text. */
   readonly outputSchema?: JsonObject | undefined
 }
 
-/** What a model streams while it answers. Shown, never stored. */
+/** A streamed part of an answer. Shown, never stored. */
 export type ModelDelta =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
   | { readonly type: 'tool-call'; readonly id: string; readonly name: string }
   | { readonly type: 'tool-arguments'; readonly id: string; readonly text: string }
 
-/** A finished answer. `stop` says why the model stopped: of itself, to have tools called, or at its output limit. */
+/** `stop`: finished, calls tools, or hit its output limit. */
 export type ModelReply = {
   readonly message: AssistantMessage
   readonly stop: 'end' | 'tool-calls' | 'max-tokens'
   readonly usage: TokenUsage
-  /** Counts that the provider sent and that can be none (negative, a fraction, a text), by name. `usage` lacks them. */
+  /** Invalid counts of the provider (negative, fraction, text) by name. `usage` lacks them. */
   readonly oddCounts?: Readonly<Record<string, string>> | undefined
 }
 
-/** What a provider is given besides the request. */
+/** What a provider gets besides the request. */
 export interface ModelContext {
   /** Aborted when the call is cancelled, timed out or the Runner stops. */
   readonly signal: AbortSignal
-  /** The same for all tries of a call, over restarts too, and no other call's. */
+  /** Unique to a call; the same for all attempts, after restarts too. */
   readonly key: string
-  /** 1 for the first try. */
+  /** 1-based. */
   readonly attempt: number
-  /** Of a simulation: a place in a range, as its seed decides. */
+  /** In a simulation: draws from a range by its seed. */
   readonly draw?: ((range: readonly [min: number, max: number]) => number) | undefined
-  /** Of a simulation: hears of a script that threw or gave no answer, which would otherwise be a failure like others. */
+  /** In a simulation: reports a script that threw or returned nothing valid. */
   readonly broke?: ((what: string, error?: unknown) => void) | undefined
   readonly onDelta: (delta: ModelDelta) => void
-  /** Resolves after so many milliseconds of the Runner's clock; rejects when the signal aborts. */
+  /** Sleeps on the Runner's clock; rejects when the signal aborts. */
   readonly sleep: (durationMs: number) => Promise<void>
 }
 
@@ -72,27 +70,21 @@ export type ModelOutcome =
   | { readonly ok: false; readonly failure: Failure }
 
 /**
- * Where models come from. One file a provider turns the canonical form into a wire form and back, and decides the kind
- * of each failure once. `call` resolves with a failure; what it throws is a defect and becomes `internal`.
+ * Translates requests and replies, and decides each failure kind once. `call` resolves with a failure; what it throws is a
+ * defect and becomes `internal`.
  */
 export interface ModelProvider {
-  /** Policy for calls that fail; `false` means none. Absent: the standard policy. */
+  /** `false`: no retries. Absent: the standard policy. */
   readonly retry?: RetryPolicy | false | undefined
-  /**
-   * How long it takes until it says anything, in milliseconds of the Runner's clock, if it is no real one. In a simulation
-   * that has passed by the time of the call.
-   */
+  /** For simulated models: milliseconds of the Runner's clock until the first output. A simulation waits before `call`. */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
-  /**
-   * Largest reply that it may stream, in bytes of text, thinking and tool calls. The call is ended beyond it, and fails as
-   * `truncated`, not to be tried again. @default 16 MiB
-   */
+  /** Bytes of text, thinking and tool calls. A longer reply fails as `truncated` without a retry. @default 16 MiB */
   readonly maxReplyBytes?: number | undefined
-  /** What of its own it adds to requests, so that a change of it is seen. Absent: nothing, or always the same. */
+  /** What it adds to requests, so that a change is noticed. Absent: nothing, or constant. */
   readonly settings?: JsonObject | undefined
-  /** It thinks in this process: unless it goes by the name of a real provider, no price list knows its models. @default false */
+  /** Runs in this process: no price list knows its models, unless its name is a real provider's. @default false */
   readonly isInProcess?: boolean | undefined
   call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>
-  /** Lists the models that can be had, where the provider can tell. */
+  /** Lists available models, if the provider can. */
   readonly models?: (() => Promise<readonly string[]>) | undefined
 }

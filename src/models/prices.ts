@@ -5,9 +5,8 @@ import { callCost, dearestOf, type DearestRates, type Rates } from '../rules/mon
 import { parseModel } from '../protocol/model-name.ts'
 import { type Price, PriceOverrides } from '../rules/money/price-overrides.ts'
 
-/** What is known of a call's price, and of the model that it went to. What is not known is absent, never 0. */
+/** Unknown values are absent, never 0. */
 export interface PricedCall {
-  /** In whole billionths of a US dollar. */
   readonly costNanoUsd?: number
   /** In tokens. */
   readonly contextWindow?: number
@@ -15,9 +14,9 @@ export interface PricedCall {
 
 /** By what a price is looked up, besides the model's name. */
 export interface PriceLookup {
-  /** Unix time in milliseconds: prices change, some with the hour of the day. */
+  /** Unix time: prices change, some with the hour of the day. */
   readonly dateMs: number
-  /** Looked at before the price list. @default none */
+  /** Override the price list. @default none */
   readonly overrides?: Readonly<Record<string, Price>> | undefined
 }
 
@@ -26,28 +25,28 @@ interface Known {
   readonly contextWindow?: number | undefined
 }
 
-/** The package, as far as it is used. It comes with its list, asks no network, and is loaded when a price is first asked for. */
+/** The package brings its list, uses no network, and is loaded at the first use. */
 interface PriceList {
   readonly calcPrice: typeof calcPrice
   readonly findProvider: typeof findProvider
 }
 
-/** So many models are remembered before all are forgotten. */
+/** The cache is cleared at this size. */
 const maxKnown = 1_000
 
 /**
- * Prices and context windows of models by name: those of a program, then the price list, then what the list lacks. A
- * model that is in none of them, such as one that runs on this machine, has no price.
+ * Prices and context windows by model: overrides, then the price list, then its supplement. Others, such as local models, have
+ * no price.
  */
 export class Prices {
   readonly #overrides: PriceOverrides
-  /** What was looked up last, and for which minute: the list knows no shorter times. */
+  /** Cached per minute, the list's resolution. */
   readonly #known = new Map<string, { readonly minute: number; readonly known: Known }>()
 
   readonly #isListed: (provider: string) => boolean
 
   /**
-   * @param isListed may the price list know a provider's models? It is not even loaded for those that it cannot know
+   * @param isListed `false` skips the price list for a provider, without loading it
    * @throws `invalid-argument`
    */
   constructor(
@@ -59,13 +58,13 @@ export class Prices {
     this.#isListed = isListed
   }
 
-  /** What a call cost that used so many tokens, and the window of its model. At once, unless the price list is to be loaded. */
+  /** Synchronous, unless the price list must be loaded. */
   priced(model: string, usage: TokenUsage, dateMs: number): PricedCall | Promise<PricedCall> {
     const known = this.#lookUp(model, dateMs)
     return known instanceof Promise ? known.then((found) => pricedBy(found, usage)) : pricedBy(known, usage)
   }
 
-  /** The most that a token may cost; unknown for a model without a price. */
+  /** The highest rates per token; `undefined` without a price. */
   async rates(model: string, dateMs: number): Promise<DearestRates | undefined> {
     return dearestOf((await this.#lookUp(model, dateMs)).rates)
   }
@@ -105,28 +104,19 @@ function pricedBy({ contextWindow, rates }: Known, usage: TokenUsage): PricedCal
 }
 
 /**
- * What a call of a model, `provider/model`, cost at that time, and the model's context window.
- *
+ * @param model `provider/model`
  * @throws `invalid-argument`
  */
 export async function priced(model: string, usage: TokenUsage, lookup: PriceLookup): Promise<PricedCall> {
   return new Prices(lookup.overrides).priced(model, usage, lookup.dateMs)
 }
 
-/**
- * The most that a token of a model may cost at that time; `undefined` for a model without a price.
- *
- * @throws `invalid-argument`
- */
+/** The highest rates per token; `undefined` without a price. @throws `invalid-argument` */
 export async function ratesOf(model: string, lookup: PriceLookup): Promise<DearestRates | undefined> {
   return new Prices(lookup.overrides).rates(model, lookup.dateMs)
 }
 
-/**
- * The context window of a model in tokens, if that is known.
- *
- * @throws `invalid-argument`
- */
+/** In tokens; `undefined` if unknown. @throws `invalid-argument` */
 export async function contextWindowOf(
   model: string,
   { overrides }: Pick<PriceLookup, 'overrides'> = {},
@@ -134,7 +124,7 @@ export async function contextWindowOf(
   return new Prices(overrides).contextWindow(model)
 }
 
-/** Loads the price list ahead of its first use, which takes some tens of milliseconds of real time. */
+/** Preloads the price list, which takes tens of milliseconds. */
 export async function loadPrices(): Promise<void> {
   await priceList()
 }
@@ -148,12 +138,12 @@ function priceList(): Promise<PriceList> {
 
 const unlisted: Known = { rates: {} }
 
-/** Is that a name by which real models are known, though something else may go by it? */
+/** Is this the name of a real provider? */
 export function isMakersName(provider: string): boolean {
   return provider === 'anthropic' || provider === 'openai' || namesInList.has(provider)
 }
 
-/** Providers that the list calls otherwise. A provider that neither has is not guessed at. */
+/** Our names to the list's. Unknown providers are not guessed. */
 const namesInList: ReadonlyMap<string, string> = new Map([
   ['bedrock', 'aws'],
   ['copilot', 'github-copilot'],
@@ -170,11 +160,11 @@ const namesInList: ReadonlyMap<string, string> = new Map([
 interface Supplement {
   readonly contextWindow: number
   readonly source: string
-  /** The day on which the source said so. */
+  /** When the source was read. */
   readonly readOn: string
 }
 
-/** What the list lacks, by its own names of provider and model. What no source says has no place here. */
+/** What the list lacks, by its names of provider and model. Only with a source. */
 const supplements: ReadonlyMap<string, Supplement> = new Map([
   [
     'google/gemini-2.5-pro',
@@ -202,7 +192,7 @@ const supplements: ReadonlyMap<string, Supplement> = new Map([
   ],
 ])
 
-/** What was looked up in the list last, by name and for which minute: it is the same for all Hosts of the process. */
+/** Cached per minute, for all Hosts of the process. */
 const lookedUp = new Map<string, { readonly minute: number; readonly listed: Known }>()
 
 function listedAt(list: PriceList, name: string, dateMs: number): Known {
@@ -214,14 +204,14 @@ function listedAt(list: PriceList, name: string, dateMs: number): Known {
   return listed
 }
 
-/** What the list and its supplement know of a model. A name without a provider is looked for among those that make models. */
+/** A name without a provider is searched among the makers of models. */
 function listedIn({ calcPrice, findProvider }: PriceList, name: string, timestamp: Date): Known {
   const { provider: named, model } = parseModel(name)
   const wanted = model === name ? undefined : (namesInList.get(named) ?? named)
   const provider = findProvider(wanted === undefined ? { modelId: model } : { providerId: wanted })
-  // The list takes names for a provider's that only contain its name.
+  // The list also matches names that contain a provider's.
   if (provider === undefined || (wanted !== undefined && provider.id !== wanted)) return { rates: {} }
-  // Only its rates are taken: it adds up in floating point, and throws where counts of a provider contradict each other.
+  // Only rates are used: its sums are in floating point, and it throws on contradictory counts.
   const found = calcPrice({}, model, { providerId: provider.id, timestamp })
   const supplement = supplements.get(`${provider.id}/${found?.model.id ?? model}`)
   const { input_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok, output_mtok } = found?.model_price ?? {}
@@ -237,7 +227,7 @@ function listedIn({ calcPrice, findProvider }: PriceList, name: string, timestam
   }
 }
 
-/** Rates of a program over those of the list. Where it has a rate of its own, those that go by that one do so. */
+/** Overrides take precedence, also over list rates that derive from an overridden one. */
 function ratesOver(listed: Rates, own: Price | undefined): Rates {
   if (own === undefined) return listed
   const readAndWrite = own.input === undefined ? listed : {}
@@ -251,7 +241,7 @@ function ratesOver(listed: Rates, own: Price | undefined): Rates {
   }
 }
 
-/** The latest instant that a date can be, in milliseconds from 1970. */
+/** The range of `Date`. */
 const LATEST_MS = 8.64e15
 
 function instant(dateMs: number): Date {

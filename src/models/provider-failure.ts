@@ -2,29 +2,29 @@ import type { Failure, FailureKind } from '../protocol/failure.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import type { ModelOutcome } from './port.ts'
 
-/** What a provider said, or did not say, when a call failed; the adapters gather it from their SDK's errors. */
+/** A failed call, as adapters read it from their SDK's error. */
 export interface ProviderError {
   readonly message: string
-  /** HTTP status; absent for an error within a stream and when no answer came. */
+  /** Absent for an error within a stream, and without an answer. */
   readonly status?: number | undefined
-  /** The provider's own names for the error, from the most specific to the broadest. */
+  /** The provider's error codes, the most specific first. */
   readonly names?: readonly string[] | undefined
   readonly headers?: Headers | undefined
-  /** No answer came at all: the provider could not be reached, or stayed silent for too long. */
+  /** No answer: unreachable, or silent for too long. */
   readonly silent?: 'unreachable' | 'timed-out' | undefined
-  /** It was sent under a status of success, where a stream of events should have been. */
+  /** Sent with a success status instead of a stream. */
   readonly isNoStream?: boolean | undefined
 }
 
-/** Longest text of a provider that goes into a failure, in characters: a proxy may answer with a whole web page. */
+/** Limit in characters: a proxy may answer with a web page. */
 const MAX_MESSAGE_LENGTH = 1_000
 
-/** Names that say more than the status they come with. */
+/** Codes more specific than their status. */
 const kindOfName: Readonly<Record<string, FailureKind>> = {
   context_length_exceeded: 'context-overflow',
   exceed_context_size_error: 'context-overflow',
   request_too_large: 'context-overflow',
-  // A spent quota comes as 429, but waiting does not help: as with a bad key, the user must act.
+  // Sent as 429, but retrying does not help: the user must act.
   insufficient_quota: 'unauthorized',
   exceeded_current_quota_error: 'unauthorized',
   billing_error: 'unauthorized',
@@ -39,7 +39,7 @@ const kindOfName: Readonly<Record<string, FailureKind>> = {
   misalignment_policy_violation: 'refused',
 }
 
-/** Broad names, for errors within a stream, which have no status. */
+/** Broad codes, for errors within a stream, which have no status. */
 const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
   authentication_error: 'unauthorized',
   permission_error: 'unauthorized',
@@ -49,16 +49,15 @@ const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
   rate_limit_exceeded: 'rate-limited',
 }
 
-/** Providers that have no name of their own for a prompt that is too long say it in one of these ways. */
+/** Texts of providers without a code for a too long prompt. */
 const overflowText =
   /prompt is too long|exceeds? (the )?context|context (window|length|size)|exceeded model token limit/i
 
-/** A failure as an outcome. */
 export function failed(failure: Failure): ModelOutcome {
   return { ok: false, failure }
 }
 
-/** The one place where the failure kind of a provider's error is decided. */
+/** The only place that decides the kind of a provider's failure. */
 export function failureOf(provider: string, error: ProviderError): Failure {
   const kind = kindOf(error)
   const retryAfterMs = kind === 'rate-limited' || kind === 'overloaded' ? retryAfterOf(error.headers) : undefined
@@ -72,7 +71,7 @@ export function failureOf(provider: string, error: ProviderError): Failure {
 function kindOf({ status, names = [], message, silent, isNoStream }: ProviderError): FailureKind {
   if (silent !== undefined) return silent === 'timed-out' ? 'timed-out' : 'overloaded'
   if (isRedirect(status)) return 'invalid-request'
-  // A server that answers with a page, or all at once, does so again.
+  // A server without a stream would answer the same again.
   const unnamed = isNoStream === true ? 'invalid-request' : 'overloaded'
   const kind = lookUp(kindOfName, names) ?? kindOfStatus(status) ?? lookUp(kindOfBroadName, names) ?? unnamed
   return kind === 'invalid-request' && overflowText.test(message) ? 'context-overflow' : kind
@@ -85,10 +84,10 @@ function isRedirect(status: number | undefined): boolean {
 function kindOfStatus(status: number | undefined): FailureKind | undefined {
   if (status === undefined || status < 400) return undefined
   if (status === 401 || status === 402 || status === 403) return 'unauthorized'
-  // Too many bytes: as with too many tokens, a shorter conversation helps and nothing else does.
+  // Too many bytes: only a shorter conversation helps.
   if (status === 413) return 'context-overflow'
   if (status === 429) return 'rate-limited'
-  // 408 and 409 stand for a lost connection and a lost lock on the provider's side.
+  // 408, 409: connection or lock lost at the provider.
   if (status === 408 || status === 409 || status >= 500) return 'overloaded'
   return 'invalid-request'
 }
@@ -112,7 +111,7 @@ function describe(provider: string, error: ProviderError): string {
   return `${provider} ${verb}${facts && ` (${facts})`}: ${text}`
 }
 
-/** The host of an address that may be relative, or absent. */
+/** The address may be relative or absent. */
 function hostOf(location: string | null | undefined): string {
   const base = 'http://same.invalid'
   if (location === null || location === undefined || !URL.canParse(location, base)) return 'an unknown address'
@@ -121,23 +120,20 @@ function hostOf(location: string | null | undefined): string {
   return host === '' ? `an address with ${protocol}` : cutText(host, MAX_MESSAGE_LENGTH)
 }
 
-/**
- * How long the provider asks to be left alone, in milliseconds. A date is read against the response's own `date`
- * header, so that no clock of ours is needed and none has to be right.
- */
+/** In milliseconds. A date is relative to the response's own `date` header, so that no clock has to be right. */
 function retryAfterOf(headers: Headers | undefined): number | undefined {
   const milliseconds = numberIn(headers?.get('retry-after-ms'))
   if (milliseconds !== undefined) return milliseconds
   const value = headers?.get('retry-after')?.trim() ?? ''
   const seconds = numberIn(value)
   if (seconds !== undefined) return Math.min(seconds * 1_000, Number.MAX_SAFE_INTEGER)
-  // A date begins with a day or a year; else "-5" would be one, too.
+  // A date begins with a letter or a year; else "-5" would be one.
   if (!/^([a-z]|\d{4}-)/i.test(value)) return undefined
   const waitMs = Date.parse(value) - Date.parse(headers?.get('date') ?? '')
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
 }
 
-/** A number without a sign, as far as a World can hold it. */
+/** Unsigned, capped to what a World can hold. */
 function numberIn(text: string | null | undefined): number | undefined {
   const value = text?.trim() ?? ''
   if (!/^(\d+(\.\d+)?(e\+?\d+)?|infinity)$/i.test(value)) return undefined

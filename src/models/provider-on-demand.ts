@@ -1,9 +1,8 @@
 import type { ModelProvider } from './port.ts'
 
-/** What is known of a provider before it is loaded. */
 type KnownBefore = Pick<ModelProvider, 'maxReplyBytes' | 'settings'>
 
-/** A provider whose code, SDK and all, is loaded when it is first called, and kept. */
+/** Loads a provider and its SDK at the first call. */
 export function providerOnDemand(load: () => Promise<ModelProvider>, known: KnownBefore): ModelProvider {
   let provider: Promise<ModelProvider> | undefined
   const loaded = () => (provider ??= load())

@@ -1,25 +1,22 @@
 import type { Failure } from '../protocol/failure.ts'
 import type { ModelDelta } from './port.ts'
 
-/** Defaults of the options that providers share. */
 export const providerDefaults = {
-  /** 16 MiB: a hundred times what models write. */
+  /** 16 MiB, a hundred times what models write. */
   maxReplyBytes: 16 * 2 ** 20,
 } as const
 
-/** How much a provider may send. */
 export interface ReplyBound {
   /**
-   * Largest reply, in bytes of its text, thinking and tool calls. A longer one ends the call, which fails as `truncated` and is
-   * not tried again. What else comes (errors, lists of models, a single event of a stream) has the same bound, or the default if
-   * that is higher; a stream may be 4 times as large.
+   * Largest reply, in bytes of text, thinking and tool calls. A longer one fails as `truncated` without a retry. Errors, lists
+   * of models and single events have the same bound, or the default if that is higher; a stream may be 4 times as large.
    *
    * @default 16 MiB (`providerDefaults.maxReplyBytes`)
    */
   readonly maxReplyBytes?: number | undefined
 }
 
-/** Ends a call from within: more has come than may come. */
+/** Ends a call that sends too much. */
 export class ReplyTooLong extends Error {
   readonly maxBytes: number
 
@@ -29,7 +26,7 @@ export class ReplyTooLong extends Error {
   }
 }
 
-/** The error that has ended a call, if it is that or an SDK's own error about it. */
+/** Finds the error within what an SDK throws. */
 export function tooLongIn(error: unknown): ReplyTooLong | undefined {
   let cause = error
   for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
@@ -39,18 +36,17 @@ export function tooLongIn(error: unknown): ReplyTooLong | undefined {
   return undefined
 }
 
-/** Another try would be as long. */
+/** Final: a retry would be as long. */
 export function tooLong(provider: string, maxBytes: number): Failure {
   const message = `${provider} sent more than ${maxBytes} bytes, the bound of a reply (maxReplyBytes), and the call was ended.`
   return { kind: 'truncated', message, isFinal: true }
 }
 
-/** Bytes of the reply that a delta brings. */
 export function sizeOfDelta(delta: ModelDelta): number {
   return Buffer.byteLength(delta.type === 'tool-call' ? delta.id + delta.name : delta.text)
 }
 
-/** Bytes of all texts in a value, and some for each thing that holds any. It may nest as deep as JSON can. */
+/** Bytes of all texts in a value, plus some per object. Iterative: it may nest as deep as JSON can. */
 export function sizeOfTexts(value: unknown): number {
   let sizeBytes = 0
   const open = [value]
@@ -65,5 +61,5 @@ export function sizeOfTexts(value: unknown): number {
   return sizeBytes
 }
 
-/** What an object takes in memory at least. */
+/** Minimum memory of an object. */
 const HELD_BYTES = 64

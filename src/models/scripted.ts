@@ -10,16 +10,15 @@ import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
 import { readArguments } from '../rules/projection/tool-calls.ts'
 
-/** One tool call that a scripted model makes. */
 export interface ScriptedCall {
   readonly name: string
-  /** A text stands for what a model writes as it is, so that malformed arguments can be scripted. @default {} */
+  /** A text is read like a model's output, so that malformed arguments can be scripted. @default {} */
   readonly arguments?: ToolCallBlock['arguments'] | string | undefined
   /** @default `call-<messages so far>-<index of the call>` */
   readonly id?: string | undefined
 }
 
-/** What a scripted model answers. A text alone is short for `{ text }`. */
+/** A text alone is short for `{ text }`. */
 export type ScriptedReply =
   | string
   | ScriptedFailure
@@ -32,32 +31,25 @@ export type ScriptedReply =
       readonly usage?: TokenUsage | undefined
     }
 
-/**
- * What a scripted model does: an answer as a function of the request. Keep it free of state: then it answers the same
- * whatever the order of the calls, after a restart as well.
- */
+/** An answer as a function of the request. Keep it stateless: calls come in any order, and restart. */
 export type ScriptedBehaviour = (
   request: ModelRequest,
   context: Pick<ModelContext, 'attempt' | 'signal'>,
 ) => ScriptedReply | Promise<ScriptedReply>
 
 export interface ScriptedOptions {
-  /**
-   * How long an answer takes, in milliseconds of the Runner's clock. Of a range, the place follows from the request and
-   * the attempt, in a simulation from its seed. @default 0
-   */
+  /** Milliseconds of the Runner's clock. A range is resolved by request and attempt, or by a simulation's seed. @default 0 */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
-  /** Tokens that each call is said to cost. A reply's own usage comes first. @default nothing is said */
+  /** Reported per call; a reply's own usage takes precedence. @default nothing */
   readonly usage?: TokenUsage | ((request: ModelRequest) => TokenUsage) | undefined
   /** @default false */
   readonly retry?: RetryPolicy | false | undefined
-  /** Stands for what a provider adds to requests of its own. @default nothing */
+  /** Simulates a provider's own settings. @default nothing */
   readonly settings?: JsonObject | undefined
-  /** Whether answers are streamed to listeners before they are complete. @default true */
+  /** Stream answers to listeners before they are complete. @default true */
   readonly stream?: boolean | undefined
 }
 
-/** A failure as a scripted answer. Made by `fail`. */
 export class ScriptedFailure {
   readonly failure: Failure
 
@@ -66,7 +58,7 @@ export class ScriptedFailure {
   }
 }
 
-/** The answer of a scripted model whose call fails. */
+/** Makes a scripted call fail. */
 export function fail(
   kind: FailureKind,
   details: { readonly message?: string | undefined; readonly retryAfterMs?: number | undefined } = {},
@@ -75,18 +67,16 @@ export function fail(
   return new ScriptedFailure({ kind, message, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 
-/** The name under which thinking of scripted models is kept. */
+/** The provider of scripted thinking. */
 const SCRIPTED = 'scripted'
-/** Pieces that a streamed text comes in. */
 const PIECES = 3
 
 const replyFields = ['text', 'thinking', 'toolCalls', 'stop', 'usage']
 
 /**
- * A model that answers by a function, for tests, simulations and demonstrations. It costs nothing and is always the
- * same.
+ * A deterministic model for tests, simulations and demonstrations.
  *
- * Fails with: what `fail` says; `internal` when the behaviour throws or answers with something else; `cancelled`.
+ * Fails with: what `fail` says; `internal` when the behaviour throws or returns something else; `cancelled`.
  *
  * @throws `invalid-argument`
  */
@@ -148,10 +138,7 @@ function broken(what: string): ModelOutcome {
   return failed({ kind: 'internal', message: `A scripted model ${what}; its behaviour has to return ${wanted}.` })
 }
 
-/**
- * The answer, or what is wrong with the reply. Scripts are often plain JavaScript, so their replies are checked. Keys are
- * in the order in which a World keeps them: nothing has to be put in order again.
- */
+/** The answer, or the problem in words: scripts are often untyped. Keys are in a World's order. */
 function answerOf(
   reply: Exclude<ScriptedReply, ScriptedFailure>,
   request: ModelRequest,
@@ -200,7 +187,7 @@ function piecesOf(text: string): string[] {
   let from = 0
   while (from < text.length) {
     let to = from + length
-    // Not between the halves of a character.
+    // Keeps surrogate pairs together.
     if (isHighSurrogate(text.charCodeAt(to - 1))) to++
     pieces.push(text.slice(from, to))
     from = to
@@ -212,7 +199,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
 
-/** A place in the range that follows from the request alone: no dice, so a replay takes as long as the run. */
+/** Depends on the request alone, so that a replay takes as long as the run. */
 function drawn([min, max]: readonly [number, number], request: ModelRequest, attempt: number): number {
   let hash = 0x811c9dc5 ^ (request.messages.length * 31 + attempt)
   for (const character of lastText(request.messages.at(-1))) {

@@ -7,50 +7,47 @@ import type { ModelDelta, ModelOutcome } from './port.ts'
 import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from './reply-bound.ts'
 import { isObject, wellFormedJson } from './wire-values.ts'
 
-/** Turns the events of one wire protocol into an answer. Made anew for each call. */
+/** Reads the events of one call. */
 export interface StreamReader<Event> {
   take(event: Event): void
-  /** Bytes that it keeps and no delta says: signatures, blocks of the provider. They have the reply's bound, too. */
+  /** Bytes kept but not in deltas: signatures, provider blocks. Bounded like the reply. */
   readonly unheardBytes: number
-  /** The outcome, or `undefined` as long as the provider has not said that its answer is finished. */
+  /** `undefined` until the provider says that its answer is finished. */
   outcome(): ModelOutcome | undefined
 }
 
-/** The longest time that a timer of Node can count: an SDK's own time limit is off, the world's time rules. */
+/** The longest timer of Node: SDK timeouts are off, the world's time rules. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1
 
-/** An outcome lies within so many levels where it is stored, at most. */
+/** Nesting levels above an outcome where it is stored. */
 const outcomeLevels = 4
 
-/** An SDK, ready to call its provider. */
 export interface Connection {
-  /** Reads an error of the SDK; `undefined` for an error that is none of the SDK's. */
+  /** `undefined` for an error that is not the SDK's. */
   readonly explain: (error: unknown) => ProviderError | undefined
-  /** Takes the keys in use out of the text of an error: a provider, or a proxy before it, may quote what it refuses. */
+  /** Removes keys from an error's text: a provider or proxy may quote them. */
   readonly clean: (text: string) => string
 }
 
-/** One call of a provider that streams its answer. */
 export interface StreamedCall<C extends Connection, Event> {
-  /** Who is called, for messages. */
+  /** For messages. */
   readonly provider: string
   readonly signal: AbortSignal
   readonly onDelta: (delta: ModelDelta) => void
   readonly maxReplyBytes: number | undefined
   readonly read: (onDelta: (delta: ModelDelta) => void) => StreamReader<Event>
   readonly connect: () => Promise<C>
-  /** Sends the request; resolves once the answer begins. */
+  /** Resolves when the answer begins. */
   readonly send: (connection: C) => PromiseLike<AsyncIterable<Event>>
 }
 
 /**
- * Makes a call and reads its stream to the end. Every way in which that can fail becomes a failure here, and no failure
- * holds a key in use.
+ * Makes a call and reads its stream. Every provider error becomes a failure here, without the keys in use.
  *
- * @throws what is no fault of the provider: a defect of an adapter or of a listener.
+ * @throws defects of an adapter or a listener
  */
 export async function streamedCall<C extends Connection, Event>(call: StreamedCall<C, Event>): Promise<ModelOutcome> {
-  // Without a connection there is no key in use that could be quoted.
+  // Without a connection no key is in use.
   let clean = asItIs
   const connect = async (): Promise<C> => {
     const connection = await call.connect()
@@ -81,7 +78,7 @@ async function askedOf<C extends Connection, T>(
     return await ask(connection)
   } catch (error) {
     const facts = factsOf(connection, error)
-    // What the SDK throws may quote keys wherever one looks into it, so it is no cause.
+    // SDK errors may hold keys anywhere, so they cannot be the cause.
     problem =
       facts === undefined
         ? withoutKeysIn(error, connection.clean)
@@ -90,7 +87,6 @@ async function askedOf<C extends Connection, T>(
   throw problem
 }
 
-/** The ids of the models that an SDK lists. */
 export function listModels(
   provider: string,
   connect: () => Promise<Connection & { readonly sdk: ListsModels }>,
@@ -106,13 +102,13 @@ interface ListsModels {
   readonly models: { list(): AsyncIterable<{ readonly id: string }> }
 }
 
-/** An error as it is, or one that says the same if it holds a key. */
+/** Replaces an error that holds a key. */
 function withoutKeysIn(error: unknown, clean: Connection['clean']): unknown {
   const text = inspect(error, { depth: 6 })
   return clean(text) === text ? error : new Error(clean(error instanceof Error ? error.message : text))
 }
 
-/** What a server or an SDK says of an error, cleaned before anything cuts it. */
+/** Removes keys before anything is cut. */
 function factsOf({ explain, clean }: Connection, error: unknown): ProviderError | undefined {
   const facts = explain(error)
   return facts && { ...facts, message: clean(facts.message), names: facts.names?.map(clean) }
@@ -165,8 +161,8 @@ async function answerOf<C extends Connection, Event>(call: StreamedCall<C, Event
 }
 
 /**
- * Reads a stream to its end. Returns the error that broke the stream, if there is one. Throws what `take` throws, which is a
- * defect in the reader or in a listener, unless it is `ReplyTooLong`.
+ * Returns the error that broke the stream. Throws what `take` throws, a defect in the reader or a listener, except
+ * `ReplyTooLong`.
  */
 async function readAll<Event>(stream: AsyncIterable<Event>, take: (event: Event) => void): Promise<unknown> {
   const events = stream[Symbol.asyncIterator]()
@@ -189,7 +185,7 @@ async function readAll<Event>(stream: AsyncIterable<Event>, take: (event: Event)
   }
 }
 
-/** An outcome as a World can hold it: no half of a surrogate pair in it, and nothing that nests too deep. */
+/** Makes an outcome storable in a World: replaces lone surrogates, refuses deep nesting. */
 function storable(provider: string, outcome: ModelOutcome): ModelOutcome {
   if (canonicalOrNone(outcome, outcomeLevels) !== undefined) {
     const text = JSON.stringify(outcome)
@@ -200,7 +196,7 @@ function storable(provider: string, outcome: ModelOutcome): ModelOutcome {
   return failed({ kind: 'truncated', message })
 }
 
-/** Makes a connection at the first need and shares it from then on. A failure to make it is not kept. */
+/** Connects at the first call and shares the connection. A failure is not kept. */
 export function connectOnce<C>(open: () => Promise<C>): () => Promise<C> {
   let connection: Promise<C> | undefined
   return () =>
@@ -210,7 +206,7 @@ export function connectOnce<C>(open: () => Promise<C>): () => Promise<C> {
     }))
 }
 
-/** The innermost message of an error: SDKs and fetch wrap what happened in several layers of "failed". */
+/** The innermost message: SDKs and fetch wrap errors in several layers of "failed". */
 export function reasonOf(error: Error): string {
   const messages = [error.message]
   let { cause } = error
@@ -225,13 +221,10 @@ function misuse(error: EntiaError): Failure {
   return { kind: error.code === 'missing-api-key' ? 'unauthorized' : 'invalid-request', message: error.message }
 }
 
-/**
- * Hands deltas on in whole characters: half a surrogate pair at the end of a text waits for its other half. One that stays
- * alone becomes U+FFFD.
- */
+/** Keeps surrogate pairs together: a half at the end of a delta waits for the other. A lone half becomes U+FFFD. */
 class WholeCharacters {
   readonly #onDelta: (delta: ModelDelta) => void
-  /** A delta of the first half of a pair. */
+  /** The first half of a pair. */
   #held: Exclude<ModelDelta, { type: 'tool-call' }> | undefined
 
   constructor(onDelta: (delta: ModelDelta) => void) {
@@ -246,7 +239,7 @@ class WholeCharacters {
     }
     const text = (this.#held?.text ?? '') + delta.text
     this.#held = undefined
-    // Mostly there is nothing to do.
+    // The usual case.
     if (text === delta.text && text.isWellFormed()) return this.#onDelta(delta)
     const isOpen = /[\ud800-\udbff]$/.test(text)
     if (isOpen) this.#held = { ...delta, text: text.slice(-1) }
@@ -254,7 +247,6 @@ class WholeCharacters {
     if (whole !== '') this.#onDelta({ ...delta, text: whole.toWellFormed() })
   }
 
-  /** Nothing more comes of the text that is open. */
   flush(): void {
     const held = this.#held
     this.#held = undefined

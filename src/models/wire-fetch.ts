@@ -3,21 +3,21 @@ import { readErrorBody } from './error-body.ts'
 import type { ProviderError } from './provider-failure.ts'
 import { wellFormedJson } from './wire-values.ts'
 
-/** So much of a body that is no stream is read for what it says, in bytes. */
+/** Bytes read of a body that is not a stream. */
 const MAX_SAID_BYTES = 64 * 2 ** 10
 
-/** What a provider sent instead of a stream of events. An SDK passes it on, or wraps it in an error of its own. */
+/** The provider's answer instead of a stream. An SDK passes it on or wraps it. */
 class NoStream extends Error {
   readonly said: ProviderError
 
   constructor(said: ProviderError) {
-    // No word of the provider's: the SDKs look for "timed out" in messages.
+    // No text of the provider: the SDKs look for "timed out" in messages.
     super('The provider sent no stream.')
     this.said = said
   }
 }
 
-/** What the provider said, if `wireFetch` has thrown the error or what it wraps. */
+/** Finds the answer within what an SDK throws. */
 export function saidIn(error: unknown): ProviderError | undefined {
   let cause = error
   for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
@@ -28,12 +28,10 @@ export function saidIn(error: unknown): ProviderError | undefined {
 }
 
 /**
- * A `fetch` for an SDK. Its requests have no half surrogate pairs and follow no redirect, which would send the conversation
- * and the headers to another address. Its answers are bounded, and what a server says instead of a stream (an error as JSON
- * of any form, a web page, under whatever status) is thrown, to be read with `saidIn`.
+ * A `fetch` for an SDK. Replaces lone surrogates in requests; follows no redirect, which would send the conversation and keys
+ * elsewhere; bounds answers; and throws what a server sends instead of a stream, for `saidIn`.
  *
- * @param send makes the requests. @default Node's own `fetch`
- * @param maxReplyBytes as the option of providers
+ * @param send @default Node's own `fetch`
  */
 export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): typeof fetch {
   const unredirected: typeof fetch = (input, init) => send(input, { ...init, redirect: 'manual' })
@@ -44,18 +42,17 @@ export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): t
     const body = init?.body
     const response = await bounded(input, typeof body === 'string' ? { ...init, body: wellFormedJson(body) } : init)
     const { ok, status, headers } = response
-    // The body of an error is read already, and bounded.
+    // The body of an error is bounded.
     if (!ok) throw new NoStream({ ...readErrorBody(await response.text()), status, headers })
     return response
   }
 }
 
-/** The beginning of a body. */
 class Head {
   readonly #chunks: Uint8Array[] = []
   #sizeBytes = 0
 
-  /** Gives whether there is room for more. */
+  /** Returns whether there is room for more. */
   add(chunk: Uint8Array): boolean {
     if (this.#sizeBytes < MAX_SAID_BYTES) this.#chunks.push(chunk.slice(0, MAX_SAID_BYTES - this.#sizeBytes))
     this.#sizeBytes += chunk.length
@@ -67,10 +64,9 @@ class Head {
   }
 }
 
-/** A line of server-sent events. */
 const eventLine = /^\uFEFF?(?:data|event|id|retry)?:/m
 
-/** Fails a stream that ends without one line of server-sent events. */
+/** Fails a stream without any line of server-sent events. */
 class StreamCheck implements BodyWatcher {
   readonly #headers: Headers
   #head: Head | undefined = new Head()

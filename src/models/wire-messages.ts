@@ -1,7 +1,7 @@
 import { EntiaError } from '../world/entia-error.ts'
 import type { FileBlock, Message } from '../protocol/message.ts'
 
-/** Makes a conversion of messages remember its results, so that a step converts only the messages that are new. */
+/** Caches conversions, so that a step converts only new messages. */
 export function cachedByMessage<Wire>(convert: (message: Message) => Wire): (message: Message) => Wire {
   const cache = new WeakMap<Message, Wire>()
   return (message) => {
@@ -11,10 +11,7 @@ export function cachedByMessage<Wire>(convert: (message: Message) => Wire): (mes
   }
 }
 
-/**
- * The messages in the order that providers ask for: behind an assistant message the results of its calls come first,
- * and whatever else was said meanwhile stands behind them.
- */
+/** Providers require the results of calls directly after the assistant message; moves other messages behind them. */
 export function* resultsFirst(messages: Iterable<Message>): Generator<Message> {
   let held: Message[] = []
   for (const message of messages) {
@@ -28,20 +25,18 @@ export function* resultsFirst(messages: Iterable<Message>): Generator<Message> {
   yield* held
 }
 
-/** Longest name of a tool that providers take. */
 const MAX_NAME_LENGTH = 128
 
-/** The name of a called tool as providers accept it: a model may make up one that no tool could have. */
+/** Sanitizes a tool's name: a model may call one that cannot exist. */
 export function acceptedName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME_LENGTH) || 'unnamed'
 }
 
-/** A file as a URL: where it lies, or its bytes as a `data:` URL. */
+/** Its URL, or its bytes as a `data:` URL. */
 export function urlOf(file: FileBlock): string {
   return file.url ?? `data:${file.mediaType};base64,${file.data ?? ''}`
 }
 
-/** The error for a file that a provider has no place for. */
 export function unsupportedFile(provider: string, file: FileBlock, accepted: string): EntiaError {
   const from = file.url === undefined ? 'given as base64' : 'given as a URL'
   return new EntiaError(

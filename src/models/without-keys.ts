@@ -1,18 +1,16 @@
 import { cutText } from '../rules/text/cut-text.ts'
 
-/** Shorter values are no keys, and so short a part of a key may stand in any text. */
+/** Shorter texts are not keys, or may occur anywhere. */
 const MIN_KEY_LENGTH = 12
 
-/** Longer texts are cut before they are searched: no failure keeps as much. */
+/** Texts are cut to this before the search: failures are shorter. */
 const MAX_TEXT_LENGTH = 65_536
 
-/** Headers that never hold a key. The value of any other one may be a key. */
+/** Headers that never hold a key; all others may. */
 const publicHeader = /^(accept|accept-language|anthropic-beta|anthropic-version|content-type|openai-beta|user-agent)$/i
 
-/** Parameters of an address that never hold a key. */
 const publicParameter = /version$/i
 
-/** What a provider is called with. */
 export interface Credentials {
   readonly apiKey?: string | undefined
   readonly baseURL?: string | undefined
@@ -20,8 +18,8 @@ export interface Credentials {
 }
 
 /**
- * Makes a function that replaces the keys in use by `[key]` in a text from outside: raw, URL-encoded or escaped as JSON,
- * and parts of them of 12 characters or more, since a provider may cut what it quotes.
+ * Makes a function that replaces keys in foreign text by `[key]`: raw, URL-encoded or JSON-escaped, and parts of 12 characters
+ * or more, since a provider may cut what it quotes.
  */
 export function withoutKeys(credentials: Credentials): (text: string) => string {
   const parts = new Set(keysOf(credentials).flatMap(formsOf).flatMap(partsOf))
@@ -46,7 +44,7 @@ function replaceParts(text: string, parts: ReadonlySet<string>): string {
 function keysOf({ apiKey, baseURL, headers = {} }: Credentials): string[] {
   const values = Object.entries(headers).flatMap(([name, value]) => {
     if (publicHeader.test(name)) return []
-    // Of `Bearer …` and its like only what follows is the key.
+    // The key is what follows `Bearer` and the like.
     return [value.replace(/^(bearer|basic|token|key) +/i, '')]
   })
   return [...(apiKey === undefined ? [] : [apiKey]), ...values, ...keysOfAddress(baseURL)]
@@ -63,7 +61,7 @@ function formsOf(key: string): string[] {
   const encoded = encodeURIComponent(key.toWellFormed())
   const lowerEncoded = encoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
   const json = escaped(key)
-  // Host names are in lower case, some servers escape slashes in JSON, and SDKs write as JSON what quotes JSON.
+  // Hosts are lower-cased, some servers escape slashes, and SDKs quote JSON within JSON.
   return [key, key.toLowerCase(), encoded, lowerEncoded, json, escaped(json), json.replaceAll('/', String.raw`\/`)]
 }
 

@@ -5,24 +5,22 @@ import type { ConfigInput } from '../../rules/config/config.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { readConfigText, type TextPlace, type TextProblem } from './config-text.ts'
 
-/** A configuration file that was read and checked. */
 export interface ConfigFile {
   readonly path: string
-  /** What it says, keys in camelCase. */
+  /** Keys in camelCase. */
   readonly layer: ConfigInput
-  /** Where a key stands, by its path in either spelling, and how it is spelt there. */
+  /** The place of a key and its spelling there, by its path in either spelling. */
   readonly find: (key: string) => (TextPlace & { readonly spelt: string }) | undefined
 }
 
-/** Far more than anybody writes by hand. */
 const maxFileBytes = 1 << 20
-/** Most problems of a file that are listed; the rest are counted. */
+/** At most this many problems are listed; the rest are counted. */
 const maxListed = 20
 
 /**
- * Reads a configuration file; `undefined` if there is none.
+ * Returns `undefined` if there is no file.
  *
- * @throws `config-invalid` naming file, line, column and key, the expected value and the given one
+ * @throws `config-invalid` with file, line, column, key, expected and given value
  */
 export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
   const text = await textOf(path)

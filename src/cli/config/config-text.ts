@@ -2,34 +2,31 @@ import { createScanner, getNodeValue, type Node, type ParseError, parseTree, pri
 import { valuePath } from '../../rules/text/schema-issues.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 
-/** A place in a text, counted from 1. */
+/** Counted from 1. */
 export interface TextPlace {
   readonly line: number
   readonly column: number
 }
 
-/** What is wrong with a text, and where. */
 export interface TextProblem extends TextPlace {
-  /** The key, as it is spelt; empty: none. */
+  /** The key, as spelt; empty: none. */
   readonly path: string
   readonly expected: string
   readonly came: string
 }
 
-/** A text in JSON with comments, read. */
 export interface ConfigText {
   readonly value: unknown
-  /** Where keys stand, by their path as it is spelt; the whole has an empty path. */
+  /** By path as spelt; the root has an empty path. */
   readonly places: ReadonlyMap<string, TextPlace>
   readonly problems: readonly TextProblem[]
 }
 
-/** Objects and lists within each other: parsers call themselves for each of them. */
+/** Parsers recurse once per level. */
 const maxDepth = 64
-/** Longest piece of the text that a problem quotes. */
 const maxQuotedChars = 40
 
-/** Reads JSON in which comments, and commas before a closing bracket, are allowed. */
+/** Reads JSON with comments and trailing commas. */
 export function readConfigText(text: string): ConfigText {
   const tooDeep = offsetOfDepth(text, maxDepth + 1)
   if (tooDeep !== undefined) {
@@ -58,11 +55,10 @@ function unreadable(problem: TextProblem): ConfigText {
   return { value: undefined, places: new Map(), problems: [problem] }
 }
 
-/** Where this depth is reached first. */
 function offsetOfDepth(text: string, wanted: number): number | undefined {
   const scanner = createScanner(text, true)
   let depth = 0
-  // A token of no length is the end.
+  // A token of length 0 is the end.
   for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
     const begins = text[scanner.getTokenOffset()] ?? ''
     if (begins === '{' || begins === '[') depth++
@@ -98,7 +94,7 @@ const expectedInstead: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: 'a double quote at the end of the text',
 }
 
-/** The first one counts; those behind it follow from it, and may say what was expected. */
+/** Only the first error counts; the next one may say what was expected. */
 function syntaxProblem(text: string, [error, next]: readonly ParseError[]): TextProblem {
   if (error === undefined || text.trim() === '') {
     return { line: 1, column: 1, path: '', expected: 'an object', came: 'an empty file' }

@@ -4,16 +4,16 @@ import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import type { ConfigInput } from '../../rules/config/config.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 
-/** An option of a command line that stands for a key of the configuration. */
+/** A command line option that sets a key of the configuration. */
 interface ContextFlag extends ParseArgsOptionDescriptor {
-  /** The key, as files have it. */
+  /** Spelt as in files. */
   readonly key: string
-  /** What it says; of an option that takes none, the value that the key gets. */
+  /** Its placeholder in the help; of a boolean option, the value to set. */
   readonly value: unknown
   readonly help: string
 }
 
-/** The options that stand for keys of the configuration. Each says what its key says, and beats the files. */
+/** They override the configuration files. */
 export const contextFlags = {
   task: {
     type: 'string',
@@ -89,15 +89,14 @@ export const contextFlags = {
   },
 } as const satisfies Readonly<Record<string, ContextFlag>>
 
-/** Their values on a command line: the text, or `true` for options that take none. */
+/** As parsed; `true` for boolean options. */
 export type ContextFlagValues = { readonly [Name in keyof typeof contextFlags]?: string | boolean | undefined }
 
 const flags: readonly (readonly [string, ContextFlag])[] = Object.entries(contextFlags)
 
-/** Where the lines of help begin to explain. */
 const helpColumn = 30
 
-/** A line of help for each of them, none longer than 80 characters. */
+/** Lines of at most 80 characters. */
 export const contextFlagsHelp = flags
   .map(([name, { type, value, help }]) => {
     const usage = type === 'boolean' ? `--${name}` : `--${name} ${String(value)}`
@@ -106,7 +105,7 @@ export const contextFlagsHelp = flags
   .join('\n')
 
 /**
- * What the options of a command line say of the configuration, as a layer above the files.
+ * The options as a layer above the files.
  *
  * @throws `config-invalid` with the option, its key, the expected value and the given one
  */
@@ -126,12 +125,11 @@ export function flagLayer(values: ContextFlagValues): ConfigInput {
   throw new EntiaError('config-invalid', messages.join('\n'), { path: first.path, problems })
 }
 
-/** As the options are written, those that were given. */
+/** The given options, with dashes. */
 export function givenFlags(values: ContextFlagValues): string[] {
   return flags.flatMap(([name]) => (values[name as keyof ContextFlagValues] === undefined ? [] : [`--${name}`]))
 }
 
-/** A number or a switch, where the text is one. */
 function read(text: string): unknown {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text

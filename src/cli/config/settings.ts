@@ -7,29 +7,25 @@ import { type Config, type ConfigInput, mergeConfig, readConfig } from '../../ru
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { tightened } from './tightened.ts'
 
-/** What holds for a run: the files and the command line taken together. */
+/** The files and the command line merged. */
 export interface Settings {
   readonly config: Config
-  /** How tool calls that need approval are decided: as configured, or by the task class. */
+  /** Decides on tool calls that need approval: as configured, or by the task class. */
   readonly approvalMode: 'allow' | 'ask' | 'deny'
-  /** Warnings about the files. */
   readonly notices: readonly string[]
 }
 
 export interface SettingsPlace {
-  /** What the command line says. */
   readonly flags: ConfigInput
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The working folder. */
   readonly cwd: string
 }
 
-/** A name of both the folder and the file in which a project has its configuration. */
 const projectFile = ['.entia', 'config.json'] as const
 
 /**
- * Reads the user's configuration file and the project's; the command line overrides both. A project's file may only tighten
- * the user's, unless the user trusts its folder.
+ * Reads the user's configuration file and the project's; the command line overrides both. The project's file may only
+ * tighten the user's, unless the user trusts its folder.
  *
  * @throws `config-invalid`
  */
@@ -51,7 +47,7 @@ export async function readSettings({ flags, environment, cwd }: SettingsPlace): 
   return { ...settings, notices }
 }
 
-/** What these layers come to, later ones before earlier ones. A task class lets tools run only if those that are trusted name it. */
+/** Later layers override. A task class approves tool calls only if a trusted layer names it. */
 function settingsOf(layers: readonly ConfigInput[], trusted: readonly ConfigInput[]): Settings {
   const config = readConfig(mergeConfig(...layers))
   const { taskClass } = config.context
@@ -60,7 +56,7 @@ function settingsOf(layers: readonly ConfigInput[], trusted: readonly ConfigInpu
   return { config, approvalMode: config.approvalMode ?? byClass, notices: [] }
 }
 
-/** A class that would let tools run, had the person named it. */
+/** Names the task class if it would approve tool calls but comes from an untrusted file. */
 function loosening({ context }: ConfigInput, { config, approvalMode }: Settings): readonly string[] {
   const { taskClass } = context ?? {}
   const isMuted = taskClass !== undefined && taskBundles[taskClass].askMode === 'allow' && approvalMode !== 'allow'
@@ -89,19 +85,19 @@ function ignoredNotice(
   ]
 }
 
-/** Folders below a trusted one are not: what was put there may come from anybody. */
+/** Subfolders of a trusted folder are not trusted: anybody may have put them there. */
 async function isTrusted(folder: string, trusted: readonly string[]): Promise<boolean> {
   const real = await realPath(folder)
   const homes = trusted.map((name) => (/^~(?:[\\/]|$)/.test(name) ? join(homedir(), name.slice(1)) : name))
   return (await Promise.all(homes.map(realPath))).includes(real)
 }
 
-/** Without links and with the letters that the file system has; of what is not there, as it was written. */
+/** Resolves links and case; a missing path stays as written. */
 async function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path))
 }
 
-/** The folder of the user's own configuration: `ENTIA_CONFIG_DIR`, or where the system keeps such files. */
+/** `ENTIA_CONFIG_DIR`, or the system's folder for configuration. */
 export function configFolder(environment: Readonly<Record<string, string | undefined>>): string {
   const named = environment['ENTIA_CONFIG_DIR'] ?? ''
   return named === '' ? envPaths('entia', { suffix: '' }).config : named

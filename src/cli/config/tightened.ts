@@ -2,16 +2,15 @@ import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import { isPlain } from '../../rules/config/check-settings.ts'
 import type { ConfigInput } from '../../rules/config/config.ts'
 
-/** Is what a project's file says less strict than what holds without it? */
+/** Is the project's value less strict than the user's? */
 type IsLooser = (given: unknown, held: unknown) => boolean
 
-/** The keys by which a run is bound. */
 const bounds: Readonly<Record<string, IsLooser>> = {
   approvalMode: behind('deny', 'ask', 'allow'),
   'ceilings.maxSessionCostUsd': above,
   'ceilings.maxTurnCostUsd': above,
   'ceilings.onUnpriced': behind('refuse', 'warn'),
-  // Calls that seem cheap, or have a price that no list knows, pass every ceiling.
+  // A false price would bypass every ceiling.
   'context.prices': () => true,
   'context.smallTierParent': behind('refuse', 'warn', 'allow'),
   'context.watchdog': behind('enforce', 'feedback', 'warn', 'off'),
@@ -19,7 +18,7 @@ const bounds: Readonly<Record<string, IsLooser>> = {
   trustedFolders: () => true,
 }
 
-/** The part of a project's configuration that tightens the user's, and the keys that are ignored. */
+/** Splits off the keys of a project's configuration that would loosen the user's. */
 export function tightened(
   project: ConfigInput,
   own: ConfigInput,
@@ -33,12 +32,12 @@ export function tightened(
   return { layer, ignored }
 }
 
-/** A ceiling; where there was none, any is stricter. */
+/** Any ceiling is stricter than none. */
 function above(given: unknown, held: unknown): boolean {
   return typeof given === 'number' && typeof held === 'number' && given > held
 }
 
-/** Words, the strictest first. */
+/** @param words the strictest first */
 function behind(...words: readonly string[]): IsLooser {
   return (given, held) => words.indexOf(String(given)) > words.indexOf(String(held))
 }

@@ -1,9 +1,8 @@
 import { parsedWords, UsageError } from '../parsed-words.ts'
 
-/** The arguments of `entia replay`. */
 export interface ReplayArguments {
   readonly file: string
-  /** A module whose story is run against the recording. Absent: the recording is replayed as it is. */
+  /** A module whose story runs against the recording. Absent: replay the recording. */
   readonly story: string | undefined
   readonly onMiss: 'fail' | 'script'
   readonly json: boolean

@@ -12,14 +12,14 @@ import { durationText, many } from '../terminal/amounts.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { ReplayArguments } from './replay-arguments.ts'
 
-/** So much is shown of a value that differs; `--json` gives all of it. */
+/** `--json` prints values in full. */
 const maxValueChars = 600
 
 interface Writable {
   write(text: string): unknown
 }
 
-/** Replays a recording and tells how it went. Gives the exit code. @throws UsageError */
+/** Prints the result and returns the exit code. @throws UsageError */
 export async function replayFile({ file, story, onMiss, json }: ReplayArguments, out: Writable): Promise<number> {
   const saved = await loadRecording(file)
   const replayed = story === undefined ? exactly(saved) : await against(saved, story, onMiss)
@@ -81,8 +81,7 @@ async function against(recording: Recording, file: string, onMiss: 'fail' | 'scr
   if (story === undefined || others.length > 0) {
     throw new UsageError(`${file} has several stories; a recording is replayed with one: export its options alone.`)
   }
-  // Faults and users are as they were recorded.
-  // oxlint-disable-next-line typescript/no-deprecated -- a story may still name its users so
+  // Faults and users come from the recording.
   const { faults: _faults, users: _users, people: _people, onTrace: _onTrace, ...options } = story
   const result = await simulate({ ...options, recording, onMiss })
   const { ok, violation, hash, ticks, virtualMs, missed } = result
@@ -102,7 +101,7 @@ function againstLines({ ok, violation, hash, ticks, virtualMs, missed }: Simulat
     return [totals, end]
   }
   const more = missed.length > 1 ? [`After that, ${many(missed.length - 1, 'other request')} had no answer there.`] : []
-  // A run that ends at its first miss says so as a law, in the same words.
+  // A run that ends at its first miss reports it as a broken law with the same message.
   const broken =
     ok || violation?.message.includes(first.message) === true
       ? []

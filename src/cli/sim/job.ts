@@ -5,9 +5,9 @@ import type { JobAnswer, JobOrder, SimFailure } from './jobs.ts'
 import { loadStories, type Stories } from './load-stories.ts'
 import { tallyOf } from './seed-ranges.ts'
 
-/** A process that runs seeds of a file for the one that started it, and ends with it. */
+/** Runs in a child process that ends with its parent. */
 export async function serveAsJob(file: string): Promise<void> {
-  // Ctrl-C goes to all of a terminal's processes; the one that shows the run ends the others.
+  // Ctrl-C reaches all processes of a terminal; the parent ends this one.
   process.on('SIGINT', () => undefined)
   process.once('disconnect', () => process.exit())
   const stories = await loadStories(file)

@@ -7,18 +7,16 @@ import type { Fault } from '../../sim/fault.ts'
 import type { SimulateOptions } from '../../sim/options.ts'
 import type { RangeResult, SeedRange } from './seed-ranges.ts'
 
-/** What a job is to do. */
 export type JobOrder =
   | { readonly do: 'sweep'; readonly story: string; readonly range: SeedRange; readonly keepGoing: boolean }
-  /** Runs one seed that failed once more, makes the case smaller, and reports. */
+  /** Runs a failed seed again, shrinks it and reports. */
   | { readonly do: 'report'; readonly story: string; readonly seed: number }
 
-/** What it says: `ready` once it has loaded the file, and then one answer to each order. */
+/** `ready` when the file is loaded, then one answer per order. */
 export type JobAnswer =
   | { readonly did: 'ready' }
   | { readonly did: 'sweep'; readonly result: RangeResult<SimFailure> }
   | { readonly did: 'report'; readonly failure: SimFailure | undefined }
-  /** It could not be done. */
   | { readonly did: 'nothing'; readonly message: string }
 
 /** A run that broke a law, as plain data. */
@@ -31,20 +29,19 @@ export interface SimFailure {
   readonly tick: number
   readonly atMs: number
   readonly faults: readonly Fault[]
-  /** The smaller case that was found. */
   readonly shrunk?: { readonly faults: readonly Fault[]; readonly latencyMs?: SimulateOptions['latencyMs'] }
   readonly report: string
 }
 
-/** Of what a job writes to its error output, so much is kept to tell why it died. */
+/** Keeps the end of a job's stderr to explain its death. */
 const maxKeptChars = 2_000
 
-/** So many jobs are started: as many as are wanted and of use, one a core at most. */
+/** At most one per core and one per seed. */
 export function jobCount(wanted: number, seeds: number): number {
   return Math.min(wanted, seeds, availableParallelism())
 }
 
-/** A process that runs seeds of a file. It does one thing after the other. */
+/** A child process that runs seeds of a file, one order at a time. */
 export class Job {
   readonly #child: ChildProcess
   readonly #file: string
@@ -52,7 +49,7 @@ export class Job {
   #complaint = ''
   #doing = 'loads it'
 
-  /** @param words the command line behind which it is to stand */
+  /** @param words the command line that the file is appended to */
   constructor(file: string, words: readonly string[]) {
     const [script = '', ...rest] = words
     this.#file = file
@@ -70,12 +67,12 @@ export class Job {
     })
   }
 
-  /** Resolves once it has loaded the file. */
+  /** Resolves when the file is loaded. */
   async ready(): Promise<void> {
     await this.#answer()
   }
 
-  /** Does something. @throws `invalid-argument` if it cannot, or if the process has ended */
+  /** @throws `invalid-argument` if the order fails or the process has ended */
   async ask(order: JobOrder, doing: string): Promise<JobAnswer> {
     this.#doing = doing
     if (!this.#child.connected) {
@@ -88,7 +85,6 @@ export class Job {
     return given
   }
 
-  /** Ends it, whatever it does. */
   end(): void {
     this.#child.kill('SIGKILL')
   }

@@ -6,16 +6,15 @@ import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { SimArguments } from './sim-arguments.ts'
 
-/** What a story is without its seed. */
 export type StoryOptions = Omit<SimulateOptions, 'seed'>
 
-/** Stories by name; that of a file with one alone is empty. */
+/** By name; a single story has an empty name. */
 export type Stories = ReadonlyMap<string, StoryOptions>
 
 const expected =
   'Expected as its default export: the options of simulate() without a seed, { world: (seed) => World, … }, or several such by name, { calm: { world, … }, stormy: { world, … } }'
 
-/** The stories that a module exports. @throws UsageError */
+/** @throws UsageError */
 export async function loadStories(file: string): Promise<Stories> {
   const path = resolve(file)
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`)
@@ -30,7 +29,7 @@ export async function loadStories(file: string): Promise<Stories> {
   return new Map(stories.map(([name, story]) => [name, withoutSeed(story as StoryOptions, `${file}, ${name}`)]))
 }
 
-/** Those that are asked for: with one seed, one alone. @throws UsageError */
+/** Selects stories; with `--seed` exactly one. @throws UsageError */
 export function chosenStories(stories: Stories, { story: name, seed, file }: StoryChoice): Stories {
   const names = [...stories.keys()].join(', ')
   const story = name === undefined ? undefined : stories.get(name)
@@ -42,7 +41,6 @@ export function chosenStories(stories: Stories, { story: name, seed, file }: Sto
   throw new UsageError(`${file} has several stories, ${names}: with --seed, name one with --story.`)
 }
 
-/** Which stories of a file are asked for. */
 export type StoryChoice = Pick<SimArguments, 'file' | 'story' | 'seed'>
 
 async function defaultExport(path: string, file: string): Promise<unknown> {

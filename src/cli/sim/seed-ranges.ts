@@ -1,25 +1,24 @@
 import { maxFailedNamed, type SweepResult } from '../../sim/sweep.ts'
 
-/** Seeds that follow each other. */
 export interface SeedRange {
   readonly from: number
   readonly seeds: number
 }
 
-/** The result of a range. Without `keepGoing` only the seeds up to the first failure were run. */
+/** Without `keepGoing` a range ends at its first failure. */
 export interface RangeResult<F> {
   readonly tally: Tally
-  /** Of the lowest seed that failed. */
+  /** Of the lowest failed seed. */
   readonly failure: F | undefined
 }
 
-/** So long a range is to take, in real time: the display moves on with each. */
+/** Real time that a range should take: progress is shown after each. */
 const rangeMs = 200
 const maxRange = 500
 
 /**
- * Hands out seeds in ranges, and adds up their results. Without `keepGoing` all that counts is what lies at or
- * below the lowest seed that failed: however fast each job is, the same seeds give the same sum.
+ * Hands out seeds in ranges, and adds up their results. Without `keepGoing` only seeds up to the lowest failed one count,
+ * so the sum does not depend on how fast each job is.
  */
 export class SeedRanges<F extends { readonly seed: number }> {
   readonly #end: number
@@ -35,17 +34,15 @@ export class SeedRanges<F extends { readonly seed: number }> {
     this.#keepGoing = keepGoing
   }
 
-  /** All that counts so far. */
   get tally(): Tally {
     return this.#tally
   }
 
-  /** Of the lowest seed that has failed so far. */
   get failure(): F | undefined {
     return this.#failure
   }
 
-  /** The next range for a job that takes so long a run; none if there is nothing left to know. */
+  /** @param msARun how long the job takes per run. Returns `undefined` when no seed is left. */
   next(msARun: number | undefined): SeedRange | undefined {
     const end = this.#keepGoing ? this.#end : Math.min(this.#end, this.#failure?.seed ?? this.#end)
     if (this.#next >= end) return undefined
@@ -69,7 +66,7 @@ export class SeedRanges<F extends { readonly seed: number }> {
   }
 }
 
-/** What runs have come to, added up. Plain data, so that jobs can send it. */
+/** Plain data, so that jobs can send it. */
 export type Tally = Omit<SweepResult, 'results' | 'ok' | 'failure' | 'realMs' | 'runsPerSecond'>
 
 export const emptyTally: Tally = {
@@ -89,7 +86,6 @@ export function tallyOf(result: SweepResult): Tally {
   return { runs, failures, failed, broken, faults, checks, ticks, crashes, virtualMs }
 }
 
-/** Both together. */
 function added(one: Tally, other: Tally): Tally {
   return {
     runs: one.runs + other.runs,

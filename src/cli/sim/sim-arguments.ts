@@ -1,19 +1,14 @@
 import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
 
-/** The arguments of `entia sim`. */
 export interface SimArguments {
   readonly file: string
-  /** Absent: all that the file has. */
+  /** Absent: all stories of the file. */
   readonly story: string | undefined
-  /** How many are run. */
   readonly seeds: number
-  /** The first of them. */
   readonly from: number
-  /** The only one that is run. */
   readonly seed: number | undefined
   readonly jobs: number
   readonly keepGoing: boolean
-  /** Where a page is written. */
   readonly html: string | undefined
   readonly mermaid: boolean
   readonly trace: boolean

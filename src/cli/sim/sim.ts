@@ -17,24 +17,21 @@ import type { SimArguments } from './sim-arguments.ts'
 import { type StorySweep, sweepStory } from './sweep-story.ts'
 import { sweepSummary, SweepView } from './sweep-view.ts'
 
-/** What the command has of the process that it runs in. */
 export interface SimOutside {
   readonly out: Output
   readonly isDumb: boolean
-  /** Begins to listen for Ctrl-C. */
   readonly interruption: () => Interruption
-  /** The command line of a job, up to the file. */
+  /** The command line of a job, without the file. */
   readonly job: readonly string[]
 }
 
 interface Pictures {
   readonly trace?: readonly string[]
   readonly mermaid?: string
-  /** Where the page was written. */
   readonly html?: string
 }
 
-/** Runs stories. Gives the exit code. @throws UsageError */
+/** Returns the exit code. @throws UsageError */
 export async function sim(stories: Stories, asked: SimArguments, outside: SimOutside): Promise<number> {
   return asked.seed === undefined ? sweepAll(stories, asked, outside) : oneSeed(stories, asked.seed, asked, outside)
 }
@@ -50,7 +47,7 @@ async function oneSeed(stories: Stories, seed: number, asked: SimArguments, { ou
     return ok ? 0 : 1
   }
   await writePictures(out, pictures)
-  // What is made for other programs stands alone.
+  // Output for other programs stands alone.
   if (asked.mermaid) return ok ? 0 : 1
   const how = ok ? 'every law held' : `law broken: ${violation?.law}. ${violation?.message}`
   const facts = [
@@ -94,7 +91,7 @@ async function sweepAll(stories: Stories, asked: SimArguments, outside: SimOutsi
   return swept.every(({ failure }) => failure === undefined) ? 0 : 1
 }
 
-/** Of the first story that failed and its lowest failing seed, or else of the first seed of the first story. */
+/** Of the lowest failing seed of the first story that failed, else of the very first seed. */
 async function picturesOfSweep(
   stories: Stories,
   swept: readonly StorySweep[],
@@ -122,18 +119,16 @@ async function writePictures(out: Output, { trace, mermaid, html }: Pictures): P
   for (const text of texts) if (text !== undefined) await write(out, `${text}\n`)
 }
 
-/** One run, whatever its file says of where its trace goes. */
 function runOne(story: StoryOptions, seed: number): Promise<SimulationResult> {
   const { onTrace: _onTrace, ...options } = story
   return simulate({ ...options, seed })
 }
 
-/** The report of a run that broke a law, not shrunk. */
 function reportOn(result: SimulationResult, story: StoryOptions): string {
   return failureReport(result, { options: Object.keys(story) })
 }
 
-/** Renders the requested output. @throws UsageError if the page cannot be written */
+/** @throws UsageError if the page cannot be written */
 function picturesOf(result: SimulationResult, { html, mermaid, trace }: SimArguments): Pictures {
   if (html !== undefined) writePage(html, timelinePage(result))
   return {
@@ -159,7 +154,7 @@ function lawsOf({ laws = standardLaws }: StoryOptions): number {
   return laws.length
 }
 
-/** A pipe takes so much at once; the process ends only when all is out. */
+/** Waits for a slow pipe: the process must not end before all is written. */
 async function write(out: Output, text: string): Promise<void> {
   // A closed pipe aborts through the interruption.
   if (!out.write(text)) await once(out, 'drain').catch(() => undefined)

@@ -3,23 +3,21 @@ import type { Job, SimFailure } from './jobs.ts'
 import { SeedRanges, type Tally } from './seed-ranges.ts'
 import type { SimArguments } from './sim-arguments.ts'
 
-/** How far a sweep of a story is, or what became of it. */
 export interface StorySweep {
   readonly story: string
   readonly seeds: number
   readonly tally: Tally
-  /** Of the lowest seed that failed. */
+  /** Of the lowest failed seed. */
   readonly failure: SimFailure | undefined
-  /** Real time in milliseconds. */
   readonly realMs: number
   readonly isStopped: boolean
-  /** What goes on beside running seeds. */
+  /** What it does besides running seeds. */
   readonly doing?: string
 }
 
 export interface SweepParts extends Pick<SimArguments, 'seeds' | 'from' | 'keepGoing'> {
   readonly jobs: readonly Job[]
-  /** Ends it, with what is known by then. */
+  /** Ends the sweep with the results so far. */
   readonly signal: AbortSignal
   readonly onProgress: (sweep: StorySweep) => void
 }

@@ -4,7 +4,7 @@ import { type Output, Screen, type Span, type StyledLine } from '../terminal/scr
 import { faultsIn } from './seed-ranges.ts'
 import type { StorySweep } from './sweep-story.ts'
 
-/** On a terminal it is drawn so often at most; elsewhere a line is written so often at most. */
+/** At most one redraw of a terminal, or one plain line, in this time. */
 const redrawMs = 100
 const plainMs = 5_000
 const barColumns = [10, 32] as const
@@ -18,7 +18,7 @@ export interface SweepBeginning {
   readonly jobs: number
 }
 
-/** Shows how far a sweep is: on a terminal in a line that changes, elsewhere in a line now and then. */
+/** Shows the progress of a sweep: a changing line on a terminal, else a line now and then. */
 export class SweepView {
   readonly #screen: Screen
   #shownMs = -Infinity
@@ -29,7 +29,7 @@ export class SweepView {
     this.#now = now
   }
 
-  /** A story begins; a terminal shows it by itself. */
+  /** Announces a story, except on a terminal, which shows progress at once. */
   begin({ story, seeds, from, jobs }: SweepBeginning): void {
     if (this.#screen.isLive) return
     this.#screen.text(`${nameOf({ story })} · ${many(seeds, 'seed')} from ${from} · ${many(jobs, 'job')}`)
@@ -45,7 +45,6 @@ export class SweepView {
     else if (isDue) this.#screen.text([nameOf(sweep), ...factsOf(sweep).map(({ text }) => text)].join(' · '))
   }
 
-  /** What stays of it. */
   end(lines: readonly StyledLine[]): void {
     this.#screen.live([])
     this.#screen.lines(lines)
@@ -68,12 +67,11 @@ export class SweepView {
   }
 }
 
-/** What a story goes by in texts. */
 function nameOf({ story }: Pick<StorySweep, 'story'>): string {
   return story === '' ? 'sim' : story
 }
 
-/** The most telling first: the line is cut at the right. */
+/** The most important first: the line is truncated at the right. */
 function factsOf({ tally, seeds, realMs, doing }: StorySweep): Span[] {
   const { runs, failures } = tally
   const aSecond = realMs > 0 ? (runs / realMs) * 1_000 : 0
@@ -92,12 +90,11 @@ function factsOf({ tally, seeds, realMs, doing }: StorySweep): Span[] {
   ]
 }
 
-/** `305`, or `4.2` where that tells more. */
+/** `305`, or `4.2` for low rates. */
 function rateText(aSecond: number): string {
   return aSecond >= 20 || aSecond === 0 ? numberText(Math.round(aSecond)) : aSecond.toFixed(1)
 }
 
-/** A table of what a sweep has come to. */
 export function sweepSummary(
   sweep: StorySweep,
   { from, jobs, laws }: { readonly from: number; readonly jobs: number; readonly laws: number },

@@ -6,12 +6,12 @@ import { type Branch, SessionTree } from './session-tree.ts'
 import { toolRow } from './tool-text.ts'
 import { treeLines } from './tree-lines.ts'
 
-/** A run where nothing can be changed once it is written: a line for whatever happens, those of sessions under their names. */
+/** A run as lines that never change, for pipes, files and dumb terminals. */
 export class PlainView implements View {
   readonly #screen: Screen
   readonly #tree = new SessionTree(performance.now())
   #model = ''
-  /** What the lead says in this step. */
+  /** Text of the lead's current step. */
   #said = ''
   #answer: string | undefined
 
@@ -66,7 +66,7 @@ export class PlainView implements View {
     this.#writeTree()
   }
 
-  /** What the lead says is written when it is whole: others go on meanwhile. */
+  /** Writes the lead's text when it is complete: sessions go on meanwhile. */
   #listen(event: AskEvent): void {
     if (event.type === 'model-delta' && event.kind === 'text') this.#said += event.text
     else if (event.type === 'model-called' || event.type === 'model-discarded') this.#said = ''

@@ -4,7 +4,6 @@ import { choosingKeys, scriptedModel } from '../choose-model.ts'
 import { durationText, many, numberText } from './amounts.ts'
 import type { Screen } from './screen.ts'
 
-/** Writes the run, its model, folder and question. */
 export function writeHead(screen: Screen, { run, folder, places, question, model }: AskEventOf<'run-started'>): void {
   screen.text(`entia · ${run} · ${model}`, 'bold')
   screen.text(`Reads ${folder}${places.length === 0 ? '' : ` (${places.join(', ')})`}`, 'dim')
@@ -17,12 +16,10 @@ export function writeHead(screen: Screen, { run, folder, places, question, model
   screen.gap()
 }
 
-/** What a run that goes on has done already. */
 export function beforeText({ modelCalls, toolCalls }: Before): string {
   return `Already done: ${many(modelCalls, 'model call')}, ${many(toolCalls, 'tool call')}.`
 }
 
-/** What a run took. */
 export function totalsText({ sessions, modelCalls, toolCalls, usage, durationMs }: Totals, model: string): string {
   const { input, cacheRead, cacheWrite, output } = usage
   const sent = [input, cacheRead, cacheWrite].filter((tokens) => tokens !== undefined)
@@ -32,7 +29,7 @@ export function totalsText({ sessions, modelCalls, toolCalls, usage, durationMs 
   return [...parts, durationText(durationMs)].join(' · ')
 }
 
-/** What users read about compaction, ceilings and the watchdog; `undefined` for what they see elsewhere. */
+/** `undefined` for what users see elsewhere. */
 export function contextText(event: ContextEvent): string | undefined {
   switch (event.type) {
     case 'summary-started':

@@ -5,7 +5,7 @@ import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 import { cleanText } from '../../tools/files/clean-text.ts'
 
-/** Where text goes: a terminal, or a file or pipe. */
+/** A terminal, file or pipe. */
 export interface Output extends NodeJS.WritableStream {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -14,18 +14,15 @@ export interface Output extends NodeJS.WritableStream {
 
 export type Style = Parameters<typeof styleText>[0]
 
-/** A text in one style. */
 export interface Span {
   readonly text: string
   readonly style?: Style | undefined
 }
 
-/** One line in several styles. */
 export type StyledLine = readonly Span[]
 
-/** A line of two parts. */
 export interface Row {
-  /** One character before it. */
+  /** One character. */
   readonly mark: string
   readonly markStyle: Style
   readonly text: string
@@ -33,39 +30,33 @@ export interface Row {
   readonly note: string
 }
 
-/** Longer lines are hard to read. */
 const maxTextColumns = 100
 const standardColumns = 80
 const standardRows = 24
 const indent = '  '
-/** How many of the latest writes are kept, to write them again when the size of the terminal changes. */
+/** Latest writes to repeat when the terminal is resized. */
 const maxKept = 200
-/** Not empty: log-update takes an empty line at the end of what it drew for one that is there, and draws over it. */
+/** Not empty: log-update would draw over a final empty line. */
 const blankLine = ' '
 const clearScreen = '\u001b[H\u001b[J'
 
-/**
- * A terminal of which only the last lines change. A file or pipe gets the same text without wrapping, colours and these
- * lines.
- */
+/** A terminal whose last lines change. A file or pipe gets the same text without wrapping, colours and those lines. */
 export class Screen {
   readonly #out: Output
   readonly #isDumb: boolean
-  /** Has lines that change. */
   readonly isLive: boolean
   readonly #redraw: ReturnType<typeof createLogUpdate>
   #lines: readonly StyledLine[] = []
-  /** What stays, as functions that format it for the current size. */
+  /** Permanent text, as functions that format it for the current size. */
   readonly #kept: (() => readonly string[])[] = []
   #size: string
   #isBlank = true
-  /** The last line of the text that is streaming, before wrapping. */
   #open: string | undefined
-  /** How many lines of it, wrapped, are written for good. */
+  /** How many of its wrapped lines are written for good. */
   #written = 0
   readonly #later: (() => void)[] = []
 
-  /** `isDumb`: the terminal knows no control codes. */
+  /** @param isDumb the terminal knows no control codes */
   constructor(out: Output, { isDumb }: { readonly isDumb: boolean }) {
     this.#out = out
     this.#isDumb = isDumb
@@ -75,12 +66,11 @@ export class Screen {
     this.#size = this.#sizeNow
   }
 
-  /** Columns that a line may take. The last one stays free: some terminals go to the next line when it is filled. */
+  /** One less than the terminal has: some go to the next line when the last column is filled. */
   get columns(): number {
     return this.#out.isTTY === true ? (this.#out.columns ?? standardColumns) - 1 : Infinity
   }
 
-  /** Lines that a terminal has. */
   get rows(): number {
     return this.#out.isTTY === true ? (this.#out.rows ?? standardRows) : Infinity
   }
@@ -110,7 +100,7 @@ export class Screen {
     return this.#open !== undefined
   }
 
-  /** Writes text that arrives in pieces, indented and wrapped. A word is held back until it is complete. */
+  /** Writes streamed text, indented and wrapped, word by word. */
   stream(text: string): void {
     const lines = ((this.#open ?? '') + cleanText(text)).split('\n')
     const open = lines.pop() ?? ''
@@ -121,7 +111,7 @@ export class Screen {
     this.#put(complete)
   }
 
-  /** Ends the text that is streaming. Gives whether there was one. */
+  /** Returns whether text was streaming. */
   endStream(): boolean {
     const open = this.#open
     if (open === undefined) return false
@@ -137,7 +127,6 @@ export class Screen {
     else this.#later.push(write)
   }
 
-  /** Replaces the lines that change; an empty list removes them. */
   live(lines: readonly StyledLine[]): void {
     if (!this.isLive) return
     this.#lines = lines
@@ -156,7 +145,7 @@ export class Screen {
     if (this.#kept.length > maxKept) this.#kept.shift()
   }
 
-  /** Writes what is left of a line of the stream, for good. */
+  /** Writes the rest of a streamed line. */
   #endLine(line: string): void {
     const format = (): readonly string[] => wrapped(line, this.#textColumns, indent)
     const rest = format().slice(this.#written)
@@ -166,7 +155,6 @@ export class Screen {
     this.#put(rest)
   }
 
-  /** Writes lines that stay, above those that change. */
   #put(lines: readonly string[]): void {
     const text = lines.map((line) => `${line}\n`).join('')
     if (text !== '') this.#isBlank = lines.at(-1) === ''
@@ -176,7 +164,7 @@ export class Screen {
     this.#drawBelow(this.#below())
   }
 
-  /** Clears a terminal whose size has changed, and writes what fits: what stood where is unknown. */
+  /** Redraws a resized terminal: where its lines are now is unknown. */
   #repaint(): void {
     this.#size = this.#sizeNow
     const below = this.#below()
@@ -194,7 +182,7 @@ export class Screen {
     else this.#redraw(below.join('\n'))
   }
 
-  /** What stands below all that stays: the last line of the stream, and the lines that change. */
+  /** The incomplete line of the stream, then the live lines. */
   #below(): string[] {
     const open = this.#openLines().slice(-1)
     const lines = this.#lines.slice(0, Math.max(0, this.rows - 2 - open.length))
@@ -202,7 +190,7 @@ export class Screen {
     return [...open, ...(isApart ? [blankLine] : []), ...lines.map((line) => this.#painted(line))]
   }
 
-  /** The complete words of the stream's last line, wrapped. */
+  /** The complete words of the stream's last line. */
   #openLines(): string[] {
     const words = /^.*\s/.exec(this.#open ?? '')?.[0] ?? ''
     return words.trim() === '' ? [] : wrapped(words, this.#textColumns, indent)
@@ -243,10 +231,7 @@ function truncated(text: string, columns: number): string {
   return Number.isFinite(columns) ? cliTruncate(text, Math.max(0, columns)) : text
 }
 
-/**
- * A text in lines of at most so many columns, wrapped between words. Lists and quotes continue under their text, so that
- * a wrapped line does not look like two.
- */
+/** Wraps between words. Lists and quotes continue under their text, so that a wrapped line does not look like two. */
 function wrapped(text: string, columns: number, before = ''): string[] {
   return text.split('\n').flatMap((line) => {
     if (line.trim() === '') return ['']

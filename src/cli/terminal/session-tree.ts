@@ -2,20 +2,17 @@ import type { SessionStatus, TokenUsage } from '../../index.ts'
 import type { AskEvent, AskEventOf, FoundAgent, FoundSession, OpenTool } from '../ask-event.ts'
 import { callText } from './tool-text.ts'
 
-/** How the lead or a session stands: `answering`: it has ended, and works on a further question. */
+/** `answering`: it has ended, and now answers a further question. */
 export type BranchState = SessionStatus | 'asleep' | 'answering' | 'stopped'
 
-/** The lead, or a session, as the tree shows it. */
 export interface Branch {
-  /** The sessions above and its own, outermost first; empty: the lead. */
+  /** Session ids from the outermost to its own; empty: the lead. */
   readonly path: readonly string[]
   readonly name: string
   readonly state: BranchState
-  /** Model calls so far. */
   readonly steps: number
   readonly tokens: number
   readonly durationMs: number
-  /** Its current activity, or its result. */
   readonly doing: string
 }
 
@@ -28,20 +25,17 @@ interface Node {
   isStopped: boolean
   steps: number
   tokens: number
-  /** Before it began to work in this process. */
+  /** Time at work before `sinceMs`. */
   workedMs: number
-  /** Absent: it does not work. */
   sinceMs: number | undefined
-  /** Calls under way, by id. */
   readonly calls: Map<string, string>
   activity: string
-  /** Its result. */
   note: string
-  /** What happened in its world up to this tick is known already. */
+  /** Events up to this tick are known already. */
   readonly knownTick: number
 }
 
-/** The lead and the sessions below it, built from the events of a run. The caller gives the time. */
+/** The lead and its sessions, built from the events of a run. The caller gives the time. */
 export class SessionTree {
   readonly #nodes = new Map<string, Node>()
 
@@ -49,7 +43,7 @@ export class SessionTree {
     this.#add([], 'lead', 'running', nowMs)
   }
 
-  /** Is this event new? Events of a killed process are repeated after a restart. */
+  /** Events of a killed process are repeated after a restart. */
   isNew(event: AskEvent): boolean {
     return !('tick' in event) || event.tick > (this.#at(event.path)?.knownTick ?? -1)
   }
@@ -66,13 +60,13 @@ export class SessionTree {
     }
   }
 
-  /** The display name of a session; of anything else, the text itself. */
+  /** Returns an unknown id unchanged. */
   nameOf(sessionId: string): string {
     const node = [...this.#nodes.values()].find(({ path }) => path.at(-1) === sessionId)
     return node?.name ?? sessionId
   }
 
-  /** The lead first, each session behind the one that launched it. */
+  /** The lead first, each session after the one that launched it. */
   branches(nowMs: number): Branch[] {
     const below = (path: readonly string[]): Node[] => {
       const own = [...this.#nodes.values()].filter((node) => node.path.length === path.length + 1)

@@ -17,22 +17,21 @@ import { treeLines } from './tree-lines.ts'
 const redrawMs = 100
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const stillMark = '▸'
-/** Lines of a terminal that the tree leaves to what is above it. */
+/** Lines that the tree leaves free above it. */
 const linesAbove = 6
 
-/** The view for people: a terminal that knows control codes is redrawn in place; anything else gets plain lines. */
+/** Redraws a capable terminal in place; anything else gets plain lines. */
 export function textView(out: Output, { isDumb }: { readonly isDumb: boolean }): View {
   return out.isTTY === true && !isDumb ? new TerminalView(out) : new PlainView(out, { isDumb })
 }
 
-/** A run on a terminal: what the lead says and does, line by line, and below it the tree of sessions, which changes in place. */
+/** The lead's work line by line, and below it the tree of sessions, redrawn in place. */
 export class TerminalView implements View {
   readonly #screen: Screen
   readonly #tree = new SessionTree(performance.now())
   #timer: NodeJS.Timeout | undefined
   #frame = 0
   #model = ''
-  /** The text of this step stands on the screen. */
   #isStreamed = false
 
   constructor(out: Output) {
@@ -43,7 +42,7 @@ export class TerminalView implements View {
     if (!this.#tree.isNew(event)) return
     this.#tree.take(event, performance.now())
     this.#show(event)
-    // Texts come in so many pieces that the tree can wait.
+    // Deltas are frequent: the timer redraws soon enough.
     if (this.#timer !== undefined && event.type !== 'model-delta') this.#draw()
   }
 
@@ -85,7 +84,6 @@ export class TerminalView implements View {
     this.#screen.gap()
   }
 
-  /** What happens in the lead's own world. */
   #lead(event: AskEvent): void {
     const screen = this.#screen
     switch (event.type) {
@@ -119,7 +117,7 @@ export class TerminalView implements View {
     this.#screen.stream(text)
   }
 
-  /** What went wrong is not only to be seen as long as the tree is. */
+  /** Failures stay on the screen when the tree is gone. */
   #failure({ session, status, note = status }: AskEventOf<'session-ended'>): void {
     if (status === 'succeeded') return
     const row = { mark: '✗', markStyle: 'red', text: this.#nameOf(session), note } as const

@@ -13,13 +13,11 @@ type NameOf = (sessionId: string) => string
 
 export interface ToolRowOptions {
   readonly nameOf: (sessionId: string) => string
-  /** Of all of it. */
   readonly style?: Style | undefined
-  /** Before the call: whose it is. */
+  /** Goes before the call: whose it is. */
   readonly lead?: string | undefined
 }
 
-/** A tool call and its result, as a line. */
 export function toolRow(answered: AnsweredTool, { nameOf, style, lead = '' }: ToolRowOptions): Row {
   const { tool, arguments: input, text, isError } = answered
   const [mark, markStyle] = isError ? (['✗', 'red'] as const) : (['✓', 'green'] as const)
@@ -27,7 +25,7 @@ export function toolRow(answered: AnsweredTool, { nameOf, style, lead = '' }: To
   return { mark, markStyle: style ?? markStyle, text: call, note: resultText(tool, text, isError) }
 }
 
-/** A tool call in a few words: `read_file docs/architecture.md`. `nameOf`: the display name of a session. */
+/** `read_file docs/architecture.md`. */
 export function callText(tool: string, input: JsonObject, nameOf: NameOf = (sessionId) => sessionId): string {
   const { path, pattern, glob } = input
   const inPath = isText(path) && path !== '.' ? `in ${path}` : ''
@@ -38,7 +36,6 @@ export function callText(tool: string, input: JsonObject, nameOf: NameOf = (sess
   return sessionCallText(tool, input, nameOf) ?? words(tool, JSON.stringify(input))
 }
 
-/** Of a call that is about sessions. */
 function sessionCallText(tool: string, input: JsonObject, nameOf: NameOf): string | undefined {
   const { prompt, session_id: session, session_ids: sessions, read_method: method, mode, id } = input
   const named = isText(session) ? nameOf(session) : ''
@@ -52,7 +49,7 @@ function sessionCallText(tool: string, input: JsonObject, nameOf: NameOf): strin
   return /^subagent_\w+$/.test(tool) ? words(tool, named) : undefined
 }
 
-/** The result of a call in a few words: `17 matches`. A file tool's closing note is more exact than the number of lines. */
+/** `17 matches`. A file tool's closing note is more exact than the number of lines. */
 export function resultText(tool: string, text: string, isError: boolean): string {
   const lines = text.split('\n')
   if (isError) return (lines[0] ?? '').replace(/^Error: /, '')
@@ -65,7 +62,7 @@ export function resultText(tool: string, text: string, isError: boolean): string
   return `${count} ${count === 1 ? one : more}`
 }
 
-/** Of an answer about a session: what is wrong, how much was read, or how it stands. */
+/** The error, how much was read, or the status of the session. */
 function answerText(text: string): string {
   const answer = parsed(text)
   if (answer === undefined) return text.startsWith('Waiting for ') ? 'asleep' : (text.split('\n', 1)[0] ?? '')

@@ -5,22 +5,21 @@ import type { Span, Style, StyledLine } from './screen.ts'
 import type { Branch, BranchState } from './session-tree.ts'
 
 export interface TreeLinesOptions {
-  /** That a line may take. `Infinity`: nothing is left out. */
+  /** `Infinity`: nothing is truncated. */
   readonly columns: number
-  /** Most lines; what has ended makes room first. @default no limit */
+  /** Ended branches are dropped first. @default no limit */
   readonly maxLines?: number | undefined
-  /** The mark of what is at work. */
+  /** The mark of running branches. */
   readonly spinner: string
 }
 
 const indent = '  '
 const gap = '  '
-/** Columns that are kept for what is going on. */
+/** Kept for the current activity. */
 const doingColumns = 16
-/** From here on numbers are written out. */
 const wideColumns = 100
 
-/** The tree as lines: its branches with marks and names, then state, steps, tokens and time in columns, and what is going on. */
+/** Lines of mark and name, columns of state, steps, tokens and time, and the current activity. */
 export function treeLines(branches: readonly Branch[], options: TreeLinesOptions): StyledLine[] {
   const { shown, leftOut } = fitted(branches, options.maxLines ?? Infinity)
   const heads = shown.map((branch) => headOf(branch, shown, options))
@@ -49,7 +48,6 @@ export function treeLines(branches: readonly Branch[], options: TreeLinesOptions
   return leftOut === 0 ? lines : [...lines, [{ text: `${indent}… and ${leftOut} more`, style: 'dim' }]]
 }
 
-/** The branch of the tree, the mark and the name. */
 function headOf(
   { path, name, state }: Branch,
   shown: readonly Branch[],
@@ -64,7 +62,6 @@ function headOf(
   ]
 }
 
-/** The lines that lead down to a branch. */
 function forkOf(path: readonly string[], shown: readonly Branch[]): string {
   const at = shown.findIndex((branch) => branch.path === path)
   return path
@@ -76,13 +73,12 @@ function forkOf(path: readonly string[], shown: readonly Branch[]): string {
     .join('')
 }
 
-/** Do they part at this depth? */
+/** Do the paths first differ at this depth? */
 function isSibling(one: readonly string[], other: readonly string[], depth: number): boolean {
   const isSameAbove = other.slice(0, depth).every((id, index) => one[index] === id)
   return isSameAbove && one[depth] !== undefined && one[depth] !== other[depth]
 }
 
-/** State, steps, tokens and time, as far as there is anything to say. */
 function factsOf({ state, steps, tokens, durationMs }: Branch, columns: number): string[] {
   const tokensText = columns < wideColumns ? `${shortNumberText(tokens)} tok` : `${numberText(tokens)} tokens`
   return [
@@ -93,10 +89,10 @@ function factsOf({ state, steps, tokens, durationMs }: Branch, columns: number):
   ]
 }
 
-/** In which order columns make room. */
+/** Columns in the order in which they are dropped. */
 const leastWanted = [2, 1, 3, 0]
 
-/** Widths of the columns; 0 for those that there is no room for. */
+/** 0 for columns without room. */
 function factWidths(facts: readonly (readonly string[])[], room: number): number[] {
   const widths = leastWanted.map((_, column) => Math.max(0, ...facts.map((cells) => stringWidth(cells[column] ?? ''))))
   const taken = (): number => widths.reduce((sum, width) => sum + (width === 0 ? 0 : gap.length + width), 0)
@@ -104,7 +100,7 @@ function factWidths(facts: readonly (readonly string[])[], room: number): number
   return widths
 }
 
-/** Without what is left out: those that have ended, the oldest first, and then the last ones. */
+/** Drops ended branches, the oldest first, then the last ones. */
 function fitted(
   branches: readonly Branch[],
   maxLines: number,
@@ -153,7 +149,6 @@ function lineWidth(line: StyledLine): number {
   return stringWidth(line.map(({ text }) => text).join(''))
 }
 
-/** Without blanks at the end. */
 function trimmed(line: Span[]): StyledLine {
   while (line.at(-1)?.text.trim() === '') line.pop()
   const last = line.pop()

@@ -18,28 +18,23 @@ export type {
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
 
-/** Where Claude is called, and as whom. */
 export interface AnthropicOptions extends ReplyBound {
   /** @default the environment variable `ANTHROPIC_API_KEY`, read at the first call */
   readonly apiKey?: string | undefined
   /** @default the environment variable `ANTHROPIC_BASE_URL`, else Anthropic's own address */
   readonly baseURL?: string | undefined
-  /**
-   * Sent with every request. Where `baseURL` is absent, those of the environment variable `ANTHROPIC_CUSTOM_HEADERS` are
-   * sent as well, save keys.
-   */
+  /** Sent with every request. Without `baseURL`, those of `ANTHROPIC_CUSTOM_HEADERS` are sent too, except keys. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Makes the HTTP requests. It is called with `redirect: 'manual'`: a redirect fails the call. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
-   * limits for models that stay silent for longer.
+   * Called with `redirect: 'manual'`: a redirect fails the call. Node's own `fetch` gives up after 300 s of silence; give one
+   * with longer limits for slow models.
    */
   readonly fetch?: typeof fetch | undefined
 }
 
-/** The SDK as the rest of the adapter uses it. */
 export interface AnthropicClient extends Connection {
   readonly sdk: Anthropic
-  /** A schema as the API's structured output takes it: what it does not know becomes part of the descriptions. */
+  /** Rewrites a schema for structured output: unknown keywords move into descriptions. */
   readonly outputSchema: (schema: JsonObject) => Record<string, unknown>
 }
 

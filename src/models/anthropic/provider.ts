@@ -4,13 +4,10 @@ import { type AnthropicClient, type AnthropicOptions, openAnthropic, type RawMes
 import { ANTHROPIC, messagesBody } from './request.ts'
 import { MessageReader } from './stream.ts'
 
-/**
- * The API version that still takes a sampling temperature, which later ones refuse. A request that sets one is sent
- * under it; models that are too new for it answer with a failure that says so.
- */
+/** The last API version that takes a temperature; models too new for it answer with an error that says so. */
 const VERSION_WITH_TEMPERATURE = '2023-06-01'
 
-/** Claude, with options that are known to be sound. */
+/** Expects checked options. */
 export function messagesProvider(options: AnthropicOptions): ModelProvider {
   const connect = connectOnce(() => openAnthropic(options))
   return {
@@ -31,7 +28,7 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
 function send({ sdk, outputSchema }: AnthropicClient, request: ModelRequest, signal: AbortSignal) {
   const schema = request.outputSchema === undefined ? undefined : outputSchema(request.outputSchema)
   const old = request.options.temperature !== undefined
-  // Not `messages.create`, which writes to stderr what it thinks of a model.
+  // Not `messages.create`, which prints warnings about models to stderr.
   return sdk.post<AsyncIterable<RawMessageStreamEvent>>('/v1/messages', {
     body: messagesBody(request, schema),
     stream: true,

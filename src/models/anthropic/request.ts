@@ -11,13 +11,12 @@ import type {
   ToolResultBlockParam,
 } from './client.ts'
 
-/** Sent when a request sets no limit, since the API wants one. All current models can write as much. */
+/** The API requires a limit. All current models can write this much. */
 export const DEFAULT_MAX_OUTPUT_TOKENS = 32_000
 
-/** The smallest thinking budget that the API takes. */
 const MIN_THINKING_TOKENS = 1_024
 
-/** The name under which thinking of this provider is kept, so that it goes back to no other. */
+/** Marks this provider's thinking, so that it goes back to no other. */
 export const ANTHROPIC = 'anthropic'
 
 interface WireMessage {
@@ -30,10 +29,9 @@ type FileParam = Extract<ContentBlockParam, { type: 'image' | 'document' }>
 const breakpoint = { cache_control: { type: 'ephemeral' } } as const
 
 /**
- * A request as the Messages API takes it. There are three cache breakpoints at most: behind tools and system prompt,
- * behind the last message before the tail, and where that one stood in the request before. The last is needed because
- * the API looks back no further than 20 blocks for an entry, and one step of parallel calls can be longer. A request that no
- * other begins with has none: writing to the cache is dearer than reading the input once.
+ * The body of a Messages API request. At most three cache breakpoints: after tools and system prompt, after the last message
+ * before the tail, and where that was in the request before: the API looks back only 20 blocks for an entry, and one step of
+ * parallel calls can be longer. A one-shot request has none: writing the cache costs more than reading the input once.
  */
 export function messagesBody(
   request: ModelRequest,
@@ -61,7 +59,7 @@ export function messagesBody(
   }
 }
 
-/** Thinking counts towards the limit, so a budget comes on top of what is left for the answer. */
+/** Thinking counts towards the limit, so a budget is added to what is left for the answer. */
 function maxTokens({ maxOutputTokens, thinking }: ModelOptions): number {
   const budget = typeof thinking === 'number' ? Math.max(MIN_THINKING_TOKENS, thinking) : 0
   return maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS + budget
@@ -74,7 +72,7 @@ function thinkingConfig(options: ModelOptions): Pick<MessageCreateParamsStreamin
   return { thinking: { type: 'enabled', budget_tokens: budgetWithin(maxTokens(options), thinking) } }
 }
 
-/** A thinking budget as the API takes it: a smaller one is raised, one that leaves no room for an answer is lowered. */
+/** Raises a budget that is too small, lowers one that leaves no room for an answer. */
 function budgetWithin(limit: number, wanted: number): number {
   if (limit <= MIN_THINKING_TOKENS) {
     throw new EntiaError(
@@ -115,7 +113,7 @@ function conversation(request: ModelRequest): WireMessage[] {
   )
 }
 
-/** Adds a message; one of the same role as the last becomes part of it, as the API would have it. */
+/** Adds a message, or joins it to the last one if that has the same role. */
 function join(messages: WireMessage[], message: WireMessage | undefined): void {
   if (message === undefined) return
   const { role, content } = message
@@ -124,7 +122,7 @@ function join(messages: WireMessage[], message: WireMessage | undefined): void {
   else messages.push({ role, content })
 }
 
-/** What a breakpoint can stand on; blocks that the provider wrote go back unchanged. */
+/** Blocks that may carry a breakpoint; those that the provider wrote go back unchanged. */
 const markable: ReadonlySet<ContentBlockParam['type']> = new Set([
   'text',
   'image',
@@ -133,7 +131,7 @@ const markable: ReadonlySet<ContentBlockParam['type']> = new Set([
   'tool_result',
 ])
 
-/** Puts a breakpoint behind a message, on a copy: the original is cached, and in later steps the mark is elsewhere. */
+/** Marks a copy: the original is cached, and the mark moves in later steps. */
 function mark(messages: WireMessage[], index: number): void {
   const message = messages[index]
   const last = message?.content.at(-1)
@@ -142,7 +140,7 @@ function mark(messages: WireMessage[], index: number): void {
   messages[index] = { role: message.role, content: [...message.content.slice(0, -1), { ...last, ...breakpoint }] }
 }
 
-/** `undefined`: the API takes nothing of it. */
+/** `undefined`: nothing of it can be sent. */
 const wireOf = cachedByMessage((message: Message): WireMessage | undefined => {
   const accepted = acceptedMessage(message, takesBack(message))
   switch (accepted?.role) {
@@ -159,8 +157,8 @@ const wireOf = cachedByMessage((message: Message): WireMessage | undefined => {
 })
 
 /**
- * Thinking that was cut off before its signature came proves nothing, and the API refuses it. It refuses a call of its own
- * tools without a result, too, which a cut reply may end with; only beside calls of ours its result comes in a later reply.
+ * The API refuses thinking without a signature, which a cut reply may have. It also refuses a call of its own tools without a
+ * result, except beside calls of ours, where the result follows in a later reply.
  */
 function takesBack({ content }: Message): TakesBack {
   const results = new Set<unknown>()
@@ -173,7 +171,6 @@ function takesBack({ content }: Message): TakesBack {
   }
 }
 
-/** Calls of tools that run at the provider. */
 export function isServerCall(type: unknown): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use'
 }
@@ -192,12 +189,12 @@ function assistantBlock(block: AssistantMessage['content'][number]): ContentBloc
   }
 }
 
-/** The API wrote it, so it is of a form that it takes. */
+/** The API wrote it, so its form is accepted. */
 function ownBlock(data: object): ContentBlockParam {
   return data as ContentBlockParam
 }
 
-/** An error may be empty in a conversation; the API wants it to say something. */
+/** The API refuses an error without text. */
 function toolResult({ callId, content, isError }: ToolMessage): ToolResultBlockParam {
   const blocks = content.flatMap(userBlock)
   return {
@@ -212,7 +209,7 @@ function userBlock(block: TextBlock | FileBlock): (TextBlockParam | FileParam)[]
   return block.type === 'text' ? textParam(block) : [fileParam(block)]
 }
 
-/** The API refuses text blocks that hold nothing but white space. */
+/** The API refuses blank text blocks. */
 function textParam({ text }: TextBlock): TextBlockParam[] {
   return isBlank(text) ? [] : [{ type: 'text', text }]
 }
@@ -245,7 +242,7 @@ function isImage(mediaType: string): mediaType is ImageType {
   return ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].includes(mediaType)
 }
 
-/** Ids of calls that another provider made may hold characters that this API refuses, or be empty. */
+/** Ids of other providers may be empty or hold characters that this API refuses. */
 function wireId(id: string): string {
   return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call'
 }

@@ -12,7 +12,6 @@ import { ANTHROPIC, isServerCall } from './request.ts'
 type Event<Type> = Extract<RawMessageStreamEvent, { type: Type }>
 type Block = AssistantMessage['content'][number]
 
-/** A content block while it arrives. */
 type Draft =
   | { type: 'text'; text: string }
   | { type: 'thinking'; text: string; signature: string }
@@ -20,7 +19,6 @@ type Draft =
   | { type: 'tool-call'; id: string; name: string; raw: string; input: unknown }
   | { type: 'provider'; data: ProviderBlock['data']; raw: string }
 
-/** Reads the event stream of the Messages API. */
 export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   readonly #model: string
   readonly #onDelta: (delta: ModelDelta) => void
@@ -60,12 +58,12 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
 
   #end({ stop_reason: stop, stop_details: details }: Readonly<Record<string, unknown>>): void {
     if (stop !== undefined && stop !== null) this.#stop = (textIn(stop) || writeJson(stop)) as StopReason
-    // Null on every answer but a refusal, and absent from servers of an older version of the API.
+    // Null except on a refusal; absent from servers of older API versions.
     const { explanation, category } = fieldsOf(details)
     this.#refusal = textIn(explanation) || textIn(category) || undefined
   }
 
-  /** What the end of the stream does not say again stays. */
+  /** Counts that the end of the stream does not repeat stay. */
   #count(usage: unknown): void {
     const said = Object.entries(countsOf(usage)).filter(([, count]) => count !== undefined && count !== null)
     this.#counts = { ...this.#counts, ...Object.fromEntries(said) }
@@ -138,7 +136,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
         break
       }
       default:
-        // Nothing in it is a listener's business: it goes back as it came.
+        // Not shown to listeners: it goes back unchanged.
         if (isServerBlock(textIn(fieldsOf(block)['type']))) {
           this.#drafts.set(index, { type: 'provider', data: { ...(block as object) }, raw: '' })
         }
@@ -170,7 +168,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   }
 }
 
-/** @param isCut the reply was cut at the token limit in this block */
+/** @param isCut the token limit cut the reply in this block */
 function blockOf(draft: Draft, isCut: boolean): Block {
   switch (draft.type) {
     case 'text':
@@ -189,14 +187,14 @@ function blockOf(draft: Draft, isCut: boolean): Block {
       return { type: 'provider', provider: ANTHROPIC, data }
     }
     case 'tool-call': {
-      // Without deltas the arguments came whole, with the start of the block.
+      // Without deltas the arguments are in the start of the block.
       const raw = draft.raw || (isEmpty(draft.input) ? '' : writeJson(draft.input))
       return { type: 'tool-call', id: draft.id, name: draft.name, ...readArguments(raw, isCut) }
     }
   }
 }
 
-/** Calls of tools that run at the provider, and their results. Other blocks ask for something that no one here does. */
+/** Provider-run tool calls and their results. Other blocks need features that are not supported. */
 function isServerBlock(type: string): boolean {
   return isServerCall(type) || type.endsWith('_tool_result') || type === 'container_upload'
 }
@@ -205,14 +203,14 @@ function isEmpty(input: unknown): boolean {
   return typeof input !== 'object' || input === null || Object.keys(input).length === 0
 }
 
-/** The API counts cached input apart, so nothing overlaps. */
+/** Cached input is counted apart, so nothing overlaps. */
 function countsOf(usage: unknown): SentCounts {
   const { cache_creation: created, ...counts } = fieldsOf(usage)
   return {
     input: counts['input_tokens'],
     cacheRead: counts['cache_read_input_tokens'],
     cacheWrite: counts['cache_creation_input_tokens'],
-    // How the tokens written to the cache are split; not said again at the end of the stream.
+    // The end of the stream does not repeat this split.
     cacheWrite1h: fieldsOf(created)['ephemeral_1h_input_tokens'],
     output: counts['output_tokens'],
   }

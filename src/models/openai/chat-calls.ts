@@ -3,9 +3,8 @@ import type { ModelDelta } from '../port.ts'
 import { isWholeObject, readArguments } from '../../rules/projection/tool-calls.ts'
 import { fieldsOf, textIn, writeJson } from '../wire-values.ts'
 
-/** A call while it arrives. */
 interface Draft {
-  /** The server's id; until it has given one, an id made here. */
+  /** The server's id, or a generated one. */
   readonly id: string
   readonly index: number | undefined
   serverId: string | undefined
@@ -21,22 +20,21 @@ interface Piece {
 }
 
 /**
- * Assembles the tool calls of one streamed reply. Servers differ from the protocol: they send the same index for all calls
- * or none, no ids, the name late, or the arguments as an object. A new id begins a new call; so does a piece with a name that
- * cannot belong to the call before it.
+ * Assembles the tool calls of a streamed reply. Servers deviate: the same index for all calls or none, no ids, a late name,
+ * arguments as an object. A new id begins a new call; so does a name that cannot belong to the call before.
  */
 export class ChatCalls {
   readonly #drafts: Draft[] = []
   readonly #position: number
   readonly #onDelta: (delta: ModelDelta) => void
 
-  /** @param position makes ids that are made here unique in the conversation */
+  /** @param position makes generated ids unique in the conversation */
   constructor(position: number, onDelta: (delta: ModelDelta) => void) {
     this.#position = position
     this.#onDelta = onDelta
   }
 
-  /** @param delta a piece of a call: the protocol has an index in each, an id and a name in the first */
+  /** @param delta has by protocol an index; the first one of a call an id and a name */
   take(delta: object): void {
     const piece = pieceOf(delta)
     const draft = this.#find(piece) ?? this.#begin(piece)
@@ -44,14 +42,14 @@ export class ChatCalls {
     const wasNamed = draft.name !== ''
     if (!wasNamed) draft.name = piece.name
     draft.raw += piece.text
-    // Listeners get the name first: what came before it is held back until then.
+    // Holds arguments back until the name is known: listeners get that first.
     if (draft.name === '') return
     if (!wasNamed) this.#onDelta({ type: 'tool-call', id: draft.id, name: draft.name })
     const text = wasNamed ? piece.text : draft.raw
     if (text !== '') this.#onDelta({ type: 'tool-arguments', id: draft.id, text })
   }
 
-  /** @param isCut the reply was cut at the token limit: the newest call may have lost its arguments */
+  /** @param isCut the token limit cut the reply: the newest call may have lost its arguments */
   blocks(isCut: boolean): ToolCallBlock[] {
     const newest = this.#drafts.at(-1)
     const isIndexed = this.#drafts.every(({ index }) => index !== undefined)
@@ -64,7 +62,7 @@ export class ChatCalls {
     }))
   }
 
-  /** The call that a piece continues, if any. */
+  /** The call that a piece continues. */
   #find(piece: Piece): Draft | undefined {
     const { id, index, name } = piece
     const near = this.#drafts.findLast(
@@ -74,9 +72,9 @@ export class ChatCalls {
     const isKnown = id !== undefined && near.serverId === id
     if (isKnown || name === '' || near.name === '') return near
     if (near.name !== name) return undefined
-    // An id that comes late, with the name again: the call before it has had none, and is not complete.
+    // A late id with the name again: the call before had none, and is incomplete.
     if (id !== undefined) return isWholeObject(near.raw) ? undefined : near
-    // The name again, as some servers say it in each piece; without an index only in the midst of the arguments.
+    // Some servers repeat the name in each piece; without an index, only within the arguments.
     return index !== undefined || near.raw.trim() !== '' ? near : undefined
   }
 
@@ -108,7 +106,7 @@ function couldBe({ serverId }: Draft, id: string | undefined): boolean {
   return id === undefined || serverId === undefined || serverId === id
 }
 
-/** Nothing can follow complete arguments, so a name with further ones belongs to another call. */
+/** Nothing follows complete arguments, so a name with further ones begins another call. */
 function beginsAnother({ raw }: Draft, { name, text }: Piece): boolean {
   return name !== '' && text.trim() !== '' && isWholeObject(raw)
 }

@@ -11,22 +11,18 @@ import type {
 } from './client.ts'
 import { effortOf, outputFormat } from './output-format.ts'
 
-/** The field in which a server sends and takes thinking. The protocol itself has none; these two are in use. */
+/** The protocol has no field for thinking; these two are in use. */
 export type ThinkingField = 'reasoning_content' | 'reasoning'
 
 interface WireMessage {
   readonly message: ChatCompletionMessageParam | undefined
-  /** Files of a tool's result: tool messages hold text alone, so they follow as a user's message. */
+  /** Tool messages hold only text, so files of a result follow as a user message. */
   readonly files: readonly ChatCompletionContentPart[]
 }
 
 const nothing: WireMessage = { message: undefined, files: [] }
 
-/**
- * Makes requests as servers of the Chat Completions API take them.
- *
- * @param provider whose thinking goes back; that of all others is left out
- */
+/** @param provider whose thinking is sent back; that of others is left out */
 export function chatBody(
   provider: string,
   thinkingField: ThinkingField,
@@ -42,7 +38,7 @@ export function chatBody(
       model,
       ...(request.tools.length > 0 && { tools: tools(request) }),
       messages: conversation(request, wireOf),
-      // Compatible servers know this older name of the limit, which is deprecated at OpenAI alone.
+      // Only OpenAI deprecates this older name; compatible servers know it.
       // oxlint-disable-next-line typescript/no-deprecated
       ...(options.maxOutputTokens !== undefined && { max_tokens: options.maxOutputTokens }),
       ...(options.temperature !== undefined && { temperature: options.temperature }),
@@ -73,7 +69,7 @@ function conversation(request: ModelRequest, wireOf: (message: Message) => WireM
     files = []
   }
   for (const message of [...resultsFirst(request.messages), ...request.tail]) {
-    // Results stand together, or servers miss the answers to some calls.
+    // Results must be adjacent, or servers miss some of them.
     if (message.role !== 'tool') handOver()
     const wire = wireOf(message)
     if (wire.message !== undefined) messages.push(wire.message)

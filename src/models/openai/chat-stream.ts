@@ -13,7 +13,6 @@ import type { ChatCompletionChunk } from './client.ts'
 
 const fields: readonly [ThinkingField, ThinkingField] = ['reasoning_content', 'reasoning']
 
-/** Reads the event stream of the Chat Completions API. */
 export class ChatReader implements StreamReader<ChatCompletionChunk> {
   readonly #provider: string
   readonly #model: string
@@ -27,7 +26,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   #usage: unknown
   unheardBytes = 0
 
-  /** @param position of the answer in the conversation: it makes ids unique there that a server does not give */
+  /** @param position of the answer in the conversation, for generated ids */
   constructor(provider: string, model: string, position: number, onDelta: (delta: ModelDelta) => void) {
     this.#provider = provider
     this.#model = `${provider}/${model}`
@@ -36,14 +35,14 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   }
 
   take(chunk: ChatCompletionChunk): void {
-    // The last chunk, with the usage, has no choice; some servers leave the list out altogether.
+    // The last chunk, with the usage, has an empty list of choices or none.
     const choices = objectsIn(chunk.choices).map(fieldsOf)
-    // Of several answers the first is meant, wherever it stands.
+    // Only the first answer counts, in any position.
     const choice = choices.find(({ index }) => (index ?? 0) === 0)
-    // Moonshot gives the usage within the choice.
+    // Moonshot puts the usage in the choice.
     this.#usage = chunk.usage ?? choice?.['usage'] ?? this.#usage
     if (choice === undefined) return
-    // Azure sends what its content filter has found in a chunk without a delta.
+    // Azure sends content filter results without a delta.
     const delta = fieldsOf(choice['delta'])
     const thinking = textIn(delta[fields[0]]) || textIn(delta[fields[1]])
     if (thinking !== '') {
@@ -59,11 +58,11 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     this.unheardBytes += sizeOfTexts(delta['refusal'])
     for (const call of objectsIn(delta['tool_calls'])) {
       this.#calls.take(call)
-      // The arguments of a call without a name are held back.
+      // Arguments of a call without a name are held back.
       const { id, function: written } = fieldsOf(call)
       this.unheardBytes += sizeOfTexts([id, fieldsOf(written)['arguments']])
     }
-    // Some servers send an empty reason until there is one.
+    // Some servers send an empty reason before the last.
     this.#finish = textIn(choice['finish_reason']) || this.#finish
     const { error } = choice
     if (error !== undefined && error !== null) this.#error = readError(error)
@@ -81,7 +80,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
       ok: true,
       value: {
         message: { role: 'assistant', content, model: this.#model },
-        // Some servers say "stop" with calls, too.
+        // Some servers send "stop" with calls too.
         stop: ending === 'max-tokens' ? ending : called ? 'tool-calls' : 'end',
         ...countsOf(this.#usage),
       },
@@ -102,7 +101,7 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
   }
 }
 
-/** What a `finish_reason` in small letters means, other servers' words for it included. Any other breaks the answer off. */
+/** Meaning of a lower-case `finish_reason`, with other servers' words. Anything else truncates the answer. */
 const endings: ReadonlyMap<string, 'end' | 'max-tokens' | FailureKind> = new Map([
   ['stop', 'end'],
   ['tool_calls', 'end'],
@@ -121,7 +120,7 @@ const endings: ReadonlyMap<string, 'end' | 'max-tokens' | FailureKind> = new Map
   ['model_length', 'context-overflow'],
 ])
 
-/** Moonshot gives the cached part of the input beside the other counts, not among the details. */
+/** Moonshot puts cached tokens beside the other counts. */
 function countsOf(usage: unknown): TokenCounts {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details, ...counts } = fieldsOf(usage)
   const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details)

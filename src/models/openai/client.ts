@@ -22,28 +22,23 @@ export type {
   ResponseStreamEvent,
 } from 'openai/resources/responses/responses'
 
-/** Where a server is called, and as whom. */
 export interface ServerOptions extends ReplyBound {
-  /** Goes into messages, and keeps one server's thinking from going to another. */
+  /** Used in messages, and keeps one server's thinking from going to another. */
   readonly name: string
   /** @default the environment variable `OPENAI_BASE_URL`, else OpenAI's own address; both for `openai()` alone */
   readonly baseURL?: string | undefined
   readonly apiKey?: string | undefined
-  /** Environment variable with the key, read at the first call. Without it and without `apiKey` no key is sent. */
+  /** Environment variable with the key, read at the first call. Without it and `apiKey` no key is sent. */
   readonly apiKeyEnv?: string | undefined
-  /**
-   * Sent with every request. `openai()` without `baseURL` sends those of the environment variable `OPENAI_CUSTOM_HEADERS`
-   * as well, save keys.
-   */
+  /** Sent with every request. `openai()` without `baseURL` adds those of `OPENAI_CUSTOM_HEADERS`, except keys. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Makes the HTTP requests. It is called with `redirect: 'manual'`: a redirect fails the call. Node's own `fetch` gives up after 300 s in which nothing arrives; give one with longer
-   * limits for models that stay silent for longer.
+   * Called with `redirect: 'manual'`: a redirect fails the call. Node's own `fetch` gives up after 300 s of silence; give one
+   * with longer limits for slow models.
    */
   readonly fetch?: typeof fetch | undefined
 }
 
-/** The SDK as the rest of the adapters uses it. */
 export interface OpenAIClient extends Connection {
   readonly sdk: OpenAI
 }
@@ -62,11 +57,11 @@ export async function openOpenAI(options: ServerOptions): Promise<OpenAIClient> 
   const { OpenAI, ...errors } = await import('openai')
 
   const settings = {
-    // The SDK wants a key even for servers that want none; the header is taken out again below.
+    // The SDK requires a key even for servers without one; the header is removed below.
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
     webhookSecret: null,
-    // What the environment says of an account at OpenAI is no other server's business.
+    // Other servers get no OpenAI account data from the environment.
     ...(!isOpenAI && { baseURL, organization: null, project: null }),
     defaultHeaders: { ...(apiKey === undefined && { authorization: null }), ...headers },
     fetch: wireFetch(options.fetch, options.maxReplyBytes),

@@ -1,10 +1,9 @@
 import type { Json, JsonObject } from '../../world/json.ts'
 import type { ModelOptions } from '../port.ts'
 
-/** The name that OpenAI's protocols want for an output schema; models hardly see it. */
+/** Required by the protocols. */
 const NAME = 'output'
 
-/** An output schema as both of OpenAI's protocols name it. */
 export interface OutputFormat {
   name: string
   schema: Record<string, unknown>
@@ -12,29 +11,28 @@ export interface OutputFormat {
 }
 
 /**
- * A schema is enforced where strict mode can do that; other schemas are a guide for the model. Objects that say nothing of
- * further properties, as those of `z.object`, are closed then.
+ * Uses strict mode where the schema allows; other schemas only guide the model. Strict objects without `additionalProperties`
+ * are closed.
  */
 export function outputFormat(schema: JsonObject): OutputFormat {
   const strict = strictSchema(schema)
   return { name: NAME, schema: { ...(strict ?? schema) }, strict: strict !== undefined }
 }
 
-/** Token budgets up to these count as low and as medium effort: OpenAI's protocols know efforts only. */
+/** The protocols know only efforts: budgets up to these map to low and medium. */
 const MAX_LOW_BUDGET = 4_096
 const MAX_MEDIUM_BUDGET = 16_384
 
-/** How much to think, as an effort. */
 export function effortOf({ thinking }: ModelOptions): 'low' | 'medium' | 'high' | undefined {
   if (typeof thinking !== 'number') return thinking
   if (thinking <= MAX_LOW_BUDGET) return 'low'
   return thinking <= MAX_MEDIUM_BUDGET ? 'medium' : 'high'
 }
 
-/** Levels of schemas within schemas that strict mode takes. */
+/** The deepest nesting that strict mode takes. */
 const MAX_DEPTH = 10
 
-/** What a schema may say in strict mode, besides what is within it. A default or a length, for example, is refused. */
+/** Keywords of strict mode; a default or a length, for example, is refused. */
 const strictWords: ReadonlySet<string> = new Set([
   '$schema',
   '$defs',
@@ -74,26 +72,25 @@ const strictFormats: ReadonlySet<Json | undefined> = new Set([
   undefined,
 ])
 
-/** An output schema as OpenAI's strict mode takes it; `undefined` if it says anything that strict mode refuses. */
+/** `undefined` if strict mode refuses any part of it. */
 function strictSchema(schema: JsonObject): JsonObject | undefined {
   return schema['type'] === 'object' ? strictForm(schema, MAX_DEPTH) : undefined
 }
 
 /**
- * A schema as strict mode takes it: its objects closed, and with `anyOf` for `oneOf`, which it does not know. `undefined` if it
- * says anything that strict mode refuses.
+ * Closes objects and replaces the unknown `oneOf` by `anyOf`. `undefined` if strict mode refuses any part.
  *
- * @param depth how many levels there may be
+ * @param depth levels left
  */
 function strictForm(schema: Json | undefined, depth: number): JsonObject | undefined {
   if (!isObject(schema) || depth === 0 || Object.keys(schema).some((word) => !strictWords.has(word))) return undefined
-  // Beside a reference nothing else may stand.
+  // A reference allows no other keyword.
   if (schema['$ref'] !== undefined) return Object.keys(schema).length === 1 ? schema : undefined
   const { oneOf, ...rest } = schema
   const { anyOf = oneOf, format, items, pattern, properties, type, $defs } = rest
   if (anyOf !== oneOf && oneOf !== undefined) return undefined
   if (type === undefined && anyOf === undefined) return undefined
-  // Patterns may not look around.
+  // Look-around is not allowed.
   if (!strictFormats.has(format) || (typeof pattern === 'string' && /\(\?[=!<]/.test(pattern))) return undefined
   const within: Record<string, Json | undefined> = {}
   if ($defs !== undefined) within['$defs'] = allStrict($defs, depth)
@@ -107,7 +104,7 @@ function strictForm(schema: Json | undefined, depth: number): JsonObject | undef
   return Object.values(within).includes(undefined) ? undefined : { ...rest, ...within }
 }
 
-/** Strict mode takes only objects without further properties, and with all of their own required. */
+/** Strict mode requires all properties, and allows no further ones. */
 function isClosable({ additionalProperties = false, properties, required }: JsonObject): boolean {
   const names = Array.isArray(required) ? required : []
   return (

@@ -6,7 +6,6 @@ import { openOpenAI, type ServerOptions } from './client.ts'
 import { responsesBody } from './responses-request.ts'
 import { ResponseReader } from './responses-stream.ts'
 
-/** Models of a server of the Responses API. */
 export function responsesProvider(server: ServerOptions): ModelProvider {
   const connect = connectOnce(() => openOpenAI(server))
   const body = responsesBody(server.name)
@@ -25,7 +24,6 @@ export function responsesProvider(server: ServerOptions): ModelProvider {
   }
 }
 
-/** Models of a server of the Chat Completions API. */
 export function chatProvider(server: ServerOptions, thinkingField: ThinkingField): ModelProvider {
   const { name } = server
   const connect = connectOnce(() => openOpenAI(server))

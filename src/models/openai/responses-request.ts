@@ -18,17 +18,16 @@ type ContentParam =
   | { type: 'input_file'; file_data: string; filename: string }
 
 /**
- * Makes requests as the Responses API takes them, without state at the provider: nothing is stored there, and reasoning
- * travels with the conversation in encrypted form.
+ * Stateless requests: nothing is stored at the provider, and encrypted reasoning travels with the conversation.
  *
- * @param provider whose thinking goes back; that of all others is left out
+ * @param provider whose thinking is sent back; that of others is left out
  */
 export function responsesBody(provider: string): (request: ModelRequest) => ResponseCreateParamsStreaming {
   const itemsOf = cachedByMessage((message) => {
     const accepted = acceptedMessage(message, (block) => {
       if (block.provider !== provider) return false
       if (block.type === 'provider') return true
-      // Nothing is stored at the provider, so an id alone names nothing there.
+      // Nothing is stored there, so an id alone is useless.
       return block.id !== undefined && (block.redacted !== undefined || block.text !== '')
     })
     return accepted === undefined ? [] : toItems(accepted, provider)
@@ -93,7 +92,7 @@ function assistantItems({ content }: AssistantMessage): ResponseInputItem[] {
   return items
 }
 
-/** The API wrote it, so it is of a form that it takes. */
+/** The API wrote it, so its form is accepted. */
 function ownItem(data: object): ResponseInputItem {
   return data as ResponseInputItem
 }
@@ -102,7 +101,7 @@ function assistantText({ text, phase }: TextBlock): EasyInputMessage {
   return { role: 'assistant', content: text, ...(phase !== undefined && { phase }) }
 }
 
-/** A reasoning item becomes one block for each part of its summary; here the parts come together again. */
+/** Rejoins the blocks of a reasoning item, one per part of its summary. */
 function addReasoning(items: ResponseInputItem[], block: ThinkingBlock, id: string): void {
   const last = items.at(-1)
   if (last?.type === 'reasoning' && last.id === id) {

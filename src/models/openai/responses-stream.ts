@@ -11,19 +11,18 @@ import type { ResponseStreamEvent } from './client.ts'
 
 type Block = AssistantMessage['content'][number]
 
-/** Reads the event stream of the Responses API. */
 export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   readonly #provider: string
   readonly #model: string
   readonly #onDelta: (delta: ModelDelta) => void
   readonly #content: Block[] = []
-  /** The ids under which calls are answered, by the ids of their items. */
+  /** Call ids by item id. */
   readonly #callIds = new Map<string, string>()
   #newestCall: { readonly at: number; readonly raw: string } | undefined
   #refusal: string | undefined
   #final: Readonly<Record<string, unknown>> | undefined
   unheardBytes = 0
-  /** What the last event says of the whole answer; its `status` may say otherwise. */
+  /** From the type of the last event; its `status` may differ. */
   #ending: 'completed' | 'incomplete' | 'failed' | undefined
 
   constructor(provider: string, model: string, onDelta: (delta: ModelDelta) => void) {
@@ -69,7 +68,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
         this.#end('failed', event.response)
         break
       default:
-      // The other events say again, in parts, what the items say as a whole.
+      // Other events repeat parts of the items.
     }
   }
 
@@ -107,7 +106,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     }
   }
 
-  /** Of a reply that was cut the newest call may have lost all its arguments. */
+  /** The newest call of a cut reply may have lost all its arguments. */
   #markCut(): void {
     const { at = -1, raw = '' } = this.#newestCall ?? {}
     const call = this.#content[at]
@@ -138,7 +137,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
     }
   }
 
-  /** One block for each part of the summary, so that the item can go back just as it came. */
+  /** One block per part of the summary, so that the item can go back unchanged. */
   #thinking({ id, summary, content, encrypted_content: encrypted }: Readonly<Record<string, unknown>>): Block[] {
     const summaries = objectsIn(summary)
     const parts = summaries.length > 0 ? summaries : objectsIn(content)
@@ -154,7 +153,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
   }
 }
 
-/** Items of tools that run at the provider. Unknown ones ask for something that no one here does. */
+/** Items of provider-run tools. Unknown ones need features that are not supported. */
 const hostedItems: ReadonlySet<unknown> = new Set([
   'web_search_call',
   'file_search_call',
@@ -164,12 +163,12 @@ const hostedItems: ReadonlySet<unknown> = new Set([
   'mcp_call',
 ])
 
-/** A name that a later version of the API may add would not fit into a conversation, and is dropped. */
+/** Drops phases of later API versions: messages cannot hold them. */
 function isPhase(phase: unknown): phase is NonNullable<TextBlock['phase']> {
   return phase === 'commentary' || phase === 'final_answer'
 }
 
-/** Servers that only speak the same protocol leave counts out, or null. */
+/** Compatible servers omit counts or send null. */
 function countsOf(usage: unknown): TokenCounts {
   const { input_tokens: input, output_tokens: output, input_tokens_details: details } = fieldsOf(usage)
   const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(details)
