@@ -76,7 +76,7 @@ export type ModelOutcome =
 export interface ModelProvider {
   /** `false`: no retries. Absent: the standard policy. */
   readonly retry?: RetryPolicy | false | undefined
-  /** For simulated models: milliseconds of the Runner's clock until the first output. A simulation waits before `call`. */
+  /** Of simulated models: milliseconds of the Runner's clock until output begins. A simulation waits before `call`. */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** Bytes of text, thinking and tool calls. A longer reply fails as `truncated` without a retry. @default 16 MiB */
   readonly maxReplyBytes?: number | undefined

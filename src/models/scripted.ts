@@ -38,7 +38,7 @@ export type ScriptedBehaviour = (
 ) => ScriptedReply | Promise<ScriptedReply>
 
 export interface ScriptedOptions {
-  /** Milliseconds of the Runner's clock. A range is resolved by request and attempt, or by a simulation's seed. @default 0 */
+  /** Milliseconds of the Runner's clock. Request and attempt, or a simulation's seed, choose from a range. @default 0 */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** Reported per call; a reply's own usage takes precedence. @default nothing */
   readonly usage?: TokenUsage | ((request: ModelRequest) => TokenUsage) | undefined

@@ -3,10 +3,9 @@ import { EntiaError } from '../world/entia-error.ts'
 import type { Tool } from './port.ts'
 
 /**
- * What tools declare, in the order given, for the `ToolRegistry` of an agent; a declaration stands for itself. Those of
- * tools are frozen, and the same objects each time, so agents share them.
+ * The declarations of tools, in order, for an agent's `ToolRegistry`. They are frozen and shared by agents.
  *
- * @throws `invalid-argument` when two tools have the same name, or something is neither a tool nor a declaration
+ * @throws `invalid-argument` for two tools of one name, and for what is neither tool nor declaration
  */
 export function declare(...tools: readonly (Tool | ToolDeclaration)[]): ToolDeclaration[] {
   const names = new Set<string>()

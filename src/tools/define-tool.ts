@@ -11,46 +11,39 @@ import { isZod, jsonSchemaOf, schemaProblem } from './json-schema-of.ts'
 import type { Tool, ToolContext, ToolOutput } from './port.ts'
 import { errorOutput, toolOutput } from './tool-output.ts'
 
-/** What `defineTool` makes a tool of. */
+/** The parts of a tool. */
 export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
-  /** What models call it by: 1 to 64 letters, digits, `_` and `-`. */
+  /** For models: 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
-  /** What it does and when to use it, for models. */
+  /** For models: what it does and when to use it. */
   readonly description: string
-  /**
-   * Schema of the arguments, an object: of zod 4, or JSON Schema. Models see it as JSON Schema; `run` gets what zod makes of
-   * their arguments, or, under JSON Schema, the arguments as they are.
-   */
+  /** Object schema of zod 4, or JSON Schema. `run` gets what zod parses, or unchanged arguments under JSON Schema. */
   readonly input: Schema
   /**
-   * What a restart does with a call that was running: `pure` runs again, `keyed` runs again under the same `key`, `once`
-   * is never run twice, and the model reads that it may have happened.
+   * After a restart, a running call runs again (`pure`), runs again under the same `key` (`keyed`), or never runs twice (`once`):
+   * the model then reads that it may have happened.
    */
   readonly restart: 'pure' | 'keyed' | 'once'
   /** Each call needs the user's approval. @default false */
   readonly approval?: boolean | undefined
-  /** Time for the approval, in milliseconds of world time; after that the call is denied. Absent: no limit. */
+  /** Milliseconds of world time, then the call is denied. Absent: no limit. */
   readonly approvalTimeoutMs?: number | undefined
-  /** Longest run, in milliseconds of world time. Absent: as long as it takes. */
+  /** Milliseconds of world time. Absent: no limit. */
   readonly timeoutMs?: number | undefined
-  /** Calling it again with the same arguments is no sign of a loop, as for a tool that polls. @default false */
+  /** Repeated identical calls are no loop, as for a tool that polls. @default false */
   readonly repeatable?: boolean | undefined
-  /** What it does to the outside, for a policy. Absent: unknown, so a policy asks. */
+  /** Its effect on the outside, for a policy. Absent: unknown, so a policy asks. */
   readonly operation?: ToolDeclaration['operation']
-  /** Its arguments that are paths, for a policy. Absent: those with usual names, such as `path` and `file`. */
+  /** Arguments that are paths, for a policy. Absent: those with usual names, such as `path` and `file`. */
   readonly paths?: readonly string[] | undefined
-  /** The group that it is granted with, such as `file` or `git`. */
+  /** The group it is granted with, such as `file` or `git`. */
   readonly category?: string | undefined
-  /** Most characters of text that a model gets of one result. @default 50,000 */
+  /** Characters of text in one result. @default 50,000 */
   readonly maxResultChars?: number | undefined
-  /**
-   * Does the work. Gives a text, a `ToolOutput`, any value that JSON can say, or a promise of one of these. What it throws
-   * fails the call with `tool-threw`.
-   */
+  /** Gives a text, a `ToolOutput`, any JSON value, or a promise of one. An error fails the call with `tool-threw`. */
   readonly run: (input: ArgumentsOf<Schema>, context: ToolContext) => unknown
 }
 
-/** What `run` gets under a schema. */
 type ArgumentsOf<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : JsonObject
 
 const optionsSchema = lazily(() =>
@@ -75,11 +68,9 @@ const optionsSchema = lazily(() =>
 )
 
 /**
- * Makes a tool out of a schema and a function. Arguments are checked before `run` sees them: a model that gets them wrong
- * is told which and why.
+ * Makes a tool. Arguments are checked before `run`; a model reads which are wrong and why.
  *
- * @throws `invalid-argument` for options that are missing, wrong or unknown, and for a schema that is no object or that
- * JSON Schema cannot express
+ * @throws `invalid-argument` for wrong options, and for a schema that is not of an object or that JSON Schema cannot express
  */
 export function defineTool<const Schema extends z.core.$ZodType | JsonObject>(options: ToolOptions<Schema>): Tool {
   const checked = optionsSchema().safeParse(options)
@@ -107,10 +98,10 @@ export function defineTool<const Schema extends z.core.$ZodType | JsonObject>(op
   })
 }
 
-/** What arguments come to under a schema, or what is wrong with them. */
+/** The arguments, or what is wrong with them. */
 type Parsed<Schema> = string | { readonly data: ArgumentsOf<Schema> }
 
-/** Checks arguments at once, unless the schema has an asynchronous part. */
+/** Synchronous, unless the schema has an asynchronous part. */
 function parser<Schema extends z.core.$ZodType | JsonObject>(
   schema: z.core.$ZodType | JsonObject,
 ): (input: Json) => Parsed<Schema> | Promise<Parsed<Schema>> {
@@ -129,7 +120,7 @@ function parser<Schema extends z.core.$ZodType | JsonObject>(
   }
 }
 
-/** What models see of the schema of a tool's arguments. Providers take nothing but objects. */
+/** Providers accept only object schemas. */
 function argumentsSchema(schema: z.core.$ZodType | JsonObject, options: unknown): JsonObject {
   const result = jsonSchemaOf(schema, `${subject(options)} cannot be defined: input`)
   if (result.type === 'object') return result

@@ -9,7 +9,7 @@ import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 import { schemaIssues } from '../rules/text/schema-issues.ts'
 
 export interface FileToolsOptions {
-  /** The folder that the tools see, as a path or a `file:` URL. Nothing outside can be reached, links included. */
+  /** A path or a `file:` URL. Nothing outside can be reached, links included. */
   readonly folder: string | URL
 }
 
@@ -18,7 +18,7 @@ export interface FileTools {
   readonly readFile: Tool
   /** `list_files`: what is in a folder. */
   readonly listFiles: Tool
-  /** `grep_files`: lines that match a pattern. */
+  /** `grep_files` */
   readonly grepFiles: Tool
 }
 
@@ -31,10 +31,9 @@ const optionsSchema = () =>
   })
 
 /**
- * Tools to read in one folder, all of them `pure`. Whether a model may read a file is not asked here, except that
- * `grep_files` never opens files that are there to hold credentials.
+ * Tools to read in one folder, all `pure`. There is no approval, but `grep_files` never opens credential files.
  *
- * @throws `invalid-argument` for options that are missing, wrong or unknown
+ * @throws `invalid-argument` for wrong options
  */
 export function fileTools(options: FileToolsOptions): FileTools {
   const checked = optionsSchema().safeParse(options)
@@ -50,19 +49,17 @@ export function fileTools(options: FileToolsOptions): FileTools {
   })
 }
 
-/** Gives what file tools can reach, loaded when a tool is first called. */
+/** Loads the reach of file tools at the first call. */
 export type Reach = () => Promise<FileReach>
 
-/** What built-in tools declare besides. */
 export type Declared = Pick<ToolDeclaration, 'operation' | 'paths' | 'category'>
 
-/** As it is from the working folder of now, whatever that is when the tools are called. */
+/** Resolved against the current working folder, whatever that is at the call. */
 function absolute(folder: string | URL): string {
   if (typeof folder === 'string') return process.getBuiltinModule('node:path').resolve(folder)
   return process.getBuiltinModule('node:url').fileURLToPath(folder)
 }
 
-/** Longest pattern for paths that a model may give, in characters. */
 const maxGlobChars = 1_000
 
 const maxLines = 2_000
@@ -75,7 +72,6 @@ const readSchema = () =>
     lineNumbers: z.boolean().default(true).describe('Puts the number and a tab before each line.'),
   })
 
-/** The tool `read_file`: lines of a text file. */
 export function readFileTool(reach: Reach, declared: Declared = {}): Tool {
   return defineTool({
     name: 'read_file',
@@ -105,7 +101,6 @@ const listSchema = () =>
     limit: z.int().min(1).max(maxEntriesListed).default(200),
   })
 
-/** The tool `list_files`: what is in a folder. */
 export function listFilesTool(reach: Reach, declared: Declared = {}): Tool {
   return defineTool({
     name: 'list_files',
@@ -136,7 +131,6 @@ const grepSchema = () =>
     limit: z.int().min(1).max(maxMatches).default(200).describe('Most matching lines.'),
   })
 
-/** What `grep_files` declares: it gives lines that match a pattern, in a file or in all files of a folder. */
 export function grepFilesOptions() {
   return {
     name: 'grep_files',
@@ -149,7 +143,6 @@ export function grepFilesOptions() {
   } as const
 }
 
-/** Searches file by file, in this thread. */
 async function grepLines(reach: Reach, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
   return (await import('./files/grep-lines.ts')).grepLines(await reach(), request, context)
 }

@@ -6,11 +6,9 @@ import { shortly } from '../world/known-options.ts'
 import { schemaFault } from '../rules/text/schema-issues.ts'
 
 /**
- * The JSON Schema (draft 2020-12) of what a zod schema takes in, canonical. One that is JSON Schema already stands for
- * itself.
+ * The canonical JSON Schema (draft 2020-12) of a zod schema's input. JSON Schema passes through.
  *
- * @throws `invalid-argument` for a schema that JSON Schema cannot say, such as one of dates; for one of zod 3, and for what
- * is no schema
+ * @throws `invalid-argument` for a schema that JSON Schema cannot express, such as of dates; for zod 3, and for no schema
  */
 export function jsonSchemaOf(schema: z.core.$ZodType | JsonObject, where: string): JsonObject {
   if (!isZod(schema)) return plainSchema(schema, where)
@@ -27,12 +25,12 @@ export function jsonSchemaOf(schema: z.core.$ZodType | JsonObject, where: string
   }
 }
 
-/** Is it a schema of zod 4? Those of zod 3 look like one, and have another inside. */
+/** Schemas of zod 3 look alike, but lack `_zod`. */
 export function isZod(schema: z.core.$ZodType | JsonObject): schema is z.core.$ZodType {
   return typeof schema === 'object' && schema !== null && '_zod' in schema
 }
 
-/** What is wrong with something given for a schema, if it is neither of zod 4 nor JSON Schema. */
+/** `undefined` for a zod 4 or JSON Schema. */
 export function schemaProblem(given: unknown): string | undefined {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (!isObject) return `expected a zod schema or JSON Schema, got ${shortly(given)}`
@@ -51,7 +49,7 @@ function plainSchema(schema: JsonObject, where: string): JsonObject {
   return canonical(schema, () => where) as JsonObject
 }
 
-/** `z.int()` brings the bounds of a double's integers along: nothing that a model needs to read. */
+/** `z.int()` adds the bounds of safe integers, which no model needs. */
 function withoutNoise({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

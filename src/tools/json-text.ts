@@ -1,24 +1,24 @@
 import { maxDepth } from '../world/canonical.ts'
 import { valuePath } from '../rules/text/schema-issues.ts'
 
-/** The beginning of a value's compact JSON text, and how long the whole of it is. */
+/** The start of a value's compact JSON, and its full length. */
 export interface JsonText {
   readonly text: string
   readonly lengthChars: number
 }
 
-/** A value, or a part of it, that JSON cannot say. The message says which, and where it stands. */
+/** JSON cannot express a part of a value. The message names it and its path. */
 export class NotJson extends Error {
   override readonly name = 'NotJson'
 }
 
-/** What stands in JSON as it is between quotes. Cheaper to test, over millions of short texts, than to quote them. */
+/** Needs no escape in JSON. Cheaper to test, over millions of short texts, than to quote them. */
 const plainText = /^[ !#-[\]-\ud7ff]*$/
 
 /**
- * Writes a value as `JSON.stringify` does, with two differences: of a huge value only the first characters are kept in
- * memory, and what `JSON.stringify` leaves out or turns into `null` or `{}` without a word is refused. Objects of classes
- * of one's own count by their fields; built-in ones have to have a `toJSON`. A key whose value is `undefined` is left out.
+ * Like `JSON.stringify`, but keeps only the first characters of a huge value, and refuses what `JSON.stringify` silently drops
+ * or turns into `null` or `{}`. Class instances count by their fields; built-in ones need a `toJSON`. Keys with `undefined` are
+ * dropped.
  *
  * @throws NotJson
  */
@@ -57,7 +57,7 @@ class JsonWriter implements JsonText {
     else this.#fields(value)
   }
 
-  /** What `toJSON` gives is written as it is, without asking for its own `toJSON`. */
+  /** The result of `toJSON` is not asked for its own `toJSON`. */
   #replacement(value: Replaced): void {
     if (value instanceof Date && Number.isNaN(value.getTime())) this.#refuse('an invalid Date')
     const replacement = value.toJSON(String(this.#path.at(-1) ?? ''))
@@ -110,7 +110,6 @@ class JsonWriter implements JsonText {
   }
 }
 
-/** An object that says itself what stands for it in JSON. */
 interface Replaced {
   toJSON(key: string): unknown
 }

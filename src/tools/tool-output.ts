@@ -6,10 +6,10 @@ import { jsonText, NotJson } from './json-text.ts'
 import type { ToolOutput } from './port.ts'
 import { schemaIssues } from '../rules/text/schema-issues.ts'
 
-/** Most characters of text that a model gets of one result, unless the tool says otherwise. */
+/** Characters of text in one result, unless the tool has its own limit. */
 export const standardMaxResultChars = 50_000
 
-/** What a model reads where a tool gave nothing: `undefined`, or no text at all. */
+/** Replaces an empty result. */
 const noOutput = '[no output]'
 
 const outputSchema = lazily(() =>
@@ -18,9 +18,8 @@ const outputSchema = lazily(() =>
 type Block = z.infer<ReturnType<typeof outputSchema>>['content'][number]
 
 /**
- * What a model reads of a handler's result. Text goes as it is, a `ToolOutput` block by block, any other value as compact
- * JSON. Text past `maxChars`, over all blocks together, is left out, and a note at the end says how much that was.
- * A value that JSON cannot say gives an error output that names its place.
+ * Converts a handler's result: text and `ToolOutput` unchanged, any other value as compact JSON. Text past `maxChars`, over all
+ * blocks, is replaced by a note of its length. A value that JSON cannot express gives an error output with its path.
  */
 export function toolOutput(result: unknown, maxChars: number = standardMaxResultChars): ToolOutput {
   if (result === undefined) return capped([textBlock('')], maxChars)
@@ -32,7 +31,7 @@ export function toolOutput(result: unknown, maxChars: number = standardMaxResult
     return capped(output.data.content, maxChars, output.data.isError)
   }
   try {
-    // One character more than is shown, so that the cut sees whether it splits a surrogate pair.
+    // One more character, so that the cut does not split a surrogate pair.
     const { text, lengthChars } = jsonText(result, maxChars + 1)
     return capped([textBlock(text)], maxChars, false, lengthChars - text.length)
   } catch (error) {
@@ -41,7 +40,7 @@ export function toolOutput(result: unknown, maxChars: number = standardMaxResult
   }
 }
 
-/** The output of a tool that could not do what was asked: `Error: ` and the message. */
+/** `Error: ` and the message. */
 export function errorOutput(message: string, maxChars: number = standardMaxResultChars): ToolOutput {
   return capped([textBlock(`Error: ${message}`)], maxChars, true)
 }
@@ -50,7 +49,7 @@ function textBlock(text: string): Block {
   return { text, type: 'text' }
 }
 
-/** Tells a `ToolOutput`, right or nearly right, from data that happens to have a field `content`. */
+/** A `ToolOutput`, even malformed, but not data that happens to have a field `content`. */
 function isOutputLike(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content))
     return false
@@ -62,7 +61,7 @@ function isOutputLike(value: unknown): boolean {
   })
 }
 
-/** Empty texts are dropped: providers refuse them. `leftOut` counts characters that were left out before. */
+/** Providers refuse empty texts. `leftOut`: characters dropped before. */
 function capped(blocks: readonly Block[], maxChars: number, isError = false, leftOut = 0): ToolOutput {
   const content: Block[] = []
   let room = maxChars
@@ -87,7 +86,7 @@ function addNote(content: Block[], note: string): void {
   else content.push(textBlock(note))
 }
 
-/** The same text, well formed, without the string that it was cut from: the engine keeps that alive as long as the part. */
+/** A well-formed copy: a slice would keep the whole string in memory. */
 function detached(text: string): string {
   return Buffer.from(text).toString()
 }

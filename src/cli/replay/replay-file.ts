@@ -82,6 +82,7 @@ async function against(recording: Recording, file: string, onMiss: 'fail' | 'scr
     throw new UsageError(`${file} has several stories; a recording is replayed with one: export its options alone.`)
   }
   // Faults and users come from the recording.
+  // oxlint-disable-next-line typescript/no-deprecated -- a story may still name its users so
   const { faults: _faults, users: _users, people: _people, onTrace: _onTrace, ...options } = story
   const result = await simulate({ ...options, recording, onMiss })
   const { ok, violation, hash, ticks, virtualMs, missed } = result

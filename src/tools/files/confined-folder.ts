@@ -3,13 +3,13 @@ import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promise
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
-/** Something that exists within reach. */
+/** An existing file or folder within reach. */
 export interface Place {
-  /** The folder that is not left from here: absolute, with no link in it. */
+  /** The confining folder: absolute, without links. */
   readonly root: string
-  /** Absolute, with no link in it. */
+  /** Absolute, without links. */
   readonly realPath: string
-  /** From the root, with `/`; empty for the root itself. */
+  /** Relative to the root, with `/`; empty for the root. */
   readonly path: string
   readonly stats: Stats
 }
@@ -22,35 +22,34 @@ export interface FileReach {
    * @throws Refusal when that is out of reach
    */
   find(path: string): Promise<Place>
-  /** How a model reads a path from the root of a place. */
+  /** The path as a model reads it. */
   shown(root: string, path: string): string
-  /** Notes which version of a file a model has read. */
+  /** Records which version of a file a model has read. */
   noteRead?(realPath: string, stats: BigIntStats): void
 }
 
-/** As many links are followed by hand as the operating system follows. */
+/** The limit of operating systems. */
 const maxLinks = 40
 
-/** Longest path, in characters: the limit of operating systems. */
+/** In characters: the limit of operating systems. */
 const maxPathChars = 4_096
 
 /**
- * A folder that paths cannot lead out of: not by `..`, not as absolute paths, not through links of any kind. A path is
- * judged by where it ends, so that one through `..` or a link that ends inside is fine. What is read is opened by
- * `openInside`, which judges once more what it has opened.
+ * A folder that paths cannot leave: by `..`, as absolute paths or through links. A path is judged by where it ends, so `..` or a
+ * link that ends inside is fine. `openInside` judges again what it has opened.
  */
 export class ConfinedFolder implements FileReach {
   readonly #folder: string
 
-  /** The folder may be a link, and may be made later. A relative one counts from the working folder of now. */
+  /** The folder may be a link, or not exist yet. */
   constructor(folder: string) {
     this.#folder = resolve(folder)
   }
 
   /**
-   * Resolves a path from a model. Reveals nothing about what is outside, not even what is missing there.
+   * Reveals nothing about what is outside, not even what is missing there.
    *
-   * @throws Refusal when that is outside, or nowhere
+   * @throws Refusal when the path is outside, or nowhere
    */
   async find(path: string): Promise<Place> {
     checkPath(path)
@@ -74,13 +73,13 @@ export class ConfinedFolder implements FileReach {
   }
 }
 
-/** @throws Refusal for a path that no system takes */
+/** @throws Refusal for a path that no system accepts */
 export function checkPath(path: string): void {
   if (path.includes('\0')) throw Refusal.of(path, 'holds a NUL character.')
   if (path.length > maxPathChars) throw Refusal.of(path, 'is too long for a path.')
 }
 
-/** `realpath`, also for what does not exist or must not be seen: then where it would be. */
+/** `realpath` that also resolves missing or forbidden paths. */
 export async function destination(path: string): Promise<string> {
   let linksLeft = maxLinks
 
@@ -99,28 +98,27 @@ export async function destination(path: string): Promise<string> {
   return follow(path)
 }
 
-/** Does an absolute path end in a folder, or at the folder itself? */
+/** Is an absolute path the folder or inside it? */
 export function isInside(root: string, path: string): boolean {
   const way = relative(root, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** A file or folder that is open. */
 export interface Opened {
   readonly handle: FileHandle
-  /** Where it is: from the confined folder, with `/`. */
+  /** Relative to the confined folder, with `/`. */
   readonly path: string
 }
 
-/** Without following a link, and without waiting for the writer of a pipe. */
+/** Follows no link, and does not wait for the writer of a pipe. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Opens a place inside a confined folder. Between judging a path and opening it, a program may swap a folder of it for a
- * link that leads out; so what counts is where the opened file is. Linux says so of a handle. Elsewhere the path is judged
- * anew, and has to lead to the same file, which leaves a gap for two swaps within microseconds.
+ * Opens a file or folder inside a confined folder. A program may swap a parent for a link that leads out, so the place of the
+ * opened file counts. Linux knows it by handle. Elsewhere the path is resolved again and must lead to the same file, which
+ * leaves a gap for two swaps within microseconds.
  *
- * @param realPath absolute, with no link in it when it was judged
+ * @param realPath absolute, without links when it was judged
  * @throws Refusal if it is outside, or moved meanwhile
  */
 export async function openInside(root: string, realPath: string): Promise<Opened> {
@@ -135,7 +133,7 @@ export async function openInside(root: string, realPath: string): Promise<Opened
   }
 }
 
-/** Where an open file is; `undefined` if it is not what the path leads to. */
+/** `undefined` if the path no longer leads to the open file. */
 async function placeOf(handle: FileHandle, realPath: string): Promise<string | undefined> {
   try {
     return await readlink(`/proc/self/fd/${handle.fd}`)

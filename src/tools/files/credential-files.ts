@@ -1,4 +1,4 @@
-/** Names that hold passwords, tokens or private keys, in lower case. */
+/** Lower case. */
 const names = new Set([
   '.boto',
   '.dockercfg',
@@ -31,20 +31,17 @@ const names = new Set([
 ])
 const endings = /\.(?:env|jks|kdbx|key|keystore|kubeconfig|p12|pem|pfx|ppk)$/
 const forms = /^(?:client_secret.*\.json|kubeconfig\.ya?ml|service[-_]account.*\.json)$/
-/** Folders that hold such files alone, and files that do so in one folder. */
+/** Folders that hold only such files, and such files in one folder. */
 const places =
   /(?:^|\/)(?:\.(?:aws|azure|gnupg|kube|ssh)\/|\.config\/(?:gcloud\/|gh\/hosts\.ya?ml$)|\.docker\/config\.json$|\.git\/(?:.*\/)?config$|\.m2\/settings\.xml$|\.?composer\/auth\.json$)/
 const harmless = /(?:example|sample|template)s?$/
-/** What editors, tools and people put behind the name of a copy. */
+/** Suffixes of copies. */
 const copyMarks = /(?:~|[._-](?:bak|backup|copy|old|orig|save|sw[op]|tmp|\d+))+$/
 
-/**
- * Whether a path (with `/`) names a file that is there to hold secrets, or a copy of one: `id_rsa.bak`, `.env~`,
- * `.#.netrc`. `.env.example` and its like are not.
- */
+/** Does a path (with `/`) name a file with secrets, or a copy of one (`id_rsa.bak`, `.env~`)? `.env.example` is none. */
 export function isCredentialFile(path: string): boolean {
   const [folder, name] = parted(path.toLowerCase())
-  // Emacs has `#name#` and `.#name`; vim has `.name.swp`.
+  // Emacs writes `#name#` and `.#name`; vim `.name.swp`.
   const bare = name.replace(/^\.?#(.*?)#?$/, '$1')
   const original = bare.replace(copyMarks, '')
   const candidates = [name, bare, original, ...(original === bare ? [] : [original.replace(/^\./, '')])]

@@ -8,46 +8,42 @@ import { isFileSystemError, Refusal } from './refusal.ts'
 import { ResultLines, shownLine } from './result-lines.ts'
 import { BinaryFile, type TextChunk, textChunks, type TextLine } from './text-chunks.ts'
 
-/** Most bytes that one search reads. */
 export const maxSearchBytes = 256 * 1024 * 1024
 
-/** How much of a line is matched, in characters. */
+/** Matched characters of a line. */
 export const maxMatchedChars = 10_000
 
 const maxShownChars = 500
 
 export interface SearchOptions {
   readonly matcher: LineMatcher
-  /** Most matching lines. */
   readonly limit: number
-  /** Lines shown before and behind each match. */
+  /** Lines before and after each match. */
   readonly context: number
   readonly reach: FileReach
   readonly signal: AbortSignal
 }
 
-/** A search through files, one after the other, and what it found so far. */
+/** Searches files one by one, and collects the result. */
 export class FileSearch {
   readonly result = new ResultLines()
   readonly #options: SearchOptions
   #readBytes = 0
-  /** Matching lines that are shown. */
   matches = 0
-  /** Files that were looked into. */
   files = 0
   credentialFiles = 0
-  /** Lines that were matched only as far as `maxMatchedChars`. */
+  /** Lines longer than `maxMatchedChars`. */
   longLines = 0
-  /** Files that the file system would not let be read. */
+  /** Files that could not be read. */
   unreadable = 0
-  /** Why it is over before all files are searched: more matches than are shown, or `maxSearchBytes`. */
+  /** Why it ended early: more matches than the limit, or `maxSearchBytes`. */
   end: 'matches' | 'bytes' | undefined
 
   constructor(options: SearchOptions) {
     this.#options = options
   }
 
-  /** Searches a file, given by its path from the root. */
+  /** @param path from the root */
   async file(root: string, path: string): Promise<void> {
     const shown = this.#options.reach.shown(root, path)
     if (isCredentialFile(shown)) {
@@ -68,7 +64,7 @@ export class FileSearch {
   async #opened(root: string, path: string): Promise<FileHandle | undefined> {
     try {
       const opened = await openInside(root, join(root, path))
-      // Its folder may have been swapped for another one meanwhile.
+      // Its folder may have been swapped meanwhile.
       if (opened.path === path || !isCredentialFile(this.#options.reach.shown(root, opened.path))) return opened.handle
       await opened.handle.close()
     } catch (error) {
@@ -123,7 +119,7 @@ export class FileSearch {
     }
   }
 
-  /** Groups of lines that do not follow each other are parted by `--`. */
+  /** `--` separates groups of lines. */
   #show(line: TextLine, number: number, mark: ':' | '-', cursor: Cursor): boolean {
     const isApart = this.#options.context > 0 && this.result.count > 0 && number !== cursor.lastShown + 1
     cursor.lastShown = number
@@ -132,14 +128,13 @@ export class FileSearch {
   }
 }
 
-/** Where a search is in a file. */
 interface Cursor {
   readonly path: string
-  /** Of the line under way, from 1. */
+  /** The current line, 1-based. */
   number: number
-  /** The last lines that are not shown yet, in case that the next one matches. */
+  /** Last lines not shown, in case the next one matches. */
   before: TextLine[]
-  /** How many of the next lines stand behind a match. */
+  /** Next lines to show after a match. */
   after: number
   lastShown: number
 }

@@ -5,35 +5,32 @@ import { type FileReach, openInside, type Place } from './confined-folder.ts'
 import { IgnoreRules } from './ignore-rules.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
-/** A file or folder of a walk. */
 export interface FolderEntry {
-  /** From the root of the walk, with `/`; that of a folder, or of a link to one inside, ends in `/`. */
+  /** Relative to the root, with `/`; folders, and links to folders inside, end in `/`. */
   readonly path: string
   readonly kind: 'file' | 'folder' | 'link' | 'other'
 }
 
 export interface WalkOptions {
-  /** Goes into the folders below, too. */
   readonly recursive: boolean
-  /** Names that begin with a dot count. */
+  /** Include names that begin with a dot. */
   readonly hidden: boolean
   readonly signal: AbortSignal
 }
 
-/** Most entries that one walk gives. */
 export const maxEntries = 100_000
 
 /**
- * What is in a folder, sorted by path in code units, without what ignore files leave out. Links are given, but not
- * followed, so no walk leaves its root or goes round in circles; `.git` is given, but not entered.
+ * Entries of a folder sorted by code units, without ignored ones. Links and `.git` are listed but not entered, so no walk leaves
+ * its root or loops.
  */
 export class FolderWalk implements AsyncIterable<FolderEntry> {
   readonly #reach: FileReach
   readonly #start: Place
   readonly #options: WalkOptions
-  /** Folders that the file system would not let be read. */
+  /** Folders that could not be read. */
   unreadable = 0
-  /** It ended at `maxEntries`; there is more. */
+  /** It ended at `maxEntries`. */
   isCut = false
 
   constructor(reach: FileReach, start: Place, options: WalkOptions) {
@@ -48,7 +45,7 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
     const enter = async (path: string, rulesAbove: IgnoreRules): Promise<void> => {
       const rules = await rulesAbove.enter(root, path)
       const entries = await this.#read(root, path, rules)
-      // The last one waits below: entries are taken from the end.
+      // Entries are popped from the end.
       for (const entry of entries.toReversed()) waiting.push({ entry, rules })
     }
     await enter(start, await IgnoreRules.above(root, start))
@@ -102,7 +99,7 @@ export class FolderWalk implements AsyncIterable<FolderEntry> {
   }
 }
 
-/** What an open folder holds: one that is swapped for a link while it is read stays the folder that it was. */
+/** Reads the open folder: one swapped for a link meanwhile does not count. */
 async function namesIn(root: string, folder: string): Promise<Dirent[]> {
   const { handle } = await openInside(root, folder)
   try {
@@ -113,7 +110,7 @@ async function namesIn(root: string, folder: string): Promise<Dirent[]> {
   }
 }
 
-/** An entry whose turn has not come, and the rules of the folder it is in. */
+/** An entry and the rules of its folder. */
 interface Waiting {
   readonly entry: FolderEntry
   readonly rules: IgnoreRules

@@ -1,14 +1,14 @@
 import ignore from 'ignore'
 import { Refusal } from './refusal.ts'
 
-/** Most patterns that the braces of one may stand for. */
+/** Patterns after expanding braces. */
 const maxAlternatives = 100
 
 /**
- * A test for paths (with `/`, folders with one at the end) by a pattern as in ignore files: without a `/` it fits names at
- * any depth, `**` spans folders, and what fits a folder fits all that is in it. `{a,b}` stands for either.
+ * Tests paths (with `/`, folders end in one) as ignore files do: without `/` a pattern matches names at any depth, `**` spans
+ * folders, and a matched folder matches all in it. `{a,b}` is either.
  *
- * @throws Refusal for a pattern whose braces stand for too many
+ * @throws Refusal for too many braces
  */
 export function globTest(pattern: string): (path: string) => boolean {
   const patterns = alternatives(pattern.replace(/^\.\//, '/')).map((each) => each.replace(/^[!#]/, '\\$&'))
@@ -16,12 +16,12 @@ export function globTest(pattern: string): (path: string) => boolean {
   return (path) => rules.ignores(path)
 }
 
-/** `a.{b,c}` as `a.b` and `a.c`; braces may stand in braces. */
+/** Expands braces, nested ones too. */
 function alternatives(pattern: string): string[] {
   const done: string[] = []
   const open = [pattern]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    // The innermost braces first, so that what is between them holds no others.
+    // Innermost braces first.
     const braces = /\{([^{}]*,[^{}]*)\}/.exec(next)
     if (braces === null) done.push(next)
     else for (const part of (braces[1] as string).split(',')) open.push(next.replace(braces[0], () => part))

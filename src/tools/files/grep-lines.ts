@@ -8,20 +8,17 @@ import { refusable, Refusal } from './refusal.ts'
 
 const progressFiles = 500
 
-/** What to search for, and where. */
 export interface GrepRequest {
   readonly pattern: string
   readonly path: string
   readonly glob?: string | undefined
   readonly ignoreCase: boolean
   readonly literal: boolean
-  /** Lines shown before and behind each match. */
+  /** Lines before and after each match. */
   readonly context: number
-  /** Most matching lines. */
   readonly limit: number
 }
 
-/** Does the work of `grep_files`. */
 export function grepLines(reach: FileReach, request: GrepRequest, context: ToolContext): Promise<string | ToolOutput> {
   return refusable(request.path, () => grep(reach, request, context))
 }

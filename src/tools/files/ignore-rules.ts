@@ -3,30 +3,28 @@ import ignore, { type Ignore } from 'ignore'
 import { openInside } from './confined-folder.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'
 
-/** A bigger ignore file is no ignore file. */
+/** Larger ignore files are skipped. */
 const maxIgnoreFileBytes = 1024 * 1024
 
-/** The rules of one ignore file, for paths that begin with `base`. */
+/** One ignore file, for paths that begin with `base`. */
 interface Layer {
   readonly base: string
   readonly rules: Ignore
 }
 
 /**
- * What the `.gitignore` files of a folder and of those above it, up to the confined folder, leave out. The nearest one
- * that has a rule for a path decides. One thing is not as in git: what a deeper file takes back in of a folder that a
- * higher one leaves out (`!keep/` against `build/*`) is entered, but still judged by the higher one.
+ * The `.gitignore` files from the confined folder down to a folder; the nearest with a rule decides. Unlike in git, what a deeper
+ * file re-includes of a folder ignored above (`!keep/` against `build/*`) is entered, but still judged by the higher one.
  */
 export class IgnoreRules {
   static readonly none = new IgnoreRules([])
-  /** Nearest first. */
   readonly #layers: readonly Layer[]
 
   private constructor(layers: readonly Layer[]) {
     this.#layers = layers
   }
 
-  /** The rules that hold for a folder from above it. One that is itself left out, but asked for by name, has none. */
+  /** The rules above a folder. An ignored folder that is asked for by name has none. */
   static async above(root: string, path: string): Promise<IgnoreRules> {
     let rules = IgnoreRules.none
     let parent = ''
@@ -38,7 +36,7 @@ export class IgnoreRules {
     return rules
   }
 
-  /** These rules and those of the ignore file in a folder, if it has one. */
+  /** Adds the rules of a folder's own ignore file. */
   async enter(root: string, path: string): Promise<IgnoreRules> {
     const text = await ignoreFile(root, join(root, path, '.gitignore'))
     if (text === undefined) return this
@@ -46,7 +44,7 @@ export class IgnoreRules {
     return new IgnoreRules([{ base: path === '' ? '' : `${path}/`, rules }, ...this.#layers])
   }
 
-  /** Whether a path from the confined folder is left out; that of a folder ends in `/`. */
+  /** @param path from the confined folder; that of a folder ends in `/` */
   leaveOut(path: string): boolean {
     for (const { base, rules } of this.#layers) {
       const { ignored, unignored } = rules.test(path.slice(base.length))
@@ -56,7 +54,7 @@ export class IgnoreRules {
   }
 }
 
-/** A link is not followed: it may lead out of the confined folder. */
+/** Links are not followed: they may leave the confined folder. */
 async function ignoreFile(root: string, path: string): Promise<string | undefined> {
   try {
     const { handle } = await openInside(root, path)

@@ -1,2 +1,2 @@
-/** How much of a line `read_file` shows, in characters. */
+/** Characters of a line that `read_file` shows. */
 export const maxLineChars = 2_000

@@ -2,15 +2,12 @@ import { createContext, Script } from 'node:vm'
 import { Refusal } from './refusal.ts'
 import type { TextLine } from './text-chunks.ts'
 
-/** Longest time that one piece of a file may take, in milliseconds of real time; most take less than one. */
+/** Real milliseconds per piece of a file; most take less than one. */
 const maxPieceMs = 1_000
 
 const script = new Script('run()')
 
-/**
- * Finds lines by a pattern. A regular expression may take longer than the universe lasts, and nothing in the same thread
- * can stop it; but what runs in a `vm` script can be stopped from outside, what that script calls included.
- */
+/** Runs a regular expression in a `vm` script: it may backtrack forever, and only a script can be stopped. */
 export class LineMatcher {
   readonly #regex: RegExp
   readonly #context = createContext({ run: () => [] as boolean[] })
@@ -21,29 +18,25 @@ export class LineMatcher {
     this.#regex = compiled(source, ignoreCase ? 'i' : '')
   }
 
-  /**
-   * Which of the lines match.
-   *
-   * @throws Refusal when that takes too long
-   */
+  /** @throws Refusal when it takes too long */
   matches(lines: readonly TextLine[], path: string): boolean[] {
     this.#context['run'] = () => lines.map(({ text }) => this.#regex.test(text))
     try {
       return script.runInContext(this.#context, { timeout: maxPieceMs }) as boolean[]
     } catch (error) {
-      // The error belongs to the script's realm, so it is no `Error` of this one.
+      // The error is of the script's realm, not an `Error` of this one.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
       throw Refusal.of(path, 'takes too long to match: the pattern backtracks without end. Write a simpler one.')
     }
   }
 }
 
-/** With full Unicode where the pattern allows it; models often escape more than that mode takes. */
+/** Prefers full Unicode; models often escape more than it allows. */
 function compiled(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, `${flags}u`)
   } catch {
-    // The second try tells the model about it, without the flag that it did not set.
+    // The second try reports the error, without the flag that the model did not set.
   }
   try {
     return new RegExp(source, flags)

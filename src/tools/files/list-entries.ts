@@ -8,7 +8,6 @@ import { ResultLines } from './result-lines.ts'
 
 const progressEntries = 5_000
 
-/** Which entries of which folder. */
 export interface ListRequest {
   readonly path: string
   readonly pattern?: string | undefined
@@ -17,7 +16,6 @@ export interface ListRequest {
   readonly limit: number
 }
 
-/** Does the work of `list_files`. */
 export function listEntries(
   reach: FileReach,
   request: ListRequest,

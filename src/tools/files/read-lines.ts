@@ -7,24 +7,22 @@ import { BinaryFile, textChunks } from './text-chunks.ts'
 
 const progressBytes = 64 * 1024 * 1024
 
-/** Lines of a bigger file are not counted, and no more of it is read than is shown. */
+/** Larger files are read only as far as shown, and their lines not counted. */
 const maxCountedBytes = 64 * 1024 * 1024
 
-/** Which lines of which file. */
 export interface ReadRequest {
   readonly path: string
-  /** Counted from 1. */
+  /** 1-based. */
   readonly from: number
   readonly lines: number
   readonly lineNumbers: boolean
 }
 
-/** Does the work of `read_file`. */
 export function readLines(reach: FileReach, request: ReadRequest, context: ToolContext): Promise<string | ToolOutput> {
   return refusable(request.path, () => read(reach, request, context))
 }
 
-/** Reads a file up to `maxCountedBytes` to its end even for a part of it: the note says how many lines there are. */
+/** Reads files up to `maxCountedBytes` to the end: the note tells the number of lines. */
 async function read(reach: FileReach, input: ReadRequest, context: ToolContext): Promise<string> {
   const { path, from, lineNumbers } = input
   const { root, realPath, stats } = await reach.find(path)

@@ -3,10 +3,10 @@ import type { ToolOutput } from '../port.ts'
 import { errorOutput } from '../tool-output.ts'
 import { cleanName } from './clean-text.ts'
 
-/** Longest path that a message repeats, in characters. */
+/** In messages, in characters. */
 const maxPathChars = 300
 
-/** What a file tool cannot or will not do, in words for a model. */
+/** A refusal of a file tool, in words for a model. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 
@@ -16,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The result of a file tool's work on a path, where what it or the file system refuses is an error output. */
+/** Turns refusals and errors of the file system into an error output. */
 export async function refusable(
   path: string,
   work: () => Promise<string | ToolOutput>,
@@ -31,7 +31,7 @@ export async function refusable(
   }
 }
 
-/** Tells what the file system refuses from defects and aborts. */
+/** Is it an error of the file system, not a defect or an abort? */
 export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error
 }

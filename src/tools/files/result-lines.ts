@@ -3,21 +3,21 @@ import { cutText } from '../../rules/text/cut-text.ts'
 import { cleanText } from './clean-text.ts'
 import type { TextLine } from './text-chunks.ts'
 
-/** Room that is kept for the notes at the end, in characters. */
+/** Characters reserved for notes at the end. */
 const notesChars = 600
 
-/** Lines of a result, as many as fit under the cap of every result, so that the notes behind them are never cut off. */
+/** As many lines as fit in a result with the notes. */
 export class ResultLines {
   readonly #lines: string[] = []
   #room = standardMaxResultChars - notesChars
-  /** A line found no room; none is taken from then on. */
+  /** A line did not fit; no further one is added. */
   isFull = false
 
   get count(): number {
     return this.#lines.length
   }
 
-  /** Whether the line was taken. */
+  /** Returns whether the line was added. */
   add(line: string): boolean {
     this.isFull ||= line.length + 1 > this.#room
     if (this.isFull) return false
@@ -26,13 +26,13 @@ export class ResultLines {
     return true
   }
 
-  /** All of it, the notes in brackets. */
+  /** Notes are in brackets. */
   text(notes: readonly string[]): string {
     return [...this.#lines, ...notes.map((note) => `[${note}]`)].join('\n')
   }
 }
 
-/** A line of a file as a model sees it: at most `maxChars` of it, and a note where that is not all. */
+/** Truncates a line, with a note of how much is missing. */
 export function shownLine({ text, leftOut }: TextLine, maxChars: number): string {
   const shown = cutText(text, maxChars)
   const missing = text.length - shown.length + leftOut

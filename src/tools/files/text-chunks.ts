@@ -2,22 +2,20 @@ import type { FileHandle } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
 import { cutText } from '../../rules/text/cut-text.ts'
 
-/** One line of a file, without its line break. */
+/** Without its line break. */
 export interface TextLine {
-  /** Its first characters. */
   readonly text: string
-  /** How many characters stand behind those. */
+  /** Number of characters after `text`. */
   readonly leftOut: number
 }
 
-/** The lines that ended in one piece of a file. */
+/** The lines that end in one piece of a file. */
 export interface TextChunk {
   readonly lines: readonly TextLine[]
-  /** Size of the piece. */
   readonly sizeBytes: number
 }
 
-/** Thrown for a file that holds a NUL byte near its beginning and is not UTF-16. */
+/** A NUL byte near the beginning, and not UTF-16. */
 export class BinaryFile extends Error {
   override readonly name = 'BinaryFile'
 }
@@ -26,8 +24,10 @@ const chunkBytes = 256 * 1024
 const binaryCheckBytes = 8 * 1024
 
 /**
- * The lines of a text file, piece by piece: of a file of any size no more is in memory than a piece of it, and no more of
- * a line than `maxLineChars`. UTF-8, or UTF-16 with a byte order mark; lines end in `\n` or `\r\n`.
+ * Reads lines in pieces: memory holds one piece, and at most `maxLineChars` of a line. UTF-8, or UTF-16 with a byte order mark;
+ * lines end in `\
+ * ` or `\\r\
+ * `.
  *
  * @param handle is closed at the end
  * @throws BinaryFile
@@ -61,10 +61,9 @@ function encodingOf(head: Uint8Array): string {
   return 'utf-8'
 }
 
-/** Cuts text that arrives in pieces into lines. */
 class LineSplitter {
   readonly #maxLineChars: number
-  /** Beginning of the line under way: one character more than is shown, so that a cut sees whether it splits a pair. */
+  /** Start of the current line, plus one character so that a cut does not split a surrogate pair. */
   #start = ''
   #lengthChars = 0
   #endsInReturn = false
@@ -85,7 +84,7 @@ class LineSplitter {
     return lines
   }
 
-  /** A last line without a line break is one; nothing behind the last line break is none. */
+  /** A last line without a line break counts, an empty one does not. */
   end(text: string): TextLine[] {
     const lines = this.push(text)
     return this.#lengthChars === 0 ? lines : [...lines, this.#finish()]
