@@ -110,7 +110,7 @@ function hasEmptyLine(bytes: Buffer): boolean {
 }
 
 /** A growing buffer. */
-class Bytes {
+export class Bytes {
   #buffer = new Uint8Array()
   size = 0
 
@@ -122,6 +122,10 @@ class Bytes {
     }
     this.#buffer.set(piece, this.size)
     this.size += piece.length
+  }
+
+  get text(): string {
+    return Buffer.from(this.#buffer.buffer, 0, this.size).toString('utf8')
   }
 
   take(): Uint8Array<ArrayBuffer> {

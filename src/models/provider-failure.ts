@@ -1,4 +1,6 @@
 import type { Failure, FailureKind } from '../protocol/failure.ts'
+import type { AssistantMessage } from '../protocol/message.ts'
+import type { TokenCounts } from '../rules/tokens/token-counts.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import type { ModelOutcome } from './port.ts'
 
@@ -52,6 +54,17 @@ const kindOfBroadName: Readonly<Record<string, FailureKind>> = {
 /** Texts of providers without a code for a too long prompt. */
 const overflowText =
   /prompt is too long|exceeds? (the )?context|context (window|length|size)|exceeded model token limit/i
+
+/** A finished answer; `isCut`: at the token limit. */
+export function replied(
+  model: string,
+  content: AssistantMessage['content'],
+  { isCut, counts }: { readonly isCut: boolean; readonly counts: TokenCounts },
+): ModelOutcome {
+  const stop = content.some(({ type }) => type === 'tool-call') ? 'tool-calls' : 'end'
+  const message = { role: 'assistant', content, model } as const
+  return { ok: true, value: { message, stop: isCut ? 'max-tokens' : stop, ...counts } }
+}
 
 export function failed(failure: Failure): ModelOutcome {
   return { ok: false, failure }

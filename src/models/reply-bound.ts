@@ -1,5 +1,6 @@
 import type { Failure } from '../protocol/failure.ts'
 import type { ModelDelta } from './port.ts'
+import { causesOf } from './wire-values.ts'
 
 export const providerDefaults = {
   /** 16 MiB, a hundred times what models write. */
@@ -28,12 +29,7 @@ export class ReplyTooLong extends Error {
 
 /** Finds the error within what an SDK throws. */
 export function tooLongIn(error: unknown): ReplyTooLong | undefined {
-  let cause = error
-  for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
-    if (cause instanceof ReplyTooLong) return cause
-    cause = cause.cause
-  }
-  return undefined
+  return causesOf(error).find((cause) => cause instanceof ReplyTooLong)
 }
 
 /** Final: a retry would be as long. */

@@ -5,7 +5,7 @@ import { inspect } from '../world/inspect.ts'
 import { failed, failureOf, type ProviderError } from './provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from './port.ts'
 import { providerDefaults, ReplyTooLong, sizeOfDelta, tooLong, tooLongIn } from './reply-bound.ts'
-import { isObject, wellFormedJson } from './wire-values.ts'
+import { causesOf, isObject, wellFormedJson } from './wire-values.ts'
 
 /** Reads the events of one call. */
 export interface StreamReader<Event> {
@@ -208,13 +208,7 @@ export function connectOnce<C>(open: () => Promise<C>): () => Promise<C> {
 
 /** The innermost message: SDKs and fetch wrap errors in several layers of "failed". */
 export function reasonOf(error: Error): string {
-  const messages = [error.message]
-  let { cause } = error
-  for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
-    messages.push(cause.message)
-    cause = cause.cause
-  }
-  return messages.findLast((message) => message !== '') ?? error.name
+  return causesOf(error).findLast(({ message }) => message !== '')?.message ?? error.name
 }
 
 function misuse(error: EntiaError): Failure {

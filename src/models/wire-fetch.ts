@@ -1,7 +1,7 @@
-import { boundedFetch, type BodyWatcher } from './bounded-fetch.ts'
+import { boundedFetch, type BodyWatcher, Bytes } from './bounded-fetch.ts'
 import { readErrorBody } from './error-body.ts'
 import type { ProviderError } from './provider-failure.ts'
-import { wellFormedJson } from './wire-values.ts'
+import { causesOf, wellFormedJson } from './wire-values.ts'
 
 /** Bytes read of a body that is not a stream. */
 const MAX_SAID_BYTES = 64 * 2 ** 10
@@ -19,12 +19,7 @@ class NoStream extends Error {
 
 /** Finds the answer within what an SDK throws. */
 export function saidIn(error: unknown): ProviderError | undefined {
-  let cause = error
-  for (let depth = 0; cause instanceof Error && depth < 5; depth++) {
-    if (cause instanceof NoStream) return cause.said
-    cause = cause.cause
-  }
-  return undefined
+  return causesOf(error).find((cause) => cause instanceof NoStream)?.said
 }
 
 /**
@@ -48,28 +43,12 @@ export function wireFetch(send: typeof fetch = fetch, maxReplyBytes?: number): t
   }
 }
 
-class Head {
-  readonly #chunks: Uint8Array[] = []
-  #sizeBytes = 0
-
-  /** Returns whether there is room for more. */
-  add(chunk: Uint8Array): boolean {
-    if (this.#sizeBytes < MAX_SAID_BYTES) this.#chunks.push(chunk.slice(0, MAX_SAID_BYTES - this.#sizeBytes))
-    this.#sizeBytes += chunk.length
-    return this.#sizeBytes < MAX_SAID_BYTES
-  }
-
-  get text(): string {
-    return Buffer.concat(this.#chunks).toString('utf8')
-  }
-}
-
 const eventLine = /^\uFEFF?(?:data|event|id|retry)?:/m
 
 /** Fails a stream without any line of server-sent events. */
 class StreamCheck implements BodyWatcher {
   readonly #headers: Headers
-  #head: Head | undefined = new Head()
+  #head: Bytes | undefined = new Bytes()
 
   constructor({ headers }: Response) {
     this.#headers = headers
@@ -77,8 +56,8 @@ class StreamCheck implements BodyWatcher {
 
   take(chunk: Uint8Array): void {
     if (this.#head === undefined) return
-    const hasRoom = this.#head.add(chunk)
-    if (!hasRoom || eventLine.test(this.#head.text)) this.#head = undefined
+    this.#head.add(chunk.subarray(0, MAX_SAID_BYTES - this.#head.size))
+    if (this.#head.size === MAX_SAID_BYTES || eventLine.test(this.#head.text)) this.#head = undefined
   }
 
   end(): Error | undefined {

@@ -18,6 +18,13 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** An error and what it wraps, outermost first: SDKs and fetch wrap errors in several layers. */
+export function causesOf(error: unknown): Error[] {
+  const causes: Error[] = []
+  for (let cause = error; cause instanceof Error && causes.length < 6; cause = cause.cause) causes.push(cause)
+  return causes
+}
+
 /** JSON with infinite numbers as text. What nests too deep is shown shortened, and is not JSON. */
 export function writeJson(value: unknown): string {
   try {

@@ -1,5 +1,5 @@
 import type { AssistantMessage, ProviderBlock } from '../../protocol/message.ts'
-import { failed } from '../provider-failure.ts'
+import { failed, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
@@ -103,15 +103,7 @@ export class MessageReader implements StreamReader<RawMessageStreamEvent> {
   #reply(isCut: boolean): ModelOutcome {
     const drafts = [...this.#drafts.values()]
     const content = drafts.map((draft, index) => blockOf(draft, isCut && index === drafts.length - 1))
-    const called = content.some(({ type }) => type === 'tool-call')
-    return {
-      ok: true,
-      value: {
-        message: { role: 'assistant', content, model: this.#model },
-        stop: isCut ? 'max-tokens' : called ? 'tool-calls' : 'end',
-        ...readCounts(this.#counts),
-      },
-    }
+    return replied(this.#model, content, { isCut, counts: readCounts(this.#counts) })
   }
 
   #start({ index, content_block: block }: Event<'content_block_start'>): void {

@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../protocol/failure.ts'
 import type { AssistantMessage } from '../../protocol/message.ts'
 import { readError, type SaidError } from '../error-body.ts'
-import { failed } from '../provider-failure.ts'
+import { failed, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
@@ -74,17 +74,9 @@ export class ChatReader implements StreamReader<ChatCompletionChunk> {
     const refusal = ending === 'refused' ? 'the content filter stepped in' : this.#refusal
     if (refusal !== '') return failed({ kind: 'refused', message: `${this.#model} refused to answer: ${refusal}` })
     if (ending !== 'end' && ending !== 'max-tokens') return failed({ kind: ending, message: this.#endingText() })
-    const content = this.#content(ending === 'max-tokens')
-    const called = content.some(({ type }) => type === 'tool-call')
-    return {
-      ok: true,
-      value: {
-        message: { role: 'assistant', content, model: this.#model },
-        // Some servers send "stop" with calls too.
-        stop: ending === 'max-tokens' ? ending : called ? 'tool-calls' : 'end',
-        ...countsOf(this.#usage),
-      },
-    }
+    const isCut = ending === 'max-tokens'
+    // Some servers send "stop" with calls too.
+    return replied(this.#model, this.#content(isCut), { isCut, counts: countsOf(this.#usage) })
   }
 
   #endingText(): string {

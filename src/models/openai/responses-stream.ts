@@ -1,6 +1,6 @@
 import type { AssistantMessage, ProviderBlock, TextBlock } from '../../protocol/message.ts'
 import { readError } from '../error-body.ts'
-import { failed, failureOf } from '../provider-failure.ts'
+import { failed, failureOf, replied } from '../provider-failure.ts'
 import type { ModelDelta, ModelOutcome } from '../port.ts'
 import { sizeOfTexts } from '../reply-bound.ts'
 import type { StreamReader } from '../streamed-call.ts'
@@ -95,15 +95,7 @@ export class ResponseReader implements StreamReader<ResponseStreamEvent> {
       return failed({ kind: 'truncated', message: `${this.#model} ended its answer with status ${writeJson(ending)}` })
     }
     if (isIncomplete) this.#markCut()
-    const called = this.#content.some(({ type }) => type === 'tool-call')
-    return {
-      ok: true,
-      value: {
-        message: { role: 'assistant', content: this.#content, model: this.#model },
-        stop: isIncomplete ? 'max-tokens' : called ? 'tool-calls' : 'end',
-        ...countsOf(usage),
-      },
-    }
+    return replied(this.#model, this.#content, { isCut: Boolean(isIncomplete), counts: countsOf(usage) })
   }
 
   /** The newest call of a cut reply may have lost all its arguments. */
