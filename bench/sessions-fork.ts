@@ -1,6 +1,6 @@
 import { Conversation, type ModelProvider } from 'entia'
 import { conversation, fakeModel, provider } from './bare-loop.ts'
-import { ledWorld } from './led-world.ts'
+import { delegatingWorld } from './delegating-world.ts'
 import { cpuMicros, median } from './measure.ts'
 import { readable, type Row } from './row.ts'
 
@@ -43,7 +43,7 @@ async function forkable(messages: number) {
       return think.call(request, context)
     },
   }
-  const { runner, lead, sessions } = await ledWorld({ model, messages: conversation(messages - 2) })
+  const { runner, lead, sessions } = await delegatingWorld({ model, messages: conversation(messages - 2) })
   // As it is with a lead that has worked: its last request is what a fork begins with.
   await runner.message(lead, 'Go.')
   await runner.idle()

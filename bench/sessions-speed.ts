@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStore } from 'entia'
 import { bareTurn, fakeModel } from './bare-loop.ts'
-import { type LedWorld, ledWorld } from './led-world.ts'
+import { type DelegatingWorld, delegatingWorld } from './delegating-world.ts'
 import { compare, median, ratio } from './measure.ts'
 import { readable, type Row } from './row.ts'
 
@@ -39,16 +39,16 @@ async function growth(): Promise<Row> {
   const wave = 1_000
   const rounds = 7
   const warmUp = 2
-  const fresh: LedWorld[] = []
-  for (let round = 0; round < rounds + warmUp; round++) fresh.push(await ledWorld())
-  const old = await ledWorld()
+  const fresh: DelegatingWorld[] = []
+  for (let round = 0; round < rounds + warmUp; round++) fresh.push(await delegatingWorld())
+  const old = await delegatingWorld()
   await old.wave(9_000 - warmUp * wave)
   let next = 0
   const { cpuMicros: taken } = await compare({
     rounds,
     warmUp,
     work: () => old.wave(wave),
-    against: () => (fresh[next++] as LedWorld).wave(wave),
+    against: () => (fresh[next++] as DelegatingWorld).wave(wave),
   })
   await Promise.all([old, ...fresh].map(({ runner }) => runner.stop()))
   return {
@@ -85,10 +85,10 @@ async function inSqlite(): Promise<Row> {
 }
 
 async function inAWorld(
-  options: Parameters<typeof ledWorld>[0],
-  work: (made: LedWorld) => Promise<unknown>,
+  options: Parameters<typeof delegatingWorld>[0],
+  work: (made: DelegatingWorld) => Promise<unknown>,
 ): Promise<void> {
-  const made = await ledWorld(options)
+  const made = await delegatingWorld(options)
   await work(made)
   await made.runner.stop()
 }

@@ -1,5 +1,5 @@
 import { type Message, scripted, textOf, Usage, user, VirtualClock } from 'entia'
-import { ledWorld } from './led-world.ts'
+import { delegatingWorld } from './delegating-world.ts'
 import type { Row } from './row.ts'
 
 /** What waits, on a clock that jumps: agents for their sessions, and sessions for a slot. */
@@ -38,7 +38,7 @@ async function sleep(): Promise<Row[]> {
   )
   const messages: Message[] = [user('Lead.')]
   const clock = new VirtualClock()
-  const made = await ledWorld({ model, messages, clock })
+  const made = await delegatingWorld({ model, messages, clock })
   await made.runner.idle()
   await made.runner.stop()
   const [first, last] = [seen[0], seen.at(-1)]
@@ -66,7 +66,7 @@ async function sleep(): Promise<Row[]> {
 async function line(): Promise<Row> {
   const sessions = 1_000
   const model = scripted(() => 'Done.', { latencyMs: [1_000, 60_000] })
-  const { runner, wave } = await ledWorld({ model, clock: new VirtualClock() })
+  const { runner, wave } = await delegatingWorld({ model, clock: new VirtualClock() })
   const launched: string[] = []
   const started: string[] = []
   const ended: string[] = []

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { SessionPool } from 'entia'
 import { bareTurn, provider } from './bare-loop.ts'
-import { ledWorld } from './led-world.ts'
+import { delegatingWorld } from './delegating-world.ts'
 import { hanging, weigh } from './memory.ts'
 import { readable, type Row } from './row.ts'
 
@@ -25,7 +25,7 @@ async function finished(): Promise<Row> {
 }
 
 async function weighFinished(before: number, count: number): Promise<number> {
-  const { runner, wave } = await ledWorld()
+  const { runner, wave } = await delegatingWorld()
   await wave(before)
   const weight = await weigh(count, async () => {
     await wave(count)
@@ -56,7 +56,7 @@ async function live(): Promise<Row> {
 async function weighLive(count: number): Promise<number> {
   const model = hanging()
   const sessionPool = new SessionPool({ cap: count })
-  const { runner, launch } = await ledWorld({ model: provider(model.think), sessionPool })
+  const { runner, launch } = await delegatingWorld({ model: provider(model.think), sessionPool })
   const weight = await weigh(count, async () => {
     await launch(count)
     while (model.waiting() < count) await setImmediate()

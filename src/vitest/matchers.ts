@@ -24,11 +24,9 @@ export function haveAnswered(seen: Seen, expected: ExpectedAnswer, agent?: Entit
   }
   const answers = talksIn(seen, agent)
   const pass = answers.some(({ answer }) => answer !== undefined && holds(answer, expected))
-  const came = answers.map(
-    ({ who, answer }) => `  ${who}: ${answer === undefined ? 'nothing' : JSON.stringify(answer)}`,
-  )
+  const got = answers.map(({ who, answer }) => `  ${who}: ${answer === undefined ? 'nothing' : JSON.stringify(answer)}`)
   const wanted = `${pass ? 'no agent' : 'an agent'} to have answered ${shown(expected)}`
-  return { pass, message: () => told(wanted, came) }
+  return { pass, message: () => expectedText(wanted, got) }
 }
 
 /** @throws TypeError unless `tool` is a text */
@@ -38,9 +36,9 @@ export function haveCalled(seen: Seen, tool: string, expected: JsonObject | unde
   const pass = calls.some(
     ({ call }) => call.name === tool && (expected === undefined || matches(call.arguments, expected)),
   )
-  const came = calls.map(({ who, call }) => `  ${who}: ${call.name}(${JSON.stringify(call.arguments)})`)
+  const got = calls.map(({ who, call }) => `  ${who}: ${call.name}(${JSON.stringify(call.arguments)})`)
   const how = expected === undefined ? '' : ` with ${shown(expected)}`
-  return { pass, message: () => told(`'${tool}' ${pass ? 'never ' : ''}to have been called${how}`, came) }
+  return { pass, message: () => expectedText(`'${tool}' ${pass ? 'never ' : ''}to have been called${how}`, got) }
 }
 
 /** @throws TypeError for fields that no session has */
@@ -48,10 +46,10 @@ export function haveSession(seen: Seen, expected: Partial<SubagentSessionData>, 
   checkSession(expected)
   const sessions = sessionsIn(seen)
   const pass = sessions.some((session) => matches(session, expected))
-  const came = sessions.map(({ sequence, category, status, prompt }) => {
+  const got = sessions.map(({ sequence, category, status, prompt }) => {
     return `  session ${sequence}: ${category}, ${status}, ${JSON.stringify(cutText(prompt, maxChars))}`
   })
-  return { pass, message: () => told(`${pass ? 'no session' : 'a session'} like ${shown(expected)}`, came) }
+  return { pass, message: () => expectedText(`${pass ? 'no session' : 'a session'} like ${shown(expected)}`, got) }
 }
 
 /** @throws TypeError unless `run` is a result */
@@ -63,7 +61,7 @@ export function haveKeptLaws(run: { readonly ok: boolean }, report: () => string
 }
 
 const maxChars = 60
-const maxCame = 20
+const maxListed = 20
 
 /** Otherwise `not` would pass. */
 function isComparable(expected: unknown): expected is ExpectedAnswer {
@@ -97,8 +95,8 @@ function shown(expected: unknown): string {
   return isAsymmetric(expected) ? `${expected.toString()} ${JSON.stringify(expected)}` : JSON.stringify(expected)
 }
 
-function told(wanted: string, came: readonly string[]): string {
-  const rest = came.length > maxCame ? [`  … and ${came.length - maxCame} more`] : []
-  const lines = came.length === 0 ? ['  nothing'] : [...came.slice(0, maxCame), ...rest]
+function expectedText(wanted: string, got: readonly string[]): string {
+  const rest = got.length > maxListed ? [`  … and ${got.length - maxListed} more`] : []
+  const lines = got.length === 0 ? ['  nothing'] : [...got.slice(0, maxListed), ...rest]
   return [`expected ${wanted}; there was:`, ...lines].join('\n')
 }

@@ -58,8 +58,8 @@ function unusable(file: string, why: string): EntiaError {
 }
 
 function refusal(file: string, problems: readonly TextProblem[]): EntiaError {
-  const messages = problems.slice(0, maxListed).map(({ path, line, column, expected, came }) => {
-    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, got ${came}.`
+  const messages = problems.slice(0, maxListed).map(({ path, line, column, expected, got }) => {
+    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, got ${got}.`
   })
   if (problems.length > maxListed) messages.push(`And ${problems.length - maxListed} more.`)
   const { path, line, column } = problems[0] as TextProblem

@@ -12,7 +12,7 @@ export interface TextProblem extends TextPlace {
   /** The key, as spelt; empty: none. */
   readonly path: string
   readonly expected: string
-  readonly came: string
+  readonly got: string
 }
 
 export interface ConfigText {
@@ -34,7 +34,7 @@ export function readConfigText(text: string): ConfigText {
       ...placeAt(text, tooDeep),
       path: '',
       expected: `at most ${maxDepth} brackets within each other`,
-      came: 'one more',
+      got: 'one more',
     })
   }
   const errors: ParseError[] = []
@@ -45,7 +45,7 @@ export function readConfigText(text: string): ConfigText {
   noteKeys(root, [], (path, node) => {
     const name = valuePath(path)
     const place = placeAt(text, node.offset)
-    if (places.has(name)) problems.push({ ...place, path: name, expected: 'a key once', came: 'the same key again' })
+    if (places.has(name)) problems.push({ ...place, path: name, expected: 'a key once', got: 'the same key again' })
     else places.set(name, place)
   })
   return { value: getNodeValue(root) as unknown, places, problems }
@@ -97,14 +97,14 @@ const expectedInstead: Readonly<Record<string, string>> = {
 /** Only the first error counts; the next one may say what was expected. */
 function syntaxProblem(text: string, [error, next]: readonly ParseError[]): TextProblem {
   if (error === undefined || text.trim() === '') {
-    return { line: 1, column: 1, path: '', expected: 'an object', came: 'an empty file' }
+    return { line: 1, column: 1, path: '', expected: 'an object', got: 'an empty file' }
   }
   const codes = [error, next].map((each) => (each === undefined ? '' : printParseErrorCode(each.error)))
   const [code = ''] = codes[0] === 'InvalidSymbol' && codes[1] === 'PropertyNameExpected' ? codes.slice(1) : codes
   const expected = expectedInstead[code] ?? 'a value'
   const quoted = cutText(text.slice(error.offset, error.offset + error.length).trim(), maxQuotedChars, '...')
-  const came = quoted === '' ? 'the end of the file' : JSON.stringify(quoted)
-  return { ...placeAt(text, error.offset), path: '', expected, came }
+  const got = quoted === '' ? 'the end of the file' : JSON.stringify(quoted)
+  return { ...placeAt(text, error.offset), path: '', expected, got }
 }
 
 function placeAt(text: string, offset: number): TextPlace {

@@ -118,9 +118,9 @@ export function flagLayer(values: ContextFlagValues): ConfigInput {
   const { value, problems } = checkSettings(ConfigSchema(), given)
   const [first] = problems
   if (first === undefined) return value as ConfigInput
-  const messages = problems.map(({ path, expected, came }) => {
+  const messages = problems.map(({ path, expected, got }) => {
     const name = flags.find(([, { key }]) => key === path)?.[0] ?? path
-    return `--${name} (${path}): must be ${expected}, got ${came}.`
+    return `--${name} (${path}): must be ${expected}, got ${got}.`
   })
   throw new EntiaError('config-invalid', messages.join('\n'), { path: first.path, problems })
 }

@@ -128,7 +128,7 @@ async function resumeAfterCeiling(runner: Runner, agent: Entity, argument: strin
   const { world } = runner
   const amount = argument === '' ? undefined : dollars(argument)
   if (Number.isNaN(amount)) {
-    return `How much may be spent besides? It takes US dollars above 0, such as 5; came ${JSON.stringify(argument)}.`
+    return `The amount must be US dollars above 0, such as 5, got ${JSON.stringify(argument)}.`
   }
   if (amount === undefined && !world.has(agent, CostCeiling))
     return 'No cost ceiling was reached: there is nothing to reset.'

@@ -7,7 +7,7 @@ export interface SettingProblem {
   readonly path: string
   readonly expected: string
   /** What was given instead, cut if it is long. */
-  readonly came: string
+  readonly got: string
 }
 
 /** Settings with keys in camelCase, without those that are wrong, and the problems. */
@@ -88,8 +88,8 @@ function checkedTable(
   return Object.fromEntries(checkedEntries)
 }
 
-function problem(path: readonly string[], expected: string, came: string): SettingProblem {
-  return { path: valuePath(path), expected, came }
+function problem(path: readonly string[], expected: string, got: string): SettingProblem {
+  return { path: valuePath(path), expected, got }
 }
 
 const maxQuoted = 60

@@ -83,14 +83,14 @@ function checkedLayer(given: unknown): ConfigInput {
   throw new EntiaError('config-invalid', `The configuration cannot be used.${inLines(problems)}`, { path, problems })
 }
 
-const maxTold = 20
+const maxListed = 20
 
 function inLines(problems: readonly SettingProblem[]): string {
-  const told = problems.slice(0, maxTold).map(({ path, expected, came }) => {
-    return `${path === '' ? 'It' : path}: expected ${expected}, came ${came}.`
+  const listed = problems.slice(0, maxListed).map(({ path, expected, got }) => {
+    return `${path === '' ? 'It' : path}: expected ${expected}, got ${got}.`
   })
-  if (problems.length > maxTold) told.push(`And ${problems.length - maxTold} more.`)
-  return told.length === 1 ? ` ${told.join('')}` : `\n${told.join('\n')}`
+  if (problems.length > maxListed) listed.push(`And ${problems.length - maxListed} more.`)
+  return listed.length === 1 ? ` ${listed.join('')}` : `\n${listed.join('\n')}`
 }
 
 /**

@@ -42,7 +42,7 @@ export interface TaskDefaults extends TaskBundle {
 /** @throws `config-invalid` for an unknown class, naming the known ones */
 export function taskDefaults({ taskClass, provider, config = {} }: TaskDefaultsOptions): TaskDefaults {
   if (!taskClasses.includes(taskClass)) {
-    const message = `context.task_class: expected one of ${taskClasses.join(', ')}, came '${taskClass}'.`
+    const message = `context.task_class: expected one of ${taskClasses.join(', ')}, got '${taskClass}'.`
     throw new EntiaError('config-invalid', message, { path: 'context.task_class' })
   }
   const { tier, threshold, askMode } = taskBundles[taskClass]

@@ -31,7 +31,7 @@ export function failedSubtask(
 export function subtaskOutcome(subtaskId: string, outcome: OutcomeData): SubtaskOutcome {
   if (!outcome.ok) return failedSubtask(subtaskId, outcome.failure)
   const told = parsedAs(SubtaskOutcome(), outcome.value)
-  const message = 'The subtask came back with an outcome that is none.'
+  const message = 'The subtask returned an invalid outcome.'
   return told ?? failedSubtask(subtaskId, { kind: 'internal', message })
 }
 

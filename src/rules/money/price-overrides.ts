@@ -63,10 +63,11 @@ export function checkPrices(prices: Readonly<Record<string, Price>>, where: stri
 
 function check(where: string, model: string, price: Price): void {
   const place = `${where}: prices['${model}']`
-  if (model === '') throw misuse(`${where}: prices have the name of a model each, or its beginning; came ''.`, model)
+  if (model === '')
+    throw misuse(`${where}: each key of prices must be a model's name or a prefix of one, got ''.`, model)
   if (typeof price !== 'object' || price === null) {
     throw misuse(
-      `${place} is an object with any of ${rateNames.join(', ')}, contextWindow; came ${shortly(price)}.`,
+      `${place} must be an object with any of ${rateNames.join(', ')}, contextWindow, got ${shortly(price)}.`,
       model,
     )
   }
@@ -74,7 +75,7 @@ function check(where: string, model: string, price: Price): void {
     if (value === undefined) continue
     if (field === 'contextWindow') {
       if (Number.isSafeInteger(value) && value >= 1) continue
-      throw misuse(`${place}.${field} is a whole number of tokens, 1 or more; came ${shortly(value)}.`, model, field)
+      throw misuse(`${place}.${field} must be an integer ≥ 1 (tokens), got ${shortly(value)}.`, model, field)
     }
     if (!rateNames.includes(field)) {
       const known = `Known: ${rateNames.join(', ')}, contextWindow`
@@ -82,7 +83,7 @@ function check(where: string, model: string, price: Price): void {
     }
     if (typeof value === 'number' && value >= 0 && value <= MAX_USD_PER_MILLION) continue
     const expected = `a number of US dollars per million tokens, from 0 to ${MAX_USD_PER_MILLION}`
-    throw misuse(`${place}.${field} is ${expected}; came ${shortly(value)}.`, model, field)
+    throw misuse(`${place}.${field} must be ${expected}, got ${shortly(value)}.`, model, field)
   }
 }
 

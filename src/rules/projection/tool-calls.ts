@@ -20,7 +20,7 @@ export function readArguments(raw: string, isCut = false): Arguments {
 
 /** What is wrong with malformed arguments, for the model. */
 export function argumentsProblem(malformed: string): string {
-  if (!isWholeObject(malformed)) return 'what came is no JSON object.'
+  if (!isWholeObject(malformed)) return 'they are no JSON object.'
   return (
     `they must nest at most ${maxDepth - outerLevels} levels deep, and have no number beyond 1.8e308. ` +
     'Write deep structures and larger numbers as text.'

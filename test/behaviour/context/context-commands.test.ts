@@ -202,8 +202,8 @@ describe('/resume-after-cost-ceiling', () => {
   it.for([
     ['', 'No cost ceiling was reached: there is nothing to reset.'],
     [' 5', 'The session has no ceiling that could be raised: leave the amount out.'],
-    [' 0', 'How much may be spent besides? It takes US dollars above 0, such as 5; came "0".'],
-    [' much', 'How much may be spent besides? It takes US dollars above 0, such as 5; came "much".'],
+    [' 0', 'The amount must be US dollars above 0, such as 5, got "0".'],
+    [' much', 'The amount must be US dollars above 0, such as 5, got "much".'],
   ] as const)('%j says what it takes where there is nothing to do', async ([argument, text]) => {
     expect(await typed(await living(), `/resume-after-cost-ceiling${argument}`)).toBe(text)
   })

@@ -76,7 +76,7 @@ describe('a call of the tool subagent', () => {
   it('with arguments that are no JSON object is told so', async () => {
     const made = team({ lead: stepwise(calls({ id: 'a', name: 'subagent', arguments: '{"prompt": ' })) })
     await made.run()
-    expect(made.results()).toEqual({ a: "Error: Invalid arguments for 'subagent': what came is no JSON object." })
+    expect(made.results()).toEqual({ a: "Error: Invalid arguments for 'subagent': they are no JSON object." })
   })
 })
 

@@ -31,7 +31,7 @@ describe('a tool call', () => {
   it.each([['{"n": 5'], ['5'], ['null'], ['["n", 5]']])(
     'whose arguments are %s is told that they are no object',
     async (args) => {
-      expect(await readOf(wait, args)).toBe("!: Error: Invalid arguments for 'wait': what came is no JSON object.")
+      expect(await readOf(wait, args)).toBe("!: Error: Invalid arguments for 'wait': they are no JSON object.")
     },
   )
 

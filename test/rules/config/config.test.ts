@@ -104,13 +104,13 @@ describe('a configuration', () => {
   ])('refuses %s: %o', ([path, value, expected, came]) => {
     const error = refusal(at(path.split('.'), value))
     expect(error.code).toBe('config-invalid')
-    expect(error.message).toBe(`The configuration cannot be used. ${path}: expected ${expected}, came ${came}.`)
-    expect(error.details).toEqual({ path, problems: [{ path, expected, came }] })
+    expect(error.message).toBe(`The configuration cannot be used. ${path}: expected ${expected}, got ${came}.`)
+    expect(error.details).toEqual({ path, problems: [{ path, expected, got: came }] })
   })
 
   it.for([[7], ['{}'], [null], [[]], [new Date(0)]])('is an object, and nothing like %o', ([given]) => {
     expect(refusal(given).code).toBe('config-invalid')
-    expect(refusal(given).message).toContain('It: expected an object, came ')
+    expect(refusal(given).message).toContain('It: expected an object, got ')
   })
 
   it.for<[path: string[], named: string]>([
@@ -145,7 +145,7 @@ describe('a configuration', () => {
   it('refuses a key that stands there in both spellings, with the same value or another', () => {
     const error = refusal({ context: { taskClass: 'chat', task_class: 'chat' } })
     expect(error.code).toBe('config-invalid')
-    expect(error.message).toContain('context.task_class: expected one spelling of a key, came the same key as')
+    expect(error.message).toContain('context.task_class: expected one spelling of a key, got the same key as')
     expect(error.message).toContain('context.taskClass')
     expect(refusal({ archival: { max_listed: 1, maxListed: 2 } }).message).toContain('archival.maxListed')
   })

@@ -310,12 +310,12 @@ describe('a price of a program', () => {
   })
 
   it.for<[what: string, price: object, sentence: RegExp]>([
-    ['below nothing', { input: -1 }, /prices\['mine\/x'\]\.input is a number of US dollars .* came -1\./],
-    ['that is no number', { cacheWrite1h: NaN }, /\.cacheWrite1h is a number of US dollars .* came NaN\./],
-    ['without end', { output: Infinity }, /\.output is .* from 0 to 1000000; came Infinity\./],
-    ['in words', { cacheRead: '3' }, /\.cacheRead is a number of US dollars .* came '3'\./],
-    ['with no window', { contextWindow: 0 }, /\.contextWindow is a whole number of tokens, 1 or more; came 0\./],
-    ['with half a token', { contextWindow: 0.5 }, /\.contextWindow is .* came 0\.5\./],
+    ['below nothing', { input: -1 }, /prices\['mine\/x'\]\.input must be a number of US dollars .* got -1\./],
+    ['that is no number', { cacheWrite1h: NaN }, /\.cacheWrite1h must be a number of US dollars .* got NaN\./],
+    ['without end', { output: Infinity }, /\.output must be .* from 0 to 1000000, got Infinity\./],
+    ['in words', { cacheRead: '3' }, /\.cacheRead must be a number of US dollars .* got '3'\./],
+    ['with no window', { contextWindow: 0 }, /\.contextWindow must be an integer ≥ 1 \(tokens\), got 0\./],
+    ['with half a token', { contextWindow: 0.5 }, /\.contextWindow must be .* got 0\.5\./],
     ['with a misspelt name', { cache_read: 1 }, /has no field 'cache_read'\. Known: input, cacheRead, /],
   ])('%s is refused by name when the Host is made', ([, price, sentence]) => {
     const make = () => new Host({ prices: { 'mine/x': price } })
@@ -327,13 +327,15 @@ describe('a price of a program', () => {
   it('that is none, or of a model without a name, is refused', async () => {
     const none: object = { x: null }
     const make = () => new Host({ prices: none as Record<string, Price> })
-    expect(make).toThrow(/prices\['x'\] is an object .* came null/)
-    await expect(costOf('x', {}, { overrides: { '': { input: 1 } } })).rejects.toThrow(/have the name of a model each/)
+    expect(make).toThrow(/prices\['x'\] must be an object .* got null/)
+    await expect(costOf('x', {}, { overrides: { '': { input: 1 } } })).rejects.toThrow(
+      /must be a model's name or a prefix of one/,
+    )
   })
 
   it('that is none is refused before anything is simulated', async () => {
     const simulated = simulate({ world: () => new World(), prices: { x: { output: -2 } } })
-    await expect(simulated).rejects.toThrow(/^simulate\(\): prices\['x'\]\.output .* came -2\./)
+    await expect(simulated).rejects.toThrow(/^simulate\(\): prices\['x'\]\.output .* got -2\./)
   })
 
   it('counts for calls on its Host', async () => {

@@ -75,7 +75,7 @@ describe('a tool call', () => {
     [
       'whose arguments are no JSON',
       { name: 'a', malformed: '{"n":' },
-      "Error: Invalid arguments for 'a': what came is no JSON object.",
+      "Error: Invalid arguments for 'a': they are no JSON object.",
     ],
   ])('%s is answered at once with what is wrong', (_, wish, text) => {
     const { world, calls } = scene([declaration('a')], [wish])

@@ -14,14 +14,14 @@ import {
 import { DelegationLimits } from 'entia/components'
 import { fakeModel, lookUpTool, provider } from './bare-loop.ts'
 
-export interface LedWorldOptions extends RunnerOptions {
+export interface DelegatingWorldOptions extends RunnerOptions {
   /** The model of lead and workers. @default answers at once */
   readonly model?: ModelProvider
   /** Of the lead. @default none */
   readonly messages?: readonly Message[]
 }
 
-export interface LedWorld {
+export interface DelegatingWorld {
   readonly runner: Runner
   readonly lead: Entity
   readonly sessions: Subagents
@@ -32,7 +32,7 @@ export interface LedWorld {
 }
 
 /** A running world with an agent that a program launches sessions for. They have a pool of their own, of the usual cap. */
-export async function ledWorld(options: LedWorldOptions = {}): Promise<LedWorld> {
+export async function delegatingWorld(options: DelegatingWorldOptions = {}): Promise<DelegatingWorld> {
   const { model = provider(fakeModel(0)), messages = [], ...given } = options
   const world = new World({ systems: standardSystems() })
   const systemPrompt = 'You keep the book of the lighthouse.'
