@@ -20,5 +20,6 @@ export const subjects: Readonly<Record<string, () => Promise<{ readonly measure:
   'long-run': () => import('./long-run.ts'), //    what is sent to models while many files are read
   worlds: () => import('./worlds.ts'), //      turns by ask, and many Worlds that take turns in few places
   tools: () => import('./tools.ts'), //        built-in tools on many files, and on a large one
+  policy: () => import('./policy.ts'), //      decisions about calls of tools
   snapshot: () => import('./snapshot.ts'), //  a world saved and restored
 }

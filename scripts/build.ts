@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'rolldown'
@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? join(root, 'dist'))
 
 await rm(folder, { recursive: true, force: true })
-await Promise.all([writeScripts(), writeTokenizer(), writeThread(), writeTypes()])
+await Promise.all([writeScripts(), writeTokenizer(), writeThread(), writeGrammar(), writeTypes()])
 
 async function writeScripts(): Promise<void> {
   await build({
@@ -65,6 +65,13 @@ async function writeThread(): Promise<void> {
   })
 }
 
+/** Copies the grammar of shell bodies: the one file that is used of 20 MB of its package. */
+async function writeGrammar(): Promise<void> {
+  const name = 'tree-sitter-bash.wasm'
+  await mkdir(folder, { recursive: true })
+  await copyFile(join(root, 'node_modules/tree-sitter-bash', name), join(folder, name))
+}
+
 /** Sources by the name of their door's file. */
 function doors(): Record<string, string> {
   const sources: Record<string, string> = {}
@@ -85,7 +92,7 @@ function doors(): Record<string, string> {
 function partOf(source: string): string | null {
   if (source === join(root, 'package.json')) return null
   const [, part] =
-    /^src\/(cli|sim|vitest|runtime(?=\/(?:index|tools)))\//.exec(relative(root, source).replaceAll('\\', '/')) ?? []
+    /^src\/(cli|sim|vitest|runtime(?=\/(?:index|policy|tools)))\//.exec(relative(root, source).replaceAll('\\', '/')) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
 }
 

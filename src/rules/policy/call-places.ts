@@ -1,0 +1,147 @@
+import { bodyOf, pathArguments, policyDefaults } from './call.ts'
+import type { DataClass, PolicyCall, PolicyConfig } from './call.ts'
+import { credentialFolders, credentialSearch, isAboveCredentials, isCredentialPath } from './credential-paths.ts'
+import { absolute, liesIn, segmentsOf } from './paths.ts'
+
+type Segments = readonly string[]
+
+/** A path, or a word of a shell body, as given and as all that it can lead to. */
+export interface TouchedPath {
+  readonly given: string
+  readonly leadsTo: readonly Segments[]
+  /** It is a shell word that means all below a folder, not the folder alone. */
+  readonly meansAllBelow?: boolean
+}
+
+/** A folder of a list: as the config has it, as written and as it really lies. */
+interface Folder {
+  readonly entry: string
+  readonly lies: readonly Segments[]
+}
+
+/** What a call touches, compared with the lists of the policy and of a config. */
+export class PlacesOfCall {
+  readonly given: readonly string[]
+  readonly #call: PolicyCall
+  readonly #config: PolicyConfig
+  readonly #arguments: readonly TouchedPath[]
+  readonly #words: readonly TouchedPath[]
+  readonly #cwd: readonly Segments[]
+
+  constructor(call: PolicyCall, config: PolicyConfig = {}) {
+    this.#call = call
+    this.#config = config
+    this.given = pathArguments(call)
+    this.#arguments = this.given.map((given) => ({ given, leadsTo: this.#leadsTo(absolute(given, call)) }))
+    const words = call.facts?.shell?.words ?? []
+    this.#words = words.map(({ text, paths, meansAllBelow }) => ({
+      given: text,
+      leadsTo: paths.flatMap((path) => this.#leadsTo(path)),
+      meansAllBelow,
+    }))
+    this.#cwd = this.#leadsTo(call.cwd)
+  }
+
+  /** The first credential path that the call touches or names. */
+  credential(): TouchedPath | undefined {
+    const { home, configFolder, pathStyle } = this.#call
+    const folders = credentialFolders(home, configFolder).flatMap((folder) => this.#leadsTo(folder))
+    const touched = [...this.#arguments, ...this.#words].find(
+      ({ leadsTo, meansAllBelow = false }) =>
+        leadsTo.some((path) => isCredentialPath(path, folders)) ||
+        (meansAllBelow && leadsTo.some((path) => isAboveCredentials(path, folders))),
+    )
+    if (touched !== undefined) return touched
+    const texts = this.#texts()
+    if (texts.length === 0) return undefined
+    const search = credentialSearch(home, configFolder, pathStyle)
+    for (const text of texts) {
+      const name = search(text)
+      if (name !== undefined) return { given: name, leadsTo: [] }
+    }
+    return undefined
+  }
+
+  /** Classes of all paths, credentials aside; in a shell body only personal data counts. */
+  classes(): DataClass[] {
+    const ofArguments = this.#arguments.map(({ leadsTo }) => this.#classOf(leadsTo))
+    const personal = this.#personal()
+    const isPersonal = this.#words.some(({ leadsTo }) => leadsTo.some((path) => isIn(path, personal)))
+    return isPersonal ? [...ofArguments, 'personal'] : ofArguments
+  }
+
+  classOfCwd(): DataClass {
+    return this.#classOf(this.#cwd)
+  }
+
+  /** The entry of `deniedPaths` that the call touches. */
+  denied(): string | undefined {
+    const folders = this.#folders(this.#config.deniedPaths ?? [])
+    if (folders.length === 0) return undefined
+    const touched = [...this.#arguments, ...this.#words, { given: '.', leadsTo: this.#whereItRuns() }]
+    return folders.find(({ lies }) =>
+      touched.some(({ leadsTo }) => leadsTo.some((path) => lies.some((folder) => liesIn(path, folder)))),
+    )?.entry
+  }
+
+  /** A path outside of `allowedPaths`: an argument's, or the working folder of a call that runs a program there. */
+  outsideAllowed(): TouchedPath | undefined {
+    const folders = this.#folders(this.#config.allowedPaths ?? [])
+    const touched = [...this.#arguments]
+    if (this.#whereItRuns().length > 0) touched.push({ given: this.#call.cwd, leadsTo: this.#cwd })
+    return touched.find(({ leadsTo }) => !leadsTo.every((path) => isIn(path, folders)))
+  }
+
+  /** The part of a body that cannot be read. */
+  opaque(): string | undefined {
+    const body = bodyOf(this.#call)
+    if (body?.language !== 'bash') return undefined
+    const { shell } = this.#call.facts ?? {}
+    return shell === undefined ? body.text : shell.opaque
+  }
+
+  #whereItRuns(): readonly Segments[] {
+    return this.#call.declared?.operation === 'exec' || bodyOf(this.#call) !== undefined ? this.#cwd : []
+  }
+
+  /** Texts of programs, which are searched for the names of credential paths. */
+  #texts(): readonly string[] {
+    const body = bodyOf(this.#call)
+    if (body === undefined) return []
+    const { shell } = this.#call.facts ?? {}
+    if (body.language === 'bash' && shell !== undefined) return shell.texts.map(withoutQuotes)
+    const bare = withoutQuotes(body.text)
+    return this.#call.tool === 'cmd' ? [bare, body.text.replaceAll('\\', '/')] : [bare]
+  }
+
+  #classOf(leadsTo: readonly Segments[]): DataClass {
+    const personal = this.#personal()
+    if (leadsTo.some((path) => isIn(path, personal))) return 'personal'
+    const code = this.#folders(this.#config.codePaths ?? policyDefaults.codePaths)
+    const isCode = (path: Segments): boolean => isIn(path, code) || this.#cwd.some((cwd) => liesIn(path, cwd))
+    return leadsTo.every(isCode) ? 'code' : 'other'
+  }
+
+  #personal(): readonly Folder[] {
+    return this.#folders(this.#config.personalPaths ?? policyDefaults.personalPaths)
+  }
+
+  #folders(entries: readonly string[]): readonly Folder[] {
+    return entries.map((entry) => ({ entry, lies: this.#leadsTo(absolute(entry, this.#call)) }))
+  }
+
+  /** Where a path leads: as it is written, and as the disk has it. */
+  #leadsTo(path: string): Segments[] {
+    const { facts, pathStyle } = this.#call
+    const real = facts !== undefined && Object.hasOwn(facts.real, path) ? (facts.real[path] ?? []) : []
+    return [path, ...real].map((one) => segmentsOf(one, pathStyle))
+  }
+}
+
+function isIn(path: Segments, folders: readonly Folder[]): boolean {
+  return folders.some(({ lies }) => lies.some((folder) => liesIn(path, folder)))
+}
+
+function withoutQuotes(text: string): string {
+  return text.replace(/["'`\\]/g, '')
+}

@@ -1,0 +1,107 @@
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import type { Json } from '../../world/json.ts'
+import type { Base } from './paths.ts'
+import type { ShellReading } from './shell.ts'
+
+export type Channel = 'cli' | 'console' | 'matrix' | 'mcp'
+export type Operation = 'read' | 'write' | 'exec' | 'unknown'
+export type Approval = 'allow' | 'ask' | 'deny'
+
+/** What data a call touches. */
+export type DataClass = 'credential' | 'personal' | 'other' | 'code' | 'public'
+
+/** A call of a tool, and all that a policy knows when it judges it. JSON, so that it can be recorded. */
+export interface PolicyCall extends Base {
+  readonly tool: string
+  readonly arguments: Json
+  readonly channel: Channel
+  /** What the tool declares; an operation that it does not declare is unknown. */
+  readonly declared?: Pick<ToolDeclaration, 'operation' | 'paths' | 'category'> | undefined
+  /** Entia's own config folder, absolute. */
+  readonly configFolder?: string | undefined
+  readonly planMode?: boolean | undefined
+  /** The chat session has touched personal or credential data. */
+  readonly sticky?: boolean | undefined
+  /** The chat session has read data of class `other`. */
+  readonly hasReadOther?: boolean | undefined
+  /** What was found on the disk. Absent: paths are compared as text, and shell bodies count as not parsed. */
+  readonly facts?: CallFacts | undefined
+  /**
+   * What the Host's policy function gave, `null` if it threw. Absent: there is none, or it gave `undefined`.
+   */
+  readonly hostAnswer?: Json | undefined
+}
+
+export interface CallFacts {
+  /** Where an absolute path really leads, when that is elsewhere; the key is written with `.`, `..` and links. */
+  readonly real: Readonly<Record<string, readonly string[]>>
+  /** What a shell body says. */
+  readonly shell?: ShellReading | undefined
+}
+
+/** The keys of a config that a policy reads. */
+export interface PolicyConfig {
+  /** @default the tools of `policyDefaults` */
+  readonly dangerousTools?: readonly string[] | undefined
+  /** What dangerous tools get at least. @default 'ask' */
+  readonly approvalMode?: Approval | undefined
+  readonly permissions?: Readonly<Record<string, Approval>> | undefined
+  readonly allowedPaths?: readonly string[] | undefined
+  readonly deniedPaths?: readonly string[] | undefined
+  /** @default `~/Documents` and `~/Downloads` */
+  readonly personalPaths?: readonly string[] | undefined
+  /** Besides the working folder. @default `~/projects` and `~/src` */
+  readonly codePaths?: readonly string[] | undefined
+  /** @default 'advisory' */
+  readonly routing?: 'advisory' | 'enforce' | undefined
+  /** The model that personal data goes to: `modelMap.local`. */
+  readonly localModel?: string | undefined
+}
+
+/** What counts where a config says nothing. */
+export const policyDefaults = Object.freeze({
+  dangerousTools: ['bash', 'cmd', 'run_js', 'write_file', 'replace_in_file'],
+  approvalMode: 'ask',
+  personalPaths: ['~/Documents', '~/Downloads'],
+  codePaths: ['~/projects', '~/src'],
+  routing: 'advisory',
+} as const)
+
+const pathKeys = [
+  'path',
+  'file',
+  'filename',
+  'dir',
+  'directory',
+  'dest',
+  'destination',
+  'from',
+  'to',
+  'src',
+  'target',
+  'cwd',
+]
+
+/** The arguments of a call that are paths, as given: those that its tool declares, else those with usual names. */
+export function pathArguments({ arguments: given, declared }: PolicyCall): readonly string[] {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return []
+  const byKey = given as Readonly<Record<string, Json | undefined>>
+  return (declared?.paths ?? pathKeys).flatMap((key) => {
+    const value = Object.hasOwn(byKey, key) ? byKey[key] : undefined
+    return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+  })
+}
+
+const bodies: Readonly<Record<string, { readonly key: string; readonly language: 'bash' | 'text' }>> = {
+  bash: { key: 'command', language: 'bash' },
+  cmd: { key: 'command', language: 'text' },
+  run_js: { key: 'code', language: 'text' },
+}
+
+/** The program that a call hands to a shell or an evaluator. A tool of another name has none. */
+export function bodyOf({ tool, arguments: given }: PolicyCall) {
+  const kind = Object.hasOwn(bodies, tool) ? bodies[tool] : undefined
+  if (kind === undefined || given === null || typeof given !== 'object' || Array.isArray(given)) return undefined
+  const text = (given as Readonly<Record<string, Json | undefined>>)[kind.key]
+  return typeof text === 'string' ? { text, language: kind.language } : undefined
+}

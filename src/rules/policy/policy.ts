@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import { lazily } from '../../world/lazily.ts'
+import type { Approval, Channel, DataClass, Operation, PolicyCall, PolicyConfig } from './call.ts'
+import { bodyOf, policyDefaults } from './call.ts'
+import { PlacesOfCall, type TouchedPath } from './call-places.ts'
+
+/** What a policy says of one call. */
+export interface Decision {
+  readonly model: 'cloud' | 'local'
+  readonly approval: Approval
+  readonly reason: string
+}
+
+/** A decision, and what it was made of. */
+export interface Assessment {
+  readonly decision: Decision
+  readonly dataClass: DataClass
+  readonly operation: Operation
+  /** Its path arguments, as given. */
+  readonly paths: readonly string[]
+  /** Only a person's answer to this one call lets it run: no remembered and no automatic approval. */
+  readonly onlyAPerson: boolean
+  /** An approval may be remembered for the chat session. */
+  readonly mayRemember: boolean
+  /** It touches personal or credential data, so the chat session is marked, even when the call is denied. */
+  readonly marksSession: boolean
+}
+
+/** Decides about a call. A function of its arguments: `inspectCall` gathers what is on the disk. */
+export function policy(call: PolicyCall, config?: PolicyConfig): Decision {
+  return assess(call, config).decision
+}
+
+/** Decides about a call, and says what the decision rests on. */
+export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
+  const places = new PlacesOfCall(call, config)
+  const operation = call.declared?.operation ?? 'unknown'
+  const credential = places.credential()
+  const ownClass = credential === undefined ? classOf(call, operation, places) : 'credential'
+  const dataClass = call.sticky === true ? stricterClass(ownClass, 'personal') : ownClass
+  const firm = firmVerdicts(call, config, { operation, places, credential })
+  const waivable = waivableVerdicts(call, { operation, dataClass, places })
+  const answer = hostVerdict(call)
+  const strictest = strictestOf([...firm, ...waivable.opaque, answer?.verdict ?? waivable.table])
+  const tuned = tune(strictest, {
+    tool: call.tool,
+    config,
+    mayLower:
+      strictest.approval === 'ask' &&
+      firm.length === 0 &&
+      !isPrivate(dataClass) &&
+      (answer === undefined || answer.verdict.approval === 'allow'),
+  })
+  const model = isPrivate(dataClass) || answer?.model === 'local' ? 'local' : 'cloud'
+  return {
+    decision: { model, ...routed(tuned, model, config) },
+    dataClass,
+    operation,
+    paths: places.given,
+    onlyAPerson: credential !== undefined,
+    mayRemember: !isPrivate(dataClass),
+    marksSession: isPrivate(dataClass),
+  }
+}
+
+interface Verdict {
+  readonly approval: Approval
+  readonly reason: string
+}
+
+const strictness: readonly Approval[] = ['allow', 'ask', 'deny']
+const classes: readonly DataClass[] = ['credential', 'personal', 'other', 'code', 'public']
+
+/** The strictest; of equal ones the first, which names the reason. */
+function strictestOf(verdicts: readonly Verdict[]): Verdict {
+  return verdicts.reduce((best, next) =>
+    strictness.indexOf(next.approval) > strictness.indexOf(best.approval) ? next : best,
+  )
+}
+
+function stricterClass(one: DataClass, other: DataClass): DataClass {
+  return classes.indexOf(other) < classes.indexOf(one) ? other : one
+}
+
+function isPrivate(dataClass: DataClass): boolean {
+  return dataClass === 'credential' || dataClass === 'personal'
+}
+
+/** The strictest class of what a call touches; without a path, that of the working folder, or `public` for what only reads the web. */
+function classOf(call: PolicyCall, operation: Operation, places: PlacesOfCall): DataClass {
+  const { category } = call.declared ?? {}
+  const isLocal =
+    operation === 'exec' || operation === 'write' || ['file', 'git', 'code', 'js'].includes(category ?? '')
+  const ofPaths = places.classes()
+  if (ofPaths.length === 0) ofPaths.push(isLocal || bodyOf(call) !== undefined ? places.classOfCwd() : 'public')
+  const strictest = ofPaths.reduce(stricterClass)
+  const reachesOut = call.tool === 'fetch_url' || call.tool === 'web_search'
+  return reachesOut && call.hasReadOther === true ? stricterClass(strictest, 'other') : strictest
+}
+
+interface Judged {
+  readonly operation: Operation
+  readonly places: PlacesOfCall
+}
+
+/** Steps 1 to 3: no config lowers what they say. */
+function firmVerdicts(
+  call: PolicyCall,
+  config: PolicyConfig | undefined,
+  { operation, places, credential }: Judged & { readonly credential: TouchedPath | undefined },
+): readonly Verdict[] {
+  const verdicts: Verdict[] = []
+  if (credential !== undefined)
+    verdicts.push({
+      approval: call.channel === 'matrix' ? 'deny' : 'ask',
+      reason: `credential path: ${shown(credential)}`,
+    })
+  if (call.planMode === true && operation !== 'read') verdicts.push({ approval: 'deny', reason: 'plan mode' })
+  const denied = places.denied()
+  if (denied !== undefined) verdicts.push({ approval: 'deny', reason: `denied path: ${denied}` })
+  const outside = config?.allowedPaths === undefined ? undefined : places.outsideAllowed()
+  if (outside !== undefined) verdicts.push({ approval: 'deny', reason: `outside the allowed paths: ${shown(outside)}` })
+  return verdicts
+}
+
+/** Steps 4 and 6: a tool's own permission can lower them. */
+function waivableVerdicts(
+  call: PolicyCall,
+  { operation, dataClass, places }: Judged & { readonly dataClass: DataClass },
+) {
+  const part = places.opaque()
+  const opaque: Verdict[] = part === undefined ? [] : [{ approval: 'ask', reason: `opaque command: ${shown(part)}` }]
+  const isCaution =
+    (call.tool === 'fetch_url' || call.tool === 'web_search') && call.hasReadOther === true && dataClass === 'other'
+  const table = isCaution ? 'ask' : tableVerdict(dataClass, operation, call.channel)
+  return { opaque, table: { approval: table, reason: `default: ${dataClass}/${operation}/${call.channel}` } }
+}
+
+/** Verdicts on cli, console and matrix, of reads and of writes and runs. */
+const table: Readonly<Record<Exclude<DataClass, 'credential'>, readonly [reads: string, changes: string]>> = {
+  personal: ['ask ask ask', 'ask ask deny'],
+  other: ['allow allow ask', 'ask ask deny'],
+  code: ['allow allow allow', 'ask allow ask'],
+  public: ['allow allow allow', 'ask ask ask'],
+}
+
+/** A client of the MCP server is judged as one on matrix is: nobody sits in front of it. */
+const columns: Readonly<Record<Channel, number>> = { cli: 0, console: 1, matrix: 2, mcp: 2 }
+
+function tableVerdict(dataClass: DataClass, operation: Operation, channel: Channel): Approval {
+  if (operation === 'unknown') return 'ask'
+  const row = table[dataClass === 'credential' ? 'personal' : dataClass][operation === 'read' ? 0 : 1]
+  return row.split(' ')[columns[channel]] as Approval
+}
+
+const HostAnswer = lazily(() =>
+  z.strictObject({
+    approval: z.enum(['allow', 'ask', 'deny']),
+    model: z.enum(['cloud', 'local']).optional(),
+    reason: z.string().optional(),
+  }),
+)
+
+/** Step 5: what the Host's policy function says instead of the table, if it says anything. */
+function hostVerdict({ hostAnswer }: PolicyCall) {
+  if (hostAnswer === undefined) return undefined
+  const checked = HostAnswer().safeParse(hostAnswer)
+  if (!checked.success) return { verdict: { approval: 'ask' as const, reason: 'policy function failed' } }
+  const { approval, model, reason = 'policy function' } = checked.data
+  return { verdict: { approval, reason }, model }
+}
+
+/** Step 7: what a config says of the tool. */
+function tune(
+  verdict: Verdict,
+  { tool, config, mayLower }: { tool: string; config: PolicyConfig | undefined; mayLower: boolean },
+): Verdict {
+  if (config === undefined) return verdict
+  const permissions = config.permissions ?? {}
+  const configured = { reason: `configured: ${tool}` }
+  if (Object.hasOwn(permissions, tool)) {
+    const own = permissions[tool] as Approval
+    if (own === 'allow') return mayLower ? { approval: 'allow', ...configured } : verdict
+    return strictestOf([verdict, { approval: own, ...configured }])
+  }
+  const isDangerous = (config.dangerousTools ?? policyDefaults.dangerousTools).includes(tool)
+  const atLeast = config.approvalMode ?? policyDefaults.approvalMode
+  return isDangerous ? strictestOf([verdict, { approval: atLeast, ...configured }]) : verdict
+}
+
+/** Denies a call whose data may go to a local model only, where there is none. */
+function routed(verdict: Verdict, model: Decision['model'], config: PolicyConfig | undefined): Verdict {
+  const isMissing = model === 'local' && config?.routing === 'enforce' && config.localModel === undefined
+  const refusal = { approval: 'deny', reason: 'personal data needs a local model and none is configured' } as const
+  return isMissing ? strictestOf([verdict, refusal]) : verdict
+}
+
+/** Most characters of a path or a command that a reason repeats. */
+const maxShownChars = 200
+
+function shown(part: TouchedPath | string): string {
+  const text = typeof part === 'string' ? part : part.given
+  return text.length <= maxShownChars ? text : `${text.slice(0, maxShownChars - 1)}…`
+}

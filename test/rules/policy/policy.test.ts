@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import type { PolicyCall, PolicyConfig } from '../../../src/rules/policy/call.ts'
+import { assess, policy } from '../../../src/rules/policy/policy.ts'
+
+const operations: Readonly<Record<string, 'read' | 'write' | 'exec'>> = {
+  read_file: 'read',
+  write_file: 'write',
+  bash: 'exec',
+  run_js: 'exec',
+  cmd: 'exec',
+  fetch_url: 'read',
+}
+
+function callOf(tool: string, given: Readonly<Record<string, string>>, more: Partial<PolicyCall> = {}): PolicyCall {
+  const operation = operations[tool]
+  return {
+    tool,
+    arguments: given,
+    channel: 'cli',
+    home: '/home/u',
+    cwd: '/home/u/projects/app',
+    declared: operation === undefined ? {} : { operation },
+    facts: { real: {}, shell: { words: [], texts: [] } },
+    ...more,
+  }
+}
+
+const read = (path: string, more?: Partial<PolicyCall>) => callOf('read_file', { path }, more)
+const write = (path: string, more?: Partial<PolicyCall>) => callOf('write_file', { path }, more)
+const bash = (command: string, more?: Partial<PolicyCall>) => callOf('bash', { command }, more)
+
+describe('a policy', () => {
+  it('lets code be read anywhere, and asks before it is written on cli and matrix', () => {
+    expect(policy(read('~/projects/app/a.ts'))).toEqual({
+      model: 'cloud',
+      approval: 'allow',
+      reason: 'default: code/read/cli',
+    })
+    const approvals = (['cli', 'console', 'matrix'] as const).map(
+      (channel) => policy(write('~/projects/app/a.ts', { channel })).approval,
+    )
+    expect(approvals).toEqual(['ask', 'allow', 'ask'])
+  })
+
+  it('denies on matrix that personal files are written', () => {
+    const decision = policy(write('~/Documents/x', { channel: 'matrix' }))
+    expect(decision).toEqual({ model: 'local', approval: 'deny', reason: 'default: personal/write/matrix' })
+  })
+
+  it('asks before a credential path whatever a config and a policy function say', () => {
+    const call = read('~/.ssh/id_rsa', { hostAnswer: { approval: 'allow', model: 'cloud', reason: 'fine' } })
+    const expected = { model: 'local', approval: 'ask', reason: 'credential path: ~/.ssh/id_rsa' }
+    expect(policy(call, { permissions: { read_file: 'allow' }, dangerousTools: [], approvalMode: 'allow' })).toEqual(
+      expected,
+    )
+    expect(assess(call)).toMatchObject({ onlyAPerson: true, mayRemember: false, marksSession: true })
+    expect(policy({ ...call, channel: 'matrix' })).toEqual({ ...expected, approval: 'deny' })
+  })
+
+  it('compares whole names, and takes .. and links into account', () => {
+    expect(policy(read('~/.sshfoo/x')).reason).toBe('default: other/read/cli')
+    expect(policy(read('~/projects/../.ssh/x')).reason).toBe('credential path: ~/projects/../.ssh/x')
+    const linked = { real: { '/home/u/projects/app/k/id_rsa': ['/home/u/.ssh/id_rsa'] } }
+    expect(policy(read('k/id_rsa', { facts: linked })).reason).toBe('credential path: k/id_rsa')
+    expect(policy(read('k/id_rsa')).reason).toBe('default: code/read/cli')
+  })
+
+  it.for(['.env', 'a/.env.local', '.env/x', '/etc/shadow', '/proc/self/environ', '~/.config/gh/hosts.yml', '~/.npmrc'])(
+    'knows %s as a credential path',
+    (path) => {
+      expect(policy(read(path)).reason).toBe(`credential path: ${path}`)
+    },
+  )
+
+  it.for(['.env.example', '.env.sample', '.env.local.template', '.environment', 'env', '/etc/shadow2', '~/.config'])(
+    'knows that %s is none',
+    (path) => {
+      expect(policy(read(path)).reason).toMatch(/^default: (code|other)\/read/)
+    },
+  )
+
+  it('ignores case on macOS and Windows alone', () => {
+    const reasonOn = (pathStyle: 'posix' | 'darwin' | 'win32') => policy(read('~/.SSH/id', { pathStyle })).reason
+    expect(reasonOn('posix')).toBe('default: other/read/cli')
+    expect(reasonOn('darwin')).toBe('credential path: ~/.SSH/id')
+    const windows = { pathStyle: 'win32', home: String.raw`C:\Users\u`, cwd: String.raw`C:\Users\u\app` } as const
+    for (const path of [String.raw`..\.Ssh\id`, '.env. ', '.env::$DATA', 'c:/users/U/.aws'])
+      expect(policy(read(path, windows)).reason, path).toBe(`credential path: ${path}`)
+  })
+
+  it("counts Entia's own config folder among the credentials", () => {
+    const call = read('~/.config/entia/config.json', { configFolder: '/home/u/.config/entia' })
+    expect(policy(call).reason).toBe('credential path: ~/.config/entia/config.json')
+    const text = callOf('run_js', { code: "read('.config/entia/x')" }, { configFolder: '/home/u/.config/entia' })
+    expect(policy(text).reason).toBe('credential path: .config/entia')
+  })
+
+  it('marks a chat session that touched personal data, denied or not, and judges later calls as personal', () => {
+    const config: PolicyConfig = { deniedPaths: ['~/Documents'] }
+    const denied = assess(read('~/Documents/a'), config)
+    expect(denied).toMatchObject({
+      decision: { approval: 'deny', reason: 'denied path: ~/Documents' },
+      marksSession: true,
+    })
+    const fetched = callOf('fetch_url', { url: 'https://a.example' }, { sticky: true })
+    expect(policy(fetched)).toEqual({ model: 'local', approval: 'ask', reason: 'default: personal/read/cli' })
+    expect(policy({ ...fetched, sticky: false }).approval).toBe('allow')
+  })
+
+  it('asks before the web is used after other data was read', () => {
+    const call = callOf('fetch_url', { url: 'https://a.example' }, { hasReadOther: true })
+    expect(policy(call)).toMatchObject({ approval: 'ask', model: 'cloud' })
+    expect(policy(call, { permissions: { fetch_url: 'allow' } }).approval).toBe('allow')
+  })
+
+  it('denies denied paths and what lies outside of the allowed ones', () => {
+    const config: PolicyConfig = { deniedPaths: ['~/projects/app/secret'], permissions: { read_file: 'allow' } }
+    expect(policy(read('secret/a'), config)).toMatchObject({
+      approval: 'deny',
+      reason: 'denied path: ~/projects/app/secret',
+    })
+    const allowed: PolicyConfig = { allowedPaths: ['~/projects/app'] }
+    expect(policy(read('/etc/hosts'), allowed)).toMatchObject({
+      approval: 'deny',
+      reason: 'outside the allowed paths: /etc/hosts',
+    })
+    expect(policy(read('a.ts'), allowed).approval).toBe('allow')
+    expect(policy(read('k', { facts: { real: { '/home/u/projects/app/k': ['/etc/x'] } } }), allowed).approval).toBe(
+      'deny',
+    )
+  })
+
+  it('asks before a dangerous tool where there is a config, as it says', () => {
+    const call = bash('npm test', { channel: 'console' })
+    expect(policy(call)).toMatchObject({ approval: 'allow', reason: 'default: code/exec/console' })
+    expect(policy(call, {})).toMatchObject({ approval: 'ask', reason: 'configured: bash' })
+    expect(policy(call, { approvalMode: 'allow' }).approval).toBe('allow')
+    expect(policy(call, { permissions: { bash: 'deny' } })).toMatchObject({
+      approval: 'deny',
+      reason: 'configured: bash',
+    })
+  })
+
+  it('asks before an opaque body unless the tool is permitted', () => {
+    const facts = { real: {}, shell: { words: [], texts: [], opaque: 'eval "$X"' } }
+    const call = bash('eval "$X"', { channel: 'console', facts })
+    expect(policy(call)).toMatchObject({ approval: 'ask', reason: 'opaque command: eval "$X"' })
+    expect(policy(call, { permissions: { bash: 'allow' } }).approval).toBe('allow')
+    expect(policy(bash('ls', { facts: undefined })).reason).toBe('opaque command: ls')
+  })
+
+  it('never lowers an ask about personal data', () => {
+    expect(policy(read('~/Documents/a'), { permissions: { read_file: 'allow' } }).approval).toBe('ask')
+  })
+
+  it('denies all but reads in plan mode', () => {
+    const decisions = [
+      read('a', { planMode: true }),
+      write('a', { planMode: true }),
+      callOf('x', {}, { planMode: true }),
+    ]
+    expect(decisions.map((call) => policy(call).reason)).toEqual(['default: code/read/cli', 'plan mode', 'plan mode'])
+  })
+
+  it('lets the policy function answer instead of the table, and asks where it failed', () => {
+    const answered = (hostAnswer: PolicyCall['hostAnswer']) => policy(write('a', { hostAnswer }))
+    expect(answered({ approval: 'allow', model: 'local', reason: 'mine' })).toEqual({
+      approval: 'allow',
+      model: 'local',
+      reason: 'mine',
+    })
+    for (const nonsense of [null, 'yes', { approval: 'maybe' }, 3, { approval: 'allow', extra: 1 }])
+      expect(answered(nonsense)).toMatchObject({ approval: 'ask', reason: 'policy function failed' })
+  })
+
+  it('denies private data where a local model is enforced and none is known', () => {
+    const config: PolicyConfig = { routing: 'enforce' }
+    const reason = 'personal data needs a local model and none is configured'
+    expect(policy(read('~/Documents/a'), config)).toEqual({ model: 'local', approval: 'deny', reason })
+    expect(policy(read('~/Documents/a'), { ...config, localModel: 'ollama/x' }).approval).toBe('ask')
+    expect(policy(read('a'), config).approval).toBe('allow')
+  })
+
+  it('treats a tool that declares no operation as unknown, and finds its paths under usual names', () => {
+    expect(policy(callOf('x', {}))).toMatchObject({ approval: 'ask', reason: 'default: public/unknown/cli' })
+    expect(policy(callOf('x', { target: '~/.aws/x' })).reason).toBe('credential path: ~/.aws/x')
+    expect(
+      policy(callOf('x', { other: '~/.aws/x' }, { declared: { operation: 'read', paths: ['other'] } })).reason,
+    ).toBe('credential path: ~/.aws/x')
+  })
+
+  it('searches the text of a program for the names of credential paths', () => {
+    const js = (code: string) => policy(callOf('run_js', { code })).reason
+    expect(js("fs.readFile(os.homedir() + '/.ssh/id')")).toBe('credential path: .ssh')
+    expect(js("read('.env.local')")).toBe('credential path: .env.local')
+    expect(js('f(process.env.HOME, import.meta.env, g().env, a[0].env)')).toMatch(/^default/)
+    expect(js("read('.env.example')")).toMatch(/^default/)
+    expect(policy(callOf('cmd', { command: String.raw`type C:\Users\u\.aws\x` })).reason).toBe('credential path: .aws')
+  })
+
+  it('repeats 200 characters of a path at most', () => {
+    const { reason } = policy(read(`~/.ssh/${'x'.repeat(10_000)}`))
+    expect(reason).toHaveLength('credential path: '.length + 200)
+    expect(policy(read('\0')).approval).toBe('allow')
+    expect(policy({ ...read(''), arguments: null }).approval).toBe('allow')
+    expect(policy({ ...read(''), arguments: ['a'] }).approval).toBe('allow')
+  })
+})
