@@ -271,7 +271,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'sweepDefaults',
     'timelinePage',
   ],
-  'entia/runtime': ['FileTimes', 'builtinTools'],
+  'entia/runtime': ['FileTimes', 'builtinTools', 'inspectCall', 'policy'],
   'entia/vitest': ['worldMatchers'],
 }
 
