@@ -6,6 +6,7 @@ import type { Tool } from '../../tools/port.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { shellTool } from './bash.ts'
 import { childEnvironment } from './child-environment.ts'
+import { fetchUrlTool } from './fetch-url.ts'
 import { FileTimes } from './file-times.ts'
 import { gitDiffTool } from './git-diff.ts'
 import { gitLogTool } from './git-log.ts'
@@ -13,6 +14,7 @@ import { gitStatusTool } from './git-status.ts'
 import { grepFilesTool } from './grep-files.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
 import type { Keep, ToolSettings } from './settings.ts'
+import { webSearchTool } from './web-search.ts'
 import { writeFileTool } from './write-file.ts'
 
 export interface BuiltinToolsOptions {
@@ -30,6 +32,10 @@ export interface BuiltinToolsOptions {
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Variables that child processes get although their names look like secrets. @default [] */
   readonly passEnv?: readonly string[] | undefined
+  /** `host:port` of servers that `fetch_url` may reach although their address is private. @default [] */
+  readonly allowPrivate?: readonly string[] | undefined
+  /** Where `web_search` asks. @default 'https://api.tavily.com' */
+  readonly tavilyBaseUrl?: string | undefined
 }
 
 const optionsSchema = () =>
@@ -41,6 +47,8 @@ const optionsSchema = () =>
     keep: z.custom((value) => typeof value === 'function', 'expected a function').optional(),
     env: z.record(z.string(), z.string().optional()).optional(),
     passEnv: z.array(z.string()).optional(),
+    allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
+    tavilyBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
 
 /** Each category with its tools, in the order in which models read them. Those without tools have none yet. */
@@ -56,7 +64,7 @@ const categories: Readonly<Record<string, readonly ((settings: ToolSettings, rea
   git: [gitStatusTool, gitDiffTool, gitLogTool],
   js: [],
   data: [],
-  web: [],
+  web: [webSearchTool, fetchUrlTool],
   chat: [],
   memory: [],
   subagent: [],
@@ -69,7 +77,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The tools that come with the runtime, for the files, the shell and the repository of a user. They can reach the whole
+ * The tools that come with the runtime, for the files, the shell, the repository and the web of a user. They can reach the whole
  * disk: a policy decides about each call by what the tool declares (`operation`, `paths`, `category`).
  *
  * @throws `invalid-argument` for wrong options, and for a name that is no tool and no category
@@ -93,17 +101,28 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
     }
     for (const one of groups[name] ?? [name]) granted.add(one)
   }
+  const isUsable = (name: string) => name !== 'web_search' || settings.tavily.apiKey() !== undefined
   return all
-    .filter(({ category, tool }) => granted.has(category) || granted.has(tool.declaration.name))
+    .filter(
+      ({ category, tool: { declaration } }) =>
+        // One that is named itself is there without its key, and says what is missing.
+        granted.has(declaration.name) || (granted.has(category) && isUsable(declaration.name)),
+    )
     .map(({ tool }) => tool)
 }
 
-function settingsOf({ cwd, home, fileTimes, keep, env, passEnv = [] }: BuiltinToolsOptions): ToolSettings {
+function settingsOf(options: BuiltinToolsOptions): ToolSettings {
+  const { cwd, home, fileTimes, keep, env, passEnv = [], allowPrivate = [], tavilyBaseUrl } = options
   return {
     cwd: process.getBuiltinModule('node:path').resolve(cwd),
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     fileTimes: fileTimes ?? new FileTimes(),
     keep: keep ?? (() => undefined),
     environment: () => childEnvironment(env ?? process.env, passEnv),
+    allowPrivate,
+    tavily: {
+      baseUrl: (tavilyBaseUrl ?? 'https://api.tavily.com').replace(/\/$/, ''),
+      apiKey: () => (env ?? process.env)['TAVILY_API_KEY']?.trim() || undefined,
+    },
   }
 }

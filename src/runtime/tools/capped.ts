@@ -7,9 +7,14 @@ import type { Keep } from './settings.ts'
 const noteChars = 200
 
 /** A text as a model gets it: the beginning of one that is too long, with a note that says what is missing and where it is. */
-export async function capped(text: string, keep: Keep, context: ToolContext): Promise<string> {
-  if (text.length <= standardMaxResultChars) return text
-  const shown = cutText(text, standardMaxResultChars - noteChars)
+export async function capped(
+  text: string,
+  keep: Keep,
+  context: ToolContext,
+  maxChars = standardMaxResultChars,
+): Promise<string> {
+  if (text.length <= maxChars) return text
+  const shown = cutText(text, Math.min(maxChars, standardMaxResultChars - noteChars))
   return `${shown}\n[${leftOutNote(text.length - shown.length, await keep(text, context))}]`
 }
 

@@ -13,4 +13,8 @@ export interface ToolSettings {
   readonly keep: Keep
   /** The environment of child processes, without secrets. */
   readonly environment: () => NodeJS.ProcessEnv
+  /** `host:port` of servers that `fetch_url` may reach at a private address. */
+  readonly allowPrivate: readonly string[]
+  /** Where `web_search` asks. */
+  readonly tavily: { readonly baseUrl: string; readonly apiKey: () => string | undefined }
 }

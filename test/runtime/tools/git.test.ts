@@ -88,6 +88,8 @@ describe('a repository', () => {
       fileTimes: new FileTimes(),
       keep: () => undefined,
       environment: () => ({ ...process.env, HOME: home }),
+      allowPrivate: [],
+      tavily: { baseUrl: '', apiKey: () => undefined },
     }
     expect(await runsFilters(settings, toolContext())).toBe(false)
     git(folder, 'config', 'filter.x.clean', 'touch ran')
@@ -158,6 +160,7 @@ describe('built-in tools', () => {
       ['git_status', 'git', 'read', 'path', 'pure'],
       ['git_diff', 'git', 'read', 'file', 'pure'],
       ['git_log', 'git', 'read', 'file', 'pure'],
+      ['fetch_url', 'web', 'read', '', 'pure'],
     ])
   })
 
