@@ -38,7 +38,10 @@ export type ScriptedBehaviour = (
 ) => ScriptedReply | Promise<ScriptedReply>
 
 export interface ScriptedOptions {
-  /** Milliseconds of the Runner's clock. Request and attempt, or a simulation's seed, choose from a range. @default 0 */
+  /**
+   * Milliseconds of the Runner's clock that an answer takes. Within a range, the request and the attempt decide, or a
+   * simulation's seed. @default 0
+   */
   readonly latencyMs?: number | readonly [min: number, max: number] | undefined
   /** Reported per call; a reply's own usage takes precedence. @default nothing */
   readonly usage?: TokenUsage | ((request: ModelRequest) => TokenUsage) | undefined

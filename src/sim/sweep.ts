@@ -23,6 +23,7 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> ex
   readonly cases?: readonly C[]
   /** Options of one case, which override the others: models, tools, users, services, laws. */
   readonly forCase?: (one: C) => Partial<Omit<SimulateOptions<S>, 'seed' | 'onTrace' | 'world'>>
+  /** How many seeds to run, for each case. */
   readonly seeds: number
   /** The first seed. @default 1 */
   readonly from?: number
@@ -30,6 +31,7 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> ex
   readonly shrink?: boolean
   /** Continue after a failure. @default false */
   readonly keepGoing?: boolean
+  /** Called after each run. */
   readonly onProgress?: (progress: SweepProgress) => void
   /** Called with the result of each run, and its case. */
   readonly onResult?: (result: SimulationResult, one: C) => void

@@ -35,6 +35,7 @@ export type ToolChangePolicy = 'keep' | 'refresh' | 'refuse'
 export interface HostOptions {
   /** Providers by name, the part of a model's name before the slash; besides the built-in ones. */
   readonly models?: Readonly<Record<string, ModelProvider>>
+  /** Handlers of the tools that agents declare, by name. @default none */
   readonly tools?: readonly Tool[]
   /**
    * What happens to tools of saved agents that this Host declares differently, or lacks. `refresh`: changed declarations are

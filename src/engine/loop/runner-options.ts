@@ -33,9 +33,13 @@ export interface PostOptions {
 }
 
 export interface OpenRunnerOptions extends RunnerOptions {
+  /** Where the world is stored. */
   readonly store: Store
+  /** The name of the world in the store. */
   readonly name: string
+  /** The systems that tick it: the same as when it was saved, or newer ones. */
   readonly systems: readonly System[]
+  /** Every component that the saved world may have; `import * as components from 'entia/components'` for the standard ones. */
   readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
   /** Creates the world if the store has none of that name. Absent: that is an error. */
   readonly create?: () => World

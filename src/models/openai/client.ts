@@ -27,6 +27,7 @@ export interface ServerOptions extends ReplyBound {
   readonly name: string
   /** @default the environment variable `OPENAI_BASE_URL`, else OpenAI's own address; both for `openai()` alone */
   readonly baseURL?: string | undefined
+  /** The key that is sent. @default what `apiKeyEnv` holds */
   readonly apiKey?: string | undefined
   /** Environment variable with the key, read at the first call. Without it and `apiKey` no key is sent. */
   readonly apiKeyEnv?: string | undefined
