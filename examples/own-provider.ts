@@ -11,7 +11,7 @@ const parrot: ModelProvider = {
     if (signal.aborted) return { ok: false, failure: { kind: 'cancelled', message: 'The call was cancelled.' } }
     if (attempt === 1) return { ok: false, failure: { kind: 'overloaded', message: 'The parrot is asleep.' } }
     const text = `${textOf(messages.at(-1))} (says ${model})`
-    // Shown to whoever reads along, never stored.
+    // Emitted to listeners, never stored.
     onDelta({ type: 'text', text })
     return {
       ok: true,

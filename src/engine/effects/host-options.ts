@@ -171,7 +171,7 @@ export function factsOf(
       ...filled('skills', Object.fromEntries([...skills].map(([name, skill]) => [name, hashesOf(skill.tools ?? [])]))),
       ...filled('tools', hashesOf(tools)),
     },
-    () => 'what a World is told of its Host',
+    () => 'the facts about the Host',
   ) as HostFactsData
 }
 

@@ -83,14 +83,14 @@ function lineOf({ kind, prompt, sessionId, status }: SubagentSessionData): strin
 
 /** Longest part of a request that is repeated, in characters. */
 const maxRequestChars = 2_000
-const nobody: ReadonlySet<Entity> = new Set()
+const none: ReadonlySet<Entity> = new Set()
 
 /**
  * What is still open of what a boundary covers, so that its text need not say it. `undefined` without a boundary, or if
  * nothing is open.
  * @param listed sessions that the tail lists elsewhere
  */
-export function liveState(world: World, agent: Entity, listed: ReadonlySet<Entity> = nobody): string | undefined {
+export function liveState(world: World, agent: Entity, listed: ReadonlySet<Entity> = none): string | undefined {
   const seq = world.get(agent, Boundary)?.at(-1)?.seq
   if (seq === undefined) return undefined
   const rows = [...requestRow(world, agent, seq), ...sessionRows(world, agent, listed), ...approvalRows(world, agent)]

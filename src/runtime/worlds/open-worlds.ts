@@ -7,7 +7,7 @@ import { EntiaError } from '../../world/entia-error.ts'
 
 export interface OpenWorldsOptions {
   readonly clock: Clock
-  /** A world without work that nobody speaks to is closed after so many milliseconds. */
+  /** Milliseconds without work or messages after which a world is closed. */
   readonly idleMs: number
   /** Most worlds that are open at once. */
   readonly maxOpen: number
@@ -104,7 +104,7 @@ export class OpenWorlds {
     const world: OpenWorld = { name, runner: this.#open(name, place.promise), users: 0, isIdle: false }
     world.runner.then(
       (runner) => this.#opened(world, runner),
-      // Whoever uses it gets the error; the next one opens it again.
+      // The calls that use it get the error; the next call opens it again.
       () => this.#worlds.delete(name),
     )
     return world
@@ -137,7 +137,7 @@ export class OpenWorlds {
     })
   }
 
-  /** Nobody uses it now: it is closed once it has been without work for some time. */
+  /** It has no users now: it is closed after `idleMs` without work. */
   #leave(world: OpenWorld): void {
     if (world.closing !== undefined || world.opened === undefined) return
     if (this.#waiting > 0) this.#makeRoom()
@@ -179,7 +179,7 @@ export class OpenWorlds {
     try {
       await (await world.runner).stop()
     } catch {
-      // It was never open, or has failed: whoever used it has the error.
+      // It was never open, or has failed: its users have the error.
     } finally {
       if (this.#worlds.get(world.name) === world) this.#worlds.delete(world.name)
     }

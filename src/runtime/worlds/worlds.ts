@@ -47,7 +47,7 @@ export interface WorldsOptions extends HostOptions {
   readonly components?: Iterable<Component> | Readonly<Record<string, unknown>>
   /** The agent that is spoken to. @default the only one of the world */
   readonly agent?: (world: World) => Entity
-  /** A world without work that nobody speaks to is closed after so many milliseconds. @default 60000 */
+  /** Milliseconds without work or messages after which a world is closed. @default 60000 */
   readonly idleMs?: number
   /** Most worlds that are open at once; the next ones wait for a place. @default 200 */
   readonly maxOpen?: number
