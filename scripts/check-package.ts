@@ -83,7 +83,7 @@ try {
   const program = join(folder, 'node_modules/.bin', manifest.name)
   await check('the program tells what it can do', program, '--help')
   const asked = [join(folder, 'node_modules', manifest.name, 'systems'), '--model', 'scripted', '--fast']
-  await check('the program answers without a key', program, ...asked, '--data', join(folder, 'runs'))
+  await check('the program answers without a key', program, 'ask', ...asked, '--data', join(folder, 'runs'))
   await check(
     'the program simulates a story',
     program,

@@ -24,14 +24,11 @@ export const defaultData = '.entia'
 export const askHelp = `Asks a question about the files of a folder. A lead gives each part of it to a
 researcher, sleeps until they are done, and reports what they found.
 
-  entia                               ask about this project's docs and examples
-  entia FOLDER --question "..."       ask about another folder
-  entia --resume                      continue an interrupted run
-  entia sim FILE                      simulate a story under many seeds
-  entia replay FILE                   replay a recording
+  entia ask                           ask about this project's docs and examples
+  entia ask FOLDER --question "..."   ask about another folder
+  entia ask --resume                  continue an interrupted run
 
-In this repository, use npm start -- instead of entia. For a folder named sim or
-replay, write ./sim or ./replay. See also entia sim --help, entia replay --help.
+In the repository of entia, use npm start -- instead of entia ask.
 
   FOLDER              folder to read; files outside it cannot be read
   --question TEXT     question to ask

@@ -1,11 +1,19 @@
-import { basename, relative } from 'node:path'
 import { EntiaError } from '../world/entia-error.ts'
-import type { View } from './ask-event.ts'
+import { didYouMean } from '../world/near-names.ts'
 import { interruption } from './interruption.ts'
 import { UsageError } from './parsed-words.ts'
 
 const { argv, env: environment, stdout, stderr } = process
 const isDumb = environment['TERM'] === 'dumb'
+
+type Command = (words: readonly string[]) => Promise<number | undefined>
+
+/** What may stand first on the command line; without one, `chat`. */
+const commands: Readonly<Record<string, Command>> = {
+  ask: askCommand,
+  sim: simCommand,
+  replay: replayCommand,
+}
 
 /** Returns the exit code. Prints errors of the user; throws only defects. */
 export async function main(): Promise<number | undefined> {
@@ -23,9 +31,15 @@ export async function main(): Promise<number | undefined> {
 }
 
 async function command([first, ...words]: readonly string[]): Promise<number | undefined> {
-  if (first === 'sim') return simCommand(words)
-  if (first === 'replay') return replayCommand(words)
-  return askCommand(first === undefined ? [] : [first, ...words])
+  if (first === undefined || first.startsWith('-')) return askCommand(first === undefined ? [] : [first, ...words])
+  const known = Object.hasOwn(commands, first) ? commands[first] : undefined
+  if (known !== undefined) return known(words)
+  throw new UsageError(`There is no command '${first}'.${didYouMean(first, Object.keys(commands))}`)
+}
+
+async function askCommand(words: readonly string[]): Promise<number> {
+  const { askCommand: asked } = await import('./ask-command.ts')
+  return asked(words, { argv, environment, stdout, stderr, isDumb })
 }
 
 async function simCommand(words: readonly string[]): Promise<number | undefined> {
@@ -53,48 +67,7 @@ async function replayCommand(words: readonly string[]): Promise<number> {
   return replayFile(args, stdout)
 }
 
-async function askCommand(words: readonly string[]): Promise<number> {
-  const { askArguments, askHelp, defaultData } = await import('./ask-arguments.ts')
-  const args = askArguments(words)
-  if (args.help) return help(askHelp)
-  const { readSettings } = await import('./config/settings.ts')
-  const { config, notices } = await readSettings({ flags: args.flags, environment, cwd: process.cwd() })
-  for (const notice of notices) stderr.write(`entia: ${notice}\n`)
-  const [{ ask }, { textView }] = await Promise.all([import('./ask.ts'), import('./terminal/terminal-view.ts')])
-  const { signal, exitCode } = interruption()
-  const resumeBy = commandLine('--resume', ...(args.data === defaultData ? [] : ['--data', args.data]))
-  const view = args.json ? jsonView(stdout) : textView(stdout, { isDumb })
-  try {
-    const end = await ask(
-      { ...args, config, environment, signal, resumeBy, isInteractive: stdout.isTTY, notices: stderr },
-      view,
-    )
-    if (end.how === 'refused') return 2
-    if (end.how !== 'failed') return end.how === 'answered' ? 0 : exitCode()
-    stderr.write(`entia: ${end.message}\n`)
-    return 1
-  } finally {
-    view.close()
-  }
-}
-
-function jsonView(out: { write(text: string): unknown }): View {
-  return {
-    tell: (event) => void out.write(`${JSON.stringify(event)}\n`),
-    close: () => undefined,
-  }
-}
-
 function help(text: string): number {
   stdout.write(text)
   return 0
-}
-
-/** The command line that the user typed, with other arguments. */
-function commandLine(...words: readonly string[]): string {
-  const script = argv[1] ?? ''
-  const isByName = basename(script) === 'entia'
-  const byPath = isByName ? 'entia' : `node ${relative('', script)}`
-  const program = environment['npm_lifecycle_event'] === 'start' ? 'npm start --' : byPath
-  return [program, ...words.map((word) => (/^[\w./-]+$/.test(word) ? word : JSON.stringify(word)))].join(' ')
 }

@@ -112,7 +112,7 @@ describe('a lead that is asked about a folder', () => {
 describe('--json', () => {
   it('gives an object a line and nothing else, from the start over every call to totals and answer', async () => {
     const folder = await tempFolder(files)
-    const ended = await run([folder, '--question', question, '--fast', '--json'], { in: await tempFolder() })
+    const ended = await run(['ask', folder, '--question', question, '--fast', '--json'], { in: await tempFolder() })
     const events = eventsOf(ended)
     expect(events[0]).toMatchObject({ type: 'run-started', run: 'ask-1', folder, question })
     expect(new Set(events.map(({ type }) => type))).toEqual(
@@ -149,7 +149,9 @@ describe('--json', () => {
 describe('what sessions do', () => {
   it('is told with a path of their ids, what they are asked later too; what the lead does has none', async () => {
     const folder = await tempFolder(files)
-    const events = eventsOf(await run([folder, '--question', question, '--fast', '--json'], { in: await tempFolder() }))
+    const events = eventsOf(
+      await run(['ask', folder, '--question', question, '--fast', '--json'], { in: await tempFolder() }),
+    )
     const sessions = only('session-queued', events).map(({ session }) => session)
     expect(sessions).toHaveLength(3)
     for (const session of sessions) {
@@ -204,7 +206,7 @@ describe('a folder for runs', () => {
 describe('a command line that cannot be understood', () => {
   it('ends with 2 and a sentence, and nothing is begun', async () => {
     const here = await tempFolder()
-    const ended = await run(['--colour'], { in: here })
+    const ended = await run(['ask', '--colour'], { in: here })
     const stderr = "entia: Unknown option '--colour'. See --help.\n"
     expect(ended).toEqual({ code: 2, signal: null, stdout: '', stderr })
     expect(existsSync(join(here, '.entia'))).toBe(false)
@@ -221,7 +223,7 @@ describe('a command line that cannot be understood', () => {
   })
 
   it('is helped by --help, on a small terminal too', async () => {
-    const { code, stdout } = await run(['--help'], { in: await tempFolder() })
+    const { code, stdout } = await run(['ask', '--help'], { in: await tempFolder() })
     expect({ code, stdout }).toEqual({ code: 0, stdout: askHelp })
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
@@ -253,7 +255,7 @@ describe('what cannot be done', () => {
 
   it('ends with 1 and a sentence, without a stack', async () => {
     const here = await tempFolder({ 'a.txt': 'a' })
-    const ended = await run(['--data', 'a.txt'], { in: here })
+    const ended = await run(['ask', '--data', 'a.txt'], { in: here })
     expect(ended).toMatchObject({ code: 1, stdout: '' })
     expect(ended.stderr).toMatch(/^entia: The store cannot use a\.txt: .*\n$/)
   })

@@ -164,7 +164,7 @@ describe('a configuration file that cannot be used', () => {
 
   it('ends the program with 2, and nothing is begun', async () => {
     const { cwd } = await folders({ project: '{ "context": { "watchdog": true } }' })
-    const { code, stdout, stderr } = await run(['.', '--question', 'Why?'], { in: cwd })
+    const { code, stdout, stderr } = await run(['ask', '.', '--question', 'Why?'], { in: cwd })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     const problem = 'context.watchdog: expected off, warn, feedback or enforce, got true.'
     expect(stderr).toBe(`entia: ${cwd}/.entia/config.json:1:16: ${problem}\n`)
@@ -277,7 +277,7 @@ describe("a project's file in a folder that is not trusted", () => {
   it('is told of on stderr, and the run goes on', async () => {
     const { cwd, own } = await folders({ project: { context: { prices: {} } } })
     await addFiles(cwd, { 'a.md': 'Nothing.\n' })
-    const { code, stdout, stderr } = await run(['.', '--question', 'Why?', '--fast', '--json'], {
+    const { code, stdout, stderr } = await run(['ask', '.', '--question', 'Why?', '--fast', '--json'], {
       in: cwd,
       env: { ENTIA_CONFIG_DIR: own },
     })

@@ -91,7 +91,7 @@ describe('an option of the configuration', () => {
   })
 
   it('ends the program with 2 if its value is none', async () => {
-    const ended = await run(['--max-turn-cost-usd=0', '--watchdog=on'], { in: await tempFolder() })
+    const ended = await run(['ask', '--max-turn-cost-usd=0', '--watchdog=on'], { in: await tempFolder() })
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr.split('\n')).toEqual([
       'entia: --watchdog (context.watchdog): must be off, warn, feedback or enforce, got "on".',
@@ -134,18 +134,18 @@ describe('the lead of a run', () => {
     const own = await tempFolder({ 'config.json': JSON.stringify(archiving) })
     const here = await tempFolder({ 'files/a.md': 'It is killed.\n' })
     const words = ['files', '--question', 'Who is killed?', '--fast', '--json']
-    const events = eventsOf(await run(words, { in: here, env: { ENTIA_CONFIG_DIR: own } }))
+    const events = eventsOf(await run(['ask', ...words], { in: here, env: { ENTIA_CONFIG_DIR: own } }))
     expect(answerOf(events)).toContain('> It is killed.')
   })
 
   it('keeps what it was given when it goes on, whatever the files say by then', async () => {
     const here = await tempFolder({ 'files/a.md': 'It is killed.\n' })
     const given = ['--no-checkpoint', '--max-turn-cost-usd=5', '--on-unpriced=warn', '--json']
-    const program = new Program(['files', '--question', 'Who is killed?', ...given], { in: here })
+    const program = new Program(['ask', 'files', '--question', 'Who is killed?', ...given], { in: here })
     await program.until(({ type }) => type === 'model-called')
     await program.kill()
     const own = await tempFolder({ 'config.json': '{ "context": { "watchdog": "off" } }' })
-    const { code } = await run(['--resume', '--fast'], { in: here, env: { ENTIA_CONFIG_DIR: own } })
+    const { code } = await run(['ask', '--resume', '--fast'], { in: here, env: { ENTIA_CONFIG_DIR: own } })
     expect(code).toBe(0)
     const { context, ceilings } = await leadOf(join(here, '.entia'))
     expect(context).toEqual(asGiven(readConfig({ context: { checkpoint: { enabled: false } } })))
@@ -158,7 +158,7 @@ describe('the lead of a run', () => {
     })
     const here = await tempFolder({ 'files/a.md': 'It is killed.\n' })
     const words = ['files', '--question', 'Who is killed?', '--fast', '--json', '--max-turn-cost-usd', '0.0001']
-    const ended = await run(words, { in: here, env: { ENTIA_CONFIG_DIR: own } })
+    const ended = await run(['ask', ...words], { in: here, env: { ENTIA_CONFIG_DIR: own } })
     const [error] = only('turn-error', eventsOf(ended))
     expect(error).toMatchObject({ kind: 'cost_ceiling', retryable: false })
     expect(error?.message).toMatch(/^cost ceiling: this turn has spent \$\d\.\d{4} of \$0\.0001\.$/)

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 describe('output that goes to no terminal', () => {
   it('has no control codes, and a line for every call', async () => {
     const folder = await tempFolder(files)
-    const { code, stdout } = await run([folder, '--question', question, '--fast'], { in: await tempFolder() })
+    const { code, stdout } = await run(['ask', folder, '--question', question, '--fast'], { in: await tempFolder() })
     expect(code).toBe(0)
     // oxlint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
@@ -28,7 +28,7 @@ describe('output that goes to no terminal', () => {
     expect(rows).toContain('  ▸ examples  running')
     expect(rows.join('\n')).toMatch(/^ {2}✓ docs {2}succeeded · 4 steps · [\d,]+ tokens · \d+\.\d s$/m)
     expect(stdout).toContain('  > is run again, unless its tool says `once`.\n')
-    expect(stdout.split('\n').slice(-7, -2)).toEqual([
+    expect(stdout.split('\n').slice(-9, -4)).toEqual([
       expect.stringMatching(/^ {2}✓ lead +succeeded +7 steps +[\d,]+ tokens +\d+\.\d s$/),
       expect.stringMatching(
         /^ {2}├─ ✓ docs +succeeded +6 steps +.* {2}2 files searched, 2 places read\. Found: tool, /,
@@ -37,9 +37,10 @@ describe('output that goes to no terminal', () => {
       expect.stringMatching(/^ {2}└─ ✓ image.bin +succeeded +3 steps /),
       '',
     ])
-    expect(stdout.split('\n').at(-2)).toMatch(
+    expect(stdout.split('\n').at(-4)).toMatch(
       /^ask-1: 3 sessions · \d+ model calls · \d+ tool calls · [\d,]+ tokens in · /,
     )
+    expect(stdout.split('\n').slice(-2)).toEqual([expect.stringMatching(/: entia chat$/), ''])
   })
 
   it('is as plain on a terminal that knows no control codes', () => {

@@ -58,7 +58,7 @@ function callOf(name: string, input: object): Reply {
 describe('a model that leads', () => {
   it('sends researchers of the same model out, sleeps, reads what they found, and asks them further', async () => {
     const { server, ...place } = await served(team())
-    const events = eventsOf(await run(asked, place))
+    const events = eventsOf(await run(['ask', ...asked], place))
     expect(answerOf(events)).toBe(answer.text)
     const [researcher] = only('session-started', events)
     expect(researcher).toMatchObject({ name: 'bees.md', task })
@@ -82,11 +82,11 @@ describe('a model that leads', () => {
   it('is not asked again, nor are its researchers, what they have answered before the process was killed', async () => {
     const asksAgain = Promise.withResolvers<void>()
     const { server, ...place } = await served(team(() => asksAgain.resolve()))
-    const program = new Program(asked, place)
+    const program = new Program(['ask', ...asked], place)
     await asksAgain.promise
     await program.kill()
     const before = server.requests.length
-    const events = eventsOf(await run(['--resume', '--json'], place))
+    const events = eventsOf(await run(['ask', '--resume', '--json'], place))
     expect(answerOf(events)).toBe(answer.text)
     const [started] = only('run-started', events)
     expect(started?.before?.tree).toMatchObject([{ name: 'bees.md', status: 'succeeded', modelCalls: 2, toolCalls: 1 }])
@@ -110,7 +110,7 @@ describe('a lead that has nothing more to say while its researcher is out', () =
       if (text.includes('"tool_use_id"')) return { text: 'Somebody is looking.' }
       return callOf('subagent', { category: 'researcher', prompt: task, background: true })
     })
-    const program = new Program(asked, place)
+    const program = new Program(['ask', ...asked], place)
     const replies: AskEvent[] = []
     await program.until((event) => {
       if (event.type === 'model-replied') replies.push(event)
@@ -118,7 +118,7 @@ describe('a lead that has nothing more to say while its researcher is out', () =
     })
     await program.kill()
     isKilled = true
-    const events = eventsOf(await run(['--resume', '--json'], place))
+    const events = eventsOf(await run(['ask', '--resume', '--json'], place))
     expect(only('run-started', events)[0]?.before?.isFinished).toBe(false)
     expect(answerOf(events)).toBe(answer.text)
   })
@@ -127,7 +127,7 @@ describe('a lead that has nothing more to say while its researcher is out', () =
 describe('with the key of a provider', () => {
   it('the same program asks its model, which reads the same files', async () => {
     const { server, ...place } = await served(inTurn(look, answer))
-    const ended = await run(asked, place)
+    const ended = await run(['ask', ...asked], place)
     expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(only('run-started', eventsOf(ended))[0]?.model).toMatch(/^anthropic\/claude-/)
     expect(only('tool-answered', eventsOf(ended))[0]).toMatchObject({
@@ -147,10 +147,10 @@ describe('with the key of a provider', () => {
       if (server.requests.length === 2) asksAgain.resolve()
       return answers(received)
     })
-    const program = new Program(asked, place)
+    const program = new Program(['ask', ...asked], place)
     await asksAgain.promise
     await program.kill()
-    const resumed = await run(['--resume', '--json'], place)
+    const resumed = await run(['ask', '--resume', '--json'], place)
     expect(answerOf(eventsOf(resumed))).toBe(answer.text)
     expect(server.requests).toHaveLength(3)
     expect(server.requests[2]?.text).toBe(server.requests[1]?.text)
@@ -158,7 +158,7 @@ describe('with the key of a provider', () => {
 
   it('that is refused the run ends without an answer, and says which variable to look at', async () => {
     const { server, ...place } = await served(() => ({ failure: 'unauthorized' }))
-    const ended = await run(asked, place)
+    const ended = await run(['ask', ...asked], place)
     expect(ended.code).toBe(1)
     expect(ended.stderr).toBe(
       'entia: ask-1 ended without an answer (unauthorized). anthropic failed (401 authentication_error): ' +
@@ -174,10 +174,10 @@ describe('with the key of a provider', () => {
 
   it('of another provider than that of the interrupted run, the run waits for its own', async () => {
     const place = await served(() => 'silence')
-    const program = new Program(asked, place)
+    const program = new Program(['ask', ...asked], place)
     await program.until(({ type }) => type === 'model-called')
     await program.kill()
-    const refused = await run(['--resume'], { in: place.in, env: { OPENAI_API_KEY: 'other' } })
+    const refused = await run(['ask', '--resume'], { in: place.in, env: { OPENAI_API_KEY: 'other' } })
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toContain('ANTHROPIC_API_KEY is not set')
   })

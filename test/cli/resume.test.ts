@@ -74,7 +74,7 @@ describe('a run that is killed', () => {
     const undisturbed = await asking(join(here, 'files'), ...asked.slice(1), '--data', join(here, 'calm'))
     const parts: Ended[] = []
     for (const [index, [, isIt]] of moments.entries()) {
-      const program = new Program([...(index === 0 ? asked : ['--resume']), '--json'], { in: here })
+      const program = new Program(['ask', ...(index === 0 ? asked : ['--resume']), '--json'], { in: here })
       await program.until(isIt)
       parts.push(await program.kill())
     }
@@ -97,7 +97,7 @@ describe('a run that is killed', () => {
 
   it('tells at its resumption what was done before: whose sessions have ended, and how far the others are', async () => {
     const here = await folderWithFiles()
-    const program = new Program([...asked, '--json'], { in: here })
+    const program = new Program(['ask', ...asked, '--json'], { in: here })
     const ended = (await program.until(({ type }) => type === 'session-ended')) as AskEventOf<'session-ended'>
     const killed = eventsOf(await program.kill())
     const resumed = await resuming(here)
@@ -125,7 +125,7 @@ describe('a run that is interrupted', () => {
     ['SIGTERM', 143],
   ] as const)('by %s stops with %i, says how to go on, and goes on', async ([signal, code]) => {
     const here = await folderWithFiles()
-    const program = new Program([...asked, '--json'], { in: here })
+    const program = new Program(['ask', ...asked, '--json'], { in: here })
     await program.until((event) => event.type === 'tool-answered' && isOf('session', event))
     program.child.kill(signal)
     const stopped = await program.ended
@@ -134,7 +134,7 @@ describe('a run that is interrupted', () => {
     expect(last).toMatchObject({
       type: 'run-stopped',
       run: 'ask-1',
-      resumeBy: expect.stringMatching(/^node \S+ --resume$/),
+      resumeBy: expect.stringMatching(/^node \S+ ask --resume$/),
     })
     const { end, events } = await resuming(here)
     expect(end).toEqual({ how: 'answered' })
@@ -143,7 +143,7 @@ describe('a run that is interrupted', () => {
 
   it('because nobody reads its output stops as quietly, and goes on', async () => {
     const here = await folderWithFiles()
-    const program = new Program([...asked, '--json'], { in: here })
+    const program = new Program(['ask', ...asked, '--json'], { in: here })
     await program.until(({ type }) => type === 'model-called')
     program.child.stdout?.destroy()
     expect(await program.ended).toMatchObject({ code: 141, stderr: '' })
@@ -154,10 +154,10 @@ describe('a run that is interrupted', () => {
 describe('a run that is going on', () => {
   it('cannot be resumed by another process, which is told who has it; a new run beside it can be begun', async () => {
     const here = await folderWithFiles()
-    const program = new Program([...asked, '--json'], { in: here })
+    const program = new Program(['ask', ...asked, '--json'], { in: here })
     await program.until(({ type }) => type === 'model-called')
-    const refused = await run(['--resume'], { in: here })
-    const beside = await run([...asked, '--fast', '--json'], { in: here })
+    const refused = await run(['ask', '--resume'], { in: here })
+    const beside = await run(['ask', ...asked, '--fast', '--json'], { in: here })
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toContain(`world 'ask-1'`)
     expect(refused.stderr).toContain(`process ${program.child.pid}`)
@@ -169,7 +169,7 @@ describe('a run that is going on', () => {
 describe('--resume', () => {
   it('takes the newest run that has not ended', async () => {
     const here = await folderWithFiles()
-    const program = new Program([...asked, '--json'], { in: here })
+    const program = new Program(['ask', ...asked, '--json'], { in: here })
     await program.until(({ type }) => type === 'model-called')
     await program.kill()
     const ended = await asking(join(here, 'files'), '--data', join(here, '.entia'))
@@ -184,7 +184,7 @@ describe('--resume', () => {
     const again = await resuming(here)
     expect(again.events.map(({ type }) => type)).toEqual(['run-started', 'run-ended'])
     expect(answerOf(again.events)).toBe(answerOf(first.events))
-    const shown = await run(['--resume'], { in: here })
+    const shown = await run(['ask', '--resume'], { in: here })
     expect(shown).toMatchObject({ code: 0, stderr: '' })
     expect(shown.stdout).toContain('Nothing to resume: ask-1 has ended already.\n')
     expect(shown.stdout).toContain('> What was stopped goes on where it was, when it is resumed.')

@@ -15,7 +15,7 @@ describe('entia on a terminal', () => {
     const words = ['.', '--model', 'anthropic/claude-haiku-4-5', '--small-tier-parent=refuse']
     const folder = await tempFolder({ 'a.md': 'A' })
     const env = { ANTHROPIC_API_KEY: 'none', ...terminal }
-    const { code, stderr } = await run(words, { in: folder, env })
+    const { code, stderr } = await run(['ask', ...words], { in: folder, env })
     expect([code, stderr.split('\n')[0]]).toEqual([2, 'entia: small-tier parent: anthropic/claude-haiku-4-5'])
     expect(existsSync(join(folder, '.entia'))).toBe(false)
   })
