@@ -16,6 +16,7 @@ import { refuseNoList, refuseUnknownOptions } from './world/known-options.ts'
 import type { World } from './world/world.ts'
 import type { z } from 'zod'
 
+/** Options of `agent`. */
 export interface AgentOptions {
   /** `provider/model`. */
   readonly model: string

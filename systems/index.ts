@@ -42,6 +42,7 @@ import { wait } from './sessions/wait.ts'
 import { watchdog } from './context/watchdog.ts'
 import { worldTools } from './sessions/world-tools/index.ts'
 
+/** Options of `standardSystems`. */
 export interface StandardSystemsOptions {
   /** Most effects of one kind started in a tick; the rest start in the next. @default 256 */
   readonly maxStartsPerTick?: number

@@ -15,6 +15,7 @@ export const ToolCall = defineComponent('ToolCall', () =>
   }),
 )
 
+/** A tool call that has not been decided yet. */
 export const Requested = defineTag('Requested')
 
 /** The call may run only if a person agrees. */
@@ -25,6 +26,7 @@ export const Approval = defineComponent('Approval', () =>
   z.strictObject({ id: z.string(), tool: z.string(), arguments: z.record(z.string(), json()) }),
 )
 
+/** Which call an approval is about. */
 export const ApprovalOf = defineComponent(
   'ApprovalOf',
   () =>

@@ -46,6 +46,7 @@ export const LastTurn = defineComponent('LastTurn', () =>
   }),
 )
 
+/** Limits of each turn of an agent. */
 export const Limits = defineComponent('Limits', () =>
   z.strictObject({
     /** Model calls in a turn; tries of the same call count once. @default 50 */

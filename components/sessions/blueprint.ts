@@ -72,9 +72,11 @@ function withPresentPrefix(saved: Json): Json {
 /** Of a fork: the first messages of its conversation. On the blueprint. */
 export const SharedHistory = defineLog('SharedHistory', Message, { edited: Edited })
 
+/** Which agent a blueprint belongs to. */
 export const BlueprintOf = defineComponent('BlueprintOf', () => z.strictObject({ agent: entity() }), {
   ref: 'agent',
   cascade: true,
 })
 
+/** Which blueprint a session is made from. */
 export const MadeFrom = defineComponent('MadeFrom', () => z.strictObject({ blueprint: entity() }), { ref: 'blueprint' })

@@ -43,6 +43,7 @@ export const SubtaskAccount = defineComponent(
   { ref: 'agent', cascade: true },
 )
 
+/** How many subtasks an agent has started. */
 export const SubtaskCount = defineComponent('SubtaskCount', () =>
   z.strictObject({
     /** Of ended ones, in billionths of a US dollar; absent: none has a price. */

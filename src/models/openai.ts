@@ -25,6 +25,7 @@ export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'>
   readonly name?: string | undefined
 }
 
+/** Options of `openaiCompatible`. */
 export interface CompatibleOptions extends ServerOptions {
   readonly baseURL: string
   /** The field for thinking in requests; replies may use either. @default 'reasoning_content' */

@@ -65,6 +65,7 @@ export interface ModelContext {
   readonly sleep: (durationMs: number) => Promise<void>
 }
 
+/** How a model call ended: a reply, or a failure. */
 export type ModelOutcome =
   | { readonly ok: true; readonly value: ModelReply }
   | { readonly ok: false; readonly failure: Failure }

@@ -2,11 +2,13 @@ import type { Failure } from '../protocol/failure.ts'
 import type { ModelDelta } from './port.ts'
 import { causesOf } from './wire-values.ts'
 
+/** What holds for every provider where its options say nothing. */
 export const providerDefaults = {
   /** 16 MiB, a hundred times what models write. */
   maxReplyBytes: 16 * 2 ** 20,
 } as const
 
+/** The longest reply that is read, and how long it may take. */
 export interface ReplyBound {
   /**
    * Largest reply, in bytes of text, thinking and tool calls. A longer one fails as `truncated` without a retry. Errors, lists

@@ -10,6 +10,7 @@ import { refuseUnknownOptions } from '../world/known-options.ts'
 import type { ModelContext, ModelDelta, ModelOutcome, ModelProvider, ModelReply, ModelRequest } from './port.ts'
 import { readArguments } from '../rules/projection/tool-calls.ts'
 
+/** A tool call that a scripted model makes. */
 export interface ScriptedCall {
   readonly name: string
   /** A text is read like a model's output, so that malformed arguments can be scripted. @default {} */
@@ -37,6 +38,7 @@ export type ScriptedBehaviour = (
   context: Pick<ModelContext, 'attempt' | 'signal'>,
 ) => ScriptedReply | Promise<ScriptedReply>
 
+/** Options of `scripted`. */
 export interface ScriptedOptions {
   /**
    * Milliseconds of the Runner's clock that an answer takes. Within a range, the request and the attempt decide, or a

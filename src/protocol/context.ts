@@ -24,6 +24,7 @@ export const BoundaryEntry = lazily(() =>
 )
 export type BoundaryEntry = DataOf<typeof BoundaryEntry>
 
+/** Why no summary was asked for. */
 export type SummarySkipReason = 'empty' | 'below-threshold' | 'unknown-window' | 'unknown-usage' | 'no-own-call'
 
 /** The result of a compaction or checkpoint. */
@@ -41,6 +42,7 @@ export const rewriteKinds = ['summary', 'checkpoint', 'archival'] as const
 export type RewriteKind = (typeof rewriteKinds)[number]
 
 export const archiveReasons = ['max_turns', 'tool_calls', 'tokens'] as const
+/** Why a turn is archived. */
 export type ArchiveReason = (typeof archiveReasons)[number]
 
 /** Where the archiving of a turn failed. */

@@ -5,6 +5,7 @@ import { SubtaskSpending, type TokenUsage } from './usage.ts'
 import { Failure } from './failure.ts'
 
 export const sessionStatuses = ['queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled'] as const
+/** Where a session is in its life. */
 export type SessionStatus = (typeof sessionStatuses)[number]
 
 const transitions: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {

@@ -331,6 +331,7 @@ export const standardEventTypes = Object.keys({
   'session-limit-neared': true,
 } satisfies Record<keyof StandardEvents, true>)
 
+/** An event of the standard systems. */
 export type StandardEvent = {
   [K in keyof StandardEvents]: { readonly type: K } & StandardEvents[K]
 }[keyof StandardEvents]

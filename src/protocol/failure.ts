@@ -40,6 +40,7 @@ export const Failure = lazily(() =>
   }),
 )
 export type Failure = DataOf<typeof Failure>
+/** The kinds of failures of a run. */
 export type FailureKind = (typeof failureKinds)[number]
 
 /** Settled exactly once. */
@@ -53,6 +54,7 @@ export type OutcomeData = DataOf<typeof outcomeSchema>
 
 /** `empty-reply`: neither text nor calls, also when asked again. */
 export const stops = ['done', 'max-steps', 'declined', 'cancelled', 'budget-spent', 'empty-reply', 'failed'] as const
+/** How a turn ended. */
 export type Stop = (typeof stops)[number]
 
 /** Retries of failed model calls. */

@@ -114,6 +114,7 @@ export type InputOf<K extends Kind> = DeepReadonly<
   { id?: string | undefined; kind: K } & z.infer<z.ZodObject<Fields[K]>>
 >
 
+/** An input of the standard systems. */
 export type StandardInput = { [K in Kind]: InputOf<K> }[Kind]
 
 const schemas = lazily((): ReadonlyMap<string, z.ZodType> => {

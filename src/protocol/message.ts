@@ -56,6 +56,7 @@ export const ProviderBlock = lazily(() =>
   }),
 )
 
+/** A message of a user. */
 export const UserMessage = lazily(() =>
   z.strictObject({
     role: z.literal('user'),
@@ -86,6 +87,7 @@ export const ToolMessage = lazily(() =>
   }),
 )
 
+/** A message of a conversation. */
 export const Message = lazily(() =>
   z.discriminatedUnion('role', [UserMessage(), SystemMessage(), AssistantMessage(), ToolMessage()]),
 )

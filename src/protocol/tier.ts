@@ -5,6 +5,7 @@ import { modelName, oneOf } from './setting.ts'
 
 /** Capability, highest first. */
 export const tiers = ['frontier', 'mid', 'small'] as const
+/** How capable a model is. */
 export type Tier = (typeof tiers)[number]
 
 /** Part of a model's name → its tier. `^` anchors the part at the beginning. */
@@ -34,4 +35,5 @@ export type ModelsByTier = DataOf<typeof ModelsByTier>
 
 /** Each is a bundle of defaults. */
 export const taskClasses = ['debug', 'implement', 'chat', 'research', 'review'] as const
+/** What kind of work an agent does. */
 export type TaskClass = (typeof taskClasses)[number]

@@ -41,8 +41,10 @@ export const faultNames = {
   ],
 } as const
 
+/** Where in the engine a fault can strike. */
 export type FaultSite = keyof typeof faultNames
 type NameAt = { [S in FaultSite]: `${S}.${(typeof faultNames)[S][number]}` }
+/** The faults that a simulation injects. */
 export type FaultName = NameAt[FaultSite]
 
 /** One fault of a run. Plain data, so that a case can be pasted into a test. */

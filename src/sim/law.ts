@@ -248,6 +248,7 @@ export class LawBook {
 
 const everything = -1
 
+/** The entities whose component a tick has set, with the new values. */
 export function setIn<T>(
   { step }: WatchedTick,
   token: Component & { readonly schema: { readonly _output: T } },

@@ -25,6 +25,7 @@ import { callback, count, countFromZero, oneOf, type Shape, type ShapesOf } from
 /** Where a recording has no answer: break the run, or continue with the given models and tools. */
 export type OnMiss = 'fail' | 'script'
 
+/** Bounds of one simulated run. */
 export interface Bounds {
   /** Ticks of all worlds together. @default 20000 */
   readonly maxTicks?: number
@@ -89,6 +90,7 @@ export interface SimulateOptions<S extends ServiceSet = ServiceSet> {
 /** Tools sleep beyond theirs. */
 const defaultLatencyMs = { model: [200, 8_000], tool: [1, 400] } as const
 
+/** What holds for `simulate` where its options say nothing. */
 export const simulateDefaults = {
   seed: 1,
   maxSessions: sessionPoolDefaults.cap,

@@ -9,12 +9,14 @@ export interface ServiceCaller {
   readonly sleep: (durationMs: number) => Promise<void>
 }
 
+/** A request to a simulated service. */
 export interface ServiceRequest<Request> {
   readonly request: Request
   /** The caller's idempotency key: the same after a restart. */
   readonly key: string
 }
 
+/** Options of a simulated service. */
 export interface ServiceOptions {
   /** Split between the request's way there and its way back. @default [5, 300] */
   readonly latencyMs?: Range
@@ -33,10 +35,13 @@ export interface Service<State = unknown, Request = never, Reply = unknown> {
   readonly start: (chance: Chance, name: string) => RunningService<State, Request, Reply>
 }
 
+/** Services by name. */
 export type ServiceSet = Readonly<Record<string, Service>>
 
+/** The services of a simulated run. */
 export type RunningServices<S extends ServiceSet> = { readonly [N in keyof S]: ReturnType<S[N]['start']> }
 
+/** What the services of a run have come to, by name. */
 export type ServiceStates<S extends ServiceSet> = { readonly [N in keyof S]: ReturnType<S[N]['start']>['state'] }
 
 /**

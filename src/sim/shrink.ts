@@ -3,6 +3,7 @@ import type { SimulateOptions } from './options.ts'
 import type { ServiceSet } from './service.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
+/** Bounds of shrinking a failure. */
 export interface ShrinkBounds {
   /** @default 200 */
   readonly maxRuns?: number
@@ -10,6 +11,7 @@ export interface ShrinkBounds {
   readonly maxRealMs?: number
 }
 
+/** What holds for shrinking where its bounds say nothing. */
 export const shrinkDefaults = { maxRuns: 200, maxRealMs: 30_000 } as const
 
 /** A smaller case that breaks the same law. */

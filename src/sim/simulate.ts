@@ -12,6 +12,7 @@ import { Simulation } from './simulation.ts'
 import type { Trace } from './trace.ts'
 import type { Violation } from './run-recorder.ts'
 
+/** What a simulated run has given. */
 export interface SimulationResult<S extends ServiceSet = ServiceSet> {
   readonly seed: number
   /** Every law held, and the run reached its end. */

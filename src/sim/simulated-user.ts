@@ -39,11 +39,13 @@ interface Heard {
  */
 export type UserBehaviour = (seen: RunnerEvent, heard: Heard) => UserAct | readonly UserAct[] | undefined
 
+/** Options of a simulated user. */
 export interface SimulatedUserOptions {
   /** How long each act takes, in milliseconds of world time. @default [500, 20000] */
   readonly reactionMs?: Range
 }
 
+/** A user who sends messages and answers approvals. */
 export interface SimulatedUser {
   readonly behaviour: UserBehaviour
   readonly reactionMs: Range

@@ -13,6 +13,7 @@ import type { ServiceSet } from './service.ts'
 import { shrink, type ShrunkCase } from './shrink.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
+/** Options of `sweep`. */
 export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> extends Omit<
   SimulateOptions<S>,
   'seed' | 'onTrace' | 'world'
@@ -37,6 +38,7 @@ export interface SweepOptions<S extends ServiceSet = ServiceSet, C = unknown> ex
   readonly onResult?: (result: SimulationResult, one: C) => void
 }
 
+/** One seed of a sweep. */
 export interface SweepRun {
   readonly seed: number
   /** Index of its case; absent without cases. */
@@ -45,6 +47,7 @@ export interface SweepRun {
   readonly law?: string
 }
 
+/** How far a sweep is. */
 export interface SweepProgress {
   readonly done: number
   /** Number of runs in total: seeds for each case. */
@@ -84,6 +87,7 @@ export interface SweepResult {
   readonly runsPerSecond: number
 }
 
+/** What holds for `sweep` where its options say nothing. */
 export const sweepDefaults = { from: 1, shrink: true, keepGoing: false } as const
 
 export const maxFailedNamed = 100

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../world/json.ts'
 
+/** One line of a trace. */
 export interface TraceEntry {
   /** World time of the simulation in milliseconds, across restarts. */
   readonly atMs: number

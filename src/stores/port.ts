@@ -36,6 +36,7 @@ export interface StoredWorld {
   readonly rows: readonly JournalRow[]
 }
 
+/** What a store knows of a world without opening it. */
 export interface WorldInfo {
   readonly name: string
   /** The root in whose database it lies; absent: its own. A child is opened by naming it. */
@@ -97,6 +98,7 @@ export interface TranscriptHit {
   readonly text: string
 }
 
+/** How a world is opened in a store. */
 export interface OpenOptions {
   /** Who holds it, for the error that the next opener gets. */
   readonly holder?: string | undefined

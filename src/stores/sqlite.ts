@@ -3,6 +3,7 @@ import { EntiaError } from '../world/entia-error.ts'
 import { storeOnDemand } from './store-on-demand.ts'
 import type { Store } from './port.ts'
 
+/** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
   /** Holds one database a root world. Made, for its owner alone, when the first world is opened. */
   readonly folder: string
@@ -23,6 +24,7 @@ export interface SqliteStoreOptions {
   readonly maxSizeBytes?: number | undefined
 }
 
+/** What holds for `sqliteStore` where its options say nothing. */
 export const sqliteStoreDefaults = { synchronous: 'full' } as const
 
 const optionsSchema = () =>

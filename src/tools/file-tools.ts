@@ -8,11 +8,13 @@ import type { Tool, ToolContext, ToolOutput } from './port.ts'
 import type { ToolDeclaration } from '../protocol/tool-declaration.ts'
 import { schemaIssues } from '../rules/text/schema-issues.ts'
 
+/** Options of `fileTools`. */
 export interface FileToolsOptions {
   /** A path or a `file:` URL. Nothing outside can be reached, links included. */
   readonly folder: string | URL
 }
 
+/** The tools of `fileTools`, by name. */
 export interface FileTools {
   /** `read_file`: lines of a text file. */
   readonly readFile: Tool

@@ -21,6 +21,7 @@ export interface ToolContext {
   readonly sleep: (durationMs: number) => Promise<void>
 }
 
+/** The result of a tool, as the model gets it. */
 export type ToolOutput = {
   readonly content: readonly (TextBlock | FileBlock)[]
   /** The tool ran, but could not do what was asked. */

@@ -7,6 +7,7 @@ import type { Entity } from '../world/component.ts'
 import { inspect } from '../world/inspect.ts'
 import { World } from '../world/world.ts'
 
+/** What the matchers look at. */
 export type Seen = World | { readonly worlds: ReadonlyMap<string, Pick<WatchedWorld, 'world' | 'label'>> }
 
 export interface Talk {

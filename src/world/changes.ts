@@ -2,6 +2,7 @@ import type { Entity } from './component.ts'
 import type { Json } from './json.ts'
 import type { RandomState } from './random.ts'
 
+/** A change of a log. */
 export type LogEdit = readonly [from: number, deleteCount: number, items: readonly Json[]]
 
 /** By component name; entities and names ascend. Empty parts are absent, as are components of despawned entities. */

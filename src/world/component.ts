@@ -11,6 +11,7 @@ import { callback, checkOptions, count, flag, objectWith, oneOf, type ShapesOf, 
 /** Monotonic, never reused, stable over save and restore. */
 export type Entity = number
 
+/** A type of which nothing may be changed, however deep. */
 export type DeepReadonly<T> = Json extends T
   ? T
   : T extends readonly (infer U)[]
@@ -72,15 +73,18 @@ export interface Tag extends Token {
   readonly kind: 'tag'
 }
 
+/** A component of any kind: a value, a log or a tag. */
 export type Component = Value | Log | Tag
 
 /** Calling it makes an initial component: defaults filled in, checked, canonical. */
 export interface ValueComponent<T, I = T> extends Value<T> {
   (value: DeepReadonly<I>): Initial
 }
+/** A component that is a list. */
 export interface LogComponent<T> extends Log<T> {
   (items?: readonly DeepReadonly<T>[]): Initial
 }
+/** A component without data. */
 export interface TagComponent extends Tag {
   (): Initial
 }
@@ -98,6 +102,7 @@ export interface EditedPart {
   readonly removed: number
 }
 
+/** Options of `defineComponent` and `defineLog`. */
 export interface ComponentOptions {
   readonly version?: number
   readonly migrate?: Migrate
@@ -133,6 +138,7 @@ export function defineComponent<S extends z.ZodType>(
   return made
 }
 
+/** Defines a component that is a list which mostly grows, such as a conversation. */
 export function defineLog<S extends z.ZodType>(
   name: string,
   schema: S | (() => S),
@@ -158,6 +164,7 @@ export function defineLog<S extends z.ZodType>(
   return made
 }
 
+/** Defines a component without data: an entity has it or not. */
 export function defineTag(name: string): TagComponent {
   const made = finish('tag', name, (): Initial => ({ token: made, initial: true }), undefined, {}) as TagComponent
   return made

@@ -19,11 +19,13 @@ function noTerm(given: unknown): EntiaError {
   return new EntiaError('invalid-argument', `${what}. Look at the import.`)
 }
 
+/** A component that entities of a query must not have. */
 export interface NotTerm {
   readonly kind: 'not'
   readonly not: Component
 }
 
+/** What entities of a query must have, or must not have. */
 export type QueryTerm = Component | NotTerm
 
 interface Known {

@@ -14,12 +14,15 @@ export type WorldEvent = JsonObject & { readonly type: string }
  * `declare module 'entia' { interface OwnEvents { 'budget-spent': { readonly agent: number } } }`.
  */
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type
+/** Events of your own, by type: extend it by declaration merging. */
 export interface OwnEvents {}
 
 /** A program's own inputs, declared by merging as `OwnEvents` are. */
 // oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type
+/** Inputs of your own, by kind: extend it by declaration merging. */
 export interface OwnInputs {}
 
+/** An input of your own. */
 export type OwnInput = {
   [K in keyof OwnInputs]: { readonly kind: K; readonly id?: string | undefined } & OwnInputs[K]
 }[keyof OwnInputs]

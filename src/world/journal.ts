@@ -6,6 +6,7 @@ import type { Input, WorldEvent } from './input.ts'
 import { canonicalRead, checkedDelta, type Corrupt, parsedLine, shaped } from './saved-shapes.ts'
 import { sha256 } from './sha256.ts'
 
+/** One tick as it is written to a journal. */
 export interface Step {
   readonly inputs: readonly Input[]
   readonly delta: Delta

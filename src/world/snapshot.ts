@@ -47,6 +47,7 @@ export function* snapshotLines(core: Core): Generator<string> {
   yield JSON.stringify(end)
 }
 
+/** Options of a hash of a world. */
 export interface HashOptions {
   /** Leaves out ticks, `…Ms` keys, attempts, dice and counters, which an interruption changes. @default false */
   readonly stable?: boolean

@@ -11,6 +11,7 @@ import { canonicalRead, shaped } from './saved-shapes.ts'
 import type { System } from './world.ts'
 import type { World } from './world.ts'
 
+/** Options of `tick`. */
 export interface TickOptions {
   /** World time, never decreasing. @default that of the last tick */
   readonly nowMs?: number
@@ -25,6 +26,7 @@ export interface Ticked extends Omit<Step, 'delta' | 'writers'> {
   readonly again: boolean
 }
 
+/** What one tick has done. */
 export interface TickResult extends Ticked, Step {
   readonly writers: Readonly<Record<string, string>>
 }

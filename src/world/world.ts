@@ -14,6 +14,7 @@ import { refuseNoSystem } from './refuse-no-system.ts'
 import { checkedDeltas, fill, readSnapshot, tokensOf } from './restore.ts'
 import { type HashOptions, hashWorld, snapshotLines } from './snapshot.ts'
 
+/** Options of `new World`. */
 export interface WorldOptions {
   /** Its name in stores, locks and events. @default 'world' */
   readonly name?: string
@@ -25,6 +26,7 @@ export interface WorldOptions {
   readonly components?: Iterable<Component>
 }
 
+/** Options of `World.restore`. */
 export interface RestoreOptions {
   readonly systems?: readonly System[]
   /** Every component that the snapshot holds: a list, or a module of them. @default none */
@@ -51,6 +53,7 @@ export interface System {
   readonly inputs?: readonly (keyof OwnInputs)[]
 }
 
+/** What wakes a system: a kind of input, a component, or components together. */
 export type Wake = string | Component | readonly Component[]
 
 /** Entities with components, time, random numbers and id counters. */

@@ -61,6 +61,7 @@ export interface Lineage extends ChildTies {
 
 export type MakeChildRunner = (ties: ChildTies) => ChildRunner
 
+/** The conversation of a session. */
 export interface Transcript {
   readonly systemPrompt: string
   readonly messages: readonly Message[]

@@ -3,11 +3,13 @@ import { refuseUnknownOptions } from '../../world/known-options.ts'
 import { oneOf, refuseMisfit, text } from '../../world/option-shapes.ts'
 import { Slots } from '../effects/slots.ts'
 
+/** Options of `new SessionPool`. */
 export interface SessionPoolOptions {
   /** Most sessions that hold a slot at once, an integer ≥ 1. @default 5 */
   readonly cap?: number | undefined
 }
 
+/** What holds for a session pool where its options say nothing. */
 export const sessionPoolDefaults = { cap: 5 } as const
 
 interface Visit {

@@ -18,6 +18,7 @@ import type { Completions, Launched } from './completions.ts'
 import type { Children } from './children.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
 
+/** Options of waiting for sessions. */
 export interface WaitOptions {
   /** @default true */
   readonly wait?: boolean
@@ -28,6 +29,7 @@ export interface WaitOptions {
 /** A session's full id, a unique prefix of it (longer than `session-`), or its sequence number. */
 export type SessionRef = string | number
 
+/** A session as a program sees it. */
 export interface SessionInfo {
   readonly sessionId: string
   readonly sequence: number

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../world/json.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { EffectKind } from './effect-kind.ts'
 
+/** What a user is asked: may this call run? */
 export interface ApprovalQuestion {
   /** The same after a restart. */
   readonly id: string

@@ -32,6 +32,7 @@ export interface EffectContext {
 /** Does an effect. Returns its outcome; what it throws becomes an `internal` failure. */
 export type Work = (context: EffectContext) => OutcomeData | Promise<OutcomeData>
 
+/** How a kind of effects is done. */
 export interface EffectKind {
   /** The queue in which the effect waits for a slot; absent: it needs none. */
   queue?(world: World, effect: Entity): string | undefined

@@ -30,8 +30,10 @@ import { issueText } from '../../world/issue-text.ts'
 import { fingerprint } from '../../world/random.ts'
 import type { World } from '../../world/world.ts'
 
+/** What happens to saved tools that the Host declares differently. */
 export type ToolChangePolicy = 'keep' | 'refresh' | 'refuse'
 
+/** Options of `new Host`. */
 export interface HostOptions {
   /** Providers by name, the part of a model's name before the slash; besides the built-in ones. */
   readonly models?: Readonly<Record<string, ModelProvider>>
@@ -75,6 +77,7 @@ export interface HostOptions {
   readonly prices?: Readonly<Record<string, Price>>
 }
 
+/** What holds for a Host where its options say nothing. */
 export const hostDefaults = { maxInFlight: 1_024, maxRecordBytes: 262_144, onToolChange: 'refresh' } as const
 
 const limit: Shape = {

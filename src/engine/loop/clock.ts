@@ -1,3 +1,4 @@
+/** Time for a Runner: milliseconds, the date, and alarms. */
 export interface Clock {
   /** Milliseconds since some fixed instant; never goes back. */
   now(): number
@@ -16,6 +17,7 @@ export interface Clock {
 /** The longest delay that setTimeout takes. */
 const maxTimeoutMs = 2 ** 31 - 1
 
+/** The time of the machine. */
 export const realClock: Clock = {
   now: () => performance.now(),
   date: () => Date.now(),

@@ -20,6 +20,7 @@ export interface ContextCommand {
   readonly help: string
 }
 
+/** What a context command has done. */
 export type ContextCommandResult =
   | { readonly handled: false; readonly text?: undefined }
   | { readonly handled: true; readonly text: string }
@@ -80,6 +81,7 @@ const commands: readonly KnownCommand[] = [
   },
 ]
 
+/** The commands that an agent has, as its configuration says. */
 export function contextCommands(world: World, agent: Entity): readonly ContextCommand[] {
   return commands
     .filter(({ isThere }) => isThere?.(world, agent) !== false)

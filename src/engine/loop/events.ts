@@ -109,10 +109,13 @@ export type StreamEvent = { [K in keyof RunnerEvents]: { readonly type: K } & Ru
 type CommittedEvents = { readonly [K in keyof StandardEvents]: StandardEvents[K] & EventPlace }
 type StreamedEvents = { readonly [K in keyof RunnerEvents]: RunnerEvents[K] & EventTime }
 type DeclaredEvents = { readonly [K in keyof OwnEvents]: OwnEvents[K] & EventPlace }
+/** The fields of each event, by its type. */
 export type EventsByType = CommittedEvents & DeclaredEvents & StreamedEvents
 
+/** An event as listeners get it. */
 export type RunnerEvent =
   | { [K in keyof EventsByType]: { readonly type: K } & EventsByType[K] }[keyof EventsByType]
   | TickEvent
 
+/** An event of a committed tick. */
 export type TickEvent = WorldEvent & EventPlace

@@ -13,19 +13,23 @@ import type { World } from '../../world/world.ts'
 import type { Completions } from '../children/completions.ts'
 import type { Host } from '../effects/host.ts'
 
+/** Options of a compaction that a program asks for. */
 export interface CompactOptions {
   readonly focus?: string | undefined
 }
 
+/** Options of a checkpoint that a program asks for. */
 export interface CheckpointOptions {
   readonly note?: string | undefined
 }
 
+/** How an agent that a ceiling has stopped goes on. */
 export interface CostCeilingReset {
   /** By how much the ceiling of the agent's life is raised, in US dollars; above 0. @default not at all */
   readonly addSessionUsd?: number | undefined
 }
 
+/** Options of a subtask that a program starts. */
 export interface SubtaskOptions {
   /** Stands in the subtask's id. */
   readonly name: string
@@ -42,6 +46,7 @@ export interface SubtaskOptions {
   readonly timeoutMs?: number | undefined
 }
 
+/** What holds for subtasks where nothing else is said. */
 export const subtaskDefaults = { maxSteps: 5, timeoutMs: 60_000 } as const
 
 const trimmed = lazily(() => z.string().trim().optional())
@@ -115,6 +120,7 @@ export async function runSubtask(
   return completions.subtask((request) => ({ kind: 'subtask', agent, request, ...more }))
 }
 
+/** Options of a session that a program launches. */
 export interface LaunchOptions {
   /** The name of a subagent. Absent: the registry's default, or else a fork. */
   readonly category?: string | undefined

@@ -16,6 +16,7 @@ import { type System, World } from '../../world/world.ts'
 import { Host } from '../effects/host.ts'
 import { type HostOptions, hostOptionNames } from '../effects/host-options.ts'
 
+/** Options of `new Runner`. */
 export interface RunnerOptions extends HostOptions {
   /** A Host that several Runners share, instead of its options. */
   readonly host?: Host
@@ -32,6 +33,7 @@ export interface PostOptions {
   readonly id?: string
 }
 
+/** Options of `Runner.open`. */
 export interface OpenRunnerOptions extends RunnerOptions {
   /** Where the world is stored. */
   readonly store: Store
@@ -45,6 +47,7 @@ export interface OpenRunnerOptions extends RunnerOptions {
   readonly create?: () => World
 }
 
+/** What a Runner has in flight and has done. */
 export interface RunnerStats {
   readonly ticks: number
   /** Late outcomes and repeated inputs. */

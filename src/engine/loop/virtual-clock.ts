@@ -10,6 +10,7 @@ import {
 } from '../../world/option-shapes.ts'
 import type { Clock } from './clock.ts'
 
+/** Options of `new VirtualClock`. */
 export interface VirtualClockOptions {
   /** Unix time at the start. @default 0 */
   readonly dateMs?: number

@@ -9,11 +9,13 @@ import type { System, World } from '../../world/world.ts'
 import { recordedWorlds } from './recorded-worlds.ts'
 import type { Recording } from './recording.ts'
 
+/** Options of `replay`. */
 export interface ReplayOptions {
   readonly systems: readonly System[]
   readonly components: Iterable<Component> | Readonly<Record<string, unknown>>
 }
 
+/** Where a replay differs from its recording. */
 export interface Difference {
   readonly tick: number
   /** The system that wrote the component, in the replay or else in the recording. */
@@ -24,6 +26,7 @@ export interface Difference {
   readonly replayed: Json | undefined
 }
 
+/** A world of a replay. */
 export interface ReplayedWorld {
   readonly name: string
   /** A readable name: `team`, or `team/1.2` for the second session of agent 1. */
@@ -38,6 +41,7 @@ export interface ReplayedWorld {
   readonly difference?: Difference
 }
 
+/** What a replay has found. */
 export interface ReplayResult {
   /** The root world after the last tick that was the same. */
   readonly world: World

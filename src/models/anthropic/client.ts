@@ -18,6 +18,7 @@ export type {
   ToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
 
+/** Options of `anthropic`. */
 export interface AnthropicOptions extends ReplyBound {
   /** @default the environment variable `ANTHROPIC_API_KEY`, read at the first call */
   readonly apiKey?: string | undefined

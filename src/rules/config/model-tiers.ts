@@ -101,6 +101,7 @@ export function modelOfTier(provider: string, tier: Tier, models: ModelsByTier =
   return models[provider]?.[tier] ?? builtInModels[provider]?.[tier]
 }
 
+/** Options of `smallTierParentCheck`. */
 export interface SmallTierParentOptions {
   /** The session's model, with or without provider. */
   readonly model: string
@@ -125,6 +126,7 @@ export function smallTierParentCheck(options: SmallTierParentOptions): 'warn' | 
   return modelTier(model, tiers) === 'small' ? mode : 'none'
 }
 
+/** Options of `smallTierNotice`. */
 export interface SmallTierNoticeOptions {
   /** @default the provider in the model's name */
   readonly provider?: string | undefined

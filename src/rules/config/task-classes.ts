@@ -2,6 +2,7 @@ import { type ModelsByTier, type TaskClass, taskClasses, type Tier } from '../..
 import { EntiaError } from '../../world/entia-error.ts'
 import { modelOfTier } from './model-tiers.ts'
 
+/** The settings that a task class stands for. */
 export interface TaskBundle {
   readonly tier: Tier
   /** Compact when the window is this full (0–1). */
@@ -18,6 +19,7 @@ export const taskBundles: Readonly<Record<TaskClass, TaskBundle>> = {
   review: { tier: 'frontier', threshold: 0.75, askMode: 'auto' },
 }
 
+/** Options of `taskDefaults`. */
 export interface TaskDefaultsOptions {
   readonly taskClass: TaskClass
   readonly provider: string

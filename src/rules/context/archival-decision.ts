@@ -14,6 +14,7 @@ export type SkipReason =
   | 'unanswered_call'
   | 'below_thresholds'
 
+/** What is known of a turn that has ended. */
 export interface EndedTurnView {
   readonly config: Pick<ArchivalData, 'enabled' | 'trigger'>
   /** Sessions above the agent. */
@@ -29,6 +30,7 @@ export interface EndedTurnView {
   readonly estimate: number | ((tokens: number) => boolean)
 }
 
+/** Whether a turn is archived, and why. */
 export type ArchivalDecision =
   | { readonly archive: true; readonly reason: ArchiveReason }
   | { readonly archive: false; readonly reason: SkipReason }

@@ -52,6 +52,7 @@ const tierThresholds: Readonly<Record<Tier, number>> = { frontier: 0.85, mid: 0.
 /** Of a model without a known tier. */
 const defaultThreshold = 0.85
 
+/** What the threshold follows from. */
 export interface CompactionThresholdOptions {
   /** Of the model of the agent's last own call. */
   readonly tier?: Tier | undefined
@@ -71,6 +72,7 @@ const optionShapes: ShapesOf<CompactionThresholdOptions> = {
   config: table,
 }
 
+/** When the conversation is compacted, and what that follows from. */
 export interface CompactionThreshold {
   /** Compact when the window is this full (0–1). */
   readonly value: number
@@ -149,6 +151,7 @@ export function losesMore({ cachePrice, cachedTokens, leftTokens, promptTokens, 
   return cachedTokens * (writeNanoUsd - readNanoUsd) > savedTokens * readNanoUsd * steps
 }
 
+/** Does the agent keep its context alive at all: does it have a `Context`? */
 export function hasCompactor(world: World, agent: Entity): boolean {
   return world.has(agent, Context)
 }
@@ -184,6 +187,7 @@ export const standardCheckpointer: Checkpointer = {
   prompt: checkpointPrompt,
 }
 
+/** Does the agent have checkpoints switched on? */
 export function hasCheckpointer(world: World, agent: Entity): boolean {
   return world.get(agent, Context)?.checkpoint.enabled === true
 }

@@ -3,7 +3,9 @@ import type { Json } from '../../world/json.ts'
 import type { Base } from './paths.ts'
 import type { ShellReading } from './shell.ts'
 
+/** Where a chat session is held. */
 export type Channel = 'cli' | 'console' | 'matrix' | 'mcp'
+/** What a call does to the outside. */
 export type Operation = 'read' | 'write' | 'exec' | 'unknown'
 export type Approval = 'allow' | 'ask' | 'deny'
 
@@ -32,6 +34,7 @@ export interface PolicyCall extends Base {
   readonly hostAnswer?: Json | undefined
 }
 
+/** What was found on the disk about a call. */
 export interface CallFacts {
   /** Where an absolute path really leads, when that is elsewhere; the key is written with `.`, `..` and links. */
   readonly real: Readonly<Record<string, readonly string[]>>

@@ -5,8 +5,10 @@ import { checkOptions, listOf, refuseMisfit, type Shape, table } from '../../wor
 import { countTokens } from './tokenizer.ts'
 import type { Json } from '../../world/json.ts'
 
+/** What tokens can be counted of. */
 export type Countable = string | Message | readonly Message[] | LogView<Message>
 
+/** Options of `estimateTokens`. */
 export interface EstimateOptions {
   /** The provider's tokens per token counted here; above 0. */
   readonly factor: number

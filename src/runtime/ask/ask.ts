@@ -14,6 +14,7 @@ import { followTurn, partsSoFar } from './turn-parts.ts'
 import { isAtWork, TurnWatch } from './turn-watch.ts'
 import type { z } from 'zod'
 
+/** Options of `ask`. */
 export interface AskOptions<Schema extends z.ZodType = z.ZodType> {
   /** What the final answer of this turn has to look like. @default as the agent was made */
   readonly output?: Schema | undefined

@@ -17,6 +17,7 @@ import type { Keep, ToolSettings } from './settings.ts'
 import { webSearchTool } from './web-search.ts'
 import { writeFileTool } from './write-file.ts'
 
+/** Options of `builtinTools`. */
 export interface BuiltinToolsOptions {
   /** The working folder: relative paths count from here. A relative one counts from that of the process. */
   readonly cwd: string
