@@ -112,10 +112,21 @@ function follow(runner: Runner, agent: Entity, stream: PartStream): void {
 }
 
 export function asAsking<Output>(turn: TurnUnderWay): Asking<Output> {
-  const good = turn.ended.then(goodAnswer)
+  const good: Promise<Answer> & { [turnOf]?: TurnUnderWay } = turn.ended.then(goodAnswer)
   // Who reads the parts need not await the answer.
-  good.catch(() => undefined)
-  const parts = (): PartStream => {
+  good.then(undefined, ignore)
+  good[turnOf] = turn
+  return Object.defineProperty(good, 'parts', partsOfTurn) as Promise<unknown> as Asking<Output>
+}
+
+const turnOf = Symbol('turn')
+
+function ignore(): void {}
+
+/** One getter for all: a getter of its own would give each promise a shape of its own, which costs as much as a promise. */
+const partsOfTurn = {
+  get(this: { [turnOf]: TurnUnderWay }): PartStream {
+    const turn = this[turnOf]
     const stream = new PartStream()
     turn.follow(stream)
     turn.ended.then(
@@ -123,8 +134,7 @@ export function asAsking<Output>(turn: TurnUnderWay): Asking<Output> {
       (error: Error) => stream.fail(error),
     )
     return stream
-  }
-  return Object.defineProperty(good, 'parts', { get: parts }) as Promise<unknown> as Asking<Output>
+  },
 }
 
 const noOptions: AskOptions = {}

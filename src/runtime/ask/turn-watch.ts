@@ -56,6 +56,7 @@ export class TurnWatch {
     })
     runner.on('runner-failed', ({ error, world }) => this.#failAll(world, error))
     runner.on('runner-stopped', ({ world }) => {
+      if (this.#waiters.size === 0) return
       const what = `The Runner of world '${world}' was stopped before the turn ended.`
       this.#failAll(world, new EntiaError('world-driven', `${what} Open the world again and call ask.attach.`))
     })
