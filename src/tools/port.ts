@@ -19,6 +19,40 @@ export interface ToolContext {
   readonly progress: (message: string, fraction?: number) => void
   /** Sleeps on the Runner's clock; rejects when the signal aborts. */
   readonly sleep: (durationMs: number) => Promise<void>
+  /** Where long results are kept. Absent: the agent has no `Workspace`. */
+  readonly handles?: HandleStore | undefined
+}
+
+/** A value that was kept, as the World knows it. */
+export interface KnownHandle {
+  /** Such as `.h_001`. */
+  readonly handle: string
+  /** One line that says what it is. */
+  readonly shape: string
+  /** It is in the process of `run_js` alone. */
+  readonly isLive?: true | undefined
+  /** It was live in a process that has ended. */
+  readonly isLost?: true | undefined
+}
+
+/**
+ * Keeps values of tool calls under handles, which the agent's model can name in later calls. Handles count up from `.h_001` in
+ * the agent's World and are never used again. A call that runs again after a restart gets the handles that it had.
+ */
+export interface HandleStore {
+  /** Whether the agent may call `read_handle`. If not, its model has no use for the name of a handle. */
+  readonly isReadable: boolean
+  /**
+   * Keeps a value, durably where the World has a store. Resolves with its handle once the World has committed it.
+   * Rejects with `store-failed`, and when the call is over.
+   */
+  keep(value: Json): Promise<string>
+  /** Notes a value that only the process of `run_js` has. Resolves and rejects as `keep` does. */
+  keepLive(shape: string): Promise<string>
+  /** A kept value; `undefined` for an unknown handle, a live one, and one whose value is gone. */
+  read(handle: string): Promise<Json | undefined>
+  /** In the order of their numbers. */
+  list(): readonly KnownHandle[]
 }
 
 /** The result of a tool, as the model gets it. */
