@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type DataOf, defineComponent, defineTag } from '../../src/world/component.ts'
+import { JudgedFields, remembering } from '../../src/protocol/policy.ts'
 import { entity, json } from '../../src/protocol/values.ts'
 import { lazily } from '../../src/world/lazily.ts'
 
@@ -23,7 +24,14 @@ export const AwaitingApproval = defineTag('AwaitingApproval')
 
 /** An effect: asks a person whether a call may run, under the same id after a restart. */
 export const Approval = defineComponent('Approval', () =>
-  z.strictObject({ id: z.string(), tool: z.string(), arguments: z.record(z.string(), json()) }),
+  z.strictObject({
+    id: z.string(),
+    tool: z.string(),
+    arguments: z.record(z.string(), json()),
+    callId: z.string().optional(),
+    /** Of an agent with a `Policy`. */
+    ...z.object(JudgedFields()).partial().shape,
+  }),
 )
 
 /** Which call an approval is about. */
@@ -38,5 +46,16 @@ export const ApprovalOf = defineComponent(
   { ref: 'call', cascade: true },
 )
 
-export const Answer = lazily(() => z.strictObject({ approved: z.boolean(), reason: z.string().optional() }))
+/** A person's answer. */
+export const Answer = lazily(() =>
+  z.strictObject({
+    approved: z.boolean(),
+    /** In a person's words; the model reads them. */
+    reason: z.string().optional(),
+    /** Later calls of the tool (`session`), or those whose command begins alike (`command`), are not asked about. */
+    remember: z.enum(remembering).optional(),
+    /** With a no: the turn ends, and calls that were not answered do not run. */
+    stopTurn: z.literal(true).optional(),
+  }),
+)
 export type Answer = DataOf<typeof Answer>

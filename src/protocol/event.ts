@@ -10,6 +10,7 @@ import type {
 } from './context.ts'
 import type { Failure, Stop } from './failure.ts'
 import type { FileBlock, TextBlock } from './message.ts'
+import type { DataClass, Decision, Operation } from './policy.ts'
 import type { SessionKind, SessionStatus, SubtaskResult } from './delegation.ts'
 import type { TokenUsage } from './usage.ts'
 
@@ -69,6 +70,17 @@ export interface StandardEvents {
     readonly approval: string
     readonly tool: string
     readonly arguments: JsonObject
+    readonly callId?: string | undefined
+    /** This and the following: where the agent has a `Policy`. */
+    readonly decision?: Decision | undefined
+    readonly dataClass?: DataClass | undefined
+    readonly operation?: Operation | undefined
+    /** Path arguments, as given. */
+    readonly paths?: readonly string[] | undefined
+    /** The answer may say `remember`. */
+    readonly mayRemember?: boolean | undefined
+    /** The beginning of the command that `remember: 'command'` covers. */
+    readonly commandStart?: string | undefined
   }
   'approval-answered': {
     readonly agent: Entity
@@ -76,6 +88,28 @@ export interface StandardEvents {
     readonly tool: string
     readonly approved: boolean
     readonly reason?: string | undefined
+  }
+  /** A call of an agent with a `Policy` has its result: once a call, also for one that was refused. */
+  'call-settled': {
+    readonly agent: Entity
+    readonly callId: string
+    readonly tool: string
+    readonly arguments: JsonObject
+    /** Path arguments, as given. */
+    readonly paths: readonly string[]
+    readonly urls: readonly string[]
+    readonly dataClass: DataClass
+    readonly operation: Operation
+    readonly decision: Decision
+    /** `ran`: not held back, though it may have failed. `deny`: by the policy; `declined`: by a person, or no one could be asked. */
+    readonly outcome: 'ran' | 'deny' | 'declined' | 'cancelled'
+    readonly isError: boolean
+    /** As the model reads it, files left out. */
+    readonly result: string
+    /** From 1, in the order of the agent's calls. */
+    readonly number: number
+    /** World time from the request, with the judgement and the approval. */
+    readonly elapsedMs: number
   }
   /** A message or cancel that could not be delivered. */
   'input-refused': { readonly kind: string; readonly agent: Entity; readonly reason: string }
@@ -293,6 +327,7 @@ export const standardEventTypes = Object.keys({
   'retry-scheduled': true,
   'tool-called': true,
   'tool-answered': true,
+  'call-settled': true,
   'approval-requested': true,
   'approval-answered': true,
   'input-refused': true,

@@ -5,6 +5,7 @@ import { DelegationLimitsData } from './delegation.ts'
 import { outcomeSchema } from './failure.ts'
 import { HostFactsData, ToolChanges } from './host.ts'
 import { UserMessage } from './message.ts'
+import { remembering } from './policy.ts'
 import { SessionUsage, SubtaskSpending } from './usage.ts'
 import { entity, JsonSchema } from './values.ts'
 
@@ -84,7 +85,15 @@ const fields = lazily(() => ({
   /** Stops all work of the agent and ends its turn. */
   cancel: { agent: entity(), reason: z.string().optional() },
   /** Answers an approval, by its id. */
-  answer: { approval: z.string(), approved: z.boolean(), reason: z.string().optional() },
+  answer: {
+    approval: z.string(),
+    approved: z.boolean(),
+    reason: z.string().optional(),
+    /** Of an agent with a `Policy`: counts for later calls too, of the tool or of commands that begin alike. */
+    remember: z.enum(remembering).optional(),
+    /** With a no: the turn ends. */
+    stopTurn: z.literal(true).optional(),
+  },
   outcome: { effect: entity(), attempt: attempt(), outcome: outcomeSchema() },
   /** A `once` or `resumable` effect has a slot and is about to begin. */
   admitted: { effect: entity(), attempt: attempt() },

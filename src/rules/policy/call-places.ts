@@ -1,5 +1,6 @@
 import { bodyOf, pathArguments, policyDefaults } from './call.ts'
-import type { DataClass, PolicyCall, PolicyConfig } from './call.ts'
+import type { DataClass, PolicyConfig } from '../../protocol/policy.ts'
+import type { PolicyCall } from './call.ts'
 import { credentialFolders, credentialSearch, isAboveCredentials, isCredentialPath } from './credential-paths.ts'
 import { absolute, liesIn, segmentsOf } from './paths.ts'
 

@@ -1,16 +1,8 @@
+import type { Channel } from '../../protocol/policy.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { Json } from '../../world/json.ts'
 import type { Base } from './paths.ts'
 import type { ShellReading } from './shell.ts'
-
-/** Where a chat session is held. */
-export type Channel = 'cli' | 'console' | 'matrix' | 'mcp'
-/** What a call does to the outside. */
-export type Operation = 'read' | 'write' | 'exec' | 'unknown'
-export type Approval = 'allow' | 'ask' | 'deny'
-
-/** What data a call touches. */
-export type DataClass = 'credential' | 'personal' | 'other' | 'code' | 'public'
 
 /** A call of a tool, and all that a policy knows when it judges it. JSON, so that it can be recorded. */
 export interface PolicyCall extends Base {
@@ -40,25 +32,6 @@ export interface CallFacts {
   readonly real: Readonly<Record<string, readonly string[]>>
   /** What a shell body says. */
   readonly shell?: ShellReading | undefined
-}
-
-/** The keys of a config that a policy reads. */
-export interface PolicyConfig {
-  /** @default the tools of `policyDefaults` */
-  readonly dangerousTools?: readonly string[] | undefined
-  /** What dangerous tools get at least. @default 'ask' */
-  readonly approvalMode?: Approval | undefined
-  readonly permissions?: Readonly<Record<string, Approval>> | undefined
-  readonly allowedPaths?: readonly string[] | undefined
-  readonly deniedPaths?: readonly string[] | undefined
-  /** @default `~/Documents` and `~/Downloads` */
-  readonly personalPaths?: readonly string[] | undefined
-  /** Besides the working folder. @default `~/projects` and `~/src` */
-  readonly codePaths?: readonly string[] | undefined
-  /** @default 'advisory' */
-  readonly routing?: 'advisory' | 'enforce' | undefined
-  /** The model that personal data goes to: `modelMap.local`. */
-  readonly localModel?: string | undefined
 }
 
 /** What counts where a config says nothing. */

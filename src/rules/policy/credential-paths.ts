@@ -1,5 +1,6 @@
 import { canMatch, isPattern, plainText } from './glob.ts'
-import { segmentsOf, type PathStyle } from './paths.ts'
+import type { PathStyle } from '../../protocol/policy.ts'
+import { segmentsOf } from './paths.ts'
 
 /** Files and folders that hold keys and passwords, `~` the home folder, `*` any one name. */
 const credentialPaths: readonly string[] = [

@@ -1,7 +1,5 @@
+import type { PathStyle } from '../../protocol/policy.ts'
 import { canMatch, isPattern } from './glob.ts'
-
-/** What decides how paths are read: names ignore case on macOS and Windows, and Windows has `\` as well. */
-export type PathStyle = 'posix' | 'darwin' | 'win32'
 
 /** Where a call stands. */
 export interface Base {

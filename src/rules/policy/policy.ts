@@ -1,15 +1,9 @@
 import { z } from 'zod'
 import { lazily } from '../../world/lazily.ts'
-import type { Approval, Channel, DataClass, Operation, PolicyCall, PolicyConfig } from './call.ts'
-import { bodyOf, policyDefaults } from './call.ts'
+import { approvals, dataClasses } from '../../protocol/policy.ts'
+import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig } from '../../protocol/policy.ts'
+import { bodyOf, policyDefaults, type PolicyCall } from './call.ts'
 import { PlacesOfCall, type TouchedPath } from './call-places.ts'
-
-/** What a policy says of one call. */
-export interface Decision {
-  readonly model: 'cloud' | 'local'
-  readonly approval: Approval
-  readonly reason: string
-}
 
 /** A decision, and what it was made of. */
 export interface Assessment {
@@ -68,18 +62,15 @@ interface Verdict {
   readonly reason: string
 }
 
-const strictness: readonly Approval[] = ['allow', 'ask', 'deny']
-const classes: readonly DataClass[] = ['credential', 'personal', 'other', 'code', 'public']
-
 /** The strictest; of equal ones the first, which names the reason. */
 function strictestOf(verdicts: readonly Verdict[]): Verdict {
   return verdicts.reduce((best, next) =>
-    strictness.indexOf(next.approval) > strictness.indexOf(best.approval) ? next : best,
+    approvals.indexOf(next.approval) > approvals.indexOf(best.approval) ? next : best,
   )
 }
 
 function stricterClass(one: DataClass, other: DataClass): DataClass {
-  return classes.indexOf(other) < classes.indexOf(one) ? other : one
+  return dataClasses.indexOf(other) < dataClasses.indexOf(one) ? other : one
 }
 
 function isPrivate(dataClass: DataClass): boolean {
@@ -155,7 +146,7 @@ function tableVerdict(dataClass: DataClass, operation: Operation, channel: Chann
 
 const HostAnswer = lazily(() =>
   z.strictObject({
-    approval: z.enum(['allow', 'ask', 'deny']),
+    approval: z.enum(approvals),
     model: z.enum(['cloud', 'local']).optional(),
     reason: z.string().optional(),
   }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { PolicyCall, PolicyConfig } from '../../../src/rules/policy/call.ts'
+import type { PolicyConfig } from '../../../src/protocol/policy.ts'
+import type { PolicyCall } from '../../../src/rules/policy/call.ts'
 import { assess, policy } from '../../../src/rules/policy/policy.ts'
 
 const operations: Readonly<Record<string, 'read' | 'write' | 'exec'>> = {

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { channels, JudgedFields, PolicyConfig } from '../../src/protocol/policy.ts'
+import { defineComponent, defineTag } from '../../src/world/component.ts'
+import { entity } from '../../src/protocol/values.ts'
+
+/**
+ * The calls of an agent that has it are judged before they run, and so are those of its sessions and subtasks. An agent
+ * without it runs what its tools and `Permissions` allow.
+ */
+export const Policy = defineComponent('Policy', () =>
+  z.strictObject({
+    channel: z.enum(channels),
+    /** The working folder of the chat session, absolute. */
+    cwd: z.string().min(1),
+    /** The home folder of the user, absolute. */
+    home: z.string().min(1),
+    /** Entia's own config folder, absolute. Paths in it count as credentials. */
+    configFolder: z.string().min(1).optional(),
+    config: PolicyConfig().optional(),
+  }),
+)
+
+/** Plan mode is on: the agent may read, and is denied what changes anything. Its children inherit it at their start. */
+export const PlanMode = defineTag('PlanMode')
+
+/** What a policy keeps of an agent over its calls. */
+export const PolicyState = defineComponent('PolicyState', () =>
+  z.strictObject({
+    /** Calls that have got a number. */
+    calls: z.number().int().nonnegative(),
+    /** A call has touched personal or credential data, even if it was denied. Never taken back. */
+    sticky: z.literal(true).optional(),
+    /** A call has read data of class `other`. */
+    hasReadOther: z.literal(true).optional(),
+    /** Approvals that count for later calls: of a tool, or of commands of it that begin so. */
+    remembered: z.array(z.strictObject({ tool: z.string(), command: z.string().optional() })).optional(),
+  }),
+)
+
+/** On a tool call of an agent with a `Policy`: its number, and what was decided about it. */
+export const Judgement = defineComponent('Judgement', () =>
+  z.strictObject({
+    ...JudgedFields(),
+    /** From 1, in the order of an agent's calls. */
+    number: z.number().int().positive(),
+    /** Only a person's answer to this one call lets it run. */
+    onlyAPerson: z.boolean(),
+    requestedAtMs: z.number(),
+    urls: z.array(z.string()).readonly(),
+  }),
+)
+
+/** The call waits until the policy has judged it: for its own inspection, or for calls before it. */
+export const AwaitingJudgement = defineTag('AwaitingJudgement')
+
+/** An effect of kind `inspect`: gathers what a policy has to know of a call from the disk. Pure, and asked once. */
+export const Inspection = defineComponent(
+  'Inspection',
+  () =>
+    z.strictObject({
+      call: entity(),
+      /** Hash of the tool's declaration: facts about another one do not count. */
+      declaration: z.number(),
+    }),
+  { ref: 'call', cascade: true },
+)

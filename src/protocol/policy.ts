@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { DataOf } from '../world/component.ts'
+import { lazily } from '../world/lazily.ts'
+
+/** Where a chat session talks to people. */
+export const channels = ['cli', 'console', 'matrix', 'mcp'] as const
+export type Channel = (typeof channels)[number]
+
+/** What a call does to the outside. What its tool does not declare is unknown. */
+export const operations = ['read', 'write', 'exec', 'unknown'] as const
+export type Operation = (typeof operations)[number]
+
+export const approvals = ['allow', 'ask', 'deny'] as const
+export type Approval = (typeof approvals)[number]
+
+/** What data a call touches, strictest first. */
+export const dataClasses = ['credential', 'personal', 'other', 'code', 'public'] as const
+export type DataClass = (typeof dataClasses)[number]
+
+/** How paths are compared: names ignore case on macOS and Windows, and Windows has `\` as well. */
+export const pathStyles = ['posix', 'darwin', 'win32'] as const
+export type PathStyle = (typeof pathStyles)[number]
+
+const paths = () => z.array(z.string()).readonly().optional()
+const approval = () => z.enum(approvals)
+
+/** The keys of a config that a policy reads. */
+export const PolicyConfig = lazily(() =>
+  z.strictObject({
+    /** @default the tools of `policyDefaults` */
+    dangerousTools: paths(),
+    /** What dangerous tools get at least. @default 'ask' */
+    approvalMode: approval().optional(),
+    /** By the names of tools. */
+    permissions: z.record(z.string(), approval()).readonly().optional(),
+    allowedPaths: paths(),
+    deniedPaths: paths(),
+    /** @default `~/Documents` and `~/Downloads` */
+    personalPaths: paths(),
+    /** Besides the working folder. @default `~/projects` and `~/src` */
+    codePaths: paths(),
+    /** @default 'advisory' */
+    routing: z.enum(['advisory', 'enforce']).optional(),
+    /** The model that personal data goes to, `provider/model`. */
+    localModel: z.string().optional(),
+  }),
+)
+export type PolicyConfig = DataOf<typeof PolicyConfig>
+
+/** What a policy says of one call. */
+export const Decision = lazily(() =>
+  z.strictObject({ model: z.enum(['cloud', 'local']), approval: approval(), reason: z.string() }),
+)
+export type Decision = DataOf<typeof Decision>
+
+/** What an approval may be remembered for: all later calls of the tool, or those whose command begins alike. */
+export const remembering = ['session', 'command'] as const
+
+/** What a person is shown of a call that a policy asks about. */
+export const JudgedFields = lazily(() => ({
+  decision: Decision(),
+  dataClass: z.enum(dataClasses),
+  operation: z.enum(operations),
+  /** Path arguments, as given. */
+  paths: z.array(z.string()).readonly(),
+  /** An answer may be remembered. */
+  mayRemember: z.boolean(),
+  /** The beginning of the command that `remember: 'command'` covers. Absent: the body is no single simple command. */
+  commandStart: z.string().optional(),
+}))

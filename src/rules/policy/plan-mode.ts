@@ -1,0 +1,16 @@
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { worldDeclaration } from '../delegation/declarations.ts'
+
+/** Asks the user to end plan mode. Declared to an agent before its first plan mode, and kept behind it. */
+export const exitPlanModeDeclaration: ToolDeclaration = {
+  ...worldDeclaration(
+    'exit_plan_mode',
+    'Proposes a plan to the user, and asks whether you may carry it out. Plan mode ends if the user agrees. Call it when ' +
+      'you have found out enough.',
+    {
+      plan: { type: 'string', description: 'The plan, in Markdown: what you will change, and how you will check it.' },
+    },
+    ['plan'],
+  ),
+  approval: true,
+}
