@@ -1,0 +1,323 @@
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { Llm } from '../../../components/agent/llm.ts'
+import { Approval } from '../../../components/agent/tool-call.ts'
+import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
+import type { SessionInfo } from '../../engine/children/subagents.ts'
+import type { Runner } from '../../engine/loop/runner.ts'
+import type { SummaryResult } from '../../protocol/context.ts'
+import type { Failure, Stop } from '../../protocol/failure.ts'
+import type { Message, UserMessage } from '../../protocol/message.ts'
+import { parseModel } from '../../protocol/model-name.ts'
+import type { Channel } from '../../protocol/policy.ts'
+import type { Tool } from '../../tools/port.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { shortly } from '../../world/known-options.ts'
+import { callback, checkOptions, filledText, type ShapesOf, refuseMisfit } from '../../world/option-shapes.ts'
+import type { World } from '../../world/world.ts'
+import type { Answer } from '../ask/answer.ts'
+import { asAsking, askedTurn, attachedTurn, type Asking, type TurnUnderWay } from '../ask/ask.ts'
+import type { PartStream } from '../ask/part-stream.ts'
+import { isAtWork } from '../ask/turn-watch.ts'
+import { type ChatStats, chatStats } from './chat-stats.ts'
+import { Observers, type Observer } from './observers.ts'
+import { type ToolSource, toolsOf, type TurnTools } from './turn-tools.ts'
+
+/** Options of `turn`. */
+export interface TurnOptions {
+  /** Handlers of tools, such as an MCP server, that replace those of the chat session for this turn. */
+  readonly toolSource?: ToolSource | undefined
+  /** Tools that replace those of the chat session for this turn; beside a `toolSource`, both. */
+  readonly tools?: readonly Tool[] | undefined
+  /** Cancels the turn when it aborts. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a turn has come to. */
+export interface TurnResult {
+  /** The final text. Where the turn was stopped: the line that closes it, such as `[turn cancelled]`. */
+  readonly reply: string
+  readonly session: ChatSession
+  readonly stop: Stop
+  /** Of a turn that did not end well. */
+  readonly failure?: Failure | undefined
+  /** Model calls of the turn. */
+  readonly steps: number
+  /** Tokens of the agent's own calls in this turn. */
+  readonly usage: Answer['usage']
+  /** US dollars that the turn has cost; `undefined`: a price is unknown. */
+  readonly costUsd: number | undefined
+}
+
+/** What a chat session is made of. */
+export interface ChatSessionParts {
+  readonly runner: Runner
+  readonly agent: Entity
+  readonly channel: Channel
+  readonly cwd?: string | undefined
+  readonly turnTools: TurnTools
+  /** Called once before the Runner starts, such as to open the transcript. */
+  readonly begin?: (() => void) | undefined
+  /** Frees what the chat session has opened, such as its child processes. */
+  readonly dispose?: (() => Promise<void>) | undefined
+}
+
+/**
+ * A conversation with one agent: its World, its Host and its Runner. It starts to work with its first turn.
+ */
+export class ChatSession {
+  readonly world: World
+  readonly agent: Entity
+  readonly runner: Runner
+  /** Its name in stores and lists: the time it was made, and a few random letters. */
+  readonly key: string
+  /** The working folder of its tools. */
+  readonly cwd?: string | undefined
+  readonly channel: Channel
+  readonly #parts: ChatSessionParts
+  readonly #observers: Observers
+  #started: Promise<void> | undefined
+  #closed: Promise<void> | undefined
+  /** Calls of `turn` and `ask` that have no answer yet. */
+  #asked = 0
+
+  constructor(parts: ChatSessionParts) {
+    const { agent, channel, cwd, runner } = (this.#parts = parts)
+    this.world = runner.world
+    this.key = runner.world.name
+    this.agent = agent
+    this.channel = channel
+    this.cwd = cwd
+    this.runner = runner
+    this.#observers = new Observers(() => undefined)
+  }
+
+  get provider(): string {
+    return parseModel(this.world.read(this.agent, Llm).model).provider
+  }
+
+  /** Without its provider. */
+  get model(): string {
+    return parseModel(this.world.read(this.agent, Llm).model).model
+  }
+
+  /** The conversation so far. A copy. */
+  get history(): readonly Message[] {
+    return this.world.read(this.agent, Conversation).slice()
+  }
+
+  /** A turn is under way, or was when the chat session was closed. */
+  get isBusy(): boolean {
+    return this.#asked > 0 || isAtWork(this.world, this.agent)
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined
+  }
+
+  /**
+   * Starts to work, once: what was under way when the chat session was closed goes on, and an approval that waited is asked
+   * again. A turn does it by itself.
+   * @throws `session-closed`, and what `Runner.start` throws
+   */
+  async start(): Promise<void> {
+    this.#assertOpen()
+    await (this.#started ??= this.#begin())
+  }
+
+  async #begin(): Promise<void> {
+    this.#parts.begin?.()
+    await this.runner.start()
+  }
+
+  /** @see turn */
+  async turn(prompt: string | UserMessage, options: TurnOptions = {}): Promise<TurnResult> {
+    checkOptions('turn', options, turnShapes)
+    refuseBlank(prompt)
+    this.#assertOpen()
+    if (this.isBusy) throw this.#inProgress()
+    const tools = toolsOf(options.toolSource, options.tools)
+    const { signal } = options
+    return this.#counted(async () => {
+      await this.start()
+      const answer = await this.#with(tools, () => askedTurn(this.runner, this.agent, prompt, { signal }).ended)
+      const { costUsd, failure, steps, stop, text, usage } = answer
+      const reply = text === '' && failure !== undefined ? `[turn failed: ${failure.kind}]` : text
+      return { reply, session: this, stop, ...(failure && { failure }), steps, usage, costUsd }
+    })
+  }
+
+  /**
+   * Says something: opens a turn, or joins the one under way at its next step. Gives its answer as a promise and its parts as
+   * they come. Unlike `turn`, the promise rejects for a turn that failed.
+   * @throws by its promise and parts: `empty-prompt`, `session-closed`, and what `ask` throws
+   */
+  ask(message: string | UserMessage, options: { readonly id?: string; readonly signal?: AbortSignal } = {}): Asking {
+    return this.#asking(() => {
+      refuseBlank(message)
+      return askedTurn(this.runner, this.agent, message, options)
+    })
+  }
+
+  /** The turn under way, or else the last one; its parts begin with what it has so far. @throws as `ask.attach` does */
+  attach(): Asking {
+    return this.#asking(() => attachedTurn(this.runner, this.agent))
+  }
+
+  /** Ends the turn under way, if there is one. Resolves once that is committed. */
+  async cancel(reason?: string): Promise<void> {
+    this.#assertOpen()
+    if (!this.isBusy) return
+    await this.start()
+    await this.runner.cancel(this.agent, reason)
+  }
+
+  /** @see addObserver */
+  addObserver(observer: Observer): () => void {
+    refuseMisfit('addObserver', 'observer', observer, callback)
+    return this.#observers.add(observer)
+  }
+
+  /** Which model answers from the next step on: of the same provider, or `provider/model`. @throws `unknown-provider` */
+  async setModel(name: string): Promise<void> {
+    refuseMisfit('setModel', 'name', name, filledText)
+    const { provider } = parseModel(name)
+    const isWhole = name.includes('/') && this.runner.host.hasProvider(provider)
+    const model = isWhole ? name : `${this.provider}/${name}`
+    await this.#change((world) => world.patch(this.agent, Llm, { model }))
+  }
+
+  /** Tokens, calls and cost so far. */
+  stats(): ChatStats {
+    return chatStats(this.world, this.agent)
+  }
+
+  /** Replaces the conversation so far by a summary. @throws as `runner.compact` does */
+  async compact(focus?: string): Promise<SummaryResult> {
+    await this.start()
+    return this.runner.compact(this.agent, { focus })
+  }
+
+  /** Marks the task as done: a record replaces it. @throws as `runner.checkpoint` does */
+  async done(note?: string): Promise<SummaryResult> {
+    await this.start()
+    return this.runner.checkpoint(this.agent, { note })
+  }
+
+  /** Goes on after a cost ceiling. @param usd by how much the ceiling of the chat session is raised. @throws `limit-reached` */
+  async resumeAfterCostCeiling(usd?: number): Promise<void> {
+    await this.start()
+    await this.runner.resetCostCeiling(this.agent, { addSessionUsd: usd })
+  }
+
+  /** Its subagents, ended ones too. */
+  async agents(): Promise<readonly SessionInfo[]> {
+    await this.start()
+    return this.runner.subagents(this.agent).list()
+  }
+
+  /**
+   * Cancels what runs, saves, and frees child processes. A stored turn that only waits for a person's answer stays open: the
+   * question is asked again when the chat session is opened and started. Idempotent.
+   */
+  async close(): Promise<void> {
+    await (this.#closed ??= this.#end())
+  }
+
+  async #end(): Promise<void> {
+    try {
+      // A start that has failed was told to the one who started.
+      await this.#started?.catch(() => undefined)
+      if (this.#started !== undefined && isAtWork(this.world, this.agent) && !this.#waitsForPerson()) {
+        // A Runner that has failed cancels nothing.
+        await this.runner.cancel(this.agent, 'the chat session was closed').catch(() => undefined)
+      }
+      await this.runner.stop()
+    } finally {
+      await this.#parts.dispose?.()
+    }
+  }
+
+  /** All that is under way are approvals. */
+  #waitsForPerson(): boolean {
+    const open = this.world.referrers(OwnedBy, this.agent).filter((effect) => this.world.has(effect, Pending))
+    return open.length > 0 && open.every((effect) => this.world.has(effect, Approval))
+  }
+
+  #asking(begin: () => TurnUnderWay): Asking {
+    const streams: PartStream[] = []
+    let turn: TurnUnderWay | undefined
+    const ended = this.#counted(async () => {
+      await this.start()
+      turn = begin()
+      for (const stream of streams) turn.follow(stream)
+      return turn.ended
+    })
+    return asAsking({
+      ended,
+      follow: (stream) => void (turn === undefined ? streams.push(stream) : turn.follow(stream)),
+    })
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#asked++
+    try {
+      return await work()
+    } finally {
+      this.#asked--
+    }
+  }
+
+  /** Does a turn with other tools. */
+  async #with<T>(tools: readonly Tool[] | undefined, work: () => Promise<T>): Promise<T> {
+    if (tools === undefined) return work()
+    const { turnTools } = this.#parts
+    const putBack = await this.runner.change((world) => turnTools.replace(world, this.agent, tools))
+    try {
+      return await work()
+    } finally {
+      // A Runner that was stopped or has failed keeps the registry; opening the chat session again mends it.
+      await this.runner.change(putBack).catch(() => undefined)
+    }
+  }
+
+  /** Writes to the world: at once before the start, later in a tick. */
+  async #change(change: (world: World) => void): Promise<void> {
+    this.#assertOpen()
+    if (this.#started === undefined) return change(this.world)
+    await this.#started
+    await this.runner.change(change)
+  }
+
+  #assertOpen(): void {
+    if (this.#closed === undefined) return
+    const what = `The chat session '${this.key}' is closed.`
+    throw new EntiaError('session-closed', `${what} Open a stored one again with openSession, or make a new one.`, {
+      key: this.key,
+    })
+  }
+
+  #inProgress(): EntiaError {
+    const what = `A turn of the chat session '${this.key}' is under way.`
+    const advice = 'Await it, cancel it with session.cancel(), or join it with session.ask(message).'
+    return new EntiaError('turn-in-progress', `${what} ${advice}`, { key: this.key })
+  }
+}
+
+/** @throws `empty-prompt`, `invalid-argument` */
+function refuseBlank(prompt: unknown): void {
+  const isMessage =
+    typeof prompt === 'object' && prompt !== null && 'content' in prompt && Array.isArray(prompt.content)
+  if (typeof prompt !== 'string' && !isMessage) {
+    throw new EntiaError('invalid-argument', `turn: prompt must be a text or a user's message, got ${shortly(prompt)}.`)
+  }
+  const blocks = typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : (prompt as UserMessage).content
+  const isBlank = blocks.every((block) => block.type === 'text' && 'text' in block && block.text.trim() === '')
+  if (isBlank) throw new EntiaError('empty-prompt', 'turn: the prompt is empty. Pass a text with something to answer.')
+}
+
+const turnShapes: ShapesOf<TurnOptions> = {
+  toolSource: { wanted: 'a tool source, { declarations, call }', fits: (value) => typeof value === 'object' },
+  tools: { wanted: 'a list of tools', fits: Array.isArray },
+  signal: { wanted: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
+}

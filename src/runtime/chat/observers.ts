@@ -1,0 +1,54 @@
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { isThenable } from '../../world/is-thenable.ts'
+import type { ToolCallEvent } from './tool-call-event.ts'
+
+/** Gets each call of a chat session once it has its result. What it returns counts for nothing. */
+export type Observer = (event: ToolCallEvent) => unknown
+
+interface Observing {
+  readonly observer: Observer
+  /** A failure of it was printed. */
+  hasFailed: boolean
+}
+
+/** The observers of a chat session, in the order in which they were added. */
+export class Observers {
+  readonly #all = new Set<Observing>()
+  readonly #failed: (message: string) => void
+
+  /** @param failed called for each failure of an observer */
+  constructor(failed: (message: string) => void) {
+    this.#failed = failed
+  }
+
+  /** Returns a function that removes it. */
+  add(observer: Observer): () => void {
+    const observing = { observer, hasFailed: false }
+    this.#all.add(observing)
+    return () => void this.#all.delete(observing)
+  }
+
+  /** Calls all that are there now; what one of them does changes nothing for the others. */
+  call(event: ToolCallEvent): void {
+    // One that is removed meanwhile is still called.
+    for (const observing of Array.from(this.#all)) {
+      try {
+        const result = observing.observer(event)
+        if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => this.#note(observing, error))
+      } catch (error) {
+        this.#note(observing, error)
+      }
+    }
+  }
+
+  #note(observing: Observing, error: unknown): void {
+    const message = thrownMessage(error)
+    if (!observing.hasFailed) {
+      observing.hasFailed = true
+      const { name } = observing.observer
+      const which = name === '' ? 'An observer' : `The observer ${name}`
+      process.stderr.write(`${which} failed, and will not be reported again: ${message.replaceAll(/\s+/g, ' ')}\n`)
+    }
+    this.#failed(message)
+  }
+}

@@ -1,0 +1,87 @@
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { declare } from '../../tools/declare.ts'
+import type { Tool } from '../../tools/port.ts'
+import { toolOutput } from '../../tools/tool-output.ts'
+import type { Entity } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { Json } from '../../world/json.ts'
+import { listOf, objectWith, refuseMisfit } from '../../world/option-shapes.ts'
+import type { World } from '../../world/world.ts'
+
+/** Where the handlers of tools come from, such as an MCP server. */
+export interface ToolSource {
+  readonly declarations: readonly ToolDeclaration[]
+  /**
+   * Runs a call. Gives a text, a `ToolOutput` or any JSON value; a throw fails the call with `tool-threw`. The key is the same
+   * when a call runs again after a restart.
+   */
+  readonly call: (
+    name: string,
+    input: Json,
+    context: { readonly signal: AbortSignal; readonly key: string },
+  ) => Promise<unknown>
+}
+
+/** The tools that a turn has instead of those of the chat session. */
+export class TurnTools {
+  readonly #tools = new Map<string, Tool>()
+
+  /** The handler for this turn, if the turn has tools of its own. */
+  find(name: string): Tool | undefined {
+    return this.#tools.get(name)
+  }
+
+  /**
+   * Writes the declarations into the agent's registry. Tools of the World, such as those for subagents, stay.
+   * Returns a function for `runner.change` that puts back what was there.
+   */
+  replace(world: World, agent: Entity, tools: readonly Tool[]): (world: World) => void {
+    const before = world.get(agent, ToolRegistry)
+    const ofWorld = before?.tools.filter((tool) => tool.world === true) ?? []
+    const declared = declare(...tools, ...ofWorld)
+    world.set(agent, ToolRegistry, { tools: declared })
+    this.#tools.clear()
+    for (const tool of tools) this.#tools.set(tool.declaration.name, tool)
+    return (later) => {
+      this.#tools.clear()
+      if (before === undefined) return later.remove(agent, ToolRegistry)
+      // Tools of the World may have come and gone during the turn.
+      const now = later.get(agent, ToolRegistry)?.tools.filter((tool) => tool.world === true) ?? []
+      later.set(agent, ToolRegistry, { tools: [...before.tools.filter((tool) => tool.world !== true), ...now] })
+    }
+  }
+}
+
+/** All tools of a turn's options. @throws `invalid-argument` */
+export function toolsOf(
+  source: ToolSource | undefined,
+  tools: readonly Tool[] | undefined,
+): readonly Tool[] | undefined {
+  if (source === undefined && tools === undefined) return undefined
+  if (source !== undefined) refuseMisfit('turn', 'toolSource', source, sourceShape)
+  if (tools !== undefined) refuseMisfit('turn', 'tools', tools, toolsShape)
+  const all = [
+    ...(tools ?? []),
+    ...(source?.declarations ?? []).map((declaration) => toolOf(source as ToolSource, declaration)),
+  ]
+  const names = all.map(({ declaration }) => declaration.name)
+  const double = names.find((name, index) => names.indexOf(name) !== index)
+  if (double === undefined) return all
+  throw new EntiaError('invalid-argument', `turn: two tools are named '${double}'; a model could not tell them apart.`)
+}
+
+function toolOf(source: ToolSource, declaration: ToolDeclaration): Tool {
+  const { name } = declaration
+  return {
+    declaration,
+    call: async (input, { key, signal }) => toolOutput(await source.call(name, input, { key, signal })),
+  }
+}
+
+const sourceShape = {
+  wanted: 'a tool source, { declarations, call }',
+  fits: (value: unknown) =>
+    objectWith('', 'call').fits(value) && Array.isArray((value as { readonly declarations?: unknown }).declarations),
+}
+const toolsShape = listOf(objectWith('a tool; make one with defineTool', 'call'))
