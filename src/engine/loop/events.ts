@@ -87,6 +87,13 @@ export interface RunnerEvents {
   }
   'commit-failed': { readonly world: string; readonly tick: number; readonly attempt: number; readonly message: string }
   'listener-failed': { readonly world: string; readonly event: string; readonly message: string }
+  /** An observer of a chat session threw, or rejected, when it got a call. That changes nothing. */
+  'observer-failed': {
+    readonly world: string
+    readonly callId: string
+    readonly tool: string
+    readonly message: string
+  }
 }
 
 export const runnerEventTypes = Object.keys({
@@ -100,6 +107,7 @@ export const runnerEventTypes = Object.keys({
   'runner-stopped': true,
   'commit-failed': true,
   'listener-failed': true,
+  'observer-failed': true,
   'ticks-lost': true,
 } satisfies Record<keyof RunnerEvents, true>)
 

@@ -85,3 +85,6 @@ export class Listeners {
     else process.emitWarning(`A listener for '${event}' of world '${this.#world}' failed: ${message}`, 'EntiaWarning')
   }
 }
+
+/** The listeners of each Runner, for parts of the runtime that emit an event of their own. */
+export const listenersOf = new WeakMap<object, Listeners>()

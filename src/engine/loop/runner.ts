@@ -20,7 +20,7 @@ import { checkListening, Entrance, postedInput } from './entrance.ts'
 import type { EventPlace, EventsByType, EventTime, RunnerEvent, StreamEvent } from './events.ts'
 import type { Host } from '../effects/host.ts'
 import type { DrivenWorld } from '../effects/host-seams.ts'
-import { Listeners } from './listeners.ts'
+import { Listeners, listenersOf } from './listeners.ts'
 import { Pump } from '../effects/pump.ts'
 import * as requests from './requests.ts'
 import {
@@ -69,6 +69,7 @@ export class Runner {
     this.#lineage = lineage
     this.#held = held
     this.#listeners = new Listeners(world.name, () => this.#time, lineage)
+    listenersOf.set(this, this.#listeners)
     this.#entrance = new Entrance(world, options.maxInputsPerTick ?? defaultMaxInputsPerTick)
     const owner = {
       post: (input: StandardInput) => {

@@ -1,4 +1,9 @@
-import type { Decision } from '../../protocol/policy.ts'
+import type { ApprovalQuestion, Approve } from '../../engine/effects/approval-effect.ts'
+import type { Answer, Approval } from '../../../components/agent/tool-call.ts'
+import type { Channel, Decision } from '../../protocol/policy.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { shortly } from '../../world/known-options.ts'
+import type { DataOf } from '../../world/component.ts'
 import type { ChatCall } from './tool-call-event.ts'
 
 /** A tool call that needs a person's yes. */
@@ -28,3 +33,60 @@ export type ApproveCall = (
   decision: Decision,
   context: { readonly signal: AbortSignal },
 ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>
+
+/** How a Host asks, by a chat session's function. */
+export function approveBy(ask: ApproveCall, channel: Channel): Approve {
+  return async (question: ApprovalQuestion & Judged) => {
+    try {
+      const { decision, signal } = question
+      return readAnswer(await ask(callOf(question, channel), decision ?? byDeclaration, { signal }))
+    } catch (error) {
+      return { approved: false, reason: `asking failed: ${thrownMessage(error)}` }
+    }
+  }
+}
+
+/** Of a call that no policy has judged: its tool declares that it needs an approval. */
+const byDeclaration: Decision = { model: 'cloud', approval: 'ask', reason: 'the tool needs an approval' }
+
+/** What the policy knows of the call. */
+type Judged = Omit<Partial<DataOf<() => typeof Approval.schema>>, 'id' | 'tool' | 'arguments'>
+
+function callOf(question: ApprovalQuestion & Judged, channel: Channel): ApprovalCall {
+  const {
+    callId,
+    commandStart,
+    dataClass = 'public',
+    id,
+    mayRemember = false,
+    operation = 'unknown',
+    paths = [],
+  } = question
+  return {
+    id: callId ?? id,
+    approval: id,
+    tool: question.tool,
+    arguments: question.arguments,
+    channel,
+    paths,
+    urls: typeof question.arguments['url'] === 'string' ? [question.arguments['url']] : [],
+    dataClass,
+    operation,
+    mayRemember,
+    ...(commandStart !== undefined && { commandStart }),
+  }
+}
+
+function readAnswer(given: unknown): Answer {
+  if (typeof given === 'boolean') return { approved: given }
+  const { approved, reason, remember, stopTurn } = (given ?? {}) as Partial<Record<keyof ApprovalAnswer, unknown>>
+  if (typeof approved !== 'boolean') {
+    return { approved: false, reason: `approve() must give true, false or { approved }, got ${shortly(given)}` }
+  }
+  return {
+    approved,
+    ...(typeof reason === 'string' && reason.trim() !== '' && { reason }),
+    ...((remember === 'session' || remember === 'command') && { remember }),
+    ...(stopTurn === true && { stopTurn }),
+  }
+}

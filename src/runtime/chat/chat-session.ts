@@ -1,19 +1,31 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
+import { PlanMode, Policy } from '../../../components/agent/policy.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
 import type { SessionInfo } from '../../engine/children/subagents.ts'
+import { listenersOf } from '../../engine/loop/listeners.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import type { SummaryResult } from '../../protocol/context.ts'
 import type { Failure, Stop } from '../../protocol/failure.ts'
 import type { Message, UserMessage } from '../../protocol/message.ts'
 import { parseModel } from '../../protocol/model-name.ts'
-import type { Channel } from '../../protocol/policy.ts'
+import { type Approval as Permission, approvals, type Channel } from '../../protocol/policy.ts'
+import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import type { Tool } from '../../tools/port.ts'
-import type { Entity } from '../../world/component.ts'
+import type { DataOf, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
-import { callback, checkOptions, filledText, type ShapesOf, refuseMisfit } from '../../world/option-shapes.ts'
+import {
+  callback,
+  checkOptions,
+  filledText,
+  flag,
+  oneOf,
+  refuseMisfit,
+  type ShapesOf,
+} from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import type { Answer } from '../ask/answer.ts'
 import { asAsking, askedTurn, attachedTurn, type Asking, type TurnUnderWay } from '../ask/ask.ts'
@@ -21,6 +33,7 @@ import type { PartStream } from '../ask/part-stream.ts'
 import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
 import { Observers, type Observer } from './observers.ts'
+import { toolCallEvent } from './tool-call-event.ts'
 import { type ToolSource, toolsOf, type TurnTools } from './turn-tools.ts'
 
 /** Options of `turn`. */
@@ -56,6 +69,8 @@ export interface ChatSessionParts {
   readonly channel: Channel
   readonly cwd?: string | undefined
   readonly turnTools: TurnTools
+  /** What the policy of its agent is made of, if the agent has none yet. */
+  readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
   /** Called once before the Runner starts, such as to open the transcript. */
   readonly begin?: (() => void) | undefined
   /** Frees what the chat session has opened, such as its child processes. */
@@ -89,7 +104,12 @@ export class ChatSession {
     this.channel = channel
     this.cwd = cwd
     this.runner = runner
-    this.#observers = new Observers(() => undefined)
+    this.#observers = new Observers((call, message) => {
+      listenersOf.get(runner)?.emit({ type: 'observer-failed', world: this.key, ...call, message })
+    })
+    runner.on('call-settled', (event) => {
+      if (event.path === undefined && event.agent === agent) this.#observers.call(toolCallEvent(event, channel))
+    })
   }
 
   get provider(): string {
@@ -99,6 +119,11 @@ export class ChatSession {
   /** Without its provider. */
   get model(): string {
     return parseModel(this.world.read(this.agent, Llm).model).model
+  }
+
+  /** Nothing is changed until a plan is approved. */
+  get planMode(): boolean {
+    return this.world.has(this.agent, PlanMode)
   }
 
   /** The conversation so far. A copy. */
@@ -126,6 +151,7 @@ export class ChatSession {
   }
 
   async #begin(): Promise<void> {
+    this.#addPolicy(this.world)
     this.#parts.begin?.()
     await this.runner.start()
   }
@@ -187,6 +213,28 @@ export class ChatSession {
     await this.#change((world) => world.patch(this.agent, Llm, { model }))
   }
 
+  /** Switches plan mode on or off, from the next step on. */
+  async setPlanMode(isOn: boolean): Promise<void> {
+    refuseMisfit('setPlanMode', 'isOn', isOn, flag)
+    await this.#change((world) => {
+      if (isOn) enterPlanMode(world, this.agent)
+      else world.remove(this.agent, PlanMode)
+    })
+  }
+
+  /** What the policy says of a tool from its next call on; `undefined`: nothing of its own. */
+  async setPermission(tool: string, permission: Permission | undefined): Promise<void> {
+    refuseMisfit('setPermission', 'tool', tool, filledText)
+    if (permission !== undefined) refuseMisfit('setPermission', 'permission', permission, oneOf(...approvals))
+    await this.#change((world) => {
+      this.#addPolicy(world)
+      const { config = {} } = world.read(this.agent, Policy)
+      const { [tool]: _, ...others } = config.permissions ?? {}
+      const permissions = permission === undefined ? others : { ...others, [tool]: permission }
+      world.patch(this.agent, Policy, { config: { ...config, permissions } })
+    })
+  }
+
   /** Tokens, calls and cost so far. */
   stats(): ChatStats {
     return chatStats(this.world, this.agent)
@@ -236,6 +284,11 @@ export class ChatSession {
     } finally {
       await this.#parts.dispose?.()
     }
+  }
+
+  #addPolicy(world: World): void {
+    const { policy } = this.#parts
+    if (policy !== undefined && !world.has(this.agent, Policy)) world.add(this.agent, Policy(policy()))
   }
 
   /** All that is under way are approvals. */
@@ -302,6 +355,14 @@ export class ChatSession {
     const advice = 'Await it, cancel it with session.cancel(), or join it with session.ask(message).'
     return new EntiaError('turn-in-progress', `${what} ${advice}`, { key: this.key })
   }
+}
+
+/** The agent's declarations keep `exit_plan_mode` from then on, so that the beginning of its requests stays the same. */
+export function enterPlanMode(world: World, agent: Entity): void {
+  world.add(agent, PlanMode)
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  if (tools.some(({ name }) => name === exitPlanModeDeclaration.name)) return
+  world.set(agent, ToolRegistry, { tools: [...tools, exitPlanModeDeclaration] })
 }
 
 /** @throws `empty-prompt`, `invalid-argument` */

@@ -1,6 +1,7 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Limits } from '../../../components/agent/turn.ts'
 import { Llm } from '../../../components/agent/llm.ts'
+import type { Policy } from '../../../components/agent/policy.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { standardSystems } from '../../../systems/index.ts'
@@ -14,7 +15,7 @@ import { type ConfigInput, configured, readConfig } from '../../rules/config/con
 import type { Store } from '../../stores/port.ts'
 import { declare } from '../../tools/declare.ts'
 import type { Tool } from '../../tools/port.ts'
-import type { Entity, Initial } from '../../world/component.ts'
+import type { DataOf, Entity, Initial } from '../../world/component.ts'
 import {
   callback,
   checkOptions,
@@ -29,9 +30,9 @@ import {
   text,
 } from '../../world/option-shapes.ts'
 import { World } from '../../world/world.ts'
-import type { ApproveCall } from './approval.ts'
+import { approveBy, type ApproveCall } from './approval.ts'
 import { chatModel } from './chat-model.ts'
-import { ChatSession } from './chat-session.ts'
+import { ChatSession, enterPlanMode } from './chat-session.ts'
 import { type HistoryMessage, readHistory } from './history.ts'
 import { observerProgress } from './progress.ts'
 import { seededRandom, sessionKey, systemRandom } from './session-key.ts'
@@ -71,6 +72,10 @@ export interface NewSessionOptions {
   readonly cwd?: string | undefined
   /** Its name in the store. @default made from the time and the seed */
   readonly key?: string | undefined
+  /** What `~` stands for. @default the user's home folder */
+  readonly home?: string | undefined
+  /** Entia's own config folder, absolute: paths in it count as credentials. @default none */
+  readonly configFolder?: string | undefined
   /** What the policy reads of a configuration. @default its defaults */
   readonly policy?: PolicyConfig | undefined
   /** Compaction, checkpoints, ceilings: keys of the configuration. @default their defaults */
@@ -94,6 +99,7 @@ export function newSession(options: NewSessionOptions = {}): ChatSession {
   const key = options.key ?? sessionKey(host.clock.date(), seed === undefined ? systemRandom : seededRandom(seed))
   const world = new World({ name: key, systems: standardSystems(), ...(seed !== undefined && { seed }) })
   const agent = world.spawn(...parts)
+  if (options.planMode === true) enterPlanMode(world, agent)
   const runner = new Runner(world, { host, ...(store !== undefined && { store }) })
   return chatSession({ runner, agent, turnTools }, options)
 }
@@ -107,15 +113,33 @@ interface Driven {
 
 function chatSession({ runner, agent, turnTools }: Driven, options: NewSessionOptions): ChatSession {
   const { channel = newSessionDefaults.channel, cwd, verbose } = options
-  const session = new ChatSession({ runner, agent, turnTools, channel, cwd })
+  const session = new ChatSession({ runner, agent, turnTools, channel, cwd, policy: () => policyOf(options) })
   if (verbose === true) session.addObserver(observerProgress())
   return session
 }
 
+/** What the agent's calls are judged by. */
+function policyOf(options: NewSessionOptions): DataOf<() => typeof Policy.schema> {
+  const { channel = newSessionDefaults.channel, configFolder, cwd, home, modelMap, policy } = options
+  const localModel = policy?.localModel ?? modelMap?.local
+  const config = { ...policy, ...(localModel !== undefined && { localModel }) }
+  return {
+    channel,
+    cwd: process.getBuiltinModule('node:path').resolve(cwd ?? '.'),
+    home: home ?? process.getBuiltinModule('node:os').homedir(),
+    ...(configFolder !== undefined && { configFolder }),
+    config,
+  }
+}
+
 /** The Host of one chat session. */
-function chatHost({ host = {}, tools = [] }: NewSessionOptions, turnTools: TurnTools): Host {
+function chatHost(
+  { approve, channel = newSessionDefaults.channel, host = {}, tools = [] }: NewSessionOptions,
+  turnTools: TurnTools,
+): Host {
   const made: Host = new Host({
     ...host,
+    ...(approve !== undefined && { approve: approveBy(approve, channel) }),
     tools: tools.filter((tool) => 'call' in tool),
     effects: { tool: toolEffect((name) => turnTools.find(name) ?? made.tool(name)), ...host.effects },
   })
@@ -125,13 +149,18 @@ function chatHost({ host = {}, tools = [] }: NewSessionOptions, turnTools: TurnT
 function agentParts(options: NewSessionOptions, host: Host): Initial[] {
   const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system, tools = [] } = options
   return [
-    Llm({ model: chatModel(options, host.providerNames, newSessionDefaults.provider) }),
+    Llm({ model: chatModel(named(options), host.providerNames, newSessionDefaults.provider) }),
     Conversation(readHistory(history)),
     Limits({ maxSteps }),
     ...(system === undefined ? [] : [SystemPrompt({ template: '', ending: system })]),
     ...(tools.length === 0 ? [] : [ToolRegistry({ tools: declare(...tools) })]),
     ...configured(readConfig(config)),
   ]
+}
+
+/** The provider and model of the options; `modelMap.cloud` counts where there is no model. */
+function named({ model, modelMap, provider }: NewSessionOptions) {
+  return { provider, model: model ?? modelMap?.cloud }
 }
 
 const models = 'an object { cloud, local }, each provider/model'
@@ -152,6 +181,8 @@ const shapes: ShapesOf<NewSessionOptions> = {
   store: objectWith('a store, such as sqliteStore({ folder }) or memoryStore()', 'open', 'putText', 'close'),
   host: table,
   cwd: filledText,
+  home: filledText,
+  configFolder: filledText,
   key: filledText,
   policy: table,
   config: table,

@@ -5,6 +5,8 @@ import type { ToolCallEvent } from './tool-call-event.ts'
 /** Gets each call of a chat session once it has its result. What it returns counts for nothing. */
 export type Observer = (event: ToolCallEvent) => unknown
 
+type Failed = (call: { readonly callId: string; readonly tool: string }, message: string) => void
+
 interface Observing {
   readonly observer: Observer
   /** A failure of it was printed. */
@@ -14,10 +16,10 @@ interface Observing {
 /** The observers of a chat session, in the order in which they were added. */
 export class Observers {
   readonly #all = new Set<Observing>()
-  readonly #failed: (message: string) => void
+  readonly #failed: Failed
 
   /** @param failed called for each failure of an observer */
-  constructor(failed: (message: string) => void) {
+  constructor(failed: Failed) {
     this.#failed = failed
   }
 
@@ -34,14 +36,14 @@ export class Observers {
     for (const observing of Array.from(this.#all)) {
       try {
         const result = observing.observer(event)
-        if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => this.#note(observing, error))
+        if (isThenable(result)) Promise.resolve(result).catch((error: unknown) => this.#note(observing, event, error))
       } catch (error) {
-        this.#note(observing, error)
+        this.#note(observing, event, error)
       }
     }
   }
 
-  #note(observing: Observing, error: unknown): void {
+  #note(observing: Observing, { call }: ToolCallEvent, error: unknown): void {
     const message = thrownMessage(error)
     if (!observing.hasFailed) {
       observing.hasFailed = true
@@ -49,6 +51,6 @@ export class Observers {
       const which = name === '' ? 'An observer' : `The observer ${name}`
       process.stderr.write(`${which} failed, and will not be reported again: ${message.replaceAll(/\s+/g, ' ')}\n`)
     }
-    this.#failed(message)
+    this.#failed({ callId: call.id, tool: call.tool }, message)
   }
 }

@@ -1,3 +1,4 @@
+import type { StandardEvents } from '../../protocol/event.ts'
 import type { Channel, DataClass, Decision, Operation } from '../../protocol/policy.ts'
 import type { JsonObject } from '../../world/json.ts'
 
@@ -28,4 +29,25 @@ export interface ToolCallEvent {
   readonly elapsedMs: number
   /** Counts the calls of the chat session from 1. */
   readonly callNumber: number
+}
+
+export function toolCallEvent(settled: StandardEvents['call-settled'], channel: Channel): ToolCallEvent {
+  const { callId: id, dataClass, decision, elapsedMs, operation, outcome, paths, result, tool, urls } = settled
+  return deepFrozen({
+    call: { id, tool, arguments: settled.arguments, channel, paths, urls, dataClass, operation },
+    decision,
+    outcome,
+    result,
+    success: outcome === 'ran' && !settled.isError,
+    elapsedMs,
+    callNumber: settled.number,
+  })
+}
+
+/** Parts that are frozen come from a World, and are so throughout. */
+function deepFrozen<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) deepFrozen(part as object)
+  }
+  return Object.freeze(value)
 }
