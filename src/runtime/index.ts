@@ -11,7 +11,8 @@ export type { Channel, DataClass, Decision, Operation, PolicyConfig } from '../p
 export type { CallFacts, PolicyCall } from '../rules/policy/call.ts'
 
 export type { ChatSession, TurnOptions, TurnResult } from './chat/chat-session.ts'
-export { newSession, newSessionDefaults, type NewSessionOptions } from './chat/new-session.ts'
+export { newSession } from './chat/new-session.ts'
+export { newSessionDefaults, type NewSessionOptions } from './chat/session-options.ts'
 export { addObserver, turn } from './chat/turn.ts'
 export { observerProgress, type ProgressOptions, progressLine } from './chat/progress.ts'
 export type { Observer } from './chat/observers.ts'

@@ -32,7 +32,8 @@ export interface Answer<Output = unknown> {
 export function answerOf(world: World, agent: Entity): Answer {
   const { failure, output, stop, steps, toolCalls, truncated, usage = { calls: 0 } } = world.read(agent, LastTurn)
   const { costNanoUsd, ...tokens } = usage
-  const nanoUsd = world.get(agent, Ledger)?.turnNanoUsd ?? (usage.calls === 0 ? 0 : costNanoUsd)
+  const isUnknown = usage.calls > 0 && costNanoUsd === undefined
+  const nanoUsd = isUnknown ? undefined : (world.get(agent, Ledger)?.turnNanoUsd ?? costNanoUsd ?? 0)
   return {
     agent,
     text: lastWords(world, agent),

@@ -35,11 +35,11 @@ export type ApproveCall = (
 ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>
 
 /** How a Host asks, by a chat session's function. */
-export function approveBy(ask: ApproveCall, channel: Channel): Approve {
+export function approveBy(ask: ApproveCall, channel: () => Channel): Approve {
   return async (question: ApprovalQuestion & Judged) => {
     try {
       const { decision, signal } = question
-      return readAnswer(await ask(callOf(question, channel), decision ?? byDeclaration, { signal }))
+      return readAnswer(await ask(callOf(question, channel()), decision ?? byDeclaration, { signal }))
     } catch (error) {
       return { approved: false, reason: `asking failed: ${thrownMessage(error)}` }
     }

@@ -3,7 +3,7 @@ import { type ChatSession, newSession, type NewSessionOptions } from 'entia/runt
 import { onTestFinished } from 'vitest'
 
 /** A provider under the name `script`, and the requests that it got. */
-function script(behaviour: ScriptedBehaviour | readonly ScriptedReply[]) {
+export function script(behaviour: ScriptedBehaviour | readonly ScriptedReply[]) {
   const requests: ModelRequest[] = []
   const provider = scripted((request, context) => {
     requests.push(request)

@@ -1,0 +1,196 @@
+import * as standardComponents from '../../../components/index.ts'
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { Limits } from '../../../components/agent/turn.ts'
+import { Llm } from '../../../components/agent/llm.ts'
+import { PlanMode, Policy } from '../../../components/agent/policy.ts'
+import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { standardSystems } from '../../../systems/index.ts'
+import { Host } from '../../engine/effects/host.ts'
+import { toolEffect } from '../../engine/effects/tool-effect.ts'
+import { Runner } from '../../engine/loop/runner.ts'
+import type { Channel } from '../../protocol/policy.ts'
+import { configured, readConfig } from '../../rules/config/config.ts'
+import { declare } from '../../tools/declare.ts'
+import type { DataOf, Entity, Initial } from '../../world/component.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { World } from '../../world/world.ts'
+import { approveBy } from './approval.ts'
+import { chatModel } from './chat-model.ts'
+import { ChatSession, enterPlanMode } from './chat-session.ts'
+import { ChatTranscript } from './chat-transcript.ts'
+import { readHistory } from './history.ts'
+import { observerProgress } from './progress.ts'
+import { inUse, type SessionFolder } from './session-folder.ts'
+import { seededRandom, sessionKey, systemRandom } from './session-key.ts'
+import { type NewSessionOptions, newSessionDefaults } from './session-options.ts'
+import { TurnTools } from './turn-tools.ts'
+
+type PolicyData = DataOf<() => typeof Policy.schema>
+
+/** What a chat session keeps and frees besides its options. */
+export interface Kept {
+  /** Where it is stored, with a transcript. */
+  readonly folder?: SessionFolder | undefined
+  /** Called when it is closed. */
+  readonly dispose?: (() => Promise<void>) | undefined
+}
+
+/** @throws what `newSession` throws */
+export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSession {
+  const { channel = newSessionDefaults.channel, seed } = options
+  const turnTools = new TurnTools()
+  const host = chatHost(options, turnTools, () => channel)
+  const parts = agentParts(options, host)
+  const key = options.key ?? sessionKey(host.clock.date(), seed === undefined ? systemRandom : seededRandom(seed))
+  const world = new World({ name: key, systems: standardSystems(), ...(seed !== undefined && { seed }) })
+  const agent = world.spawn(...parts)
+  if (options.planMode === true) enterPlanMode(world, agent)
+  const ownStore = kept.folder?.store(key)
+  const store = ownStore ?? options.store
+  const runner = new Runner(world, { host, ...(store !== undefined && { store }) })
+  const dispose = async (): Promise<void> => {
+    await ownStore?.close()
+    await kept.dispose?.()
+  }
+  return chatSession({ runner, agent, turnTools }, options, { ...kept, dispose })
+}
+
+/**
+ * A chat session of a folder, as it was left; what the options say counts over what was saved.
+ *
+ * @throws `session-in-use`, `unknown-session`, `conflicting-provider`, `unknown-provider`, and what restoring throws
+ */
+export async function openChat(
+  key: string,
+  options: NewSessionOptions,
+  kept: Kept & { readonly folder: SessionFolder },
+): Promise<ChatSession> {
+  const turnTools = new TurnTools()
+  let channel = options.channel ?? newSessionDefaults.channel
+  const host = chatHost(options, turnTools, () => channel)
+  const store = kept.folder.store(key)
+  const dispose = async (): Promise<void> => {
+    await store.close()
+    await kept.dispose?.()
+  }
+  try {
+    const found = { name: key, systems: standardSystems(), components: standardComponents }
+    const runner = await Runner.open({ ...found, host, store })
+    const agent = agentOf(runner.world)
+    renew(runner.world, agent, options, host)
+    const { cwd } = runner.world.read(agent, Policy)
+    ;({ channel } = runner.world.read(agent, Policy))
+    return chatSession({ runner, agent, turnTools }, { ...options, channel, cwd }, { ...kept, dispose })
+  } catch (error) {
+    await dispose()
+    throw inUse(key, error)
+  }
+}
+
+function agentOf(world: World): Entity {
+  const [agent] = world.query(Conversation, Policy)
+  if (agent !== undefined) return agent
+  throw new EntiaError('unknown-session', `The world '${world.name}' holds no chat session.`, { key: world.name })
+}
+
+/** Brings a restored agent in line with the options of today. What they leave out stays as it was saved. */
+function renew(world: World, agent: Entity, options: NewSessionOptions, host: Host): void {
+  const { maxSteps, planMode, system, tools = [] } = options
+  const { provider, model } = named(options)
+  if (provider !== undefined || model !== undefined) {
+    world.patch(agent, Llm, { model: chatModel({ provider, model }, host.providerNames, newSessionDefaults.provider) })
+  }
+  if (maxSteps !== undefined) world.patch(agent, Limits, { maxSteps })
+  if (system !== undefined) world.set(agent, SystemPrompt, { template: '', ending: system })
+  const saved = world.read(agent, Policy)
+  const { channel = saved.channel, cwd = saved.cwd, home = saved.home, policy = saved.config } = options
+  world.set(agent, Policy, policyOf({ ...options, channel, cwd, home, policy }))
+  const declared = declare(...tools)
+  const before = world.get(agent, ToolRegistry)?.tools ?? []
+  // In the order in which they were saved, so that the beginning of requests stays as it was.
+  const left = before.filter((tool) => tool.world === true || declared.some(({ name }) => name === tool.name))
+  const added = declared.filter(({ name }) => !before.some((tool) => tool.name === name))
+  if (left.length < before.length || added.length > 0) world.set(agent, ToolRegistry, { tools: [...left, ...added] })
+  if (planMode === true) enterPlanMode(world, agent)
+  if (planMode === false) world.remove(agent, PlanMode)
+}
+
+/** What a chat session runs on. */
+interface Driven {
+  readonly runner: Runner
+  readonly agent: Entity
+  readonly turnTools: TurnTools
+}
+
+function chatSession({ runner, agent, turnTools }: Driven, options: NewSessionOptions, kept: Kept): ChatSession {
+  const { channel = newSessionDefaults.channel, cwd, verbose } = options
+  const { world } = runner
+  const createdAt = runner.host.clock.date()
+  let transcript: ChatTranscript | undefined
+  const session = new ChatSession({
+    runner,
+    agent,
+    turnTools,
+    channel,
+    cwd,
+    policy: () => policyOf(options),
+    begin: () => {
+      if (kept.folder === undefined) return
+      const head = { key: world.name, createdAt, cwd, channel, model: world.read(agent, Llm).model }
+      transcript = new ChatTranscript(kept.folder.transcript(world.name), runner, agent, head)
+    },
+    dispose: async () => {
+      transcript?.close()
+      await kept.dispose?.()
+    },
+  })
+  if (verbose === true) session.addObserver(observerProgress())
+  return session
+}
+
+/** What the agent's calls are judged by. */
+function policyOf(options: NewSessionOptions): PolicyData {
+  const { channel = newSessionDefaults.channel, configFolder, cwd, home, modelMap, policy } = options
+  const localModel = policy?.localModel ?? modelMap?.local
+  const config = { ...policy, ...(localModel !== undefined && { localModel }) }
+  return {
+    channel,
+    cwd: process.getBuiltinModule('node:path').resolve(cwd ?? '.'),
+    home: home ?? process.getBuiltinModule('node:os').homedir(),
+    ...(configFolder !== undefined && { configFolder }),
+    config,
+  }
+}
+
+/** The Host of one chat session. */
+function chatHost(
+  { approve, host = {}, tools = [] }: NewSessionOptions,
+  turnTools: TurnTools,
+  channel: () => Channel,
+): Host {
+  const made: Host = new Host({
+    ...host,
+    ...(approve !== undefined && { approve: approveBy(approve, channel) }),
+    tools: tools.filter((tool) => 'call' in tool),
+    effects: { tool: toolEffect((name) => turnTools.find(name) ?? made.tool(name)), ...host.effects },
+  })
+  return made
+}
+
+function agentParts(options: NewSessionOptions, host: Host): Initial[] {
+  const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system, tools = [] } = options
+  return [
+    Llm({ model: chatModel(named(options), host.providerNames, newSessionDefaults.provider) }),
+    Conversation(readHistory(history)),
+    Limits({ maxSteps }),
+    ...(system === undefined ? [] : [SystemPrompt({ template: '', ending: system })]),
+    ...(tools.length === 0 ? [] : [ToolRegistry({ tools: declare(...tools) })]),
+    ...configured(readConfig(config)),
+  ]
+}
+
+/** The provider and model of the options; `modelMap.cloud` counts where there is no model. */
+function named({ model, modelMap, provider }: NewSessionOptions) {
+  return { provider, model: model ?? modelMap?.cloud }
+}

@@ -1,0 +1,160 @@
+import { open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sqliteStore } from '../../stores/sqlite.ts'
+import type { Store } from '../../stores/port.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+
+/** A chat session on disk. */
+export interface StoredSession {
+  readonly key: string
+  /** Unix time in milliseconds. */
+  readonly createdAt: number
+  /** Unix time in milliseconds. */
+  readonly lastUsedAt: number
+  /** `undefined`, like what follows, where the transcript does not say it. */
+  readonly cwd: string | undefined
+  readonly channel: string | undefined
+  /** The first one: `provider/model`. */
+  readonly model: string | undefined
+  /** The beginning of what its user said first. */
+  readonly firstMessage: string | undefined
+}
+
+/** Bytes of a transcript that are read to describe it. */
+const headBytes = 65_536
+/** Characters of a first message that a list shows. */
+const firstMessageChars = 200
+
+/** The folder of chat sessions: each has one of its own, with its world and its transcript. */
+export class SessionFolder {
+  readonly path: string
+
+  /** @param path absolute; made with the first chat session */
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** Opens nothing yet. */
+  store(key: string): Store {
+    return sqliteStore({ folder: join(this.path, key) })
+  }
+
+  transcript(key: string): string {
+    return join(this.path, key, 'transcript.jsonl')
+  }
+
+  /** The last used first. */
+  async list(): Promise<readonly StoredSession[]> {
+    const found = await Promise.all((await this.#keys()).map((key) => this.#describe(key)))
+    return found.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || (a.key < b.key ? 1 : -1))
+  }
+
+  /**
+   * The whole key for a key or the beginning of one; `latest`: the last used one of a working folder.
+   * @throws `unknown-session`, `ambiguous-id`
+   */
+  async find(given: string, cwd: string): Promise<string> {
+    if (given === 'latest') {
+      const latest = (await this.list()).find((session) => session.cwd === cwd)
+      if (latest !== undefined) return latest.key
+      throw new EntiaError('unknown-session', `There is no chat session of the folder ${cwd} yet.`, { cwd })
+    }
+    const keys = await this.#keys()
+    const matching = keys.includes(given) ? [given] : keys.filter((key) => key.startsWith(given))
+    const [key] = matching
+    if (key !== undefined && matching.length === 1) return key
+    if (key === undefined) {
+      const what = `There is no chat session whose key begins with '${given}'.`
+      throw new EntiaError('unknown-session', `${what} listSessions() has all of them.`, { key: given })
+    }
+    const which = `${matching.slice(0, 5).join(', ')}${matching.length > 5 ? ', …' : ''}`
+    const what = `The keys of ${matching.length} chat sessions begin with '${given}': ${which}.`
+    throw new EntiaError('ambiguous-id', `${what} Give more of the key.`, { key: given, matching })
+  }
+
+  /** Removes a chat session and all that is kept of it. @throws `session-in-use` */
+  async remove(key: string): Promise<void> {
+    const store = this.store(key)
+    try {
+      await store.delete(key)
+    } catch (error) {
+      // A chat session that was never started has no world.
+      if (!(error instanceof EntiaError) || error.code !== 'no-such-world') throw inUse(key, error)
+    } finally {
+      await store.close()
+    }
+    await rm(join(this.path, key), { recursive: true, force: true })
+  }
+
+  async #keys(): Promise<readonly string[]> {
+    try {
+      const entries = await readdir(this.path, { withFileTypes: true })
+      return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      throw error
+    }
+  }
+
+  async #describe(key: string): Promise<StoredSession> {
+    const { birthtimeMs, mtimeMs } = await stat(join(this.path, key))
+    const { lines, usedAt = mtimeMs } = await readHead(this.transcript(key))
+    const head = lines.find(({ type }) => type === 'session')
+    const first = lines.find(({ role, type }) => type === 'message' && role === 'user')
+    const text = first?.content?.map((block) => block.text ?? '').join('') ?? undefined
+    return {
+      key,
+      createdAt: head?.createdAt ?? birthtimeMs,
+      lastUsedAt: usedAt,
+      cwd: head?.cwd,
+      channel: head?.channel,
+      model: head?.model,
+      firstMessage: text?.slice(0, firstMessageChars).toWellFormed(),
+    }
+  }
+}
+
+/** `world-locked`, told of a chat session; any other error as it is. */
+export function inUse(key: string, error: unknown): unknown {
+  if (!(error instanceof EntiaError) || error.code !== 'world-locked') return error
+  const { pid } = error.details
+  const who = typeof pid === 'number' ? ` in process ${pid}` : ''
+  const what = `The chat session '${key}' is open${who}. Close it there, or open another one.`
+  return new EntiaError('session-in-use', what, { ...error.details, key }, { cause: error })
+}
+
+/** What lines of a transcript may have. */
+interface Line {
+  readonly type?: string
+  readonly createdAt?: number
+  readonly cwd?: string
+  readonly channel?: string
+  readonly model?: string
+  readonly role?: string
+  readonly content?: readonly { readonly text?: string }[]
+}
+
+/** The first lines of a transcript, and when it was last written; nothing for one that is not there. */
+async function readHead(path: string): Promise<{ readonly lines: readonly Line[]; readonly usedAt?: number }> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (file === undefined) return { lines: [] }
+  try {
+    const { mtimeMs: usedAt } = await file.stat()
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    const lines = buffer.subarray(0, bytesRead).toString('utf8').split('\n').slice(0, -1)
+    return { lines: lines.map(parsed), usedAt }
+  } finally {
+    await file.close()
+  }
+}
+
+function parsed(line: string): Line {
+  try {
+    return JSON.parse(line) as Line
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,102 @@
+import type { HostOptions } from '../../engine/effects/host-options.ts'
+import type { Channel, PolicyConfig } from '../../protocol/policy.ts'
+import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import type { ConfigInput } from '../../rules/config/config.ts'
+import type { Store } from '../../stores/port.ts'
+import type { Tool } from '../../tools/port.ts'
+import {
+  callback,
+  checkOptions,
+  count,
+  countFromZero,
+  filledText,
+  flag,
+  objectWith,
+  oneOf,
+  type ShapesOf,
+  table,
+  text,
+} from '../../world/option-shapes.ts'
+import type { ApproveCall } from './approval.ts'
+import type { HistoryMessage } from './history.ts'
+
+/** Options of `newSession`. */
+export interface NewSessionOptions {
+  /** How the person is reached; the policy differs by it. @default 'cli' */
+  readonly channel?: Channel | undefined
+  /** The conversation so far. @default none */
+  readonly history?: readonly HistoryMessage[] | undefined
+  /** Models for data that may leave the machine, and for data that may not: `provider/model`. */
+  readonly modelMap?: { readonly cloud?: string | undefined; readonly local?: string | undefined } | undefined
+  /** @default 'anthropic' */
+  readonly provider?: string | undefined
+  /** Of the provider; or `provider/model`. @default the provider's default model */
+  readonly model?: string | undefined
+  /** @default none */
+  readonly tools?: readonly (Tool | ToolDeclaration)[] | undefined
+  /** The system prompt. Literal: no placeholders are filled in. @default none */
+  readonly system?: string | undefined
+  /** Asks a person about a call. @default calls that need a person are declined */
+  readonly approve?: ApproveCall | undefined
+  /** Model calls in a turn. @default 10 */
+  readonly maxSteps?: number | undefined
+  /** Adds `observerProgress()`. @default false */
+  readonly verbose?: boolean | undefined
+  /** Begins in plan mode: nothing is changed until a plan is approved. @default false */
+  readonly planMode?: boolean | undefined
+  /** Makes the World's ids and dice, and the key, reproducible. An integer ≥ 0. */
+  readonly seed?: number | undefined
+  /** Keeps the chat session. @default it lives as long as the process */
+  readonly store?: Store | undefined
+  /** Further options of its Host: models, prices, clock … */
+  readonly host?: Omit<HostOptions, 'approve' | 'tools'> | undefined
+  /** The working folder of its tools. @default that of the process */
+  readonly cwd?: string | undefined
+  /** Its name in the store. @default made from the time and the seed */
+  readonly key?: string | undefined
+  /** What `~` stands for. @default the user's home folder */
+  readonly home?: string | undefined
+  /** Entia's own config folder, absolute: paths in it count as credentials. @default none */
+  readonly configFolder?: string | undefined
+  /** What the policy reads of a configuration. @default its defaults */
+  readonly policy?: PolicyConfig | undefined
+  /** Compaction, checkpoints, ceilings: keys of the configuration. @default their defaults */
+  readonly config?: ConfigInput | undefined
+}
+
+/** What `newSession` does where its options say nothing. */
+export const newSessionDefaults = Object.freeze({ channel: 'cli', provider: 'anthropic', maxSteps: 10 } as const)
+
+/** @throws `invalid-argument` */
+export function checkSessionOptions(where: string, options: NewSessionOptions): void {
+  checkOptions(where, options, shapes)
+}
+
+const models = 'an object { cloud, local }, each provider/model'
+
+const shapes: ShapesOf<NewSessionOptions> = {
+  channel: oneOf('cli', 'console', 'matrix', 'mcp'),
+  history: { wanted: 'a list of messages', fits: Array.isArray },
+  modelMap: { wanted: models, fits: (value) => table.fits(value) && Object.values(value as object).every(isModel) },
+  provider: filledText,
+  model: filledText,
+  tools: { wanted: 'a list of tools', fits: Array.isArray },
+  system: text,
+  approve: callback,
+  maxSteps: count,
+  verbose: flag,
+  planMode: flag,
+  seed: countFromZero,
+  store: objectWith('a store, such as sqliteStore({ folder }) or memoryStore()', 'open', 'putText', 'close'),
+  host: table,
+  cwd: filledText,
+  home: filledText,
+  configFolder: filledText,
+  key: filledText,
+  policy: table,
+  config: table,
+}
+
+function isModel(value: unknown): boolean {
+  return value === undefined || filledText.fits(value)
+}

@@ -1,0 +1,38 @@
+import { closeSync, fchmodSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** A file of JSON lines that only grows. What a crash left of a last line is cut off when it is opened. */
+export class TranscriptFile {
+  readonly #file: number
+  #sizeBytes: number
+  /** What it had when it was opened. */
+  readonly lines: readonly string[]
+
+  /** @throws what the file system throws */
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    this.#file = openSync(path, 'a+', 0o600)
+    fchmodSync(this.#file, 0o600)
+    const bytes = readFileSync(this.#file)
+    this.#sizeBytes = bytes.lastIndexOf(0x0a) + 1
+    if (this.#sizeBytes < bytes.length) ftruncateSync(this.#file, this.#sizeBytes)
+    this.lines = bytes.subarray(0, this.#sizeBytes).toString('utf8').split('\n').slice(0, -1)
+  }
+
+  /** Writes all of it or nothing. @throws what the file system throws */
+  append(lines: readonly string[]): void {
+    if (lines.length === 0) return
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+    try {
+      for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written)
+      this.#sizeBytes += bytes.length
+    } catch (error) {
+      ftruncateSync(this.#file, this.#sizeBytes)
+      throw error
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+}
