@@ -41,7 +41,7 @@ export {
   SharedBlock,
   Unsettled,
 } from './context/holder.ts'
-export { Handle, HandleCount, HandleText, KeptHandles, Workspace } from './agent/handle.ts'
+export { Handle, HandleCount, HandleText, KeptBy, Workspace } from './agent/handle.ts'
 export { HostFacts, SeenInputs } from './agent/host-facts.ts'
 export { InstalledTools, Permissions, ToolRegistry } from './agent/tool-registry.ts'
 export { LastCall, Rewrite, RewriteTotal } from './context/last-call.ts'

@@ -19,6 +19,7 @@ import { checkpoint } from './context/checkpoint.ts'
 import { compaction } from './context/compaction.ts'
 import { contextTools } from './context/context-tools.ts'
 import { costCeiling } from './money/cost-ceiling.ts'
+import { handles } from './agent/handles.ts'
 import { limits } from './agent/limits.ts'
 import { charging } from './money/charging.ts'
 import { promptRendering } from './agent/prompt-rendering.ts'
@@ -107,6 +108,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     charging, //                          -98  charges settled calls and children to the ledgers
     subtasks, //                          -97  launches subtasks for programs, and takes their results
     cancellation, //                      -95  stops the work of cancelled agents
+    handles, //                           -94  names values that tool calls keep
     reception, //                         -90  adds incoming messages to conversations
     retry, //                             -85  schedules another try of failed model calls
     reply, //                             -80  adds models' replies to conversations, and creates their tool calls
@@ -147,6 +149,7 @@ export {
   compaction,
   contextTools,
   costCeiling,
+  handles,
   limits,
   promptRendering,
   reasoning,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { DeepReadonly } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 import { DelegationLimitsData } from './delegation.ts'
+import { HandleEntry } from './handle.ts'
 import { outcomeSchema } from './failure.ts'
 import { HostFactsData, ToolChanges } from './host.ts'
 import { UserMessage } from './message.ts'
@@ -97,6 +98,15 @@ const fields = lazily(() => ({
   outcome: { effect: entity(), attempt: attempt(), outcome: outcomeSchema() },
   /** A `once` or `resumable` effect has a slot and is about to begin. */
   admitted: { effect: entity(), attempt: attempt() },
+  /** The work of an effect has kept a value for its agent, as its `ordinal`th. */
+  'handle-kept': {
+    attempt: attempt(),
+    effect: entity(),
+    entry: HandleEntry(),
+    ordinal: z.number().int().nonnegative(),
+    /** The content, where the world has to keep it. */
+    text: z.string().optional(),
+  },
   /** Lets an agent continue past its cost ceiling. A refusal carries the `request`. */
   'cost-ceiling-reset': { agent: entity(), addSessionUsd: z.number().positive().optional(), request: text() },
   /** Lets an agent continue that the watchdog stopped. */

@@ -16,7 +16,3 @@ export const JsonSchema = lazily(() =>
   ),
 )
 export type JsonSchema = DataOf<typeof JsonSchema>
-
-/** What a value is, as a model reads it. A table is a list of objects, a matrix a list of lists of numbers. */
-export const valueKinds = ['boolean', 'list', 'matrix', 'null', 'number', 'object', 'table', 'text'] as const
-export type ValueKind = (typeof valueKinds)[number]

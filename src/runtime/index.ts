@@ -2,7 +2,6 @@
 
 export { builtinTools, type BuiltinToolsOptions } from './tools/builtin-tools.ts'
 export { FileTimes } from './tools/file-times.ts'
-export type { Keep } from './tools/settings.ts'
 export { inspectCall } from './policy/inspect-call.ts'
 export { PlanMode, Policy } from '../../components/agent/policy.ts'
 export { exitPlanModeDeclaration } from '../rules/policy/plan-mode.ts'

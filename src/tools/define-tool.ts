@@ -9,7 +9,7 @@ import { checkJson, schemaIssues } from '../rules/text/schema-issues.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import { isZod, jsonSchemaOf, schemaProblem } from './json-schema-of.ts'
 import type { Tool, ToolContext, ToolOutput } from './port.ts'
-import { errorOutput, toolOutput } from './tool-output.ts'
+import { errorOutput, keptOutput, toolOutput } from './tool-output.ts'
 
 /** The parts of a tool. */
 export interface ToolOptions<Schema extends z.core.$ZodType | JsonObject> {
@@ -89,13 +89,21 @@ export function defineTool<const Schema extends z.core.$ZodType | JsonObject>(op
           return errorOutput(`Invalid arguments for '${declaration.name}': ${parsed}`, maxResultChars)
         }
         const result: unknown = run(parsed.data, context)
-        if (!isThenable(result)) return toolOutput(result, maxResultChars)
-        return Promise.resolve(result).then((value) => toolOutput(value, maxResultChars))
+        if (!isThenable(result)) return outputOf(result, context, maxResultChars)
+        return Promise.resolve(result).then((value) => outputOf(value, context, maxResultChars))
       }
       const parsed = parse(input)
       return parsed instanceof Promise ? parsed.then(handle) : handle(parsed)
     },
   })
+}
+
+function outputOf(
+  result: unknown,
+  { handles }: ToolContext,
+  maxChars: number | undefined,
+): ToolOutput | Promise<ToolOutput> {
+  return handles === undefined ? toolOutput(result, maxChars) : keptOutput(result, handles, maxChars)
 }
 
 /** The arguments, or what is wrong with them. */

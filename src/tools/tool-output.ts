@@ -1,13 +1,19 @@
 import { z } from 'zod'
 import { ToolMessage } from '../protocol/message.ts'
+import { inlineOrHandle, storedText } from '../rules/handles/inline-or-handle.ts'
+import { shapeOf } from '../rules/handles/shape-of.ts'
 import { lazily } from '../world/lazily.ts'
+import type { Json } from '../world/json.ts'
 import { cutText } from '../rules/text/cut-text.ts'
 import { jsonText, NotJson } from './json-text.ts'
-import type { ToolOutput } from './port.ts'
+import type { HandleStore, ToolOutput } from './port.ts'
 import { schemaIssues } from '../rules/text/schema-issues.ts'
 
 /** Characters of text in one result, unless the tool has its own limit. */
 export const standardMaxResultChars = 50_000
+
+/** Longest text of a result that a handle keeps, in characters. */
+const maxHandleChars = 10_000_000
 
 /** Replaces an empty result. */
 const noOutput = '[no output]'
@@ -22,27 +28,109 @@ type Block = z.infer<ReturnType<typeof outputSchema>>['content'][number]
  * blocks, is replaced by a note of its length. A value that JSON cannot express gives an error output with its path.
  */
 export function toolOutput(result: unknown, maxChars: number = standardMaxResultChars): ToolOutput {
-  if (result === undefined) return capped([textBlock('')], maxChars)
-  if (typeof result === 'string') return capped([textBlock(result)], maxChars)
-  if (isOutputLike(result)) {
-    const output = outputSchema().safeParse(result)
-    if (!output.success)
-      return errorOutput(`The tool ran, but its result is malformed: ${schemaIssues(output.error)}.`, maxChars)
-    return capped(output.data.content, maxChars, output.data.isError)
+  return output(rawOutput(result, maxChars), maxChars)
+}
+
+/**
+ * Like `toolOutput`, and keeps under handles what the model cannot read: the whole text of a result past `maxChars`, and JSON
+ * that `inlineOrHandle` sends there. What cannot be kept is cut without a handle.
+ */
+export async function keptOutput(
+  result: unknown,
+  handles: HandleStore,
+  maxChars: number = standardMaxResultChars,
+): Promise<ToolOutput> {
+  if (!handles.isReadable) return toolOutput(result, maxChars)
+  const raw = rawOutput(result, maxHandleChars)
+  const value = jsonOf(raw)
+  if (value !== undefined && inlineOrHandle(value) === 'handle') {
+    const handle = await kept(handles, value)
+    if (handle !== undefined) return output({ blocks: [textBlock(storedText(shapeOf(value), handle))] }, maxChars)
   }
-  try {
-    // One more character, so that the cut does not split a surrogate pair.
-    const { text, lengthChars } = jsonText(result, maxChars + 1)
-    return capped([textBlock(text)], maxChars, false, lengthChars - text.length)
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error
-    return errorOutput(`The tool ran, but its result is no JSON: ${error.message}.`, maxChars)
-  }
+  const texts = raw.blocks.flatMap((block) => (block.type === 'text' ? block.text : []))
+  const lengthChars = texts.reduce((chars, text) => chars + text.length, raw.leftOut ?? 0)
+  if (lengthChars <= maxChars) return output(raw, maxChars)
+  const where = await keptText(handles, value ?? texts.join('\n'))
+  return output(raw, maxChars, where && { ...where, isWhole: where.isWhole && raw.leftOut === undefined })
+}
+
+/** Keeps what a result is too short for, up to 10,000,000 characters. `undefined`: the model cannot read it, or it cannot be kept. */
+export async function keptText(handles: HandleStore | undefined, whole: Json): Promise<KeptText | undefined> {
+  if (handles?.isReadable !== true) return undefined
+  const part = typeof whole === 'string' ? cutText(whole, maxHandleChars) : whole
+  const handle = await kept(handles, part)
+  const chars = typeof part === 'string' ? part.length : 0
+  return handle === undefined ? undefined : { handle, chars, isWhole: part === whole }
 }
 
 /** `Error: ` and the message. */
 export function errorOutput(message: string, maxChars: number = standardMaxResultChars): ToolOutput {
-  return capped([textBlock(`Error: ${message}`)], maxChars, true)
+  return output({ blocks: [textBlock(`Error: ${message}`)], isError: true }, maxChars)
+}
+
+/** Says how much is missing, and where it is. */
+export function leftOutNote(count: number, where?: KeptText): string {
+  const missing = `${count} characters left out`
+  if (where === undefined) return missing
+  return where.isWhole
+    ? `${missing}; all of it: ${where.handle}`
+    : `${missing}; the first ${where.chars} characters: ${where.handle}`
+}
+
+/** A text that a handle keeps. */
+export interface KeptText {
+  readonly handle: string
+  readonly chars: number
+  /** Nothing of it is missing. */
+  readonly isWhole: boolean
+}
+
+/** A result is not lost because the disk is full. */
+async function kept(handles: HandleStore, value: Json): Promise<string | undefined> {
+  try {
+    return await handles.keep(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** A result before it is cut. */
+interface RawOutput {
+  readonly blocks: readonly Block[]
+  readonly isError?: boolean | undefined
+  /** The blocks are the JSON of a value. */
+  readonly isJson?: true
+  /** Characters behind the blocks. */
+  readonly leftOut?: number
+}
+
+function rawOutput(result: unknown, maxChars: number): RawOutput {
+  if (result === undefined) return { blocks: [textBlock('')] }
+  if (typeof result === 'string') return { blocks: [textBlock(result)] }
+  if (isOutputLike(result)) {
+    const checked = outputSchema().safeParse(result)
+    if (checked.success) return { blocks: checked.data.content, isError: checked.data.isError }
+    return failed(`The tool ran, but its result is malformed: ${schemaIssues(checked.error)}.`)
+  }
+  try {
+    // One more character, so that the cut does not split a surrogate pair.
+    const { text, lengthChars } = jsonText(result, maxChars + 1)
+    const leftOut = lengthChars - text.length
+    return { blocks: [textBlock(text)], isJson: true, ...(leftOut > 0 && { leftOut }) }
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error
+    return failed(`The tool ran, but its result is no JSON: ${error.message}.`)
+  }
+}
+
+function failed(message: string): RawOutput {
+  return { blocks: [textBlock(`Error: ${message}`)], isError: true }
+}
+
+/** A whole JSON value. */
+function jsonOf({ blocks: [block], isJson, leftOut }: RawOutput): Json | undefined {
+  if (isJson !== true || leftOut !== undefined || block?.type !== 'text') return undefined
+  return JSON.parse(block.text) as Json
 }
 
 function textBlock(text: string): Block {
@@ -61,8 +149,8 @@ function isOutputLike(value: unknown): boolean {
   })
 }
 
-/** Providers refuse empty texts. `leftOut`: characters dropped before. */
-function capped(blocks: readonly Block[], maxChars: number, isError = false, leftOut = 0): ToolOutput {
+/** Cuts a result. Providers refuse empty texts. */
+function output({ blocks, isError, leftOut = 0 }: RawOutput, maxChars: number, where?: KeptText): ToolOutput {
   const content: Block[] = []
   let room = maxChars
   for (const block of blocks) {
@@ -75,9 +163,9 @@ function capped(blocks: readonly Block[], maxChars: number, isError = false, lef
     room = leftOut > 0 ? 0 : room - text.length
     if (text !== '') content.push(textBlock(text === block.text ? text.toWellFormed() : detached(text)))
   }
-  if (leftOut > 0) addNote(content, `[${leftOut} characters left out]`)
+  if (leftOut > 0) addNote(content, `[${leftOutNote(leftOut, where)}]`)
   if (content.length === 0) content.push(textBlock(noOutput))
-  return isError ? { content, isError } : { content }
+  return isError === true ? { content, isError } : { content }
 }
 
 function addNote(content: Block[], note: string): void {

@@ -1,4 +1,4 @@
-import type { Json, Tool, ToolContext, ToolOutput } from 'entia'
+import type { HandleStore, Json, Tool, ToolContext, ToolOutput } from 'entia'
 
 /** What a Runner would hand to a handler. */
 export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
@@ -25,4 +25,16 @@ export async function callText(tool: Tool, input: Json, changes: Partial<ToolCon
 
 export function textOf(output: ToolOutput): string {
   return output.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+/** A store of handles that a test reads: what is kept goes into the list. */
+export function handlesIn(kept: Json[]): HandleStore {
+  const name = (count: number): string => `.h_${String(count).padStart(3, '0')}`
+  return {
+    isReadable: true,
+    keep: (value) => Promise.resolve(name(kept.push(value))),
+    keepLive: (shape) => Promise.resolve(name(kept.push(shape))),
+    read: (handle) => Promise.resolve(kept[Number(handle.slice(3)) - 1]),
+    list: () => kept.map((value, index) => ({ handle: name(index + 1), shape: typeof value })),
+  }
 }

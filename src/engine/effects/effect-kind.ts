@@ -1,7 +1,18 @@
 import type { OutcomeData } from '../../protocol/failure.ts'
+import type { InputOf } from '../../protocol/input.ts'
+import type { Records } from '../../stores/records.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { StreamEvent } from '../loop/events.ts'
+
+/** Where the work of an effect keeps values that its world knows by handles. */
+export interface ValuePlace {
+  readonly records: Records
+  /** Longest content that the world itself has to keep, in bytes. Absent: the records outlive the Runner. */
+  readonly maxKeptBytes: number | undefined
+  /** Resolves once the world has committed it. Rejects if the Runner has stopped or failed. */
+  readonly enter: (input: InputOf<'handle-kept'>) => Promise<unknown>
+}
 
 /** What the work of an effect gets. Its functions may be destructured. */
 export interface EffectContext {
@@ -23,6 +34,7 @@ export interface EffectContext {
   readonly admit: () => Promise<void>
   /** Waits for something that neither time nor this effect's own work causes; a virtual clock may advance meanwhile. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>
+  readonly values: ValuePlace
   /** Calls this once the world has taken the outcome, or goes on without it. */
   readonly whenGone: (call: () => void) => void
   /** The Runner stops: what is called off now begins again at the next start. */

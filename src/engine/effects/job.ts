@@ -1,7 +1,7 @@
 import type { Entity } from '../../world/component.ts'
 import { type Clock, type Sleep, sleep, type Sleeper } from '../loop/clock.ts'
 import type { StreamEvent } from '../loop/events.ts'
-import type { EffectContext } from './effect-kind.ts'
+import type { EffectContext, ValuePlace } from './effect-kind.ts'
 
 /** One try of an effect, from its commit until it is settled or called off. */
 export class Job implements Sleeper {
@@ -112,6 +112,7 @@ export interface JobOwner {
   readonly isStopping: boolean
   admit(job: Job): Promise<void>
   emit(event: StreamEvent): void
+  readonly values: ValuePlace
 }
 
 /** Getters, since work takes functions out of its context, and few of them. */
@@ -156,6 +157,10 @@ export class JobContext implements EffectContext {
 
   get wait(): EffectContext['wait'] {
     return (promise) => outside(this.#job, promise)
+  }
+
+  get values(): ValuePlace {
+    return this.#owner.values
   }
 
   get whenGone(): EffectContext['whenGone'] {

@@ -7,7 +7,7 @@ import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import type { Clock } from '../loop/clock.ts'
-import type { EffectKind, Work } from './effect-kind.ts'
+import type { EffectKind, ValuePlace, Work } from './effect-kind.ts'
 import type { StreamEvent } from '../loop/events.ts'
 import type { Host } from './host.ts'
 import { Job, JobContext, type JobOwner } from './job.ts'
@@ -25,6 +25,7 @@ interface Order {
 export interface PumpOwner {
   post(input: StandardInput): void
   emit(event: StreamEvent): void
+  values(): ValuePlace
   /** The world has done with an effect, or with the try of it that was at work. */
   gone(effect: Entity): void
   dropped(): void
@@ -171,6 +172,10 @@ export class Pump implements JobOwner {
 
   emit(event: StreamEvent): void {
     this.#owner.emit(event)
+  }
+
+  get values(): ValuePlace {
+    return this.#owner.values()
   }
 
   #finish(job: Job, outcome: OutcomeData, free: () => void): void {

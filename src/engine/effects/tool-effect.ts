@@ -1,9 +1,11 @@
 import { ToolCall } from '../../../components/agent/tool-call.ts'
+import { Workspace } from '../../../components/agent/handle.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import type { EffectKind } from './effect-kind.ts'
+import { WorldHandles } from './world-handles.ts'
 import type { Tool, ToolContext, ToolOutput } from '../../tools/port.ts'
 
 export function toolEffect(find: (name: string) => Tool | undefined): EffectKind {
@@ -11,6 +13,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
     prepare(world, effect) {
       const { agent } = world.read(effect, OwnedBy)
       const { name, arguments: input } = world.read(effect, ToolCall)
+      const hasWorkspace = world.has(agent, Workspace)
       return (context) => {
         const tool = find(name)
         if (tool === undefined) {
@@ -20,7 +23,8 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const { attempt, key, signal, sleep } = context
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
-        const toolContext = { agent, attempt, key, progress, signal, sleep, world: world.name }
+        const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
+        const toolContext = { agent, attempt, handles, key, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)
           return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)

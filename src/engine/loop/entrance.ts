@@ -19,6 +19,7 @@ const ownKinds: ReadonlySet<unknown> = new Set([
   'change',
   'due',
   'granted',
+  'handle-kept',
   'session-spent',
   'session-stopped',
   'started',
@@ -121,6 +122,12 @@ export class Entrance {
     if (!this.isClosed) return this.#committed((waiter) => this.inbox.push(input, waiter), false)
     this.late.push(input)
     return undefined
+  }
+
+  /** Takes an input of work under way. Resolves once it is committed. @throws what `loop` throws */
+  async take(input: StandardInput): Promise<unknown> {
+    void this.loop
+    return this.#committed((waiter) => this.inbox.push(canonicalInput(input), waiter), false)
   }
 
   enter(input: StandardInput | Input): void {

@@ -71,16 +71,21 @@ export class Runner {
     this.#listeners = new Listeners(world.name, () => this.#time, lineage)
     listenersOf.set(this, this.#listeners)
     this.#entrance = new Entrance(world, options.maxInputsPerTick ?? defaultMaxInputsPerTick)
+    const deliver = (input: StandardInput, enter: () => void): void =>
+      seams.deliver === undefined ? enter() : seams.deliver(this.#driven, input, enter)
     const owner = {
-      post: (input: StandardInput) => {
-        if (seams.deliver === undefined) this.#entrance.enter(input)
-        else seams.deliver(this.#driven, input, () => this.#entrance.enter(input))
-      },
+      post: (input: StandardInput) => deliver(input, () => this.#entrance.enter(input)),
       emit: (event: StreamEvent) => {
         this.#texts.hear(event)
         this.#listeners.emit(event)
       },
       gone: (effect: Entity) => this.#texts.forget(effect),
+      values: () => {
+        const { maxKeptBytes, records } = this.#children
+        const enter = (input: StandardInput): Promise<unknown> =>
+          new Promise((resolve) => deliver(input, () => resolve(this.#entrance.take(input))))
+        return { enter, maxKeptBytes, records }
+      },
       dropped: () => void this.#entrance.dropped++,
     }
     const kindOf = (name: string): EffectKind =>

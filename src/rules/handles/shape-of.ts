@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../world/json.ts'
-import type { ValueKind } from '../../protocol/values.ts'
+import type { ValueKind } from '../../protocol/handle.ts'
 import { cutText } from '../text/cut-text.ts'
 
 /** Longest shape, in characters. */
@@ -123,14 +123,14 @@ function isMatrix(rows: readonly Json[]): boolean {
 }
 
 /** An empty text has no line; a final line break begins none. */
-function lineCount(text: string): number {
+export function lineCount(text: string): number {
   if (text === '') return 0
   let count = 1
   for (let at = text.indexOf('\n'); at !== -1 && at < text.length - 1; at = text.indexOf('\n', at + 1)) count++
   return count
 }
 
-function counted(count: number, noun: string): string {
+export function counted(count: number, noun: string): string {
   return `${count} ${plural(noun, count)}`
 }
 
@@ -140,6 +140,7 @@ function plural(noun: string, count: number): string {
   return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
 }
 
-function oneLine(text: string): string {
+/** Without line breaks. */
+export function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\u2028\u2029]+/g, ' ')
 }

@@ -13,7 +13,8 @@ import { gitLogTool } from './git-log.ts'
 import { gitStatusTool } from './git-status.ts'
 import { grepFilesTool } from './grep-files.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
-import type { Keep, ToolSettings } from './settings.ts'
+import { readHandleTool } from './read-handle.ts'
+import type { ToolSettings } from './settings.ts'
 import { webSearchTool } from './web-search.ts'
 import { writeFileTool } from './write-file.ts'
 
@@ -27,8 +28,6 @@ export interface BuiltinToolsOptions {
   readonly home?: string | undefined
   /** Which versions of files were read: one object a chat session. @default a new one */
   readonly fileTimes?: FileTimes | undefined
-  /** Keeps what a result is too short for. @default keeps nothing */
-  readonly keep?: Keep | undefined
   /** Environment of child processes, before secrets are taken out. @default that of the process */
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Variables that child processes get although their names look like secrets. @default [] */
@@ -45,7 +44,6 @@ const optionsSchema = () =>
     tools: z.array(z.string()).optional(),
     home: z.string().min(1).optional(),
     fileTimes: z.instanceof(FileTimes).optional(),
-    keep: z.custom((value) => typeof value === 'function', 'expected a function').optional(),
     env: z.record(z.string(), z.string().optional()).optional(),
     passEnv: z.array(z.string()).optional(),
     allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
@@ -64,7 +62,7 @@ const categories: Readonly<Record<string, readonly ((settings: ToolSettings, rea
   code: [shellTool],
   git: [gitStatusTool, gitDiffTool, gitLogTool],
   js: [],
-  data: [],
+  data: [readHandleTool],
   web: [webSearchTool, fetchUrlTool],
   chat: [],
   memory: [],
@@ -113,12 +111,11 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
 }
 
 function settingsOf(options: BuiltinToolsOptions): ToolSettings {
-  const { cwd, home, fileTimes, keep, env, passEnv = [], allowPrivate = [], tavilyBaseUrl } = options
+  const { cwd, home, fileTimes, env, passEnv = [], allowPrivate = [], tavilyBaseUrl } = options
   return {
     cwd: process.getBuiltinModule('node:path').resolve(cwd),
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     fileTimes: fileTimes ?? new FileTimes(),
-    keep: keep ?? (() => undefined),
     environment: () => childEnvironment(env ?? process.env, passEnv),
     allowPrivate,
     tavily: {

@@ -3,8 +3,7 @@ import { cutText } from '../../rules/text/cut-text.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { Refusal } from '../../tools/files/refusal.ts'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'
-import { errorOutput } from '../../tools/tool-output.ts'
-import { capped } from './capped.ts'
+import { errorOutput, keptText, leftOutNote, standardMaxResultChars } from '../../tools/tool-output.ts'
 import { responseText } from './response-text.ts'
 import type { ToolSettings } from './settings.ts'
 import { fetchPublic } from './web-address.ts'
@@ -29,7 +28,7 @@ export async function fetchText(
       if (response.ok && !textType.test(type)) throw new Refusal(`not text: ${type}`)
       const body = await responseText(response)
       const text = cleanText(/^(text\/html|application\/xhtml)/i.test(type) ? textOfHtml(body, target) : body).trim()
-      if (response.ok) return capped(text, settings.keep, context, maxChars)
+      if (response.ok) return capped(text, maxChars, context)
       throw new Refusal(`${response.status} ${response.statusText}: ${cutText(text, maxErrorChars)}`)
     })
   } catch (error) {
@@ -38,6 +37,15 @@ export async function fetchText(
     if (error instanceof Refusal) return errorOutput(error.message)
     throw error
   }
+}
+
+/** Room for the note, so that the result is not cut again. */
+const noteChars = 200
+
+async function capped(text: string, maxChars: number, { handles }: ToolContext): Promise<string> {
+  if (text.length <= maxChars) return text
+  const shown = cutText(text, Math.min(maxChars, standardMaxResultChars - noteChars))
+  return `${shown}\n[${leftOutNote(text.length - shown.length, await keptText(handles, text))}]`
 }
 
 function textOfHtml(html: string, url: URL): string {

@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { refusable, Refusal } from '../../tools/files/refusal.ts'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'
-import { capped } from './capped.ts'
 import { NotStarted, runProcess } from './process-tree.ts'
 import type { ToolSettings } from './settings.ts'
 import { repositoryOf, WholeDisk } from './whole-disk.ts'
@@ -61,7 +60,7 @@ export function gitText(
     )
     if (exitCode !== 0 && !isCut) throw new Refusal(`git: ${cleanText(problem).trim() || `exit ${exitCode}`}`)
     const note = isCut ? `\n[stopped after ${maxOutputBytes / 1e6} MB]` : ''
-    return capped(cleanText(output).trimEnd() + note, settings.keep, context)
+    return cleanText(output).trimEnd() + note
   })
 }
 

@@ -21,6 +21,6 @@ export function replaceInFileTool(settings: ToolSettings): Tool {
     category: 'file',
     operation: 'write',
     paths: ['path'],
-    run: async (input, context) => (await import('./replace-text.ts')).replaceText(input, settings, context),
+    run: async (input) => (await import('./replace-text.ts')).replaceText(input, settings),
   })
 }

@@ -1,7 +1,6 @@
 import { cleanText } from '../../tools/files/clean-text.ts'
 import { refusable, Refusal } from '../../tools/files/refusal.ts'
-import type { ToolContext, ToolOutput } from '../../tools/port.ts'
-import { capped } from './capped.ts'
+import type { ToolOutput } from '../../tools/port.ts'
 import { editedFile, readWhole, replaceFile } from './edited-file.ts'
 import type { ToolSettings } from './settings.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
@@ -21,11 +20,7 @@ const maxLinesNamed = 20
 const maxDiffMs = 1_000
 
 /** Does the work of `replace_in_file`. */
-export function replaceText(
-  request: ReplaceRequest,
-  settings: ToolSettings,
-  context: ToolContext,
-): Promise<string | ToolOutput> {
+export function replaceText(request: ReplaceRequest, settings: ToolSettings): Promise<string | ToolOutput> {
   const replace = async (): Promise<string> => {
     const { path } = request
     const { realPath, isNew } = await editedFile(path, settings)
@@ -36,7 +31,7 @@ export function replaceText(
     checkMatches(request, before.text, matches)
     const after = replaced(before.text, matches, request.new)
     await replaceFile(realPath, encodeText({ ...before, text: after }), settings)
-    return capped(await diffOf(path, before.text, after), settings.keep, context)
+    return diffOf(path, before.text, after)
   }
   return refusable(request.path, replace, 'written')
 }

@@ -39,7 +39,7 @@ export async function runCommand(
     if (error instanceof NotStarted) return errorOutput(error.message)
     throw error
   }
-  const text = await output.text(settings.keep, context)
+  const text = await output.text(context)
   const note = endNote(end, timeoutMs, output.lengthChars)
   if (note === undefined) return text
   return { content: [{ type: 'text', text: text === '' ? note : `${text}\n${note}` }], isError: true }

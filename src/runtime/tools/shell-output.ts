@@ -2,8 +2,7 @@ import { stripVTControlCharacters, TextDecoder } from 'node:util'
 import { cutStart, cutText } from '../../rules/text/cut-text.ts'
 import { cleanText } from '../../tools/files/clean-text.ts'
 import type { ToolContext } from '../../tools/port.ts'
-import { leftOutNote } from './capped.ts'
-import type { Keep } from './settings.ts'
+import { keptText, leftOutNote } from '../../tools/tool-output.ts'
 
 const headChars = 5_000
 const tailChars = 25_000
@@ -46,17 +45,14 @@ export class ShellOutput {
   }
 
   /** All of it, or its beginning and its end with a note between them. */
-  async text(keep: Keep, context: ToolContext): Promise<string> {
+  async text({ handles }: Pick<ToolContext, 'handles'>): Promise<string> {
     this.#add(cleanText(this.#begun + this.#decoders.stdout.decode() + this.#decoders.stderr.decode()))
     const whole = this.#whole.join('')
     if (this.lengthChars <= headChars + tailChars) return whole.replace(/\n$/, '')
     const head = cutText(whole, headChars)
-    const handle = await keep(whole, context)
+    const where = await keptText(handles, whole)
     const left = this.lengthChars - head.length - this.#tail.length
-    const note =
-      handle === undefined || whole.length === this.lengthChars
-        ? leftOutNote(left, handle)
-        : `${leftOutNote(left, undefined)}; the first ${whole.length} characters: ${handle}`
-    return `${head}\n[${note}]\n${this.#tail}`
+    const isWhole = whole.length === this.lengthChars
+    return `${head}\n[${leftOutNote(left, where && { ...where, isWhole })}]\n${this.#tail}`
   }
 }

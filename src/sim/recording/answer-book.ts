@@ -1,5 +1,6 @@
 import { type Asked, sharedMessages } from './asked.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
+import type { InputOf } from '../../protocol/input.ts'
 import type { Entity } from '../../world/component.ts'
 
 /** Identifies a call in a run and in its replay. */
@@ -14,11 +15,19 @@ export interface CallPlace {
 export interface RecordedCall extends CallPlace {
   readonly asked: Asked
   readonly latencyMs: number
+  /** What it kept under handles meanwhile, in order. */
+  readonly kept: readonly RecordedValue[]
   /**
    * `called-off`: settled without an outcome, by a deadline or a cancel; `cut-off`: the recording ends while it was in
    * flight.
    */
   readonly outcome: OutcomeData | 'called-off' | 'cut-off'
+}
+
+export interface RecordedValue {
+  readonly input: InputOf<'handle-kept'>
+  /** Since the call began. */
+  readonly latencyMs: number
 }
 
 export class StepCounter {

@@ -11,6 +11,7 @@ const ownKinds: ReadonlySet<string> = new Set([
   'admitted',
   'due',
   'granted',
+  'handle-kept',
   'outcome',
   'session-spent',
   'session-stopped',

@@ -2,7 +2,7 @@ import { Effect, OwnedBy, Pending, Running } from '../../../components/effects/e
 import { HostFacts } from '../../../components/agent/host-facts.ts'
 import type { HostFactsData } from '../../protocol/host.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
-import type { StandardInput } from '../../protocol/input.ts'
+import type { InputOf, StandardInput } from '../../protocol/input.ts'
 import { interrupted } from '../../../systems/agent/restart.ts'
 import type { Component, Entity } from '../../world/component.ts'
 import type { Input } from '../../world/input.ts'
@@ -56,6 +56,7 @@ interface OpenCall extends CallPlace {
   readonly asked: Asked
   beganMs: number
   endedMs: number
+  readonly kept: { readonly input: InputOf<'handle-kept'>; readonly atMs: number }[]
   outcome: RecordedCall['outcome']
 }
 
@@ -89,7 +90,11 @@ class WorldReader {
   }
 
   end(): readonly RecordedCall[] {
-    return this.#calls.map(({ beganMs, endedMs, ...call }) => ({ ...call, latencyMs: Math.max(0, endedMs - beganMs) }))
+    return this.#calls.map(({ beganMs, endedMs, kept, ...call }) => ({
+      ...call,
+      kept: kept.map(({ atMs, input }) => ({ input, latencyMs: Math.max(0, atMs - beganMs) })),
+      latencyMs: Math.max(0, endedMs - beganMs),
+    }))
   }
 
   #begin(effect: Entity): void {
@@ -101,16 +106,18 @@ class WorldReader {
     const step = this.#steps.stepOf(label, agent, kind, effect)
     const asked = askedBy(world, effect)
     const { nowMs } = world
-    const call: OpenCall = { label, agent, step, attempt, asked, beganMs: nowMs, endedMs: nowMs, outcome: 'cut-off' }
+    const times = { beganMs: nowMs, endedMs: nowMs }
+    const call: OpenCall = { label, agent, step, attempt, asked, ...times, kept: [], outcome: 'cut-off' }
     this.#calls.push(call)
     this.#open.set(effect, call)
   }
 
   #take(input: StandardInput, nowMs: number): void {
-    if (input.kind !== 'outcome' && input.kind !== 'admitted') return
+    if (input.kind !== 'outcome' && input.kind !== 'admitted' && input.kind !== 'handle-kept') return
     const call = this.#open.get(input.effect)
     if (call === undefined || call.attempt !== input.attempt) return
     if (input.kind === 'admitted') call.beganMs = nowMs
+    else if (input.kind === 'handle-kept') call.kept.push({ atMs: nowMs, input })
     else this.#close(input.effect, call, input.outcome, nowMs)
   }
 

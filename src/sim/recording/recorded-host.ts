@@ -140,20 +140,33 @@ function recordedEffect(kind: string, inner: EffectKind, recall: Recall, work: S
     prepare(world, effect) {
       const found = recall(world, effect)
       if (found === 'scripted') return inner.prepare(world, effect)
-      const { latencyMs, outcome } = answerOf(found)
+      const { kept, latencyMs, outcome } = answerOf(found)
       if (kind !== 'model' && kind !== 'tool') return ({ sleep }) => sleep(latencyMs).then(() => outcome)
       const name = nameOf(kind, world, effect)
-      return ({ attempt, key, sleep }) =>
-        work.call({ kind, name, key, attempt }, sleep, (call) => call.does(() => outcome, latencyMs))
+      return ({ attempt, key, sleep, values, wait }) =>
+        work.call({ kind, name, key, attempt }, sleep, async (call) => {
+          let passedMs = 0
+          for (const { input, latencyMs: keptMs } of kept) {
+            await call.does(() => undefined, keptMs - passedMs)
+            await wait(values.enter({ ...input, attempt, effect }))
+            passedMs = keptMs
+          }
+          return call.does(() => outcome, latencyMs - passedMs)
+        })
     },
   }
 }
 
 /** Without a recorded outcome, something else settles the effect: the answer never arrives. */
-function answerOf(call: RecordedCall | 'broken'): { readonly latencyMs: number; readonly outcome: OutcomeData } {
-  if (call !== 'broken' && typeof call.outcome !== 'string') return { latencyMs: call.latencyMs, outcome: call.outcome }
+function answerOf(call: RecordedCall | 'broken'): Pick<RecordedCall, 'kept' | 'latencyMs'> & {
+  readonly outcome: OutcomeData
+} {
+  const kept = call === 'broken' ? [] : call.kept
+  if (call !== 'broken' && typeof call.outcome !== 'string') {
+    return { kept, latencyMs: call.latencyMs, outcome: call.outcome }
+  }
   const failure = { kind: 'cancelled', message: 'Nothing was recorded.' } as const
-  return { latencyMs: Infinity, outcome: { ok: false, failure } }
+  return { kept, latencyMs: Infinity, outcome: { ok: false, failure } }
 }
 
 function nameOf(kind: 'model' | 'tool', world: World, effect: Entity): string {

@@ -193,7 +193,9 @@ function pacedGroups(
 
 /** Names an input of an effect; `undefined` for others. */
 function keyOf(input: Input | StandardInput): string | undefined {
-  const { kind, effect, attempt } = input as Partial<Record<string, unknown>>
-  const isOwn = kind === 'outcome' || kind === 'admitted' || kind === 'due'
-  return isOwn ? `${kind} ${String(effect)}/${String(attempt)}` : undefined
+  const { kind, effect, attempt, ordinal } = input as Partial<Record<string, unknown>>
+  const isOwn = kind === 'outcome' || kind === 'admitted' || kind === 'due' || kind === 'handle-kept'
+  if (!isOwn) return undefined
+  const place = `${kind} ${String(effect)}/${String(attempt)}`
+  return kind === 'handle-kept' ? `${place} ${String(ordinal)}` : place
 }

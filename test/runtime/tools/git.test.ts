@@ -86,7 +86,6 @@ describe('a repository', () => {
       cwd: folder,
       home,
       fileTimes: new FileTimes(),
-      keep: () => undefined,
       environment: () => ({ ...process.env, HOME: home }),
       allowPrivate: [],
       tavily: { baseUrl: '', apiKey: () => undefined },
@@ -160,6 +159,7 @@ describe('built-in tools', () => {
       ['git_status', 'git', 'read', 'path', 'pure'],
       ['git_diff', 'git', 'read', 'file', 'pure'],
       ['git_log', 'git', 'read', 'file', 'pure'],
+      ['read_handle', 'data', 'read', '', 'pure'],
       ['fetch_url', 'web', 'read', '', 'pure'],
     ])
   })

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Json } from 'entia'
 import { tempFolder } from '../../tools/temp-folder.ts'
+import { handlesIn } from '../../tools/calling.ts'
 import { toolsIn } from './tools-in.ts'
 
 /** Processes whose command line has this in it. */
@@ -90,12 +92,11 @@ describe('bash', () => {
   })
 
   it('of 1,000,000 characters shows 5,000 and 25,000 with the number left out, and a handle that has all', async () => {
-    const kept: string[] = []
-    const keep = (text: string) => `.h_00${kept.push(text)}`
+    const kept: Json[] = []
     const command = String.raw`head -c 5000 /dev/zero | tr '\0' a; head -c 970000 /dev/zero | tr '\0' b; head -c 25000 /dev/zero | tr '\0' c`
     const shown = (note: string) => `${'a'.repeat(5_000)}\n[970000 characters left out${note}]\n${'c'.repeat(25_000)}`
     const folder = await tempFolder()
-    expect(await toolsIn(folder, { keep })('bash', { command })).toBe(shown('; all of it: .h_001'))
+    expect(await toolsIn(folder)('bash', { command }, { handles: handlesIn(kept) })).toBe(shown('; all of it: .h_001'))
     expect(kept[0]).toBe(`${'a'.repeat(5_000)}${'b'.repeat(970_000)}${'c'.repeat(25_000)}`)
     expect(await toolsIn(folder)('bash', { command })).toBe(shown(''))
     const exact = String.raw`head -c 30000 /dev/zero | tr '\0' a`
@@ -106,12 +107,12 @@ describe('bash', () => {
     'that prints for ever is stopped at its timeout, and no more than 10 MB of it is kept',
     { timeout: 30_000 },
     async () => {
-      const kept: string[] = []
-      const call = toolsIn(await tempFolder(), { keep: (text) => `.h_00${kept.push(text)}` })
-      const text = await call('bash', { command: 'yes 0123456789', timeoutMs: 1_000 })
+      const kept: Json[] = []
+      const command = { command: 'yes 0123456789', timeoutMs: 1_000 }
+      const text = await toolsIn(await tempFolder())('bash', command, { handles: handlesIn(kept) })
       expect(text).toMatch(/\n\[(timed out after 1000 ms|stopped: it printed more than 200000000 characters)\]$/)
       expect(text).toMatch(/\[\d+ characters left out; (all of it|the first 10000000 characters): \.h_001\]/)
-      expect(kept[0]?.length).toBeLessThanOrEqual(10_000_000)
+      expect((kept[0] as string).length).toBeLessThanOrEqual(10_000_000)
     },
   )
 

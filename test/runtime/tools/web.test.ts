@@ -1,7 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Json } from 'entia'
 import { tempFolder } from '../../tools/temp-folder.ts'
+import { handlesIn } from '../../tools/calling.ts'
 import { toolsIn } from './tools-in.ts'
 
 /** A server on loopback; gives its `host:port`. */
@@ -77,11 +79,13 @@ describe('fetch_url', () => {
 
   it('shows maxChars characters and says how many are missing, and where they are', async () => {
     const host = await server(page('x'.repeat(101), 'text/plain'))
-    const call = toolsIn(await tempFolder(), { allowPrivate: [host], keep: () => '.h_001' })
+    const call = toolsIn(await tempFolder(), { allowPrivate: [host] })
     const url = `http://${host}/`
-    expect(await call('fetch_url', { url, maxChars: 101 })).toBe('x'.repeat(101))
+    expect(await call('fetch_url', { url, maxChars: 101 }, { handles: handlesIn([]) })).toBe('x'.repeat(101))
     const note = '[1 characters left out; all of it: .h_001]'
-    expect(await call('fetch_url', { url, maxChars: 100 })).toBe(`${'x'.repeat(100)}\n${note}`)
+    expect(await call('fetch_url', { url, maxChars: 100 }, { handles: handlesIn([]) })).toBe(
+      `${'x'.repeat(100)}\n${note}`,
+    )
   })
 
   it('gives the status and 500 characters of an error, and refuses what is no text', async () => {
@@ -96,10 +100,9 @@ describe('fetch_url', () => {
 
   it('stops reading after 5 MB', async () => {
     const host = await server(page('z'.repeat(6_000_000), 'text/plain'))
-    const kept: string[] = []
-    const keep = (text: string) => void kept.push(text)
-    const call = toolsIn(await tempFolder(), { allowPrivate: [host], keep })
-    await call('fetch_url', { url: `http://${host}/` })
+    const kept: Json[] = []
+    const call = toolsIn(await tempFolder(), { allowPrivate: [host] })
+    await call('fetch_url', { url: `http://${host}/` }, { handles: handlesIn(kept) })
     expect(kept[0]).toHaveLength(5_000_000 + '\n[stopped after 5 MB]'.length)
   })
 
