@@ -34,7 +34,7 @@ import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
 import { Observers, type Observer } from './observers.ts'
 import { toolCallEvent } from './tool-call-event.ts'
-import { type ToolSource, toolsOf, type TurnTools } from './turn-tools.ts'
+import { type ToolSource, toolsOf, type ChatTools } from './chat-tools.ts'
 
 /** Options of `turn`. */
 export interface TurnOptions {
@@ -68,7 +68,7 @@ export interface ChatSessionParts {
   readonly agent: Entity
   readonly channel: Channel
   readonly cwd?: string | undefined
-  readonly turnTools: TurnTools
+  readonly chatTools: ChatTools
   /** What the policy of its agent is made of, if the agent has none yet. */
   readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
   /** Called once before the Runner starts, such as to open the transcript. */
@@ -281,6 +281,7 @@ export class ChatSession {
         await this.runner.cancel(this.agent, 'the chat session was closed').catch(() => undefined)
       }
       await this.runner.stop()
+      await this.#parts.chatTools.ended()
     } finally {
       await this.#parts.dispose?.()
     }
@@ -324,8 +325,8 @@ export class ChatSession {
   /** Does a turn with other tools. */
   async #with<T>(tools: readonly Tool[] | undefined, work: () => Promise<T>): Promise<T> {
     if (tools === undefined) return work()
-    const { turnTools } = this.#parts
-    const putBack = await this.runner.change((world) => turnTools.replace(world, this.agent, tools))
+    const { chatTools } = this.#parts
+    const putBack = await this.runner.change((world) => chatTools.replace(world, this.agent, tools))
     try {
       return await work()
     } finally {

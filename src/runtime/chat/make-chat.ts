@@ -24,7 +24,7 @@ import { observerProgress } from './progress.ts'
 import { inUse, type SessionFolder } from './session-folder.ts'
 import { seededRandom, sessionKey, systemRandom } from './session-key.ts'
 import { type NewSessionOptions, newSessionDefaults } from './session-options.ts'
-import { TurnTools } from './turn-tools.ts'
+import { ChatTools } from './chat-tools.ts'
 
 type PolicyData = DataOf<() => typeof Policy.schema>
 
@@ -39,8 +39,8 @@ export interface Kept {
 /** @throws what `newSession` throws */
 export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSession {
   const { channel = newSessionDefaults.channel, seed } = options
-  const turnTools = new TurnTools()
-  const host = chatHost(options, turnTools, () => channel)
+  const chatTools = new ChatTools()
+  const host = chatHost(options, chatTools, () => channel)
   const parts = agentParts(options, host)
   const key = options.key ?? sessionKey(host.clock.date(), seed === undefined ? systemRandom : seededRandom(seed))
   const world = new World({ name: key, systems: standardSystems(), ...(seed !== undefined && { seed }) })
@@ -53,7 +53,7 @@ export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSessi
     await ownStore?.close()
     await kept.dispose?.()
   }
-  return chatSession({ runner, agent, turnTools }, options, { ...kept, dispose })
+  return chatSession({ runner, agent, chatTools }, options, { ...kept, dispose })
 }
 
 /**
@@ -66,9 +66,9 @@ export async function openChat(
   options: NewSessionOptions,
   kept: Kept & { readonly folder: SessionFolder },
 ): Promise<ChatSession> {
-  const turnTools = new TurnTools()
+  const chatTools = new ChatTools()
   let channel = options.channel ?? newSessionDefaults.channel
-  const host = chatHost(options, turnTools, () => channel)
+  const host = chatHost(options, chatTools, () => channel)
   const store = kept.folder.store(key)
   const dispose = async (): Promise<void> => {
     await store.close()
@@ -81,7 +81,7 @@ export async function openChat(
     renew(runner.world, agent, options, host)
     const { cwd } = runner.world.read(agent, Policy)
     ;({ channel } = runner.world.read(agent, Policy))
-    return chatSession({ runner, agent, turnTools }, { ...options, channel, cwd }, { ...kept, dispose })
+    return chatSession({ runner, agent, chatTools }, { ...options, channel, cwd }, { ...kept, dispose })
   } catch (error) {
     await dispose()
     throw inUse(key, error)
@@ -120,10 +120,10 @@ function renew(world: World, agent: Entity, options: NewSessionOptions, host: Ho
 interface Driven {
   readonly runner: Runner
   readonly agent: Entity
-  readonly turnTools: TurnTools
+  readonly chatTools: ChatTools
 }
 
-function chatSession({ runner, agent, turnTools }: Driven, options: NewSessionOptions, kept: Kept): ChatSession {
+function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOptions, kept: Kept): ChatSession {
   const { channel = newSessionDefaults.channel, cwd, verbose } = options
   const { world } = runner
   const createdAt = runner.host.clock.date()
@@ -131,7 +131,7 @@ function chatSession({ runner, agent, turnTools }: Driven, options: NewSessionOp
   const session = new ChatSession({
     runner,
     agent,
-    turnTools,
+    chatTools,
     channel,
     cwd,
     policy: () => policyOf(options),
@@ -166,14 +166,14 @@ function policyOf(options: NewSessionOptions): PolicyData {
 /** The Host of one chat session. */
 function chatHost(
   { approve, host = {}, tools = [] }: NewSessionOptions,
-  turnTools: TurnTools,
+  chatTools: ChatTools,
   channel: () => Channel,
 ): Host {
   const made: Host = new Host({
     ...host,
     ...(approve !== undefined && { approve: approveBy(approve, channel) }),
     tools: tools.filter((tool) => 'call' in tool),
-    effects: { tool: toolEffect((name) => turnTools.find(name) ?? made.tool(name)), ...host.effects },
+    effects: { tool: toolEffect((name) => chatTools.handler(name, made.tool(name))), ...host.effects },
   })
   return made
 }

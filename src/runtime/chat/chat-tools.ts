@@ -4,6 +4,7 @@ import { declare } from '../../tools/declare.ts'
 import type { Tool } from '../../tools/port.ts'
 import { toolOutput } from '../../tools/tool-output.ts'
 import type { Entity } from '../../world/component.ts'
+import { isThenable } from '../../world/is-thenable.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Json } from '../../world/json.ts'
 import { listOf, objectWith, refuseMisfit } from '../../world/option-shapes.ts'
@@ -23,13 +24,36 @@ export interface ToolSource {
   ) => Promise<unknown>
 }
 
-/** The tools that a turn has instead of those of the chat session. */
-export class TurnTools {
-  readonly #tools = new Map<string, Tool>()
+/** Longest that closing waits for calls that were called off, in milliseconds of real time. */
+const maxEndMs = 5_000
 
-  /** The handler for this turn, if the turn has tools of its own. */
-  find(name: string): Tool | undefined {
-    return this.#tools.get(name)
+/** The handlers of a chat session: those of a turn, which stand in for those of its Host, and the calls that run. */
+export class ChatTools {
+  /** Of the turn. */
+  readonly #tools = new Map<string, Tool>()
+  readonly #running = new Set<PromiseLike<unknown>>()
+
+  /** The handler for a call. @param ofHost the Host's, for a turn without tools of its own */
+  handler(name: string, ofHost: Tool | undefined): Tool | undefined {
+    const tool = this.#tools.get(name) ?? ofHost
+    return tool && { declaration: tool.declaration, call: (input, context) => this.#noted(tool.call(input, context)) }
+  }
+
+  #noted<T>(result: T | Promise<T>): T | Promise<T> {
+    if (!isThenable(result)) return result
+    const forget = (): void => void this.#running.delete(result)
+    this.#running.add(result)
+    result.then(forget, forget)
+    return result
+  }
+
+  /** Resolves once no call runs any more, so that their child processes have ended; or after 5 seconds. */
+  async ended(): Promise<void> {
+    if (this.#running.size === 0) return
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, maxEndMs)
+    await Promise.race([Promise.allSettled(this.#running), late])
+    clearTimeout(timer)
   }
 
   /**

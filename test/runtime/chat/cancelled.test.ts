@@ -1,0 +1,83 @@
+import { readFile, watch } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Message, realClock, type ScriptedReply, textOf } from 'entia'
+import { builtinTools, type ChatSession, newSession, turn } from 'entia/runtime'
+import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { chatting } from './chatting.ts'
+
+/** Resolves once a file of this name is in the folder. */
+async function appeared(folder: string, name: string): Promise<string> {
+  const changes = watch(folder, { signal: AbortSignal.timeout(10_000) })
+  const content = async (): Promise<string> => readFile(join(folder, name), 'utf8').catch(() => '')
+  if ((await content()) !== '') return content()
+  for await (const _ of changes) if ((await content()) !== '') break
+  return content()
+}
+
+/** A turn whose model runs a long command and reads a file that has to wait for it. */
+async function waitingForCommand(replies: readonly ScriptedReply[]) {
+  const folder = await tempFolder({ 'a.txt': 'one' })
+  const first: ScriptedReply = {
+    toolCalls: [
+      { name: 'bash', arguments: { command: 'echo $$ > started; sleep 100' } },
+      { name: 'read_file', arguments: { path: 'a.txt' } },
+    ],
+  }
+  const made = chatting([first, ...replies], {
+    ...{ cwd: folder, tools: builtinTools({ cwd: folder, tools: ['core'] }) },
+    approve: () => true,
+    // So that one call waits for the other.
+    host: { clock: realClock, maxInFlight: 1 },
+  })
+  return { ...made, folder }
+}
+
+function results(session: ChatSession): readonly string[] {
+  return session.history.filter(({ role }) => role === 'tool').map((message) => textOf(message))
+}
+
+/** A provider takes a conversation whose calls all have their results, and that ends with the assistant. */
+function expectValid(history: readonly Message[]): void {
+  expect(newSession({ history }).history).toEqual(history)
+}
+
+const noted = ['[cancelled by the user; it may have taken effect]', '[cancelled by the user]']
+
+describe('a turn that is cancelled', () => {
+  it.each(['its signal', 'the chat session'] as const)(
+    'by %s says of each call whether it may have happened, and the next turn goes on from there',
+    async (by) => {
+      const { folder, requests, session } = await waitingForCommand(['Well.'])
+      const stop = new AbortController()
+      const under = turn('Wait.', session, { signal: stop.signal })
+      await appeared(folder, 'started')
+      if (by === 'its signal') stop.abort()
+      else await session.cancel()
+      expect(await under).toMatchObject({
+        stop: 'cancelled',
+        reply: '[turn cancelled]',
+        failure: { kind: 'cancelled' },
+      })
+      expect(results(session)).toEqual(noted)
+      expect(textOf(session.history.at(-1))).toBe('[turn cancelled]')
+      expectValid(session.history)
+      expect(await turn('And now?', session)).toMatchObject({ reply: 'Well.', stop: 'done' })
+      const messages = Array.from(requests.at(-1)?.messages ?? [])
+      expect(textOf(messages.at(-1))).toContain('And now?')
+      expectValid(messages.slice(0, -1))
+    },
+    15_000,
+  )
+
+  it('by closing leaves a conversation that ends, and no process behind', async () => {
+    const { folder, session } = await waitingForCommand([])
+    const under = turn('Wait.', session)
+    const pid = Number(await appeared(folder, 'started'))
+    await session.close()
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    expect(await under).toMatchObject({ stop: 'cancelled', reply: '[turn cancelled]' })
+    expect(results(session)).toEqual(noted)
+    expectValid(session.history)
+  }, 15_000)
+})
