@@ -295,6 +295,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'newSessionDefaults',
     'observerProgress',
     'policy',
+    'policyEffects',
     'progressLine',
     'turn',
   ],

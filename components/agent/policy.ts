@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { channels, JudgedFields, PolicyConfig } from '../../src/protocol/policy.ts'
+import { channels, JudgedFields, PolicyConfig, PolicyMarks } from '../../src/protocol/policy.ts'
 import { defineComponent, defineTag } from '../../src/world/component.ts'
 import { entity } from '../../src/protocol/values.ts'
 
@@ -28,10 +28,8 @@ export const PolicyState = defineComponent('PolicyState', () =>
   z.strictObject({
     /** Calls that have got a number. */
     calls: z.number().int().nonnegative(),
-    /** A call has touched personal or credential data, even if it was denied. Never taken back. */
-    sticky: z.literal(true).optional(),
-    /** A call has read data of class `other`. */
-    hasReadOther: z.literal(true).optional(),
+    /** Never taken back. */
+    ...PolicyMarks().shape,
     /** Approvals that count for later calls: of a tool, or of commands of it that begin so. */
     remembered: z.array(z.strictObject({ tool: z.string(), command: z.string().optional() })).optional(),
   }),

@@ -53,6 +53,17 @@ export const Decision = lazily(() =>
 )
 export type Decision = DataOf<typeof Decision>
 
+/** What the calls of a chat session have touched. */
+export const PolicyMarks = lazily(() =>
+  z.strictObject({
+    /** Personal or credential data, even by a denied call: every later call counts as personal at least. */
+    sticky: z.literal(true).optional(),
+    /** Data of class `other`, by a read: tools that reach out ask. */
+    hasReadOther: z.literal(true).optional(),
+  }),
+)
+export type PolicyMarks = DataOf<typeof PolicyMarks>
+
 /** What an approval may be remembered for: all later calls of the tool, or those whose command begins alike. */
 export const remembering = ['session', 'command'] as const
 
@@ -68,3 +79,8 @@ export const JudgedFields = lazily(() => ({
   /** The beginning of the command that `remember: 'command'` covers. Absent: the body is no single simple command. */
   commandStart: z.string().optional(),
 }))
+
+const Judged = lazily(() => z.object(JudgedFields()).partial())
+
+/** What a person is shown of a call, where a policy has judged it. */
+export type Judged = DataOf<typeof Judged>

@@ -2,6 +2,8 @@ import { SessionEnd } from '../../components/sessions/ancestry.ts'
 import { Archival } from '../../components/context/archival.ts'
 import { AskedAgain } from '../../components/context/holder.ts'
 import { Conversation } from '../../components/agent/conversation.ts'
+import { PlanMode } from '../../components/agent/policy.ts'
+import { inPlanMode } from '../../src/rules/policy/plan-mode.ts'
 import { DelegationLimits } from '../../components/sessions/delegation-limits.ts'
 import type { InputOf } from '../../src/protocol/input.ts'
 import { TurnOutputSchema } from '../../components/agent/llm.ts'
@@ -38,7 +40,7 @@ function receive(world: World, { agent, id, message, output }: InputOf<'message'
   if (refuseLatched(world, agent)) return
   endWait(world, agent)
   if (world.has(agent, SessionEnd)) reopen(world, agent, id)
-  world.append(agent, Conversation, message)
+  world.append(agent, Conversation, world.has(agent, PlanMode) ? inPlanMode(message) : message)
   if (output !== undefined) world.add(agent, TurnOutputSchema({ schema: output }))
 }
 

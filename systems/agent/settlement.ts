@@ -56,10 +56,13 @@ function isBeingCancelled(world: World, effect: Entity): boolean {
   return inputsOf(world, 'cancel').some(({ agent }) => agent === owner)
 }
 
-function takeAnswer(world: World, { approval, approved, reason }: InputOf<'answer'>): void {
+function takeAnswer(world: World, { approval, ...answer }: InputOf<'answer'>): void {
   const effect = world.query(Approval, Pending).find((entity) => world.read(entity, Approval).id === approval)
   if (effect === undefined) emit(world, 'input-dropped', { kind: 'answer', reason: `no open approval ${approval}` })
-  else settle(world, effect, { ok: true, value: reason === undefined ? { approved } : { approved, reason } })
+  else {
+    const { approved, reason, remember, stopTurn } = answer
+    settle(world, effect, { ok: true, value: { approved, reason, remember, stopTurn } })
+  }
 }
 
 function expire(world: World, { effect, attempt }: InputOf<'due'>): void {

@@ -10,6 +10,7 @@ import { Conversation } from '../../components/agent/conversation.ts'
 import type { FileBlock, Message, TextBlock } from '../../src/protocol/message.ts'
 import type { ToolOutput } from '../../src/tools/port.ts'
 import { Llm } from '../../components/agent/llm.ts'
+import { emitSettled } from './numbered-call.ts'
 
 /**
  * Adds tool results to conversations in call order: a result waits for those of earlier calls.
@@ -59,9 +60,16 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
     answer = withDoubt({ text, isError: true }, doubtOf(world, call))
     insert(world, agent, call, answer)
   }
-  world.despawn(call)
   const { isError } = answer
+  emitSettled(world, agent, call, { isError, result: textOfResult(answer) })
+  world.despawn(call)
   emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
+}
+
+function textOfResult(result: CallResult): string {
+  return contentOf(result)
+    .flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    .join('\n')
 }
 
 function contentOf(result: CallResult): readonly (TextBlock | FileBlock)[] {

@@ -1,5 +1,6 @@
 import { type Answer, Approval } from '../../../components/agent/tool-call.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
+import type { Judged } from '../../protocol/policy.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import type { Entity } from '../../world/component.ts'
 import type { JsonObject } from '../../world/json.ts'
@@ -7,17 +8,22 @@ import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { EffectKind } from './effect-kind.ts'
 
 /** What a user is asked: may this call run? */
-export interface ApprovalQuestion {
+export interface ApprovalQuestion extends Judged {
   /** The same after a restart. */
   readonly id: string
   readonly world: string
   readonly agent: Entity
   readonly tool: string
   readonly arguments: JsonObject
+  /** Where a policy asks. */
+  readonly callId?: string | undefined
   readonly signal: AbortSignal
 }
 
-/** Asks a user. Anything but `true` or `approved: true` denies, and so does a throw. */
+/**
+ * Asks a user. Anything but `true` or `approved: true` denies, and so does a throw. `remember` and `stopTurn` of an answer
+ * are as in the input `answer`.
+ */
 export type Approve = (question: ApprovalQuestion) => Promise<Answer | boolean> | Answer | boolean
 
 /** @param approve asks; `by-input`: the question is open until an `answer` input arrives; absent: denied */
@@ -27,11 +33,15 @@ export function approvalEffect(approve: Approve | 'by-input' | undefined): Effec
     prepare(world, effect) {
       if (approve === 'by-input') return undefined
       const { agent } = world.read(effect, OwnedBy)
-      const { id, tool, arguments: input } = world.read(effect, Approval)
+      const asked = world.read(effect, Approval)
+      const { decision } = asked
       return async ({ signal }) => {
-        if (approve === undefined) return answered({ approved: false, reason: 'no approval channel' })
+        if (approve === undefined) {
+          const why = decision === undefined ? '' : ` (${decision.reason})`
+          return answered({ approved: false, reason: `no approval channel${why}` })
+        }
         try {
-          const answer = await approve({ id, world: world.name, agent, tool, arguments: input, signal })
+          const answer = await approve({ ...asked, world: world.name, agent, signal })
           return answered(typeof answer === 'boolean' ? { approved: answer } : answer)
         } catch (error) {
           return answered({ approved: false, reason: `asking failed: ${thrownMessage(error)}` })
@@ -41,6 +51,18 @@ export function approvalEffect(approve: Approve | 'by-input' | undefined): Effec
   }
 }
 
-function answered({ approved, reason }: Answer): OutcomeData {
-  return { ok: true, value: { approved, ...(typeof reason === 'string' && { reason }) } }
+/** A callback may give anything: what is none of these fields is left out. */
+function answered({
+  approved,
+  reason,
+  remember,
+  stopTurn,
+}: Partial<Readonly<Record<keyof Answer, unknown>>>): OutcomeData {
+  const value = {
+    approved: approved === true,
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof remember === 'string' && { remember }),
+    ...(stopTurn === true && { stopTurn }),
+  }
+  return { ok: true, value }
 }

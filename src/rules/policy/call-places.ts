@@ -1,7 +1,15 @@
 import { bodyOf, pathArguments, policyDefaults } from './call.ts'
 import type { DataClass, PolicyConfig } from '../../protocol/policy.ts'
 import type { PolicyCall } from './call.ts'
-import { credentialFolders, credentialSearch, isAboveCredentials, isCredentialPath } from './credential-paths.ts'
+import {
+  credentialFolders,
+  credentialSearch,
+  isAboveCredentials,
+  isCredentialName,
+  isCredentialPath,
+  isCredentialWord,
+} from './credential-paths.ts'
+import { isPattern } from './glob.ts'
 import { absolute, liesIn, segmentsOf } from './paths.ts'
 
 type Segments = readonly string[]
@@ -47,11 +55,14 @@ export class PlacesOfCall {
   credential(): TouchedPath | undefined {
     const { home, configFolder, pathStyle } = this.#call
     const folders = credentialFolders(home, configFolder).flatMap((folder) => this.#leadsTo(folder))
-    const touched = [...this.#arguments, ...this.#words].find(
-      ({ leadsTo, meansAllBelow = false }) =>
-        leadsTo.some((path) => isCredentialPath(path, folders)) ||
-        (meansAllBelow && leadsTo.some((path) => isAboveCredentials(path, folders))),
-    )
+    const isOne = (path: Segments): boolean => isCredentialPath(path, folders)
+    const touched =
+      this.#arguments.find(({ leadsTo }) => leadsTo.some((path) => isOne(path) || isCredentialName(path.join('/')))) ??
+      this.#words.find(
+        ({ leadsTo, meansAllBelow = false }) =>
+          leadsTo.some((path) => isOne(path) || isCredentialWord(this.#fromCwd(path))) ||
+          (meansAllBelow && leadsTo.some((path) => isAboveCredentials(path, folders))),
+      )
     if (touched !== undefined) return touched
     const texts = this.#texts()
     if (texts.length === 0) return undefined
@@ -85,20 +96,51 @@ export class PlacesOfCall {
     )?.entry
   }
 
-  /** A path outside of `allowedPaths`: an argument's, or the working folder of a call that runs a program there. */
+  /**
+   * A path outside of `allowedPaths`: an argument's, a word's of a body, or the working folder of a call that runs a
+   * program there.
+   */
   outsideAllowed(): TouchedPath | undefined {
-    const folders = this.#folders(this.#config.allowedPaths ?? [])
-    const touched = [...this.#arguments]
-    if (this.#whereItRuns().length > 0) touched.push({ given: this.#call.cwd, leadsTo: this.#cwd })
-    return touched.find(({ leadsTo }) => !leadsTo.every((path) => isIn(path, folders)))
+    const { allowedPaths } = this.#config
+    return allowedPaths === undefined ? undefined : this.#outside(this.#folders(allowedPaths))
   }
 
-  /** The part of a body that cannot be read. */
+  /** A path outside of the working folder. */
+  outsideCwd(): TouchedPath | undefined {
+    return this.#outside([{ entry: this.#call.cwd, lies: this.#cwd }])
+  }
+
+  #outside(folders: readonly Folder[]): TouchedPath | undefined {
+    const touched = [...this.#arguments]
+    if (this.#whereItRuns().length > 0) touched.push({ given: this.#call.cwd, leadsTo: this.#cwd })
+    return (
+      touched.find(({ leadsTo }) => !leadsTo.every((path) => isIn(path, folders))) ??
+      this.#words.find(({ leadsTo }) => leadsTo.some((path) => this.#isPath(path) && !isSurelyIn(path, folders)))
+    )
+  }
+
+  /**
+   * Can a word be a path? Patterns of sed and the like look like one: what begins with a folder that the disk does not
+   * have opens nothing. Devices and the programs of the system do not count.
+   */
+  #isPath(path: Segments): boolean {
+    const [top = ''] = path
+    return !ofSystem.test(path.join('/')) && this.#call.facts?.absent?.includes(top) !== true
+  }
+
+  /** The part of a call that cannot be read. */
   opaque(): string | undefined {
     const body = bodyOf(this.#call)
+    const { isTooMuch, shell } = this.#call.facts ?? {}
+    if (isTooMuch === true) return body?.text ?? `${this.given.length} paths`
     if (body?.language !== 'bash') return undefined
-    const { shell } = this.#call.facts ?? {}
     return shell === undefined ? body.text : shell.opaque
+  }
+
+  /** A path as it reads from the working folder, where it lies in it. */
+  #fromCwd(path: Segments): string {
+    const cwd = this.#cwd.find((folder) => liesIn(path, folder))
+    return cwd === undefined ? `/${path.join('/')}` : path.slice(cwd.length).join('/')
   }
 
   #whereItRuns(): readonly Segments[] {
@@ -142,6 +184,17 @@ export class PlacesOfCall {
 function isIn(path: Segments, folders: readonly Folder[]): boolean {
   return folders.some(({ lies }) => lies.some((folder) => liesIn(path, folder)))
 }
+
+/** Whatever a pattern in the path matches. */
+function isSurelyIn(path: Segments, folders: readonly Folder[]): boolean {
+  return folders.some(({ lies }) =>
+    lies.some((folder) => liesIn(path, folder) && !path.slice(0, folder.length).some(isPattern)),
+  )
+}
+
+/** Devices, and folders of programs, which bodies name without reading or writing files. */
+const ofSystem =
+  /^(?:dev\/(?:null|zero|full|u?random|tty|std(?:in|out|err)|fd(?:\/.*)?)|(?:usr\/(?:local\/)?|opt\/homebrew\/)?s?bin\/[^/]+)$/
 
 function withoutQuotes(text: string): string {
   return text.replace(/["'`\\]/g, '')

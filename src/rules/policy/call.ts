@@ -1,8 +1,12 @@
+import { z } from 'zod'
 import type { Channel } from '../../protocol/policy.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import type { DataOf } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
+import { lazily } from '../../world/lazily.ts'
 import type { Base } from './paths.ts'
-import type { ShellReading } from './shell.ts'
+
+const texts = lazily(() => z.array(z.string()).readonly())
 
 /** A call of a tool, and all that a policy knows when it judges it. JSON, so that it can be recorded. */
 export interface PolicyCall extends Base {
@@ -27,12 +31,29 @@ export interface PolicyCall extends Base {
 }
 
 /** What was found on the disk about a call. */
-export interface CallFacts {
-  /** Where an absolute path really leads, when that is elsewhere; the key is written with `.`, `..` and links. */
-  readonly real: Readonly<Record<string, readonly string[]>>
-  /** What a shell body says. */
-  readonly shell?: ShellReading | undefined
-}
+/** What was found on the disk about a call. */
+export const CallFacts = lazily(() =>
+  z.strictObject({
+    /** Where an absolute path really leads, when that is elsewhere; the key is written with `.`, `..` and links. */
+    real: z.record(z.string(), texts()).readonly(),
+    /** What a shell body says. */
+    shell: z
+      .strictObject({
+        words: z.array(z.strictObject({ text: z.string(), paths: texts(), meansAllBelow: z.boolean() })).readonly(),
+        texts: texts(),
+        opaque: z.string().optional(),
+        command: texts().optional(),
+      })
+      .optional(),
+    /** First names of paths in a body that the disk does not have; asked only where paths are confined to folders. */
+    absent: texts().optional(),
+    /** There are more paths than are looked for. */
+    isTooMuch: z.literal(true).optional(),
+    /** The repository that git reads runs programs by its own configuration. */
+    runsPrograms: z.literal(true).optional(),
+  }),
+)
+export type CallFacts = DataOf<typeof CallFacts>
 
 /** What counts where a config says nothing. */
 export const policyDefaults = Object.freeze({
@@ -66,6 +87,13 @@ export function pathArguments({ arguments: given, declared }: PolicyCall): reado
     const value = Object.hasOwn(byKey, key) ? byKey[key] : undefined
     return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
   })
+}
+
+/** The addresses among the arguments of a call. */
+export function urlArguments(given: Json): readonly string[] {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return []
+  const { url, urls } = given as Readonly<Record<string, Json | undefined>>
+  return [url, urls].flat().filter((one) => typeof one === 'string')
 }
 
 const bodies: Readonly<Record<string, { readonly key: string; readonly language: 'bash' | 'text' }>> = {

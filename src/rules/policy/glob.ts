@@ -12,7 +12,7 @@ export const wild = {
 } as const
 
 const wildCharacter = /[\uE000-\uE004]/
-const wildCharacters = /[\uE000-\uE004]/g
+export const wildCharacters = /[\uE000-\uE004]/g
 
 export function isPattern(text: string): boolean {
   return wildCharacter.test(text)

@@ -1,5 +1,14 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { worldDeclaration } from '../delegation/declarations.ts'
+import type { UserMessage } from '../../protocol/message.ts'
+import type { DeepReadonly } from '../../world/component.ts'
+
+const note = '[plan mode: investigate and propose; change nothing until exit_plan_mode is approved]'
+
+/** A message as an agent in plan mode gets it: closed by a text that says so. */
+export function inPlanMode(message: DeepReadonly<UserMessage>): UserMessage {
+  return { ...message, content: [...message.content, { type: 'text', text: note }] }
+}
 
 /** Asks the user to end plan mode. Declared to an agent before its first plan mode, and kept behind it. */
 export const exitPlanModeDeclaration: ToolDeclaration = {

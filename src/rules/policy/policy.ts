@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
 import { approvals, dataClasses } from '../../protocol/policy.ts'
 import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig } from '../../protocol/policy.ts'
 import { bodyOf, policyDefaults, type PolicyCall } from './call.ts'
 import { PlacesOfCall, type TouchedPath } from './call-places.ts'
+import { commandStart } from './simple-command.ts'
 
 /** A decision, and what it was made of. */
 export interface Assessment {
@@ -18,6 +20,10 @@ export interface Assessment {
   readonly mayRemember: boolean
   /** It touches personal or credential data, so the chat session is marked, even when the call is denied. */
   readonly marksSession: boolean
+  /** It reads data of class `other`, after which tools that reach out ask. */
+  readonly readsOther: boolean
+  /** The beginning of its command that `remember: 'command'` covers. */
+  readonly commandStart: string | undefined
 }
 
 /** Decides about a call. A function of its arguments: `inspectCall` gathers what is on the disk. */
@@ -28,7 +34,7 @@ export function policy(call: PolicyCall, config?: PolicyConfig): Decision {
 /** Decides about a call, and says what the decision rests on. */
 export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
   const places = new PlacesOfCall(call, config)
-  const operation = call.declared?.operation ?? 'unknown'
+  const operation = call.facts?.runsPrograms === true ? 'exec' : (call.declared?.operation ?? 'unknown')
   const credential = places.credential()
   const ownClass = credential === undefined ? classOf(call, operation, places) : 'credential'
   const dataClass = call.sticky === true ? stricterClass(ownClass, 'personal') : ownClass
@@ -54,7 +60,13 @@ export function assess(call: PolicyCall, config?: PolicyConfig): Assessment {
     onlyAPerson: credential !== undefined,
     mayRemember: !isPrivate(dataClass),
     marksSession: isPrivate(dataClass),
+    readsOther: dataClass === 'other' && operation === 'read',
+    commandStart: isPrivate(dataClass) || waivable.opaque.length > 0 ? undefined : startOf(call),
   }
+}
+
+function startOf({ facts }: PolicyCall): string | undefined {
+  return commandStart(facts?.shell?.command ?? [])
 }
 
 interface Verdict {
@@ -103,14 +115,16 @@ function firmVerdicts(
   const verdicts: Verdict[] = []
   if (credential !== undefined)
     verdicts.push({
-      approval: call.channel === 'matrix' ? 'deny' : 'ask',
+      approval: call.channel === 'matrix' || call.channel === 'mcp' ? 'deny' : 'ask',
       reason: `credential path: ${shown(credential)}`,
     })
   if (call.planMode === true && operation !== 'read') verdicts.push({ approval: 'deny', reason: 'plan mode' })
   const denied = places.denied()
   if (denied !== undefined) verdicts.push({ approval: 'deny', reason: `denied path: ${denied}` })
-  const outside = config?.allowedPaths === undefined ? undefined : places.outsideAllowed()
+  const outside = places.outsideAllowed()
   if (outside !== undefined) verdicts.push({ approval: 'deny', reason: `outside the allowed paths: ${shown(outside)}` })
+  const beyond = call.channel === 'mcp' ? places.outsideCwd() : undefined
+  if (beyond !== undefined) verdicts.push({ approval: 'deny', reason: `outside the working folder: ${shown(beyond)}` })
   return verdicts
 }
 
@@ -135,8 +149,8 @@ const table: Readonly<Record<Exclude<DataClass, 'credential'>, readonly [reads: 
   public: ['allow allow allow', 'ask ask ask'],
 }
 
-/** A client of the MCP server is judged as one on matrix is: nobody sits in front of it. */
-const columns: Readonly<Record<Channel, number>> = { cli: 0, console: 1, matrix: 2, mcp: 2 }
+/** A client of the MCP server is judged as on cli, besides what is denied to it in any case. */
+const columns: Readonly<Record<Channel, number>> = { cli: 0, console: 1, matrix: 2, mcp: 0 }
 
 function tableVerdict(dataClass: DataClass, operation: Operation, channel: Channel): Approval {
   if (operation === 'unknown') return 'ask'
@@ -144,13 +158,15 @@ function tableVerdict(dataClass: DataClass, operation: Operation, channel: Chann
   return row.split(' ')[columns[channel]] as Approval
 }
 
-const HostAnswer = lazily(() =>
+/** What the Host's policy function answers. */
+export const HostAnswer = lazily(() =>
   z.strictObject({
     approval: z.enum(approvals),
     model: z.enum(['cloud', 'local']).optional(),
     reason: z.string().optional(),
   }),
 )
+export type HostAnswer = DataOf<typeof HostAnswer>
 
 /** Step 5: what the Host's policy function says instead of the table, if it says anything. */
 function hostVerdict({ hostAnswer }: PolicyCall) {

@@ -18,6 +18,8 @@ export interface ShellReading {
   readonly texts: readonly string[]
   /** The first part that cannot be read. */
   readonly opaque?: string | undefined
+  /** The words, as written, of a body that is one simple command. */
+  readonly command?: readonly string[] | undefined
 }
 
 /** A word that is, or has in it, a path. */

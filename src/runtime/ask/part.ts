@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../world/json.ts'
 import type { Failure } from '../../protocol/failure.ts'
 import type { FileBlock, TextBlock } from '../../protocol/message.ts'
+import type { Judged } from '../../protocol/policy.ts'
 import type { SessionStatus } from '../../protocol/delegation.ts'
 import type { Answer } from './answer.ts'
 
@@ -31,13 +32,15 @@ export type AskPart<Output = unknown> =
       readonly result: readonly (TextBlock | FileBlock)[]
     }
   /** A call waits for a person's yes. `path`: ids of the sessions above the call, outermost first; absent for the agent's own. */
-  | {
+  | ({
       readonly type: 'approval-requested'
       readonly approval: string
       readonly tool: string
       readonly arguments: JsonObject
+      /** Of an agent with a `Policy`, as are the further fields. */
+      readonly callId?: string | undefined
       readonly path?: readonly string[]
-    }
+    } & Judged)
   | {
       readonly type: 'approval-answered'
       readonly approval: string

@@ -6,6 +6,7 @@ import { SubagentSession } from '../../../components/sessions/subagent-session.t
 import type { EventsByType } from '../../engine/loop/events.ts'
 import type { Runner } from '../../engine/loop/runner.ts'
 import type { AssistantMessage, Message } from '../../protocol/message.ts'
+import type { Judged } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
 import { isAtWork } from './turn-watch.ts'
 import type { AskPart } from './part.ts'
@@ -91,9 +92,11 @@ class TurnFollower {
       this.#write({ type: 'tool-result', callId, tool, isError, result })
     })
     this.#ends.push(
-      this.#runner.on('approval-requested', ({ agent, approval, path, tool, arguments: input }) => {
+      this.#runner.on('approval-requested', (event) => {
+        const { agent, approval, path, tool, arguments: input } = event
         if (!this.#isOwn(agent, path)) return
-        this.#write({ type: 'approval-requested', approval, tool, arguments: input, ...(path && { path }) })
+        const asked = { approval, tool, arguments: input, ...judgedOf(event), ...(path && { path }) }
+        this.#write({ type: 'approval-requested', ...asked })
       }),
       this.#runner.on('approval-answered', ({ agent, approval, approved, path, reason, tool }) => {
         if (!this.#isOwn(agent, path)) return
@@ -154,8 +157,18 @@ export function* partsSoFar({ world }: Runner, agent: Entity): Generator<AskPart
   for (const owned of world.referrers(OwnedBy, agent)) {
     const approval = world.get(owned, Approval)
     if (approval === undefined) continue
-    yield { type: 'approval-requested', approval: approval.id, tool: approval.tool, arguments: approval.arguments }
+    const { id, tool, arguments: input } = approval
+    yield { type: 'approval-requested', approval: id, tool, arguments: input, ...judgedOf(approval) }
   }
+}
+
+type AskedBy = Judged & { readonly callId?: string | undefined }
+
+/** What a policy says of a call that it asks about. */
+function judgedOf({ callId, commandStart, dataClass, decision, mayRemember, operation, paths }: AskedBy): AskedBy {
+  if (decision === undefined) return {}
+  const start = commandStart === undefined ? {} : { commandStart }
+  return { callId, dataClass, decision, mayRemember, operation, paths, ...start }
 }
 
 function* partsOf(message: Message): Generator<AskPart> {

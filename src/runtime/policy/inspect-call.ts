@@ -1,11 +1,12 @@
-import { readlink, realpath } from 'node:fs/promises'
-import { normalize } from 'node:path'
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
+import { dirname, normalize } from 'node:path'
 import { isPattern } from '../../rules/policy/glob.ts'
 import { bodyOf, pathArguments, policyDefaults } from '../../rules/policy/call.ts'
 import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
 import type { PolicyConfig } from '../../protocol/policy.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
 import { absolute } from '../../rules/policy/paths.ts'
+import { childEnvironment } from '../tools/child-environment.ts'
 import { readShellBody } from './shell-parser.ts'
 
 /** Longest path that is looked for on the disk; no system opens a longer one. */
@@ -13,8 +14,15 @@ const maxPathChars = 4_096
 /** Most paths of one call that are looked for on the disk; those of a shell body come last. */
 const maxPathsLooked = 1_000
 
-/** Gathers what a policy has to know from the disk: where paths lead, and what a shell body says. Runs nothing. */
-export async function inspectCall(call: PolicyCall, config: PolicyConfig = {}): Promise<CallFacts> {
+/**
+ * Gathers what a policy has to know from the disk: where paths lead, what a shell body says, and whether a repository has
+ * git run programs. Runs nothing but `git config`.
+ */
+export async function inspectCall(
+  call: PolicyCall,
+  config: PolicyConfig = {},
+  signal: AbortSignal = new AbortController().signal,
+): Promise<CallFacts> {
   const body = bodyOf(call)
   const shell = body?.language === 'bash' ? await readShellBody(body.text, call) : undefined
   const lists = [
@@ -24,18 +32,64 @@ export async function inspectCall(call: PolicyCall, config: PolicyConfig = {}): 
     ...(config.codePaths ?? policyDefaults.codePaths),
     ...pathArguments(call),
   ]
+  const words = (shell?.words ?? []).flatMap((word) => word.paths)
   const paths = new Set([
     call.cwd,
     ...credentialFolders(call.home, call.configFolder),
     ...lists.map((path) => absolute(path, call)),
-    ...(shell?.words ?? []).flatMap((word) => word.paths),
+    ...words,
   ])
   const missing = new Set<string>()
   const looked: (readonly [string, readonly string[]])[] = []
   // One after the other: what is not there is not looked for again, and most paths of a body share their folders.
   for (const path of [...paths].slice(0, maxPathsLooked)) looked.push([path, await leadsTo(path, missing)])
-  const real = Object.fromEntries(looked.filter(([, found]) => found.length > 0))
-  return shell === undefined ? { real } : { real, shell }
+  const isConfined = config.allowedPaths !== undefined || call.channel === 'mcp'
+  const absent = isConfined && shell !== undefined ? await absentTops(words) : []
+  return {
+    real: Object.fromEntries(looked.filter(([, found]) => found.length > 0)),
+    ...(shell !== undefined && { shell }),
+    ...(absent.length > 0 && { absent }),
+    ...(paths.size > maxPathsLooked && { isTooMuch: true as const }),
+    ...(call.declared?.category === 'git' && (await runsPrograms(call, signal)) && { runsPrograms: true as const }),
+  }
+}
+
+/** First names of paths that the disk does not have. */
+async function absentTops(paths: readonly string[]): Promise<readonly string[]> {
+  const tops = new Set(paths.slice(0, maxPathsLooked).map((path) => normalize(path).split('/')[1] ?? ''))
+  const found = await Promise.all(
+    [...tops].map(async (top) => {
+      const isThere = isPattern(top) || (await lstat(`/${top}`).catch(() => undefined)) !== undefined
+      return isThere ? [] : [top]
+    }),
+  )
+  return found.flat()
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return childEnvironment(process.env, [])
+}
+
+/** Does git run programs of a repository's own configuration, in the working folder or where a path leads? */
+async function runsPrograms(call: PolicyCall, signal: AbortSignal): Promise<boolean> {
+  const { runsFilters } = await import('../tools/git-command.ts')
+  const folders = [call.cwd, ...pathArguments(call).map((path) => absolute(path, call))]
+  for (const folder of folders) {
+    const cwd = await nearestFolder(folder)
+    // Without git, or where it cannot read its configuration, the tools of git run nothing either.
+    if (await runsFilters({ cwd, environment }, { signal }).catch(() => false)) return true
+  }
+  return false
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  let folder = normalize(path)
+  while (!(await isFolder(folder)) && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type ShellReading,
   type SyntaxNode,
 } from '../../rules/policy/shell.ts'
+import { simpleCommand } from '../../rules/policy/simple-command.ts'
 
 /**
  * Longest time that a body is parsed: error recovery takes seconds on a few thousand brackets. What is cut off is opaque,
@@ -65,7 +66,9 @@ function parsed(parser: Parser, text: string, base: Base): ShellReading {
   const cursor = tree.walk()
   try {
     const root = asData(cursor, tree.rootNode.hasError, 0)
-    return root === undefined ? unreadableShell(text) : readShell(text, root, base)
+    if (root === undefined) return unreadableShell(text)
+    const command = simpleCommand(text, root)
+    return { ...readShell(text, root, base), ...(command !== undefined && { command }) }
   } finally {
     cursor.delete()
     tree.delete()

@@ -68,7 +68,10 @@ export function gitText(
  * Whether a repository's own configuration names programs that `git_status` and `git_diff` would run: filters of files.
  * Such a call counts as `exec`.
  */
-export async function runsFilters(settings: ToolSettings, context: ToolContext): Promise<boolean> {
+export async function runsFilters(
+  settings: Pick<ToolSettings, 'cwd' | 'environment'>,
+  context: Pick<ToolContext, 'signal'>,
+): Promise<boolean> {
   const { cwd } = settings
   const args = ['config', '--includes', '--show-scope', '--name-only', '--get-regexp', '^filter\\.']
   const { output } = await git(cwd, args, settings, context)
@@ -104,8 +107,8 @@ interface GitOutput {
 async function git(
   cwd: string,
   args: readonly string[],
-  settings: ToolSettings,
-  { signal }: ToolContext,
+  settings: Pick<ToolSettings, 'environment'>,
+  { signal }: Pick<ToolContext, 'signal'>,
 ): Promise<GitOutput> {
   const chunks = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
   let sizeBytes = 0
@@ -133,7 +136,7 @@ async function git(
 }
 
 /** Without variables that lead git elsewhere or name programs; nothing is fetched, and nothing is asked. */
-function gitEnvironment(settings: ToolSettings): NodeJS.ProcessEnv {
+function gitEnvironment(settings: Pick<ToolSettings, 'environment'>): NodeJS.ProcessEnv {
   const inherited = Object.entries(settings.environment()).filter(([name]) => !name.startsWith('GIT_'))
   return { ...Object.fromEntries(inherited), GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', LC_ALL: 'C.UTF-8' }
 }

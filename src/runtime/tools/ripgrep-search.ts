@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { cleanName } from '../../tools/files/clean-text.ts'
 import type { Place } from '../../tools/files/confined-folder.ts'
-import { isCredentialFile } from '../../tools/files/credential-files.ts'
+import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
 import { globTest } from '../../tools/files/glob.ts'
 import type { GrepRequest } from '../../tools/files/grep-lines.ts'
 import { Refusal } from '../../tools/files/refusal.ts'

@@ -13,6 +13,7 @@ import {
 } from '../../../components/sessions/session-call.ts'
 import { ActiveFor, SubagentSession } from '../../../components/sessions/subagent-session.ts'
 import { EndedInWait, Notified, SubagentWait } from '../../../components/sessions/subagent-wait.ts'
+import { AwaitingJudgement } from '../../../components/agent/policy.ts'
 import { AwaitingApproval, Requested, ToolCall } from '../../../components/agent/tool-call.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
@@ -39,7 +40,17 @@ interface Waits {
 }
 
 /** When one of these is removed, something else must continue the work. */
-const takenFromEffects = [AwaitingApproval, AwaitingReply, AwaitingSession, Answering, Due, Pending, Requested, Running]
+const takenFromEffects = [
+  AwaitingApproval,
+  AwaitingJudgement,
+  AwaitingReply,
+  AwaitingSession,
+  Answering,
+  Due,
+  Pending,
+  Requested,
+  Running,
+]
 const setOnEffects = [AwaitingReply, AwaitingSession, Answering, Effect]
 const takenFromAgents = [Busy, SubagentWait, Summarizing, Terminal, Turn]
 const setOnAgents = [Busy, LastTurn, Notified, SlotReleased, SubagentWait, Summarizing]

@@ -8,6 +8,7 @@ import {
   Summarizing,
   Terminal,
 } from '../../../components/agent/agent-tags.ts'
+import { AwaitingJudgement, Inspection } from '../../../components/agent/policy.ts'
 import { Ceilings, CostCeiling } from '../../../components/money/ceilings.ts'
 import { Conversation, Unread } from '../../../components/agent/conversation.ts'
 import { Due, Effect, Outcome, OwnedBy, Pending, Running } from '../../../components/effects/effect.ts'
@@ -56,9 +57,13 @@ function stuckCall(world: World, call: Entity): Finding {
     return `the answer of call ${call} of '${name}' is not whole, and nothing is under way for it`
   }
   if (isUnderWay(world, call) || world.has(call, Outcome) || world.has(call, Requested)) return undefined
+  const agent = world.get(call, OwnedBy)?.agent
+  if (world.has(call, AwaitingJudgement)) {
+    if (agent !== undefined && owns(world, agent, Inspection)) return undefined
+    return `call ${call} of '${name}' waits to be judged, and nothing is inspected`
+  }
   if (!world.has(call, AwaitingApproval))
     return `nothing is under way for call ${call} of '${name}', and it has no result`
-  const agent = world.get(call, OwnedBy)?.agent
   return agent !== undefined && owns(world, agent, Approval)
     ? undefined
     : `call ${call} of '${name}' waits for an approval, and none is asked for`

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cleanName } from './clean-text.ts'
-import { isCredentialFile } from './credential-files.ts'
+import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
 import type { LineMatcher } from './line-matcher.ts'
 import { type FileReach, openInside } from './confined-folder.ts'
 import { isFileSystemError, Refusal } from './refusal.ts'

@@ -1,4 +1,5 @@
 import { agentic, markTaskDone, recall } from './context-tools.ts'
+import { exitPlanMode } from './exit-plan-mode.ts'
 import { querySubagent, subagentCancel, subagentResult, subagentStatus } from './session-tools.ts'
 import { spawnSubagent, subagent, subagentResume } from './launch-tools.ts'
 import { subagentWait } from './subagent-wait.ts'
@@ -17,6 +18,7 @@ export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<st
     ['mark_task_done', markTaskDone], //          a record takes the place of a task that is done
     ['recall', recall], //                        searches what the agent no longer sees of its conversation
     ['query_subagent', querySubagent], //         puts a further question to a session that has succeeded
+    ['exit_plan_mode', exitPlanMode], //          ends plan mode, once a person has approved the plan
     ...agentic, //                                have a smaller model read, and return its digest
   ])
 }

@@ -21,7 +21,11 @@ export interface Problem {
  * Changes the world in the tick of the call. Returns the answer, or `undefined` if the call stays open for a later
  * system.
  */
-export type WorldTool = (world: World, call: WorldToolCall) => string | Problem | undefined
+export interface WorldTool {
+  (world: World, call: WorldToolCall): string | Problem | undefined
+  /** Why a tool that needs an approval need not be asked about now; `undefined`: ask. */
+  readonly problem?: (world: World, agent: Entity) => string | undefined
+}
 
 /** Makes a world tool that checks its arguments: `null` counts as absent, and unknown fields are ignored. */
 export function worldTool<Schema extends z.ZodType>(

@@ -61,9 +61,9 @@ describe('a policy', () => {
   it('compares whole names, and takes .. and links into account', () => {
     expect(policy(read('~/.sshfoo/x')).reason).toBe('default: other/read/cli')
     expect(policy(read('~/projects/../.ssh/x')).reason).toBe('credential path: ~/projects/../.ssh/x')
-    const linked = { real: { '/home/u/projects/app/k/id_rsa': ['/home/u/.ssh/id_rsa'] } }
-    expect(policy(read('k/id_rsa', { facts: linked })).reason).toBe('credential path: k/id_rsa')
-    expect(policy(read('k/id_rsa')).reason).toBe('default: code/read/cli')
+    const linked = { real: { '/home/u/projects/app/k/known_hosts': ['/home/u/.ssh/known_hosts'] } }
+    expect(policy(read('k/known_hosts', { facts: linked })).reason).toBe('credential path: k/known_hosts')
+    expect(policy(read('k/known_hosts')).reason).toBe('default: code/read/cli')
   })
 
   it.for(['.env', 'a/.env.local', '.env/x', '/etc/shadow', '/proc/self/environ', '~/.config/gh/hosts.yml', '~/.npmrc'])(
