@@ -1,9 +1,9 @@
 import type { ApprovalQuestion, Approve } from '../../engine/effects/approval-effect.ts'
-import type { Answer, Approval } from '../../../components/agent/tool-call.ts'
+import type { Answer } from '../../../components/agent/tool-call.ts'
 import type { Channel, Decision } from '../../protocol/policy.ts'
+import { urlArguments } from '../../rules/policy/call.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { shortly } from '../../world/known-options.ts'
-import type { DataOf } from '../../world/component.ts'
 import type { ChatCall } from './tool-call-event.ts'
 
 /** A tool call that needs a person's yes. */
@@ -36,7 +36,7 @@ export type ApproveCall = (
 
 /** How a Host asks, by a chat session's function. */
 export function approveBy(ask: ApproveCall, channel: () => Channel): Approve {
-  return async (question: ApprovalQuestion & Judged) => {
+  return async (question) => {
     try {
       const { decision, signal } = question
       return readAnswer(await ask(callOf(question, channel()), decision ?? byDeclaration, { signal }))
@@ -49,10 +49,7 @@ export function approveBy(ask: ApproveCall, channel: () => Channel): Approve {
 /** Of a call that no policy has judged: its tool declares that it needs an approval. */
 const byDeclaration: Decision = { model: 'cloud', approval: 'ask', reason: 'the tool needs an approval' }
 
-/** What the policy knows of the call. */
-type Judged = Omit<Partial<DataOf<() => typeof Approval.schema>>, 'id' | 'tool' | 'arguments'>
-
-function callOf(question: ApprovalQuestion & Judged, channel: Channel): ApprovalCall {
+function callOf(question: ApprovalQuestion, channel: Channel): ApprovalCall {
   const {
     callId,
     commandStart,
@@ -69,7 +66,7 @@ function callOf(question: ApprovalQuestion & Judged, channel: Channel): Approval
     arguments: question.arguments,
     channel,
     paths,
-    urls: typeof question.arguments['url'] === 'string' ? [question.arguments['url']] : [],
+    urls: urlArguments(question.arguments),
     dataClass,
     operation,
     mayRemember,

@@ -228,7 +228,8 @@ export class ChatSession {
     if (permission !== undefined) refuseMisfit('setPermission', 'permission', permission, oneOf(...approvals))
     await this.#change((world) => {
       this.#addPolicy(world)
-      const { config = {} } = world.read(this.agent, Policy)
+      // Where there was no configuration, this one says nothing of other tools.
+      const { config = { dangerousTools: [] } } = world.read(this.agent, Policy)
       const { [tool]: _, ...others } = config.permissions ?? {}
       const permissions = permission === undefined ? others : { ...others, [tool]: permission }
       world.patch(this.agent, Policy, { config: { ...config, permissions } })

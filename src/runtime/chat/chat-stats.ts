@@ -1,4 +1,5 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
+import { PolicyState } from '../../../components/agent/policy.ts'
 import { Usage } from '../../../components/money/usage.ts'
 import { type ContextStats, contextStats, type ModelRow } from '../../rules/context/context-stats.ts'
 import { inTurns } from '../../rules/projection/places.ts'
@@ -10,7 +11,7 @@ export interface ChatStats {
   readonly turns: number
   /** Model calls of its agent. */
   readonly steps: number
-  /** Tool calls that have their result. */
+  /** Tool calls of its agent, refused ones too. */
   readonly toolCalls: number
   /** Of all models, subagents' included. `input` includes what was read from a cache and written to one. */
   readonly tokens: {
@@ -35,7 +36,7 @@ export function chatStats(world: World, agent: Entity): ChatStats {
   return {
     turns: inTurns(messages).at(-1)?.turn ?? 0,
     steps: world.get(agent, Usage)?.calls ?? 0,
-    toolCalls: messages.filter(({ role }) => role === 'tool').length,
+    toolCalls: world.get(agent, PolicyState)?.calls ?? 0,
     tokens: {
       input: sum((row) => row.inputTokens),
       cacheRead: sum((row) => row.cacheReadTokens),

@@ -2,7 +2,7 @@ import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declare } from '../../tools/declare.ts'
 import type { Tool } from '../../tools/port.ts'
-import { toolOutput } from '../../tools/tool-output.ts'
+import { keptOutput, toolOutput } from '../../tools/tool-output.ts'
 import type { Entity } from '../../world/component.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -99,7 +99,10 @@ function toolOf(source: ToolSource, declaration: ToolDeclaration): Tool {
   const { name } = declaration
   return {
     declaration,
-    call: async (input, { key, signal }) => toolOutput(await source.call(name, input, { key, signal })),
+    call: async (input, { handles, key, signal }) => {
+      const result = await source.call(name, input, { key, signal })
+      return handles === undefined ? toolOutput(result) : keptOutput(result, handles)
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import * as standardComponents from '../../../components/index.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
+import { Workspace } from '../../../components/agent/handle.ts'
 import { Limits } from '../../../components/agent/turn.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import { PlanMode, Policy } from '../../../components/agent/policy.ts'
@@ -12,9 +13,10 @@ import { Runner } from '../../engine/loop/runner.ts'
 import type { Channel } from '../../protocol/policy.ts'
 import { configured, readConfig } from '../../rules/config/config.ts'
 import { declare } from '../../tools/declare.ts'
-import type { DataOf, Entity, Initial } from '../../world/component.ts'
+import type { DataOf, Entity, Initial, Tag } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { World } from '../../world/world.ts'
+import { policyEffects } from '../policy/policy-effects.ts'
 import { approveBy } from './approval.ts'
 import { chatModel } from './chat-model.ts'
 import { ChatSession, enterPlanMode } from './chat-session.ts'
@@ -153,19 +155,19 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
 function policyOf(options: NewSessionOptions): PolicyData {
   const { channel = newSessionDefaults.channel, configFolder, cwd, home, modelMap, policy } = options
   const localModel = policy?.localModel ?? modelMap?.local
-  const config = { ...policy, ...(localModel !== undefined && { localModel }) }
   return {
     channel,
     cwd: process.getBuiltinModule('node:path').resolve(cwd ?? '.'),
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     ...(configFolder !== undefined && { configFolder }),
-    config,
+    // Without a configuration the policy leaves out the step that reads it.
+    ...(policy !== undefined && { config: { ...policy, ...(localModel !== undefined && { localModel }) } }),
   }
 }
 
 /** The Host of one chat session. */
 function chatHost(
-  { approve, host = {}, tools = [] }: NewSessionOptions,
+  { approve, host = {}, policyFunction, tools = [] }: NewSessionOptions,
   chatTools: ChatTools,
   channel: () => Channel,
 ): Host {
@@ -173,17 +175,22 @@ function chatHost(
     ...host,
     ...(approve !== undefined && { approve: approveBy(approve, channel) }),
     tools: tools.filter((tool) => 'call' in tool),
-    effects: { tool: toolEffect((name) => chatTools.handler(name, made.tool(name))), ...host.effects },
+    effects: {
+      ...policyEffects(policyFunction && { policy: policyFunction }),
+      tool: toolEffect((name) => chatTools.handler(name, made.tool(name))),
+      ...host.effects,
+    },
   })
   return made
 }
 
-function agentParts(options: NewSessionOptions, host: Host): Initial[] {
+function agentParts(options: NewSessionOptions, host: Host): (Initial | Tag)[] {
   const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system, tools = [] } = options
   return [
     Llm({ model: chatModel(named(options), host.providerNames, newSessionDefaults.provider) }),
     Conversation(readHistory(history)),
     Limits({ maxSteps }),
+    Workspace,
     ...(system === undefined ? [] : [SystemPrompt({ template: '', ending: system })]),
     ...(tools.length === 0 ? [] : [ToolRegistry({ tools: declare(...tools) })]),
     ...configured(readConfig(config)),

@@ -17,6 +17,7 @@ import {
   table,
   text,
 } from '../../world/option-shapes.ts'
+import type { PolicyEffectsOptions } from '../policy/policy-effects.ts'
 import type { ApproveCall } from './approval.ts'
 import type { HistoryMessage } from './history.ts'
 
@@ -60,6 +61,8 @@ export interface NewSessionOptions {
   readonly configFolder?: string | undefined
   /** What the policy reads of a configuration. @default its defaults */
   readonly policy?: PolicyConfig | undefined
+  /** Answers instead of the policy's table, with all facts of a call; `undefined`: the table decides. @default none */
+  readonly policyFunction?: PolicyEffectsOptions['policy']
   /** Compaction, checkpoints, ceilings: keys of the configuration. @default their defaults */
   readonly config?: ConfigInput | undefined
 }
@@ -94,6 +97,7 @@ const shapes: ShapesOf<NewSessionOptions> = {
   configFolder: filledText,
   key: filledText,
   policy: table,
+  policyFunction: callback,
   config: table,
 }
 
