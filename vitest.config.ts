@@ -18,6 +18,9 @@ const apart = [
   'test/world/memory.test.ts',
 ]
 
+/** Tests with parts that not every machine has, such as a terminal: each folder is a project of its own, and `--mode parts` runs them. */
+const parts = ['terminal'] as const
+
 /** What takes longest: stories over many seeds, and programs that are waited for. Begun last, it would be waited for alone. */
 const long = /\/test\/(?:cli|stories)\//
 
@@ -36,7 +39,7 @@ class LongOnesFirst extends BaseSequencer {
 
 /**
  * `vitest run` tests the sources. `vitest run --mode dist` tests what `npm run build` made of them, with all tests that
- * know the package by its names alone.
+ * know the package by its names alone. `vitest run --mode parts` tests with the parts in `test/parts`.
  */
 export default defineConfig(({ mode }) => {
   const isBuilt = mode === 'dist'
@@ -54,11 +57,20 @@ export default defineConfig(({ mode }) => {
       setupFiles: ['test/setup.ts'],
       pool: 'forks',
       sequence: { sequencer: LongOnesFirst },
-      projects: [
-        // What was loaded and compiled for one file serves those that come after it in the same process.
-        { extends: true, test: { name: 'together', include, exclude: apart, isolate: false } },
-        { extends: true, test: { name: 'apart', include: isBuilt ? [] : apart, isolate: true } },
-      ],
+      projects:
+        mode === 'parts'
+          ? parts.map((name) => ({
+              extends: true,
+              test: { name, include: [`test/parts/${name}/*.test.ts`], testTimeout: minuteMs },
+            }))
+          : [
+              // What was loaded and compiled for one file serves those that come after it in the same process.
+              {
+                extends: true,
+                test: { name: 'together', include, exclude: [...apart, 'test/parts/**'], isolate: false },
+              },
+              { extends: true, test: { name: 'apart', include: isBuilt ? [] : apart, isolate: true } },
+            ],
       maxWorkers: '100%',
       testTimeout: process.env['SIM_SEEDS'] === undefined ? 10_000 : 90 * minuteMs,
       hookTimeout: 10_000,

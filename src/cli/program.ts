@@ -8,33 +8,93 @@ const isDumb = environment['TERM'] === 'dumb'
 
 type Command = (words: readonly string[]) => Promise<number | undefined>
 
-/** What may stand first on the command line; without one, `chat`. */
+/** What may stand first on the command line; without one, `chat`, or `run` for a prompt behind `-p`. */
 const commands: Readonly<Record<string, Command>> = {
+  chat: chatCommand,
+  run: runCommand,
+  sessions: sessionsCommand,
   ask: askCommand,
   sim: simCommand,
   replay: replayCommand,
 }
+/** Commands that later versions have. */
+const planned: ReadonlySet<string> = new Set(['serve', 'skills', 'matrix'])
+/** Errors of chats that another command line or configuration mends. */
+const usageCodes: ReadonlySet<string> = new Set([
+  'ambiguous-id',
+  'conflicting-provider',
+  'invalid-argument',
+  'missing-api-key',
+  'unknown-provider',
+  'unknown-session',
+])
 
 /** Returns the exit code. Prints errors of the user; throws only defects. */
 export async function main(): Promise<number | undefined> {
+  const [run, words] = chosenCommand(argv.slice(2))
   try {
-    return await command(argv.slice(2))
+    return await run(words)
   } catch (error) {
     if (error instanceof UsageError) {
       stderr.write(`entia: ${error.message} See --help.\n`)
       return 2
     }
     if (!(error instanceof EntiaError)) throw error
-    stderr.write(`entia: ${error.message}\n`)
-    return error.code === 'config-invalid' ? 2 : 1
+    stderr.write(`entia: ${await errorText(error, run)}\n`)
+    const isChat = run === chatCommand || run === runCommand || run === sessionsCommand
+    return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
   }
 }
 
-async function command([first, ...words]: readonly string[]): Promise<number | undefined> {
-  if (first === undefined || first.startsWith('-')) return askCommand(first === undefined ? [] : [first, ...words])
+async function errorText(error: EntiaError, run: Command): Promise<string> {
+  if (error.code !== 'missing-api-key' || run === askCommand) return error.message
+  const { modelAdvice } = await import('./chat/model-advice.ts')
+  return modelAdvice(error)
+}
+
+function chosenCommand([first, ...words]: readonly string[]): readonly [Command, readonly string[]] {
+  if (first === undefined) return [chatCommand, []]
+  const all = [first, ...words]
+  if (first.startsWith('-'))
+    return [all.some((word) => /^(-p|--print|--output)/.test(word)) ? runCommand : chatCommand, all]
   const known = Object.hasOwn(commands, first) ? commands[first] : undefined
-  if (known !== undefined) return known(words)
-  throw new UsageError(`There is no command '${first}'.${didYouMean(first, Object.keys(commands))}`)
+  return known === undefined ? [() => Promise.reject(unknownCommand(first)), words] : [known, words]
+}
+
+function unknownCommand(name: string): UsageError {
+  if (planned.has(name)) return new UsageError(`entia ${name} is not there yet.`)
+  const advice = didYouMean(name, Object.keys(commands)) || ` For a prompt: entia -p ${JSON.stringify(name)}.`
+  return new UsageError(`There is no command '${name}'.${advice}`)
+}
+
+async function chatCommand(words: readonly string[]): Promise<number> {
+  const { chatArguments, chatHelp } = await import('./chat/chat-arguments.ts')
+  const args = chatArguments(words)
+  if (args.help) return help(chatHelp)
+  const { stdin } = process
+  if (!stdin.isTTY || !stdout.isTTY) {
+    throw new UsageError('entia chat needs a terminal. Without one, give it a prompt: entia -p "What is this project?"')
+  }
+  if (isDumb)
+    throw new UsageError('entia chat needs a terminal that moves its cursor; TERM is dumb. Use entia -p PROMPT.')
+  const { chatCommand: chatted } = await import('./chat/chat-command.ts')
+  const exitCode = await chatted(args, { environment, stdin, stdout, stderr })
+  // What was cancelled and does not stop must not keep the program.
+  return process.exit(exitCode)
+}
+
+async function runCommand(words: readonly string[]): Promise<number> {
+  const { runArguments, runHelp } = await import('./chat/chat-arguments.ts')
+  const args = runArguments(words)
+  if (args.help) return help(runHelp)
+  const { runCommand: ran } = await import('./chat/run-command.ts')
+  return ran(args, { stdin: process.stdin, stdout, stderr, environment, interruption })
+}
+
+async function sessionsCommand(words: readonly string[]): Promise<number> {
+  const { sessionsCommand: listed } = await import('./sessions-command.ts')
+  const { sessionFolder } = await import('./chat/open-chat.ts')
+  return listed(words, { folder: sessionFolder(environment), cwd: process.cwd(), stdout })
 }
 
 async function askCommand(words: readonly string[]): Promise<number> {

@@ -47,7 +47,9 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/sim': { mayImport: [...belowTheDoor, 'src/doors', 'src'] },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
   // The scripted model of `npm start` is an example, which is packed with the program.
-  'src/cli': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim', 'examples/reader/reader.ts'] },
+  'src/cli': {
+    mayImport: [...belowTheDoor, 'src/doors', 'src/runtime', 'src', 'src/sim', 'examples/reader/reader.ts'],
+  },
 }
 
 /** What one pure file may do all the same, and why. */
@@ -68,7 +70,9 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ignore: ['src/tools'],
   'p-queue': ['src/engine', 'src/stores'],
   'cli-truncate': ['src/cli'],
+  diff: ['src/cli', 'src/runtime'],
   'string-width': ['src/cli'],
+  'wrap-ansi': ['src/cli'],
 }
 
 export const importsRunOneWay: Rule = (files) =>

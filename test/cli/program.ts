@@ -16,6 +16,8 @@ export interface ProgramOptions {
   readonly in: string
   /** All of the environment, besides where there is no configuration, and what was compiled before. @default none */
   readonly env?: Readonly<Record<string, string>>
+  /** What is piped in. @default nothing */
+  readonly input?: string
 }
 
 /** How a program ended, and all that it wrote. */
@@ -32,13 +34,15 @@ export class Program {
   readonly ended: Promise<Ended>
   readonly #lines: AsyncIterator<string>
 
-  constructor(args: readonly string[], { in: cwd, env = {} }: ProgramOptions) {
+  constructor(args: readonly string[], { in: cwd, env = {}, input = '' }: ProgramOptions) {
     const [script = '', ...flags] = program.toReversed()
     const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
       cwd,
       env: { ...compiled, ENTIA_CONFIG_DIR: join(cwd, 'no-configuration'), ...env },
     })
     this.child = child
+    // A program that has ended takes no input.
+    child.stdin.on('error', () => undefined).end(input)
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))

@@ -1,0 +1,169 @@
+import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { JsonObject } from '../../index.ts'
+import type { Look, Style } from './look.ts'
+import type { Line } from './markdown.ts'
+
+/** A call that waits for the user's yes. */
+export interface AskedCall {
+  readonly tool: string
+  readonly arguments: JsonObject
+  readonly reason?: string | undefined
+  readonly dataClass?: string | undefined
+  readonly operation?: string | undefined
+  /** An answer may cover later calls of this tool. */
+  readonly mayRemember?: boolean | undefined
+  /** The beginning of a command that an answer may cover. */
+  readonly commandStart?: string | undefined
+  /** The subagent that calls. */
+  readonly by?: string | undefined
+}
+
+export interface ApprovalAnswer {
+  readonly approved: boolean
+  readonly reason?: string
+  readonly remember?: 'session' | 'command'
+  readonly stopTurn?: true
+}
+
+/** Rows of a command or diff that are shown at once; `v` shows the others. */
+const maxRows = 40
+/** Files above this size are not compared. */
+const maxComparedBytes = 1_000_000
+const maxDiffMs = 500
+
+/** What the user decides about: who wants to do what, whole or its beginning, and why it asks. */
+export async function approvalText(
+  call: AskedCall,
+  { cwd, look, isWhole = false }: { readonly cwd: string; readonly look: Look; readonly isWhole?: boolean },
+): Promise<readonly Line[]> {
+  const { paint } = look
+  const kind = [call.operation, call.dataClass].filter((word) => word !== undefined && word !== '').join(', ')
+  const who = call.by === undefined ? '' : `${visibleText(call.by)}: `
+  const title = `${who}${visibleText(call.tool)} asks${kind === '' ? '' : ` (${kind})`}`
+  const body = await bodyOf(call, cwd)
+  const shown = isWhole ? body : body.slice(0, maxRows)
+  const left = body.length - shown.length
+  return [
+    { text: paint(['bold', 'yellow'], title) },
+    ...shown.map(({ text, style }) => ({ text: `  ${style === undefined ? text : paint(style, text)}` })),
+    ...(left > 0 ? [{ text: paint('dim', `  … ${left} more lines: v shows all of it`) }] : []),
+    ...(call.reason === undefined ? [] : [{ text: paint('dim', `  reason: ${visibleText(call.reason)}`) }]),
+  ]
+}
+
+/** The answers that this call takes. */
+export function answersText({ mayRemember = false, commandStart }: AskedCall): string {
+  const answers = [
+    'y yes, once',
+    'n no (words behind it go to the agent)',
+    ...(mayRemember ? ['a this tool, for this chat'] : []),
+    ...(commandStart === undefined ? [] : [`c commands that begin ${JSON.stringify(visibleText(commandStart))}`]),
+    's stop the turn',
+  ]
+  return `${answers.join(' · ')} · Enter: no`
+}
+
+/** `undefined`: the text is none of the answers. */
+export function approvalAnswer(
+  text: string,
+  { mayRemember = false, commandStart }: AskedCall,
+): ApprovalAnswer | 'show-all' | undefined {
+  const typed = text.trim()
+  if (typed === '') return { approved: false }
+  if (/^y(es)?$/i.test(typed)) return { approved: true }
+  if (/^a$/i.test(typed)) return mayRemember ? { approved: true, remember: 'session' } : undefined
+  if (/^c$/i.test(typed)) return commandStart === undefined ? undefined : { approved: true, remember: 'command' }
+  if (/^s$/i.test(typed)) return { approved: false, stopTurn: true }
+  if (/^v$/i.test(typed)) return 'show-all'
+  const [, reason = ''] = /^no?(?:[\s,:.]+(.*))?$/is.exec(typed) ?? []
+  if (/^no?(?![a-z])/i.test(typed)) return { approved: false, ...(reason !== '' && { reason }) }
+  return undefined
+}
+
+interface BodyRow {
+  readonly text: string
+  readonly style?: Style
+}
+
+async function bodyOf({ tool, arguments: input }: AskedCall, cwd: string): Promise<readonly BodyRow[]> {
+  const { path, content, old, new: next, command, code, plan } = input
+  if (tool === 'write_file' && isText(path) && isText(content)) {
+    return [{ text: visibleText(path), style: 'bold' }, ...(await writtenRows(resolve(cwd, path), content))]
+  }
+  if (tool === 'replace_in_file' && isText(path) && isText(old) && isText(next)) {
+    const times = input['all'] === true ? [{ text: '(every match)' }] : []
+    return [{ text: visibleText(path), style: 'bold' }, ...times, ...signed('-', old), ...signed('+', next)]
+  }
+  const [only, ...others] = Object.entries(input).filter(([, value]) => value !== undefined)
+  for (const whole of [command, code, plan]) {
+    if (isText(whole) && (others.length === 0 || tool === 'bash' || tool === 'cmd' || tool === 'run_js')) {
+      const besides = Object.entries(input).filter(([, value]) => value !== whole)
+      return [...rowsOf(whole), ...besides.map(([name, value]) => ({ text: argumentText(name, value) }))]
+    }
+  }
+  if (only === undefined) return []
+  return [only, ...others].flatMap(([name, value]) => rowsOf(argumentText(name, value)))
+}
+
+/** The difference to the file that is there, or all of a new one. */
+async function writtenRows(path: string, content: string): Promise<readonly BodyRow[]> {
+  const before = await comparable(path)
+  if (before === undefined) return signed('+', content)
+  const { structuredPatch } = await import('diff')
+  const patch = structuredPatch(path, path, before, content, '', '', { context: 2, timeout: maxDiffMs })
+  if (patch === undefined) return signed('+', content)
+  if (patch.hunks.length === 0) return [{ text: '(the file has this content already)' }]
+  return patch.hunks.flatMap(({ oldStart, lines }) => [
+    { text: `@@ line ${oldStart} @@`, style: 'dim' as const },
+    ...lines.map((line) => diffRow(visibleText(line))),
+  ])
+}
+
+async function comparable(path: string): Promise<string | undefined> {
+  try {
+    const stats = await stat(path)
+    if (!stats.isFile() || stats.size > maxComparedBytes) return undefined
+    return await readFile(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function signed(sign: '-' | '+', text: string): BodyRow[] {
+  return text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => diffRow(sign + visibleText(line)))
+}
+
+function diffRow(text: string): BodyRow {
+  return text.startsWith('+') ? { text, style: 'green' } : text.startsWith('-') ? { text, style: 'red' } : { text }
+}
+
+function rowsOf(text: string): BodyRow[] {
+  return text.split('\n').map((line) => ({ text: visibleText(line) }))
+}
+
+function argumentText(name: string, value: unknown): string {
+  return `${visibleText(name)}: ${visibleText(isText(value) ? value : JSON.stringify(value))}`
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+const carets = Array.from({ length: 32 }, (_, code) => `^${String.fromCharCode(64 + code)}`)
+
+/**
+ * Text with everything visible that a terminal would act on or hide: control characters, also those that write from right
+ * to left or take no room. Line breaks and tabs stay.
+ */
+export function visibleText(text: string): string {
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => {
+    const code = sign.codePointAt(0) ?? 0
+    return code === 0x7f ? '^?' : (carets[code] ?? `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`)
+  })
+}

@@ -1,0 +1,176 @@
+import { parsedWords, UsageError, wholeNumber } from '../parsed-words.ts'
+import { slashHelp } from './slash-commands.ts'
+
+export const outputs = ['text', 'json', 'stream-json'] as const
+
+export interface ChatArguments {
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly tools: readonly string[] | undefined
+  readonly maxSteps: number | undefined
+  readonly cwd: string | undefined
+  /** A key or the beginning of one; empty: the latest of the folder; absent: a new chat. */
+  readonly resume: string | undefined
+  readonly plan: boolean
+  /** Tools whose calls need no yes. */
+  readonly allow: readonly string[]
+  readonly verbose: boolean
+  readonly help: boolean
+}
+
+export interface RunArguments extends ChatArguments {
+  /** `-`: what is piped in; absent: the same, where something is. */
+  readonly prompt: string | undefined
+  readonly output: (typeof outputs)[number]
+}
+
+const optionsHelp = `  --provider NAME     anthropic, openai, moonshot, ollama, or a configured one
+  --model NAME        model of the provider, or PROVIDER/NAME
+  --tools LIST        names and categories, such as file,git (default: all)
+  --max-steps N       model calls in a turn
+  --cwd FOLDER        folder to work in (default: this one)
+  --resume [KEY]      continue the latest chat of this folder, or the one whose
+                      key is KEY or begins so
+  --plan              plan mode: the agent reads and changes nothing until you
+                      approve its plan
+  --allow LIST        tools that may run without asking
+  --verbose           say more about what happens
+  --help, --version`
+
+export const chatHelp = `Talks to an agent that reads, edits and runs things in your project, and asks
+before it does harm.
+
+  entia [chat]                 talk to it, in this folder
+  entia --resume               continue where you stopped
+  entia run PROMPT             one prompt, no questions (= entia -p PROMPT)
+  entia sessions list|show|remove      stored chats
+  entia ask                    ask a lead and its researchers about a folder
+  entia sim FILE               simulate a story under many seeds
+  entia replay FILE            replay a recording
+
+Options:
+
+${optionsHelp}
+
+While you chat:
+
+${slashHelp()
+  .map((line) => `  ${line}`)
+  .join('\n')}
+
+Ctrl-C cancels the turn, Esc stops it, Ctrl-D leaves. A line typed while the
+agent works reaches it at its next step. A backslash at the end of a line
+continues it. @ and Tab name a file.
+`
+
+export const runHelp = `Gives an agent one prompt, and prints its reply. Nothing is asked: a call that
+needs your yes is declined, unless its tool is named by --allow.
+
+  entia run PROMPT
+  entia -p PROMPT              the same
+  git diff | entia -p "Review this"      what is piped in follows the prompt
+  entia -p - < prompt.txt                the prompt is what is piped in
+
+Options:
+
+${optionsHelp}
+  --output FORMAT     text: the reply; json: one object with the reply, usage
+                      and cost; stream-json: one object a line as it happens
+
+With run, write --resume=KEY. The reply goes to stdout, progress to stderr.
+Exit codes: 0 done, 1 failed, 2 wrong arguments or configuration, 3 stopped
+(steps, a declined call, budget), 130 cancelled.
+`
+
+const chatOptions = {
+  provider: { type: 'string' },
+  model: { type: 'string' },
+  tools: { type: 'string', multiple: true },
+  'max-steps': { type: 'string' },
+  cwd: { type: 'string' },
+  resume: { type: 'string' },
+  plan: { type: 'boolean' },
+  allow: { type: 'string', multiple: true },
+  verbose: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** @throws UsageError */
+export function chatArguments(words: readonly string[]): ChatArguments {
+  const { values, positionals } = parsedWords(withResume(words, true), chatOptions)
+  if (positionals.length > 0) {
+    const example = JSON.stringify(positionals.join(' '))
+    throw new UsageError(`entia chat takes no prompt. Type it in the chat, or run entia -p ${example}.`)
+  }
+  return chatValues(values)
+}
+
+/** Of `entia run PROMPT` and `entia -p PROMPT`. @throws UsageError */
+export function runArguments(words: readonly string[]): RunArguments {
+  const { values, positionals } = parsedWords(withResume(words, false), {
+    ...chatOptions,
+    print: { type: 'string', short: 'p' },
+    output: { type: 'string' },
+  })
+  const { print, output = 'text' } = values
+  if (print !== undefined && positionals.length > 0) {
+    throw new UsageError(`-p has a prompt already, and there is more: ${positionals.join(' ')}. Put it in quotes.`)
+  }
+  const format = outputs.find((each) => each === output)
+  if (format === undefined) throw new UsageError(`--output must be ${outputs.join(', ')}, got ${output}.`)
+  const prompt = print ?? (positionals.length > 0 ? positionals.join(' ') : undefined)
+  if (prompt?.trim() === '') throw new UsageError('The prompt must not be empty.')
+  return { ...chatValues(values), prompt, output: format }
+}
+
+interface ChatValues {
+  readonly provider?: string
+  readonly model?: string
+  readonly tools?: string[]
+  readonly 'max-steps'?: string
+  readonly cwd?: string
+  readonly resume?: string
+  readonly plan?: boolean
+  readonly allow?: string[]
+  readonly verbose?: boolean
+  readonly help?: boolean
+}
+
+function chatValues(values: ChatValues): ChatArguments {
+  const { provider, model, cwd, resume, plan = false, verbose = false, help = false } = values
+  for (const [name, value] of Object.entries({ provider, model, cwd })) {
+    if (value?.trim() === '') throw new UsageError(`--${name} must not be empty.`)
+  }
+  return {
+    provider,
+    model,
+    tools: values.tools && names(values.tools),
+    maxSteps: wholeNumber('--max-steps', values['max-steps'], 1),
+    cwd,
+    resume,
+    plan,
+    allow: names(values.allow ?? []),
+    verbose,
+    help,
+  }
+}
+
+function names(lists: readonly string[]): string[] {
+  return lists.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '')
+}
+
+/** `--resume` may stand alone; the word behind it is its key, where no prompt can stand there. */
+function withResume(words: readonly string[], takesKey: boolean): string[] {
+  const given: string[] = []
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] as string
+    if (word === '--') return [...given, ...words.slice(index)]
+    const next = words[index + 1]
+    if (word !== '--resume') given.push(word)
+    else if (takesKey && next !== undefined && !next.startsWith('-')) {
+      given.push(`--resume=${next}`)
+      index++
+    } else given.push('--resume=')
+  }
+  return given
+}

@@ -1,0 +1,114 @@
+import { type ChatSession, progressLine, type ToolCallEvent } from '../../runtime/index.ts'
+import type { Asking } from '../../runtime/ask/ask.ts'
+import type { Answer } from '../../runtime/ask/answer.ts'
+import type { AskPart } from '../../runtime/ask/part.ts'
+import { adviceOn } from '../choose-model.ts'
+import { durationText, many, numberText } from '../terminal/amounts.ts'
+import type { ChatUi } from './chat-ui.ts'
+
+/** Shows a turn as it happens, until it has ended. */
+export async function showTurn(
+  asking: Asking,
+  session: ChatSession,
+  ui: ChatUi,
+  onStep: () => void,
+): Promise<Answer | undefined> {
+  const since = performance.now()
+  let hasReply = false
+  ui.work('thinking')
+  try {
+    for await (const part of asking.parts) {
+      if (part.type === 'step') {
+        hasReply = false
+        onStep()
+      }
+      if (part.type === 'text') hasReply = true
+      if (part.type === 'end') {
+        await ui.replyEnd()
+        showEnd(part.answer, { session, ui, hasReply, durationMs: performance.now() - since })
+        return part.answer
+      }
+      await showPart(part, ui)
+    }
+    return undefined
+  } finally {
+    await ui.replyEnd()
+    ui.work(undefined)
+  }
+}
+
+/** Shows a call that has its result, by one line. */
+export async function showCall(event: ToolCallEvent, ui: ChatUi): Promise<void> {
+  await ui.replyEnd()
+  ui.say(
+    progressLine(event),
+    event.outcome === 'ran' && !event.success ? 'red' : event.outcome === 'ran' ? 'dim' : 'yellow',
+  )
+}
+
+async function showPart(part: AskPart, ui: ChatUi): Promise<void> {
+  switch (part.type) {
+    case 'step':
+      return ui.work('thinking')
+    case 'text':
+      ui.work('writing')
+      return ui.reply(part.text)
+    case 'discarded':
+      return ui.replyDiscarded()
+    case 'retry':
+      await ui.replyEnd()
+      return ui.say(`${part.failure.message} Retrying.`, 'yellow')
+    case 'tool-call':
+      await ui.replyEnd()
+      return ui.work(part.tool)
+    case 'tool-progress':
+      return ui.work(part.message)
+    case 'session-started':
+      return ui.say(`  [${part.category}] started: ${firstLine(part.task)}`, 'dim')
+    case 'session-ended':
+      return ui.say(`  [subagent] ${part.status}${part.error === null ? '' : `: ${firstLine(part.error)}`}`, 'dim')
+    case 'skipped':
+      return ui.say(`(${many(part.parts, 'message')} could not be shown in time.)`, 'dim')
+    default:
+      return undefined
+  }
+}
+
+interface EndFacts {
+  readonly session: ChatSession
+  readonly ui: ChatUi
+  readonly hasReply: boolean
+  readonly durationMs: number
+}
+
+function showEnd(answer: Answer, { session, ui, hasReply, durationMs }: EndFacts): void {
+  const { failure, stop, text, isTruncated } = answer
+  ui.gap()
+  if (stop === 'failed' || stop === 'budget-spent') {
+    const model = `${session.provider}/${session.model}`
+    const advice = failure && adviceOn(failure, model)
+    const what = failure === undefined ? text : `${failure.kind}: ${failure.message}`
+    ui.say([what, advice].filter((part) => part !== undefined && part !== '').join('\n'), 'red')
+    if (stop === 'budget-spent') ui.say('/resume-after-cost-ceiling goes on.', 'yellow')
+  } else if (stop !== 'done') ui.say(text, 'yellow')
+  else if (!hasReply && text !== '') ui.say(text)
+  if (stop === 'max-steps') ui.say('Say what to do next, or just: go on.', 'dim')
+  if (isTruncated) ui.say('(The reply was cut at the model’s output limit.)', 'yellow')
+  ui.say(usageText(answer, durationMs), 'dim')
+}
+
+/** `3 steps · 12,345 tokens in · 210 out · $0.0123 · 4.2 s`. */
+function usageText({ costUsd, steps, usage }: Answer, durationMs: number): string {
+  const { input, output } = usage
+  return [
+    many(steps, 'step'),
+    ...(input === undefined ? [] : [`${numberText(input)} tokens in`]),
+    ...(output === undefined ? [] : [`${numberText(output)} out`]),
+    ...(costUsd === undefined || costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`]),
+    durationText(durationMs),
+  ].join(' · ')
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? ''
+}

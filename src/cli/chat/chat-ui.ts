@@ -1,0 +1,270 @@
+import { cleanText } from '../../tools/files/clean-text.ts'
+import { durationText } from '../terminal/amounts.ts'
+import { type ApprovalAnswer, approvalAnswer, approvalText, answersText, type AskedCall } from './approval-text.ts'
+import { ChatScreen, type LiveView, type ScreenOutput } from './chat-screen.ts'
+import { completion } from './completion.ts'
+import { type KeyInput, LineEditor } from './line-editor.ts'
+import type { Look, Style } from './look.ts'
+import type { Line, MarkdownStream } from './markdown.ts'
+
+export interface ChatUiOptions {
+  readonly input: KeyInput
+  readonly out: ScreenOutput
+  readonly look: Look
+  readonly cwd: string
+  readonly history: readonly string[]
+  /** Loads what renders Markdown: the first reply needs it, not the prompt. */
+  readonly markdown: () => Promise<MarkdownStream>
+  readonly onSubmit: (text: string) => void
+  readonly onEscape: () => void
+  /** Ctrl-C while a turn runs, or at an empty prompt for the second time. */
+  readonly onInterrupt: () => void
+  readonly onQuit: () => void
+}
+
+interface OpenQuestion {
+  readonly call: AskedCall
+  readonly answer: (answer: ApprovalAnswer) => void
+  /** What was being typed when the question came. */
+  readonly draft: string
+}
+
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const asciiSpinner = ['|', '/', '-', '\\']
+const spinMs = 100
+const maxCandidatesShown = 40
+
+/** What a person sees and types: text above, the line being typed below, which never waits for the text. */
+export class ChatUi {
+  readonly #options: ChatUiOptions
+  readonly #screen: ChatScreen
+  readonly #editor: LineEditor
+  #reply: MarkdownStream | undefined
+  /** Text that came before the renderer was loaded. */
+  #early = ''
+  #loading: Promise<void> | undefined
+  #work: { text: string; readonly since: number } | undefined
+  #waiting: readonly string[] = []
+  #spin: NodeJS.Timeout | undefined
+  #frame = 0
+  #question: OpenQuestion | undefined
+  #isArmed = false
+  #lastIsBlank = true
+
+  constructor(options: ChatUiOptions) {
+    this.#options = options
+    this.#screen = new ChatScreen(options.out, options.look, (columns) => this.#view(columns))
+    this.#editor = new LineEditor(options.input, options.out, {
+      history: options.history,
+      complete: (before) => (this.#question === undefined ? completion(before, options.cwd) : [[], before]),
+      onChange: () => this.#screen.update(),
+      onSubmit: (text) => this.#submitted(text),
+      onKey: (name) => this.#key(name),
+      onCandidates: (candidates) => this.#candidates(candidates),
+    })
+    this.#screen.draw()
+  }
+
+  /** Prints a paragraph. */
+  say(text: string, style?: Style): void {
+    this.#print(
+      cleanText(text)
+        .split('\n')
+        .map((line) => ({ text: style === undefined ? line : this.#options.look.paint(style, line) })),
+    )
+  }
+
+  /** Prints an empty line, unless the last one is empty. */
+  gap(): void {
+    if (!this.#lastIsBlank) this.#print([{ text: '' }])
+  }
+
+  /** A piece of the reply arrives. */
+  reply(text: string): void {
+    if (this.#reply === undefined) {
+      this.#early += text
+      this.#loading ??= this.#load()
+      return
+    }
+    this.#reply.push(text)
+    // Settles at most as often as it draws.
+    this.#screen.update()
+  }
+
+  /** The reply is whole. */
+  async replyEnd(): Promise<void> {
+    await this.#loading
+    const lines = this.#reply?.end(this.#screen.columns) ?? []
+    this.#reply = undefined
+    this.#loading = undefined
+    this.#print(lines)
+    if (lines.length > 0) this.gap()
+  }
+
+  /** The reply was cut off, and does not count. */
+  async replyDiscarded(): Promise<void> {
+    await this.#loading
+    const hadText = this.#reply?.isEmpty === false
+    this.#reply = undefined
+    this.#loading = undefined
+    if (hadText) this.say('(This reply broke off and does not count.)', 'dim')
+  }
+
+  /** What the agent does, beside a spinner; `undefined`: nothing. */
+  work(text: string | undefined): void {
+    if (text === undefined) {
+      this.#work = undefined
+      clearInterval(this.#spin)
+      this.#spin = undefined
+    } else {
+      this.#work = { text, since: this.#work?.since ?? performance.now() }
+      this.#spin ??= setInterval(() => {
+        this.#frame++
+        this.#screen.update()
+      }, spinMs)
+    }
+    this.#screen.update()
+  }
+
+  get isWorking(): boolean {
+    return this.#work !== undefined
+  }
+
+  /** Typed lines that the agent has not read yet. */
+  waiting(lines: readonly string[]): void {
+    this.#waiting = lines
+    this.#screen.update()
+  }
+
+  /** Asks the user about a call. Aborted: the call is not open any more, and the answer is no. */
+  async ask(call: AskedCall, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { cwd, look } = this.#options
+    await this.replyEnd()
+    const lines = await approvalText(call, { cwd, look })
+    this.gap()
+    this.#print(lines)
+    if (signal.aborted) return { approved: false }
+    return new Promise((resolve) => {
+      const draft = this.#editor.text
+      const settle = (answer: ApprovalAnswer): void => {
+        signal.removeEventListener('abort', aborted)
+        this.#question = undefined
+        this.#editor.set(draft)
+        resolve(answer)
+      }
+      const aborted = (): void => settle({ approved: false })
+      signal.addEventListener('abort', aborted)
+      this.#question = { call, draft, answer: settle }
+      this.#editor.set('', { keepsHistory: false })
+    })
+  }
+
+  /** Puts a text into the line, if that is empty. */
+  propose(text: string): void {
+    if (this.#editor.text === '') this.#editor.set(text)
+  }
+
+  close(): void {
+    this.work(undefined)
+    this.#question = undefined
+    this.#screen.close()
+    this.#editor.close()
+  }
+
+  async #load(): Promise<void> {
+    this.#reply = await this.#options.markdown()
+    this.gap()
+    this.#reply.push(this.#early)
+    this.#early = ''
+    this.#screen.update()
+  }
+
+  #print(lines: readonly Line[]): void {
+    if (lines.length === 0) return
+    this.#lastIsBlank = lines.at(-1)?.text === ''
+    this.#screen.print(lines)
+  }
+
+  #view(columns: number): LiveView {
+    const reply = this.#reply
+    if (reply !== undefined) this.#print(reply.settled(columns))
+    const open = reply === undefined ? [] : reply.open(columns)
+    const gap = open.length > 0 || !this.#lastIsBlank ? [{ text: '' }] : []
+    const apart = open.length > 0 && !this.#lastIsBlank ? [{ text: '' }] : []
+    const input = { prompt: this.#prompt, text: this.#editor.text, cursor: this.#editor.cursor }
+    return { above: [...apart, ...open, ...gap, ...this.#status()], input }
+  }
+
+  #status(): Line[] {
+    const { paint, isAscii } = this.#options.look
+    if (this.#question !== undefined) return [{ text: paint('yellow', answersText(this.#question.call)) }]
+    const waiting = this.#waiting.map((text) => ({
+      text: paint('dim', `  › ${cleanText(text).replaceAll('\n', ' ')}`),
+      isWhole: true as const,
+    }))
+    if (this.#work === undefined) return waiting
+    const frames = isAscii ? asciiSpinner : spinner
+    const frame = frames[this.#frame % frames.length] ?? ''
+    const took = durationText(performance.now() - this.#work.since)
+    const text = `${paint('cyan', frame)} ${cleanText(this.#work.text).replaceAll('\n', ' ')} ${paint('dim', `${took} · Esc stops`)}`
+    return [...waiting, { text, isWhole: true }]
+  }
+
+  get #prompt(): string {
+    const { paint } = this.#options.look
+    return this.#question === undefined ? paint('bold', '› ') : paint(['bold', 'yellow'], '? ')
+  }
+
+  #submitted(text: string): void {
+    this.#isArmed = false
+    const question = this.#question
+    if (question === undefined) {
+      if (text.trim() !== '') this.#options.onSubmit(text)
+      return
+    }
+    const answer = approvalAnswer(text, question.call)
+    if (answer === 'show-all') void this.#showAll(question.call)
+    else if (answer === undefined) this.say(`'${text}' is none of the answers.`, 'dim')
+    else {
+      this.say(answerText(answer), 'dim')
+      question.answer(answer)
+    }
+  }
+
+  async #showAll(call: AskedCall): Promise<void> {
+    const { cwd, look } = this.#options
+    const lines = await approvalText(call, { cwd, look, isWhole: true })
+    this.gap()
+    this.#print(lines)
+  }
+
+  #key(name: 'escape' | 'ctrl-c' | 'ctrl-d'): boolean {
+    if (name === 'ctrl-d') this.#options.onQuit()
+    else if (name === 'escape' && this.#question !== undefined) this.#question.answer({ approved: false })
+    else if (name === 'escape') this.#options.onEscape()
+    else if (this.isWorking) this.#options.onInterrupt()
+    else if (this.#editor.text !== '') this.#editor.set('')
+    else if (this.#isArmed) this.#options.onInterrupt()
+    else {
+      this.#isArmed = true
+      this.say('Press Ctrl-C again to leave.', 'dim')
+    }
+    return true
+  }
+
+  #candidates(candidates: readonly string[]): void {
+    const shown = candidates.slice(0, maxCandidatesShown).map((candidate) => candidate.trim())
+    const left = candidates.length - shown.length
+    this.say(shown.join('  ') + (left > 0 ? `  … ${left} more` : ''), 'dim')
+  }
+}
+
+function answerText({ approved, reason, remember, stopTurn }: ApprovalAnswer): string {
+  if (stopTurn === true) return '  no, and the turn stops'
+  if (!approved) return reason === undefined ? '  no' : `  no: ${reason}`
+  return remember === undefined
+    ? '  yes'
+    : remember === 'command'
+      ? '  yes, and commands that begin so'
+      : '  yes, and this tool from now on'
+}

@@ -1,0 +1,240 @@
+import { Conversation } from '../../../components/agent/conversation.ts'
+import { LastTurn } from '../../../components/agent/turn.ts'
+import { EntiaError, lastText, textOf } from '../../index.ts'
+import type { ApprovalAnswer, ApproveCall, ChatSession } from '../../runtime/index.ts'
+import { thrownMessage } from '../../rules/text/thrown-message.ts'
+import { openTools } from '../ask-event.ts'
+import { callText } from '../terminal/tool-text.ts'
+import { showCall, showTurn } from './chat-turn.ts'
+import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
+import { slashAction } from './slash-actions.ts'
+import { typedLine } from './slash-commands.ts'
+import { userMessage } from './user-message.ts'
+
+/** How a chat gets its chat sessions. */
+export interface ChatSessions {
+  /** The one to begin with. */
+  readonly first: ChatSession
+  /** It was stored, and goes on. */
+  readonly isResumed: boolean
+  /** A new one with the same settings. */
+  readonly another: () => Promise<ChatSession>
+  /** Removes a stored one that nothing was said in. */
+  readonly forget: (key: string) => Promise<void>
+}
+
+export interface ChatOptions extends Pick<ChatUiOptions, 'input' | 'out' | 'look' | 'cwd' | 'history' | 'markdown'> {
+  readonly sessions: ChatSessions
+  /** Keeps a typed message for the history of later chats. */
+  readonly remember: (line: string) => void
+}
+
+/** How long work that is cancelled may take before a second Ctrl-C leaves without it. */
+const escapeTwiceMs = 600
+
+/** A person's chat with an agent on a terminal, from the first prompt to the exit code. */
+export class Chat {
+  readonly #options: ChatOptions
+  readonly #ui: ChatUi
+  #session: ChatSession
+  /** Resolves with the exit code. */
+  readonly #left = Promise.withResolvers<number>()
+  #isCancelling = false
+  #isLeaving = false
+  #waiting: string[] = []
+  #lastEscapeMs = -Infinity
+  #lastMessage = ''
+  /** Typed lines are taken one after the other. */
+  #lines: Promise<void> = Promise.resolve()
+  /** Questions are put to the user one after the other. */
+  #questions: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ChatOptions) {
+    this.#options = options
+    this.#session = options.sessions.first
+    this.#ui = new ChatUi({
+      ...options,
+      onSubmit: (line) => this.#take(line),
+      onEscape: () => this.#escape(),
+      onInterrupt: () => this.#interrupt(),
+      onQuit: () => void this.leave(0),
+    })
+  }
+
+  /** Puts a call to the user. Pass it to the chat sessions. */
+  readonly approve: ApproveCall = (call, decision, { signal }) => {
+    const asked = this.#questions.then(async (): Promise<ApprovalAnswer> => {
+      if (signal.aborted) return { approved: false }
+      return this.#ui.ask({ ...call, reason: decision.reason }, signal)
+    })
+    this.#questions = asked.catch(() => undefined)
+    return asked
+  }
+
+  /** Runs until the user leaves; returns the exit code. */
+  async run(): Promise<number> {
+    this.#attend(this.#session)
+    this.#greet()
+    if (this.#options.sessions.isResumed) void this.#guarded(() => this.#resume())
+    return this.#left.promise
+  }
+
+  /** Cancels what runs, saves, and ends the chat. */
+  async leave(exitCode: number): Promise<void> {
+    if (this.#isLeaving) return
+    this.#isLeaving = true
+    if (this.#session.isBusy) this.#ui.say('Stopping…', 'dim')
+    try {
+      await this.#endSession()
+    } catch (error) {
+      this.#ui.say(thrownMessage(error), 'red')
+    } finally {
+      this.#ui.close()
+      this.#left.resolve(exitCode)
+    }
+  }
+
+  #take(line: string): void {
+    this.#lines = this.#lines.then(() => this.#guarded(() => this.#submitted(line)))
+  }
+
+  #greet(): void {
+    const { cwd } = this.#options
+    const { key, model, planMode, provider } = this.#session
+    this.#ui.say(`entia · ${provider}/${model} · ${cwd}${planMode ? ' · plan mode' : ''}`, 'bold')
+    const { isResumed } = this.#options.sessions
+    this.#ui.say(isResumed ? `Chat ${key} goes on.` : 'Say what to do. /help lists commands, Ctrl-D leaves.', 'dim')
+  }
+
+  #attend(session: ChatSession): void {
+    session.addObserver((event) => void showCall(event, this.#ui))
+  }
+
+  async #endSession(): Promise<void> {
+    const { history, key } = this.#session
+    await this.#session.close()
+    if (history.length === 0) await this.#options.sessions.forget(key)
+    else this.#ui.say(`To go on with this chat: entia --resume ${key}`, 'dim')
+  }
+
+  /** What was said last, and what was under way. */
+  async #resume(): Promise<void> {
+    const session = this.#session
+    const messages = [...session.world.read(session.agent, Conversation)]
+    const asked = messages.findLast(({ role }) => role === 'user')
+    if (asked !== undefined) this.#ui.say(`\n› ${textOf(asked)}`, 'bold')
+    if (!session.isBusy) {
+      this.#ui.gap()
+      this.#ui.reply(session.world.has(session.agent, LastTurn) ? lastText(session.world, session.agent) : '')
+      return this.#ui.replyEnd()
+    }
+    const open = openTools(messages)
+    const calls = open.map(({ arguments: input, tool }) => callText(tool, input)).join(', ')
+    const advice =
+      'A call that may run twice is made again; of any other the agent is told that it may have taken effect.'
+    this.#ui.say(
+      open.length === 0
+        ? 'The turn was interrupted, and goes on.'
+        : `The turn was interrupted during ${calls}. ${advice}`,
+      'yellow',
+    )
+    return this.#follow(session.attach())
+  }
+
+  async #submitted(line: string): Promise<void> {
+    if (this.#isLeaving) return
+    this.#options.remember(line)
+    const typed = typedLine(line)
+    if (typed.kind === 'message') return this.#say(typed.text)
+    this.#ui.gap()
+    this.#ui.say(`› ${line}`, 'bold')
+    if (typed.kind === 'unknown') return this.#ui.say(typed.advice, 'yellow')
+    if (typed.name === 'quit') return this.leave(0)
+    if (typed.name === 'new') return this.#startAnew()
+    this.#ui.say(await slashAction(typed.name, typed.rest, this.#session))
+  }
+
+  async #say(text: string): Promise<void> {
+    this.#lastMessage = text
+    const session = this.#session
+    const { message, notes } = await userMessage(text, this.#options.cwd)
+    for (const note of notes) this.#ui.say(note, 'yellow')
+    if (session.isBusy) {
+      // It joins the open turn at its next step.
+      this.#waiting.push(text)
+      this.#ui.waiting(this.#waiting)
+      session.ask(message).catch(() => undefined)
+      return
+    }
+    this.#ui.gap()
+    this.#ui.say(`› ${text}`, 'bold')
+    this.#ui.gap()
+    void this.#guarded(() => this.#follow(session.ask(message)))
+  }
+
+  async #follow(asking: ReturnType<ChatSession['ask']>): Promise<void> {
+    try {
+      await showTurn(asking, this.#session, this.#ui, () => this.#showWaiting())
+    } finally {
+      this.#isCancelling = false
+      this.#showWaiting()
+    }
+  }
+
+  /** The agent has read the lines that waited for its step. */
+  #showWaiting(): void {
+    if (this.#waiting.length === 0) return
+    this.#ui.gap()
+    for (const text of this.#waiting) this.#ui.say(`› ${text}`, 'bold')
+    this.#ui.gap()
+    this.#waiting = []
+    this.#ui.waiting([])
+  }
+
+  async #startAnew(): Promise<void> {
+    await this.#endSession()
+    this.#session = await this.#options.sessions.another()
+    this.#attend(this.#session)
+    this.#ui.say('A new chat.', 'dim')
+  }
+
+  /** Stops the turn; twice, it proposes the last message again. */
+  #escape(): void {
+    const nowMs = performance.now()
+    const isTwice = nowMs - this.#lastEscapeMs < escapeTwiceMs
+    this.#lastEscapeMs = nowMs
+    if (isTwice && this.#lastMessage !== '') this.#ui.propose(this.#lastMessage)
+    else if (this.#session.isBusy) void this.#cancel()
+  }
+
+  #interrupt(): void {
+    if (this.#isCancelling) this.#abandon()
+    else if (this.#session.isBusy) void this.#cancel()
+    else void this.leave(0)
+  }
+
+  async #cancel(): Promise<void> {
+    if (this.#isCancelling) return
+    this.#isCancelling = true
+    this.#ui.work('stopping (Ctrl-C again leaves at once)')
+    await this.#guarded(() => this.#session.cancel('cancelled by the user'))
+  }
+
+  /** Leaves without waiting for what does not stop. */
+  #abandon(): void {
+    this.#isLeaving = true
+    this.#ui.close()
+    this.#left.resolve(130)
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof EntiaError)) {
+        this.#ui.close()
+        this.#left.reject(error)
+      } else if (error.code !== 'turn-failed' && error.code !== 'budget-spent') this.#ui.say(error.message, 'red')
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { fstatSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type ChatSession, observerProgress } from '../../runtime/index.ts'
+import type { Answer } from '../../runtime/ask/answer.ts'
+import { adviceOn } from '../choose-model.ts'
+import type { Interruption } from '../interruption.ts'
+import { UsageError } from '../parsed-words.ts'
+import type { RunArguments } from './chat-arguments.ts'
+import { openChat } from './open-chat.ts'
+import { userMessage } from './user-message.ts'
+
+export interface RunPlace {
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly interruption: () => Interruption
+}
+
+const exitCodes = { done: 0, failed: 1, stopped: 3, cancelled: 130 } as const
+
+/** `entia run` and `entia -p`: one turn, without questions. Returns the exit code. @throws UsageError, EntiaError */
+export async function runCommand(args: RunArguments, place: RunPlace): Promise<number> {
+  const { stderr } = place
+  const prompt = await wholePrompt(args, place)
+  const { exitCode, signal } = place.interruption()
+  const cwd = resolve(args.cwd ?? '.')
+  const session = await openChat({ ...args, cwd }, place.environment, undefined)
+  try {
+    session.addObserver(observerProgress({ write: (line) => stderr.write(line) }))
+    const { message, notes } = await userMessage(prompt, cwd)
+    for (const note of notes) stderr.write(`entia: ${note}\n`)
+    const end = await oneTurn(session, session.ask(message, { signal }), args, place)
+    return signal.aborted ? exitCode() : end
+  } finally {
+    await session.close()
+  }
+}
+
+async function oneTurn(
+  session: ChatSession,
+  asking: ReturnType<ChatSession['ask']>,
+  { output, verbose }: RunArguments,
+  { stdout, stderr }: RunPlace,
+): Promise<number> {
+  const line = (value: object): void => void stdout.write(`${JSON.stringify(value)}\n`)
+  const { cwd, key, model, provider } = session
+  const facts = { session: key, provider, model, cwd }
+  if (output === 'stream-json') line({ type: 'session', ...facts })
+  for await (const part of asking.parts) {
+    if (verbose && part.type === 'thinking') stderr.write(part.text)
+    if (part.type === 'retry') stderr.write(`entia: ${part.failure.message} Retrying.\n`)
+    if (output === 'stream-json') line(part)
+    if (part.type !== 'end') continue
+    const { answer } = part
+    if (output === 'json') line({ ...facts, ...answerData(answer) })
+    if (output === 'text' && answer.text !== '') stdout.write(`${answer.text.replace(/\n$/, '')}\n`)
+    return ended(answer, session, stderr)
+  }
+  return exitCodes.failed
+}
+
+function answerData({ costUsd, failure, steps, stop, text: reply, toolCalls, usage }: Answer): object {
+  return { reply, stop, ...(failure && { failure }), steps, toolCalls, usage, costUsd: costUsd ?? null }
+}
+
+/** Says on stderr why there is no good reply. */
+function ended({ failure, stop }: Answer, session: ChatSession, stderr: RunPlace['stderr']): number {
+  if (failure !== undefined) {
+    const advice = adviceOn(failure, `${session.provider}/${session.model}`)
+    stderr.write(
+      `entia: ${[`${failure.kind}: ${failure.message}`, advice].filter((part) => part !== undefined).join(' ')}\n`,
+    )
+  }
+  switch (stop) {
+    case 'done':
+      return exitCodes.done
+    case 'failed':
+    case 'empty-reply':
+      return exitCodes.failed
+    case 'cancelled':
+      return exitCodes.cancelled
+    default:
+      stderr.write(`entia: stopped (${stop}). To go on: entia --resume ${session.key}\n`)
+      return exitCodes.stopped
+  }
+}
+
+/** The prompt, with what is piped in behind an empty line. @throws UsageError */
+async function wholePrompt({ prompt }: RunArguments, place: RunPlace): Promise<string> {
+  const { stdin } = place
+  const piped = prompt === '-' || isPiped(stdin) ? await pipedText(place) : ''
+  const asked = prompt === '-' ? undefined : prompt
+  const parts = [asked, piped.replace(/\s+$/, '')].filter((part) => part !== undefined && part.trim() !== '')
+  if (parts.length > 0) return parts.join('\n\n')
+  throw new UsageError(
+    prompt === undefined
+      ? 'entia run needs a prompt: entia run "What is this project?"'
+      : 'The prompt that is piped in is empty.',
+  )
+}
+
+/** A program that gives a pipe and never closes it would make this one wait without a word. */
+const patienceMs = 3_000
+
+async function pipedText({ stdin, stderr }: RunPlace): Promise<string> {
+  const timer = setTimeout(() => stderr.write('entia: waiting for the end of the piped input.\n'), patienceMs)
+  try {
+    return await text(stdin)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Something is piped in: neither a terminal nor a device such as /dev/null. */
+function isPiped(stdin: NodeJS.ReadStream): boolean {
+  if (stdin.isTTY) return false
+  try {
+    const stats = fstatSync(0)
+    return stats.isFIFO() || stats.isFile() || stats.isSocket()
+  } catch {
+    return false
+  }
+}

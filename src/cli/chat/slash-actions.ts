@@ -1,0 +1,101 @@
+import { Policy, PolicyState } from '../../../components/agent/policy.ts'
+import { LastTurn, Turn } from '../../../components/agent/turn.ts'
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import type { SummaryResult } from '../../protocol/context.ts'
+import { contextReport, statsReport } from '../../rules/context/context-report.ts'
+import type { ChatSession } from '../../runtime/index.ts'
+import { didYouMean } from '../../world/near-names.ts'
+import { durationText } from '../terminal/amounts.ts'
+import { slashHelp, type SlashName } from './slash-commands.ts'
+
+/** What `/new` and `/quit` do is the chat's own. */
+export type SessionAction = Exclude<SlashName, 'new' | 'quit'>
+
+/** Carries out a slash command on a chat session, and gives what to show. @throws EntiaError */
+export async function slashAction(name: SessionAction, rest: string, session: ChatSession): Promise<string> {
+  switch (name) {
+    case 'help':
+      return slashHelp().join('\n')
+    case 'agents':
+      return agentsText(session)
+    case 'context':
+      return contextReport(session.stats().context, session.world.nowMs)
+    case 'stats':
+      return statsText(session)
+    case 'compact':
+      return summaryText('compacted', await session.compact(rest === '' ? undefined : rest))
+    case 'done':
+      return summaryText('closed with a record', await session.done(rest === '' ? undefined : rest))
+    case 'permissions':
+      return rest === '' ? permissionsText(session) : changePermission(session, rest)
+    case 'resume-after-cost-ceiling':
+      return raiseCeiling(session, rest)
+    case 'plan':
+      await session.setPlanMode(!session.planMode)
+      return session.planMode
+        ? 'Plan mode is on: the agent reads, and changes nothing until you approve its plan.'
+        : 'Plan mode is off.'
+    case 'model':
+      if (rest !== '') await session.setModel(rest)
+      return `${session.provider}/${session.model}`
+    default:
+      return name satisfies never
+  }
+}
+
+function statsText(session: ChatSession): string {
+  const { world, agent } = session
+  return statsReport(session.stats().context, world.get(agent, Turn) ?? world.get(agent, LastTurn))
+}
+
+async function agentsText(session: ChatSession): Promise<string> {
+  const own = `${session.provider}/${session.model}  ${session.isBusy ? 'at work' : 'waiting for you'}`
+  const rows = (await session.agents()).map(
+    ({ ageMs, category, model, prompt, sequence, status }) =>
+      `  ${sequence}  ${category}  ${status}  ${model}  ${durationText(ageMs)}  ${prompt.split('\n', 1)[0] ?? ''}`,
+  )
+  return [own, ...(rows.length === 0 ? ['  no subagents'] : rows)].join('\n')
+}
+
+function summaryText(done: string, { failure, skipped, ...result }: SummaryResult): string {
+  if (failure !== undefined) return `It failed: ${failure.kind}: ${failure.message}`
+  if (skipped) return `Nothing was ${done}: ${'reason' in result ? result.reason : ''}.`
+  return `The conversation so far is ${done}.`
+}
+
+const permissions = ['allow', 'ask', 'deny'] as const
+
+async function changePermission(session: ChatSession, rest: string): Promise<string> {
+  const [tool = '', wanted = '', ...more] = rest.split(/\s+/)
+  const permission = permissions.find((each) => each === wanted)
+  if (permission === undefined || more.length > 0) return 'Write /permissions TOOL allow, ask or deny.'
+  const names = session.world.get(session.agent, ToolRegistry)?.tools.map(({ name }) => name) ?? []
+  if (!names.includes(tool)) return `There is no tool ${tool}.${didYouMean(tool, names)}`
+  await session.setPermission(tool, permission)
+  return `${tool}: ${permission}, for this chat.`
+}
+
+function permissionsText({ agent, world }: ChatSession): string {
+  const { approvalMode = 'ask', dangerousTools, permissions: own = {} } = world.get(agent, Policy)?.config ?? {}
+  const remembered = world.get(agent, PolicyState)?.remembered ?? []
+  const rows = [
+    ...Object.entries(own).map(([tool, permission]) => `${tool}: ${permission}`),
+    ...remembered.map(
+      ({ tool, command }) =>
+        `${tool}: allow${command === undefined ? '' : `, commands that begin ${JSON.stringify(command)}`}, by your answer`,
+    ),
+  ]
+  const dangerous = dangerousTools === undefined ? 'Tools that write or run' : dangerousTools.join(', ')
+  return [
+    `${dangerous}: ${approvalMode}. Reading inside of the project is allowed; credentials always ask.`,
+    ...rows,
+    'Change it: /permissions TOOL allow|ask|deny',
+  ].join('\n')
+}
+
+async function raiseCeiling(session: ChatSession, rest: string): Promise<string> {
+  const usd = rest === '' ? undefined : Number(rest.replace(/^\$/, ''))
+  if (usd !== undefined && !(usd > 0)) return 'Write /resume-after-cost-ceiling USD, such as 2.50.'
+  await session.resumeAfterCostCeiling(usd)
+  return usd === undefined ? 'The agent may go on.' : `The ceiling is ${usd} US$ higher. The agent may go on.`
+}

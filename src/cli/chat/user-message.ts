@@ -1,0 +1,44 @@
+import { readFile, stat } from 'node:fs/promises'
+import { extname, resolve } from 'node:path'
+import type { UserMessage } from '../../index.ts'
+
+/** Files that a provider takes as pictures. */
+const imageTypes: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+}
+const maxTextChars = 50_000
+const maxFileBytes = 5_000_000
+
+type Block = UserMessage['content'][number]
+
+/** A typed text with the files that it names by `@path`: text as text, pictures as pictures. `notes`: what was left out. */
+export async function userMessage(
+  text: string,
+  cwd: string,
+): Promise<{ readonly message: UserMessage; readonly notes: readonly string[] }> {
+  const mentioned = new Set(Array.from(text.matchAll(/(?:^|\s)@(\S+)/g), ([, path = '']) => path))
+  const found = await Promise.all(Array.from(mentioned, (path) => fileBlock(path, cwd)))
+  const blocks = found.filter((block) => typeof block === 'object')
+  const notes = found.filter((block) => typeof block === 'string')
+  return { message: { role: 'user', content: [{ type: 'text', text }, ...blocks] }, notes }
+}
+
+/** A text: why the file is not added; `undefined`: there is no such file, and `@` was none's. */
+async function fileBlock(path: string, cwd: string): Promise<Block | string | undefined> {
+  const full = resolve(cwd, path.replace(/[,;:!?)]+$/, ''))
+  const stats = await stat(full).catch(() => undefined)
+  if (stats === undefined || stats.isDirectory()) return undefined
+  if (!stats.isFile()) return `@${path} is no regular file, and is not added.`
+  if (stats.size > maxFileBytes) return `@${path} is larger than ${maxFileBytes / 1e6} MB, and is not added.`
+  const bytes = await readFile(full)
+  const mediaType = imageTypes[extname(full).toLowerCase()]
+  if (mediaType !== undefined) return { type: 'file', mediaType, data: bytes.toString('base64'), name: path }
+  if (bytes.includes(0)) return `@${path} is a binary file, and is not added.`
+  const content = bytes.toString('utf8')
+  const shown = content.length > maxTextChars ? `${content.slice(0, maxTextChars)}\n[cut here]` : content
+  return { type: 'text', text: `<file path=${JSON.stringify(path)}>\n${shown}\n</file>` }
+}

@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import stringWidth from 'string-width'
+import { cleanText } from '../tools/files/clean-text.ts'
+import { EntiaError } from '../index.ts'
+import type { SessionFolder, StoredSession } from '../runtime/chat/session-folder.ts'
+import { didYouMean } from '../world/near-names.ts'
+import { parsedWords, UsageError } from './parsed-words.ts'
+
+const sessionsHelp = `Chats that are stored.
+
+  entia sessions list            those of this folder, the latest first
+  entia sessions list --all      those of all folders
+  entia sessions show KEY        what was said
+  entia sessions remove KEY...   removes them
+
+KEY may be the beginning of a key. --json prints one JSON object a line.
+To continue a chat: entia --resume KEY
+`
+
+export interface SessionsPlace {
+  readonly folder: SessionFolder
+  readonly cwd: string
+  readonly stdout: { write(text: string): unknown }
+}
+
+const verbs = ['list', 'show', 'remove'] as const
+
+/** `entia sessions`: returns the exit code. @throws UsageError, `unknown-session`, `ambiguous-id`, `session-in-use` */
+export async function sessionsCommand(words: readonly string[], place: SessionsPlace): Promise<number> {
+  const { values, positionals } = parsedWords(words, {
+    all: { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  const [given = 'list', ...keys] = positionals
+  if (values.help === true) {
+    place.stdout.write(sessionsHelp)
+    return 0
+  }
+  const verb = verbs.find((each) => each === given)
+  if (verb === undefined)
+    throw new UsageError(`There is no command 'entia sessions ${given}'.${didYouMean(given, verbs)}`)
+  const isJson = values.json === true
+  if (verb === 'list') return list({ isAll: values.all === true, isJson }, place)
+  if (keys.length === 0) throw new UsageError(`entia sessions ${verb} needs a key. entia sessions list shows them.`)
+  for (const key of keys) await (verb === 'show' ? show(key, isJson, place) : remove(key, place))
+  return 0
+}
+
+async function list(
+  { isAll, isJson }: { readonly isAll: boolean; readonly isJson: boolean },
+  { cwd, folder, stdout }: SessionsPlace,
+): Promise<number> {
+  const here = resolve(cwd)
+  const all = await folder.list()
+  const shown = isAll ? all : all.filter((session) => session.cwd === here)
+  if (isJson) for (const session of shown) stdout.write(`${JSON.stringify(session)}\n`)
+  else if (shown.length > 0) stdout.write(`${rowsOf(shown, isAll).join('\n')}\n`)
+  else {
+    const others = all.length === 0 ? '' : ` ${all.length} of other folders: entia sessions list --all`
+    stdout.write(`There is no stored chat${isAll ? '' : ' of this folder'}.${others}\n`)
+  }
+  return 0
+}
+
+function rowsOf(sessions: readonly StoredSession[], isAll: boolean): string[] {
+  const rows = sessions.map(({ cwd = '', firstMessage = '', key, lastUsedAt, model = '' }) => [
+    key,
+    new Date(lastUsedAt).toISOString().slice(0, 16).replace('T', ' '),
+    model,
+    ...(isAll ? [cleanText(cwd)] : []),
+    cleanText(firstMessage).trim().replaceAll(/\s+/g, ' ').slice(0, 60),
+  ])
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => stringWidth(row[at] ?? ''))))
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - stringWidth(cell)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+async function show(given: string, isJson: boolean, { cwd, folder, stdout }: SessionsPlace): Promise<void> {
+  const key = await folder.find(given, resolve(cwd))
+  const text = await readFile(folder.transcript(key), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  if (isJson) return void stdout.write(text)
+  const lines = text.split('\n').flatMap(spoken)
+  stdout.write(lines.length === 0 ? `Nothing has been said in ${key}.\n` : `${lines.join('\n\n')}\n`)
+}
+
+async function remove(given: string, { cwd, folder, stdout }: SessionsPlace): Promise<void> {
+  if (given === 'latest') throw new EntiaError('unknown-session', 'Name the chat to remove by its key.')
+  const key = await folder.find(given, resolve(cwd))
+  await folder.remove(key)
+  stdout.write(`Removed ${key}.\n`)
+}
+
+interface Block {
+  readonly type: string
+  readonly text?: string
+  readonly name?: string
+  readonly arguments?: object
+}
+
+/** A line of a transcript as a person reads it; torn ones and those without words are left out. */
+function spoken(line: string): string[] {
+  const entry = parsed(line)
+  if (entry?.type !== 'message' || !Array.isArray(entry.content)) return []
+  const text = cleanText(entry.content.map(blockText).join('\n').trim())
+  if (text === '') return []
+  return [
+    entry.role === 'user'
+      ? `> ${text.replaceAll('\n', '\n> ')}`
+      : entry.role === 'tool'
+        ? `  ${text.replaceAll('\n', '\n  ')}`
+        : text,
+  ]
+}
+
+function blockText({ arguments: input, name, text, type }: Block): string {
+  if (type === 'text') return text ?? ''
+  if (type === 'tool-call') return `[${name}] ${JSON.stringify(input)}`
+  return type === 'file' ? `[file ${name ?? ''}]` : ''
+}
+
+function parsed(line: string): { type?: string; role?: string; content?: readonly Block[] } | undefined {
+  try {
+    return JSON.parse(line) as { type?: string }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { approvalText, type AskedCall, visibleText } from '../../../src/cli/chat/approval-text.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { plainLook } from './typed-chat.ts'
+
+async function shown(call: Omit<AskedCall, 'reason'>, cwd = '/'): Promise<string> {
+  const lines = await approvalText(call, { cwd, look: plainLook })
+  return lines.map(({ text }) => text).join('\n')
+}
+
+describe('what is shown of a call', () => {
+  it('is the whole command, with what else was given', async () => {
+    expect(await shown({ tool: 'bash', arguments: { command: 'cd a\nnpm test', timeoutMs: 5 } })).toBe(
+      'bash asks\n  cd a\n  npm test\n  timeoutMs: 5',
+    )
+  })
+
+  it('is the difference to the file that would be replaced', async () => {
+    const cwd = await tempFolder({ 'a.txt': 'one\ntwo\nthree\n' })
+    const call = { tool: 'write_file', arguments: { path: 'a.txt', content: 'one\n2\nthree\n' }, operation: 'write' }
+    expect(await shown(call, cwd)).toBe(
+      'write_file asks (write)\n  a.txt\n  @@ line 1 @@\n   one\n  -two\n  +2\n   three',
+    )
+    expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
+  })
+
+  it('is all of a new file, and of a replaced text both', async () => {
+    const written = { tool: 'write_file', arguments: { path: 'new.txt', content: 'a\nb\n' } }
+    expect(await shown(written, await tempFolder())).toBe('write_file asks\n  new.txt\n  +a\n  +b')
+    const replaced = { tool: 'replace_in_file', arguments: { path: 'a.txt', old: 'x', new: 'y', all: true } }
+    expect(await shown(replaced)).toBe('replace_in_file asks\n  a.txt\n  (every match)\n  -x\n  +y')
+  })
+
+  it('is each argument of any other tool', async () => {
+    expect(await shown({ tool: 'send', arguments: { to: 'you', parts: [1, 'a'] } })).toBe(
+      'send asks\n  to: you\n  parts: [1,"a"]',
+    )
+  })
+
+  it('hides nothing that a terminal would act on', async () => {
+    const command = 'echo \u001b[2K\u001b]0;title\u0007 \u202e evil \u200b \u009b31m\r rm'
+    expect(visibleText(command)).toBe('echo ^[[2K^[]0;title^G <U+202E> evil <U+200B> <U+009B>31m^M rm')
+    expect(await shown({ tool: 'b\u001bash', arguments: { command } })).not.toMatch(/(?!\n)\p{Cc}/u)
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { chatArguments, chatHelp, runArguments, runHelp } from '../../../src/cli/chat/chat-arguments.ts'
+import { UsageError } from '../../../src/cli/parsed-words.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { run } from '../program.ts'
+
+const nothing = {
+  ...{ provider: undefined, model: undefined, tools: undefined, maxSteps: undefined, cwd: undefined },
+  ...{ resume: undefined, plan: false, allow: [], verbose: false, help: false },
+}
+
+describe('the arguments of a chat', () => {
+  it.for<[string[], object]>([
+    [[], {}],
+    [['--resume'], { resume: '' }],
+    [['--resume', '2026', '--plan'], { resume: '2026', plan: true }],
+    [['--resume=2026'], { resume: '2026' }],
+    [['--resume', '--verbose'], { resume: '', verbose: true }],
+    [['--tools', 'file, git', '--tools=bash'], { tools: ['file', 'git', 'bash'] }],
+    [['--allow', 'bash,write_file', '--max-steps', '5'], { allow: ['bash', 'write_file'], maxSteps: 5 }],
+  ])('%j', ([words, expected]) => {
+    expect(chatArguments(words)).toEqual({ ...nothing, ...expected })
+  })
+
+  it.for<[string[], string]>([
+    [['fix', 'it'], 'entia chat takes no prompt. Type it in the chat, or run entia -p "fix it".'],
+    [['--max-steps', '0'], '--max-steps must be an integer ≥ 1, got 0.'],
+    [['--model', ' '], '--model must not be empty.'],
+    [['--question', 'x'], "Unknown option '--question'."],
+  ])('refuse %j', ([words, message]) => {
+    expect(() => chatArguments(words)).toThrow(new UsageError(message))
+  })
+})
+
+describe('the arguments of a run', () => {
+  it.for<[string[], object]>([
+    [['-p', 'Fix it'], { prompt: 'Fix it' }],
+    [['Fix', 'it', '--output', 'json'], { prompt: 'Fix it', output: 'json' }],
+    [['-p', '-'], { prompt: '-' }],
+    [['--resume', 'And now?'], { resume: '', prompt: 'And now?' }],
+    [['--resume=2026', '--', '--dashes'], { resume: '2026', prompt: '--dashes' }],
+  ])('%j', ([words, expected]) => {
+    expect(runArguments(words)).toEqual({ ...nothing, prompt: undefined, output: 'text', ...expected })
+  })
+
+  it.for<[string[], string]>([
+    [['-p', 'one', 'two'], '-p has a prompt already, and there is more: two. Put it in quotes.'],
+    [['-p', 'x', '--output', 'xml'], '--output must be text, json, stream-json, got xml.'],
+    [['-p', ' '], 'The prompt must not be empty.'],
+  ])('refuse %j', ([words, message]) => {
+    expect(() => runArguments(words)).toThrow(new UsageError(message))
+  })
+})
+
+describe('entia without a terminal', () => {
+  it('does not chat, and names -p', async () => {
+    const ended = await run([], { in: await tempFolder() })
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toBe(
+      'entia: entia chat needs a terminal. Without one, give it a prompt: entia -p "What is this project?" See --help.\n',
+    )
+  })
+
+  it('says how to get a model if there is no key for one', async () => {
+    const here = await tempFolder()
+    const ended = await run(['-p', 'Hello'], { in: here, env: { ENTIA_DATA_DIR: here } })
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/^entia: ANTHROPIC_API_KEY is not set\. Set it, or choose another provider\.\n/)
+    expect(ended.stderr).toContain('ollama pull gpt-oss:20b')
+  })
+
+  it('names a known command for one that it does not know, and -p for a prompt', async () => {
+    const here = await tempFolder()
+    expect((await run(['sesions'], { in: here })).stderr).toMatch(
+      /^entia: There is no command 'sesions'\. Did you mean 'sessions'\?/,
+    )
+    expect((await run(['explain'], { in: here })).stderr).toMatch(/For a prompt: entia -p "explain"\./)
+    expect(await run(['serve'], { in: here })).toMatchObject({
+      code: 2,
+      stderr: 'entia: entia serve is not there yet. See --help.\n',
+    })
+  })
+
+  it.for<[string[], string]>([
+    [['--help'], chatHelp],
+    [['chat', '-h'], chatHelp],
+    [['run', '--help'], runHelp],
+    [['-p', 'x', '--help'], runHelp],
+  ])('helps with %j, on a small terminal too', async ([words, text]) => {
+    expect(await run(words, { in: await tempFolder() })).toMatchObject({ code: 0, stdout: text })
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+})

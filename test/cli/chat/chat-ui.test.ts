@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest'
+import { TypedChat, plainLook } from './typed-chat.ts'
+
+const call = { tool: 'bash', arguments: { command: 'npm test' }, reason: 'configured: bash', mayRemember: true }
+
+describe('the line of a chat', () => {
+  it('is a message with Enter, and goes on in the next line behind a backslash', async () => {
+    const chat = new TypedChat()
+    chat.type('first\\\rsecond')
+    await chat.screen.until('› first\n  second')
+    chat.type('\r')
+    await chat.screen.until(/^›$/m)
+    expect(chat.submitted).toEqual(['first\nsecond'])
+  })
+
+  it('takes a pasted block as one text, which is not sent before Enter', async () => {
+    const chat = new TypedChat()
+    chat.type('\u001b[200~one\r\ntwo\tthree\n\u001b[201~')
+    await chat.screen.until('› one\n  two    three')
+    expect(chat.submitted).toEqual([])
+    chat.type('four\r')
+    await chat.screen.until(/^›$/m)
+    expect(chat.submitted).toEqual(['one\ntwo    three\nfour'])
+  })
+
+  it('has a history, which the arrow keys walk through', async () => {
+    const chat = new TypedChat({ history: ['newest\nof two lines', 'older'] })
+    chat.type('\u001b[A')
+    await chat.screen.until('› newest\n  of two lines')
+    chat.type('\u001b[A\u001b[A')
+    expect(await chat.screen.until('› older')).toBe(true)
+  })
+
+  it('moves the cursor between its own lines before it walks through the history', async () => {
+    const chat = new TypedChat({ history: ['older'] })
+    chat.type('long line\\\rend\u001b[A!')
+    await chat.screen.until('› lon!g line\n  end')
+    chat.type('\u001b[B?')
+    expect(await chat.screen.until('› lon!g line\n  end?')).toBe(true)
+  })
+
+  it('completes slash commands and files', async () => {
+    const chat = new TypedChat()
+    chat.type('/perm\t')
+    await chat.screen.until('› /permissions')
+    chat.type('\u0015look at @tsconfig.b\t')
+    await chat.screen.until('› look at @tsconfig.build.json')
+    chat.type('\u0015@tsconfig\t')
+    expect(await chat.screen.until('@tsconfig.build.json  @tsconfig.json')).toBe(true)
+  })
+
+  it('is longer than the terminal is wide, with the cursor where it is typed', async () => {
+    const chat = new TypedChat({ columns: 20, rows: 8 })
+    chat.type('abcdefghijklmnopqrstuvwxyz')
+    await chat.screen.until('› abcdefghijklmnopq\n  rstuvwxyz')
+    expect(chat.screen.cursor).toEqual([1, 11])
+    chat.type('\u001b[H-')
+    await chat.screen.until('› -abcdefghijklmnop\n  qrstuvwxyz')
+    expect(chat.screen.cursor).toEqual([0, 3])
+  })
+
+  it('shows control characters as a sign', async () => {
+    const chat = new TypedChat()
+    chat.type('\u001b[200~a\u001b[31mb\u0007\u001b[201~')
+    expect(await chat.screen.until('› a·[31mb·')).toBe(true)
+  })
+})
+
+describe('Ctrl-C', () => {
+  it('clears the line, and at an empty one leaves when it is pressed again', async () => {
+    const chat = new TypedChat()
+    chat.type('something\u0003')
+    await chat.screen.until(/^›$/m)
+    chat.type('\u0003')
+    await chat.screen.until('Press Ctrl-C again to leave.')
+    expect(chat.keys).toEqual([])
+    chat.type('\u0003')
+    await chat.screen.until(/^›$/m)
+    expect(chat.keys).toEqual(['interrupt'])
+  })
+
+  it('interrupts at once while the agent works', () => {
+    const chat = new TypedChat()
+    chat.ui.work('thinking')
+    chat.type('half a line\u0003')
+    expect(chat.keys).toEqual(['interrupt'])
+  })
+})
+
+describe('a reply', () => {
+  it('appears above the line while it arrives, and what is being typed stays', async () => {
+    const chat = new TypedChat()
+    chat.type('typing')
+    chat.ui.work('thinking')
+    chat.ui.reply('Some **text** that')
+    await chat.screen.until(/^Some text that\n\n. thinking .*\n› typing$/m)
+    chat.ui.reply(' goes on.\n\n```\na = 1\n```')
+    await chat.screen.until(/goes on\.\n\n {2}a = 1/)
+    await chat.ui.replyEnd()
+    chat.ui.work(undefined)
+    expect(await chat.screen.until(/^Some text that goes on\.\n\n {2}a = 1\n\n› typing$/)).toBe(true)
+  })
+
+  it('is whole when it is longer than the terminal is high, each line once', async () => {
+    const chat = new TypedChat({ columns: 20, rows: 6 })
+    const items = Array.from({ length: 40 }, (_, index) => `- item ${index}`)
+    for (const item of items) chat.ui.reply(`${item}\n`)
+    await chat.screen.until('• item 39')
+    await chat.ui.replyEnd()
+    await chat.screen.until(/^• item 0\n[^]*• item 39\n\n›/)
+    expect(chat.screen.lines.filter((line) => line.startsWith('•'))).toEqual(
+      items.map((item) => item.replace('-', '•')),
+    )
+  })
+
+  it('that is cut off is taken from the screen, and says so', async () => {
+    const chat = new TypedChat()
+    chat.ui.reply('Half an ans')
+    await chat.screen.until('Half an ans')
+    await chat.ui.replyDiscarded()
+    await chat.screen.until('(This reply broke off and does not count.)')
+    expect(chat.screen.text).not.toContain('Half an ans')
+  })
+
+  it('sends no control codes of the model to the terminal', async () => {
+    const chat = new TypedChat()
+    chat.ui.reply('a\u001b[2Jb\u0007c')
+    await chat.ui.replyEnd()
+    expect(await chat.screen.until('abc')).toBe(true)
+  })
+
+  it('is legible on a terminal that becomes narrower and wider while it arrives', async () => {
+    const chat = new TypedChat({ columns: 60, rows: 20 })
+    const words = Array.from({ length: 60 }, (_, index) => `word${index}`)
+    chat.ui.work('thinking')
+    for (const [index, word] of words.entries()) {
+      chat.ui.reply(`${word} `)
+      if (index === 20) {
+        await chat.screen.until('word20')
+        chat.resize(20, 10)
+      }
+      if (index === 40) {
+        await chat.screen.until('word40')
+        chat.resize(80, 20)
+      }
+    }
+    await chat.ui.replyEnd()
+    chat.ui.work(undefined)
+    await chat.screen.until(/word59\n\n›/)
+    expect(chat.screen.text.match(/word\d+/g)).toEqual(words)
+  })
+})
+
+describe('a terminal that is not UTF-8', () => {
+  it('gets ASCII only', async () => {
+    const chat = new TypedChat({ look: { ...plainLook, isAscii: true } })
+    chat.ui.reply('- “Größe” → 3 × 木')
+    chat.type('ä')
+    await chat.ui.replyEnd()
+    await chat.screen.until('> a')
+    // oxlint-disable-next-line no-control-regex
+    expect(chat.screen.text).toMatch(/^[\u0000-\u007f]*$/)
+    expect(chat.screen.text).toContain('* "Grosse" -> 3 x ?')
+  })
+})
+
+describe('a question about a call', () => {
+  it('is shown whole with its answers, and Enter alone is no', async () => {
+    const chat = new TypedChat({ columns: 80 })
+    const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    expect(chat.screen.text).toContain('bash asks\n  npm test\n  reason: configured: bash\n')
+    expect(chat.screen.text.replaceAll(/\n(?! )/g, ' ')).toContain('c commands that begin "npm test"')
+    chat.type('\r')
+    expect(await answer).toEqual({ approved: false })
+  })
+
+  it.for<[string, object]>([
+    ['y', { approved: true }],
+    ['a', { approved: true, remember: 'session' }],
+    ['c', { approved: true, remember: 'command' }],
+    ['s', { approved: false, stopTurn: true }],
+    ['n', { approved: false }],
+    ['no, use npm ci', { approved: false, reason: 'use npm ci' }],
+    ['\u001b', { approved: false }],
+  ])('takes %j', async ([typed, expected]) => {
+    const chat = new TypedChat({ columns: 80 })
+    const answer = chat.ui.ask({ ...call, commandStart: 'npm test' }, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    chat.type(typed === '\u001b' ? typed : `${typed}\r`)
+    expect(await answer).toEqual(expected)
+  })
+
+  it('takes nothing that it does not offer, and asks on', async () => {
+    const chat = new TypedChat()
+    const answer = chat.ui.ask({ ...call, mayRemember: false }, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    expect(chat.screen.text).not.toContain('this tool, for this chat')
+    for (const typed of ['a', 'c', 'nothing', 'yes please']) {
+      chat.type(`${typed}\r`)
+      await chat.screen.until(`'${typed}' is none of the answers.`)
+    }
+    chat.type('y\r')
+    expect(await answer).toEqual({ approved: true })
+    expect(chat.submitted).toEqual([])
+  })
+
+  it('puts back what was being typed, and keeps answers out of the history', async () => {
+    const chat = new TypedChat()
+    chat.type('a message')
+    await chat.screen.until('› a message')
+    const answer = chat.ui.ask(call, new AbortController().signal)
+    await chat.screen.until('Enter: no\n?')
+    chat.type('y\r')
+    await answer
+    await chat.screen.until('› a message')
+    chat.type('\u0015\u001b[A')
+    expect(await chat.screen.until(/^›$/m)).toBe(true)
+  })
+
+  it('shows the rest of a long body on demand', async () => {
+    const chat = new TypedChat({ rows: 60 })
+    const command = Array.from({ length: 50 }, (_, index) => `echo ${index}`).join('\n')
+    const answer = chat.ui.ask({ ...call, arguments: { command } }, new AbortController().signal)
+    await chat.screen.until('… 10 more lines: v shows all of it')
+    expect(chat.screen.text).not.toContain('echo 49')
+    chat.type('v\r')
+    await chat.screen.until('echo 49')
+    chat.type('\r')
+    await answer
+  })
+
+  it('is no when the call is cancelled', async () => {
+    const chat = new TypedChat()
+    const controller = new AbortController()
+    const answer = chat.ui.ask(call, controller.signal)
+    await chat.screen.until('Enter: no\n?')
+    controller.abort()
+    expect(await answer).toEqual({ approved: false })
+    await chat.screen.until(/^›$/m)
+  })
+})

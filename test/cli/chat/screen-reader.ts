@@ -1,0 +1,70 @@
+import xterm from '@xterm/headless'
+
+/** A real terminal emulator without a window: what a program writes, as a person would see it. */
+export class ScreenReader {
+  readonly #terminal: InstanceType<typeof xterm.Terminal>
+  /** What the terminal answers by itself, such as the place of its cursor. */
+  onAnswer: (data: string) => void = () => undefined
+  readonly #waiting = new Set<() => void>()
+
+  constructor(columns: number, rows: number) {
+    this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true })
+    this.#terminal.onData((data) => this.onAnswer(data))
+  }
+
+  write(data: string): void {
+    this.#terminal.write(data.replaceAll(/\r?\n/g, '\r\n'), () => {
+      for (const look of this.#waiting) look()
+    })
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#terminal.resize(columns, rows)
+  }
+
+  /** All rows, also those that have scrolled away, down to the last that is not empty; rows that the terminal broke are one. */
+  get lines(): string[] {
+    const { active } = this.#terminal.buffer
+    const lines: string[] = []
+    for (let index = 0; index < active.length; index++) {
+      const row = active.getLine(index)
+      const text = row?.translateToString(true).trimEnd() ?? ''
+      if (row?.isWrapped === true) lines.push((lines.pop() ?? '') + text)
+      else lines.push(text)
+    }
+    return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)
+  }
+
+  get text(): string {
+    return this.lines.join('\n')
+  }
+
+  /** The row and column of the cursor on the screen, from 0. */
+  get cursor(): readonly [row: number, column: number] {
+    const { cursorX, cursorY } = this.#terminal.buffer.active
+    return [cursorY, cursorX]
+  }
+
+  /** Resolves (to true) once a text is on the screen, and fails with what is there instead. */
+  until(wanted: string | RegExp, timeoutMs = 8_000): Promise<true> {
+    const isThere = (): boolean => (typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text))
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (isThere()) end(() => resolve(true))
+      }
+      const end = (settle: () => void): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(look)
+        settle()
+      }
+      const timer = setTimeout(() => {
+        const error = new Error(
+          `The terminal does not show ${String(wanted)} within ${timeoutMs} ms, but:\n${this.text}`,
+        )
+        end(() => reject(error))
+      }, timeoutMs)
+      this.#waiting.add(look)
+      look()
+    })
+  }
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startAnthropicServer } from '../../servers/anthropic-server.ts'
+import { type Handler, inTurn, type LoopbackServer, type Received, type Reply } from '../../servers/loopback.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { ChatTerminal, type ChatTerminalOptions } from './chat-terminal.ts'
+
+const usage = { input: 100, output: 10 }
+
+interface Place {
+  readonly server: LoopbackServer
+  readonly in: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A project, and a server that speaks as Anthropic's does. */
+async function place(handler: Handler): Promise<Place> {
+  const server = await startAnthropicServer(handler)
+  onTestFinished(() => server.close())
+  const folder = await tempFolder({ 'notes.md': 'Bees sleep at night.\n' })
+  return { server, in: folder, env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: 'key', NO_PROXY: '*' } }
+}
+
+async function chat(
+  at: Place,
+  args: readonly string[] = [],
+  options: Partial<ChatTerminalOptions> = {},
+): Promise<ChatTerminal> {
+  const terminal = new ChatTerminal(args, { ...at, ...options, env: { ...at.env, ...options.env } })
+  await terminal.until(/^[›>]$/m)
+  return terminal
+}
+
+function bash(command: string, id = 'call_1'): Reply {
+  return { text: 'I run it.', toolCalls: [{ id, name: 'bash', arguments: JSON.stringify({ command }) }], usage }
+}
+
+const prompt = /\n\n›$/
+
+/** The roles and texts of a request. */
+function conversation({ body }: Received): string[] {
+  const messages = body['messages'] as readonly { role: string; content: unknown }[]
+  return messages.map(({ content, role }) => `${role}: ${JSON.stringify(content)}`)
+}
+
+describe('entia on a terminal', () => {
+  it('talks to an agent, shows its reply as text, and leaves with Ctrl-D', async () => {
+    const at = await place(inTurn({ text: '# Notes\n\nBees **sleep** at night.', usage }))
+    const terminal = await chat(at)
+    terminal.type('What is in here?\r')
+    await terminal.until(/› What is in here\?\n\nNotes\n\nBees sleep at night\.\n\n1 step · [^]*\n\n›$/)
+    terminal.type('\u0004')
+    expect(await terminal.ended).toMatchObject({ exitCode: 0 })
+    expect(terminal.screen.text).toMatch(/To go on with this chat: entia --resume \d{8}-\d{6}-\w+$/)
+  })
+
+  it('answers an unknown slash command with the nearest name, without a model call', async () => {
+    const at = await place(inTurn())
+    const terminal = await chat(at)
+    terminal.type('/sttats\r')
+    await terminal.until('There is no command /sttats. Did you mean /stats?')
+    terminal.type('/stats\r')
+    await terminal.until('Session: 0 model calls')
+    expect(at.server.requests).toEqual([])
+  })
+
+  it('takes a line typed while the agent works into its next step', async () => {
+    const at = await place(inTurn(bash('sleep 1'), { text: 'Both done.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'])
+    terminal.type('Do one thing.\r')
+    await terminal.until(/bash \d/)
+    terminal.type('And another.\r')
+    await terminal.until(/Both done\.[^]*\n\n›$/)
+    expect(conversation(at.server.requests[1] as Received).at(-1)).toContain('And another.')
+  })
+
+  it('cancels a turn in which a tool runs with Ctrl-C within 3 seconds, and goes on from a valid conversation', async () => {
+    const at = await place(inTurn(bash('sleep 60'), { text: 'Here again.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'])
+    terminal.type('Wait.\r')
+    await terminal.until(/bash \d/)
+    const since = performance.now()
+    terminal.type('\u0003')
+    await terminal.until(/\[turn cancelled\][^]*\n\n›$/)
+    expect(performance.now() - since).toBeLessThan(3_000)
+    terminal.type('\u0004')
+    await terminal.ended
+    const resumed = await chat(at, ['--resume'])
+    await resumed.until('› Wait.')
+    resumed.type('Still there?\r')
+    await resumed.until('Here again.')
+    expect(conversation(at.server.requests[1] as Received)).toEqual([
+      expect.stringMatching(/^user: .*Wait\./),
+      expect.stringMatching(/^assistant: .*"tool_use"/),
+      expect.stringMatching(/^user: .*cancelled by the user; it may have taken effect/),
+      expect.stringMatching(/^assistant: .*turn cancelled/),
+      expect.stringMatching(/^user: .*Still there\?/),
+    ])
+  })
+
+  it('leaves with 130 when Ctrl-C is pressed again while a turn is being cancelled', async () => {
+    const at = await place(() => new Promise(() => undefined))
+    const terminal = await chat(at)
+    terminal.type('Think.\r')
+    await terminal.until('thinking')
+    terminal.type('\u0003\u0003')
+    expect(await terminal.ended).toMatchObject({ exitCode: 130 })
+  })
+
+  it('is legible on a terminal of 20 columns that is resized while it prints', async () => {
+    const words = Array.from({ length: 80 }, (_, index) => `word${index}`)
+    const at = await place(inTurn({ text: words.join(' '), byteByByte: true, usage }))
+    const terminal = await chat(at, [], { columns: 20, rows: 10 })
+    terminal.type('Speak.\r')
+    await terminal.until('word10')
+    terminal.resize(60, 20)
+    await terminal.until('word40')
+    terminal.resize(20, 10)
+    await terminal.until(/word79\n\n1 step[^]*\n\n›$/)
+    expect(terminal.screen.text.match(/word\d+/g)).toEqual(words)
+  })
+
+  it('sends ASCII only where the locale is not UTF-8', async () => {
+    const at = await place(inTurn({ text: '“Größe” → 3', usage }))
+    const terminal = await chat(at, [], { env: { LANG: 'C' } })
+    terminal.type('How big?\r')
+    await terminal.until('"Grosse" -> 3')
+    // oxlint-disable-next-line no-control-regex
+    expect(terminal.sent).toMatch(/^[\u0000-\u007f]*$/)
+  })
+
+  it('sends no colours where NO_COLOR is set', async () => {
+    const at = await place(inTurn({ text: '**Bold**', usage }))
+    const terminal = await chat(at, [], { env: { NO_COLOR: '1' } })
+    terminal.type('Say it.\r')
+    await terminal.until('Bold')
+    // oxlint-disable-next-line no-control-regex
+    expect(terminal.sent).not.toMatch(/\u001b\[[\d;]*m/)
+  })
+
+  it('refuses a chat that is open in another terminal, and says where', async () => {
+    const at = await place(inTurn({ text: 'Hello.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Hi\r')
+    await terminal.until(prompt)
+    await terminal.until('Hello.')
+    const second = new ChatTerminal(['--resume'], at)
+    expect(await second.ended).toMatchObject({ exitCode: 1 })
+    expect(second.screen.text).toMatch(/is open in process \d+/)
+  })
+
+  it('saves and leaves when it is terminated', async () => {
+    const at = await place(() => new Promise(() => undefined))
+    const terminal = await chat(at)
+    terminal.type('Think.\r')
+    await terminal.until('thinking')
+    terminal.kill('SIGTERM')
+    expect(await terminal.ended).toMatchObject({ exitCode: 143 })
+    const resumed = await chat(at, ['--resume'])
+    await resumed.until('[turn cancelled]')
+  })
+})
