@@ -29,6 +29,7 @@ import { reception } from './agent/reception.ts'
 import { reply } from './agent/reply.ts'
 import { restart } from './agent/restart.ts'
 import { retry } from './agent/retry.ts'
+import { routing } from './agent/routing.ts'
 import { sessionEnd } from './sessions/session-end.ts'
 import { settlement } from './agent/settlement.ts'
 import { slots } from './sessions/slots.ts'
@@ -120,6 +121,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     wait, //                               -5  notifies agents of sessions that have ended, and wakes them
     subagentTools({ maxStartsPerTick, allowUnregisteredSubagents }), // -4  gives agents that may delegate the tools for it
     contextTools(maxStartsPerTick), //   -3.5  gives agents the tools that their configuration asks for
+    routing, //                          -3.2  moves agents that have touched personal data to the local model
     limits, //                             -3  ends turns that have used up their steps or their grant
     allowance(maxStartsPerTick), //      -2.9  in a subtask's world: asks the parent's budget before each model call
     checkpoint({ checkpointer, maxStartsPerTick }), // -2.8  replaces finished tasks by a record
@@ -158,6 +160,7 @@ export {
   reply,
   restart,
   retry,
+  routing,
   sessionEnd,
   settlement,
   slots,

@@ -246,6 +246,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'reply',
     'restart',
     'retry',
+    'routing',
     'sessionEnd',
     'settlement',
     'slots',

@@ -3,6 +3,7 @@ import type { DataOf } from '../world/component.ts'
 import { lazily } from '../world/lazily.ts'
 import { SubtaskSpending, type TokenUsage } from './usage.ts'
 import { Failure } from './failure.ts'
+import { PolicyMarks } from './policy.ts'
 
 export const sessionStatuses = ['queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled'] as const
 /** Where a session is in its life. */
@@ -92,6 +93,8 @@ export const SubtaskOutcome = lazily(() =>
     digest: z.string(),
     durationMs: z.number().nonnegative(),
     failure: Failure().optional(),
+    /** What its calls have touched, where they are judged. */
+    marks: PolicyMarks().optional(),
     spent: SubtaskSpending(),
     stepsUsed: z.number().int().nonnegative(),
     subtaskId: z.string(),

@@ -6,7 +6,7 @@ import { HandleEntry } from './handle.ts'
 import { outcomeSchema } from './failure.ts'
 import { HostFactsData, ToolChanges } from './host.ts'
 import { UserMessage } from './message.ts'
-import { remembering } from './policy.ts'
+import { PolicyMarks, remembering } from './policy.ts'
 import { SessionUsage, SubtaskSpending } from './usage.ts'
 import { entity, JsonSchema } from './values.ts'
 
@@ -35,7 +35,13 @@ const delegationFields = lazily(() => ({
   /** A program took a session's result, or a query's reply. */
   collected: { agent: entity(), query: z.string().optional(), session: z.string() },
   /** To a session's world: its budget; for a query, on top of what it has used. */
-  granted: { limits: DelegationLimitsData(), question: z.string().optional() },
+  granted: {
+    limits: DelegationLimitsData(),
+    question: z.string().optional(),
+    /** For a query, what the asker's policy hands down by now. */
+    isPlanMode: z.boolean().optional(),
+    marks: PolicyMarks().optional(),
+  },
   /** To the world of a cancelled or timed-out session: its own sessions end. */
   'session-stopped': { reason: z.string() },
   /** Spending of a stopped session, or of a dropped query. */

@@ -16,6 +16,8 @@ import {
   reserved,
   tokensOf,
 } from '../../src/rules/delegation/grants.ts'
+import { setPlanMode } from '../../src/rules/policy/inherited-policy.ts'
+import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { ownUsage, subtasksSpent, usageOf } from '../../src/rules/delegation/session-usage.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -76,8 +78,10 @@ export function spentGrant(world: World, agent: Entity): Failure | undefined {
 }
 
 /** In a session's world: takes what the agent may spend, at the start or for a question after its end. */
-export function takeGrant(world: World, { limits, question }: InputOf<'granted'>): void {
+export function takeGrant(world: World, { isPlanMode, limits, marks, question }: InputOf<'granted'>): void {
   for (const agent of world.query(Ancestry)) {
+    if (isPlanMode !== undefined) setPlanMode(world, agent, isPlanMode)
+    raiseMarks(world, agent, marks)
     if (question === undefined) {
       world.set(agent, DelegationLimits, limits)
       continue

@@ -7,6 +7,7 @@ import { ToolCall } from '../../components/agent/tool-call.ts'
 import { grantData, questionGrant } from '../../src/rules/delegation/grants.ts'
 import { QueryOutcome, SettlingOutcome } from '../../src/rules/delegation/session-outcome.ts'
 import { knownHolders, recordHolder } from '../../src/rules/delegation/record-holder.ts'
+import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { parsedAs, type Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { beginEffect, emit, latchOf, tryWriteAgain } from '../kit.ts'
@@ -45,6 +46,7 @@ export function answerQuery(world: World, query: Entity): void {
   const end = outcome.ok ? parsedAs(QueryOutcome(), outcome.value) : undefined
   const failed = outcome.ok ? 'The query came back with an outcome that is none.' : outcome.failure.message
   if (end !== undefined && end.isArchiving !== true) world.remove(session, Unsettled)
+  raiseMarks(world, agent, end?.marks)
   const { sessionId } = world.read(session, SubagentSession)
   const reply =
     end?.ok === true

@@ -6,6 +6,7 @@ import { Answering, AwaitingSession, Collected, SessionQuery } from '../../compo
 import { isFinal } from '../../src/protocol/delegation.ts'
 import { ReportedUsage, SessionTexts, SubagentSession } from '../../components/sessions/subagent-session.ts'
 import { SessionOutcome } from '../../src/rules/delegation/session-outcome.ts'
+import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { parsedAs, type Entity } from '../../src/world/component.ts'
 import type { Input } from '../../src/world/input.ts'
 import type { World } from '../../src/world/world.ts'
@@ -279,7 +280,8 @@ function takeOutcome(world: World, session: Entity): void {
     const error = 'The session came back with an outcome that is none.'
     return endSession(world, session, { status: 'failed', fields: { error } })
   }
-  const { ok: _, isArchiving, usage, prompt, promptCut, promptRecord, ...rest } = end
+  const { ok: _, isArchiving, marks, usage, prompt, promptCut, promptRecord, ...rest } = end
+  raiseMarks(world, world.read(session, SubagentSession).parent, marks)
   if (isArchiving === true) settleSession(world, session, true)
   const cut = prompt === undefined ? {} : { prompt, promptCut, promptRecord }
   if (!('text' in rest)) {

@@ -28,6 +28,7 @@ import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { noteRefused } from '../../src/rules/delegation/refused-requests.ts'
 import { Context } from '../../components/context/context.ts'
 import { modelOfTier } from '../../src/rules/config/model-tiers.ts'
+import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { parseModel } from '../../src/protocol/model-name.ts'
 
 /**
@@ -74,6 +75,7 @@ function finish(world: World, effect: Entity): void {
   // A default model that the provider lacks is rejected at the subtask's first call.
   const isRejected = outcome.failure?.kind === 'invalid-request' && outcome.stepsUsed <= 1
   if (fallback !== undefined && isRejected) return fallBack(world, effect, outcome)
+  raiseMarks(world, agent, outcome.marks)
   closeAccount(world, subtaskId, outcome.truncated)
   emitEnd(world, { agent, request }, outcome)
   if (!world.has(effect, ToolCall)) return world.despawn(effect)

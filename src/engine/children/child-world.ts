@@ -10,7 +10,7 @@ import { HostFacts } from '../../../components/agent/host-facts.ts'
 import type { HostFactsData } from '../../protocol/host.ts'
 import { Limits } from '../../../components/agent/turn.ts'
 import { Llm, type LlmData } from '../../../components/agent/llm.ts'
-import type { Message } from '../../protocol/message.ts'
+import type { Message, UserMessage } from '../../protocol/message.ts'
 import { Metered, OnAllowance } from '../../../components/money/metered.ts'
 import { Permissions, ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { Prefix } from '../../../components/agent/prefix.ts'
@@ -26,6 +26,8 @@ import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import { hashText } from '../../world/random.ts'
 import { type System, World } from '../../world/world.ts'
+import { inheritPolicy, type InheritedPolicy } from '../../rules/policy/inherited-policy.ts'
+import { inPlanMode } from '../../rules/policy/plan-mode.ts'
 import { deniedBesides } from '../../rules/delegation/permissions.ts'
 import { forkDirective } from '../../rules/delegation/fork-history.ts'
 import { recordHolder } from '../../rules/delegation/record-holder.ts'
@@ -44,6 +46,7 @@ export interface ChildParts {
   readonly edited?: EditedPart | undefined
   readonly systems: readonly System[]
   readonly facts: HostFactsData
+  readonly policy: InheritedPolicy | undefined
   readonly catalogue: Catalogue
 }
 
@@ -75,6 +78,7 @@ export function childWorld(
   put(Archival, blueprint.archival)
   put(Context, blueprint.context)
   put(Prefix, blueprint.prefix)
+  inheritPolicy(world, agent, parts.policy)
   const { approvals, liveSubagents } = blueprint
   if (approvals === 'denied') world.add(agent, ApprovalsDenied)
   if (liveSubagents !== undefined) put(SharedBlock, fresh({ text: liveSubagents }))
@@ -98,10 +102,15 @@ function factsWith(facts: HostFactsData, gone: readonly ToolDeclaration[]): Host
   return fresh({ ...facts, keptTools }) as HostFactsData
 }
 
-function conversation({ session: { kind, prompt }, history, blueprint: { behind = [] } }: ChildParts): Json {
-  const first = kind === 'fork' ? forkDirective(prompt) : { content: [{ text: prompt, type: 'text' }], role: 'user' }
+function conversation({ session: { kind, prompt }, history, blueprint: { behind = [] }, policy }: ChildParts): Json {
+  const task = kind === 'fork' ? forkDirective(prompt) : userText(prompt)
+  const first = policy?.isPlanMode === true ? inPlanMode(task) : task
   // Frozen messages are taken as they are; the list of them is the World's own.
   return Object.freeze([...history, ...behind, fresh(first)]) as Json
+}
+
+function userText(text: string): UserMessage {
+  return { content: [{ text, type: 'text' }], role: 'user' }
 }
 
 function fresh(value: unknown): Json {
@@ -171,6 +180,7 @@ export interface HolderParts {
   readonly seed: readonly Message[]
   readonly archival: ArchivalData | undefined
   readonly facts: HostFactsData
+  readonly policy: InheritedPolicy | undefined
   readonly systems: readonly System[]
 }
 
@@ -199,6 +209,7 @@ export function holderWorld(parts: HolderParts): World {
   put(Ancestry, { sessions: [...above, { kind: 'holder', sessionId }] })
   // A turn of its own may be archived in turn; that is noticed only in an agent that has this.
   put(Archival, archival ?? Archival({ enabled: false }).initial)
+  inheritPolicy(world, agent, parts.policy)
   // What a user wrote is no template.
   put(SystemPrompt, { ending: `The turn: ${task}`, template })
   put(Seed, { count: seed.length })

@@ -6,6 +6,7 @@ import type { Store } from '../../stores/port.ts'
 import { type BudgetOwner, childWorld, type HolderParts, holderWorld } from './child-world.ts'
 import type { HolderFailure } from '../../rules/delegation/session-outcome.ts'
 import { reviveSession } from './revive-session.ts'
+import { inheritedPolicy } from '../../rules/policy/inherited-policy.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -105,7 +106,7 @@ export class ChildWorlds {
   /** Saves the World of a holder, unless it exists; says why if it cannot. */
   async hold(
     agent: Entity,
-    parts: Omit<HolderParts, 'above' | 'facts' | 'systems'>,
+    parts: Omit<HolderParts, 'above' | 'facts' | 'policy' | 'systems'>,
   ): Promise<HolderFailure | undefined> {
     const { host, store, root, record } = this.#parts
     const { seams } = host
@@ -156,10 +157,11 @@ export class ChildWorlds {
     return this.#parts.makeRunner(world, ties, held)
   }
 
-  #inherited(agent: Entity): Pick<HolderParts, 'above' | 'facts' | 'systems'> {
+  #inherited(agent: Entity): Pick<HolderParts, 'above' | 'facts' | 'policy' | 'systems'> {
     const { host, store, world } = this.#parts
     const above = world.get(agent, Ancestry)?.sessions ?? []
-    return { above, facts: host.facts(store !== undefined), systems: world.systems }
+    const policy = inheritedPolicy(world, agent)
+    return { above, facts: host.facts(store !== undefined), policy, systems: world.systems }
   }
 
   get #known(): { readonly systems: readonly System[]; readonly components: Iterable<Component> } {
@@ -177,7 +179,7 @@ export class ChildWorlds {
   async #copy(from: string, { agent, blueprint, session }: Beginning): Promise<{ readonly world: World } | undefined> {
     try {
       const world = await this.#stored(from, session.sessionId)
-      if (world !== undefined) reviveSession(world, session, this.#inherited(agent).above, blueprint)
+      if (world !== undefined) reviveSession(world, session, this.#inherited(agent), blueprint)
       return world && { world }
     } catch {
       // A journal that cannot be read is as good as none: the session starts over.

@@ -22,6 +22,7 @@ import { Usage, UsageBeside } from '../../../components/money/usage.ts'
 import { textOf } from '../../rules/projection/text-of.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
+import { inheritPolicy, type InheritedPolicy } from '../../rules/policy/inherited-policy.ts'
 import { deniedBesides } from '../../rules/delegation/permissions.ts'
 import { nothingDelegated, reserved, type Wanted } from '../../rules/delegation/grants.ts'
 
@@ -30,12 +31,13 @@ type Revived = Named & Pick<SubagentSessionData, 'denied'>
 
 /**
  * Turns a copy of an ended session's World into that of another one, which continues it with all counts at zero.
+ * @param inherited of the agent that resumes it
  * @param blueprint of the other: its notice about the background and its grants of tools denied by now count
  */
 export function reviveSession(
   world: World,
   { denied, kind, sessionId }: Revived,
-  above: readonly Named[],
+  { above, policy }: { readonly above: readonly Named[]; readonly policy: InheritedPolicy | undefined },
   { ending, permissions }: Pick<BlueprintData, 'ending' | 'permissions'>,
 ): void {
   const [agent] = world.entitiesWith(Ancestry)
@@ -45,6 +47,7 @@ export function reviveSession(
   const prompt = world.get(agent, SystemPrompt)
   if (prompt !== undefined && prompt.ending !== ending) world.patch(agent, SystemPrompt, { ending })
   denyAlso(world, agent, denied, permissions?.granted)
+  inheritPolicy(world, agent, policy)
   for (const request of world.entitiesWith(SlotRequest)) world.despawn(request)
   const own = [AskedAgain, DelegationLimits, LastQuestion, LastStep, SessionEnd, SlotReleased, Usage, UsageBeside]
   for (const token of own) world.remove(agent, token)

@@ -4,17 +4,20 @@ import { defaultDelegation, isFinal } from '../../protocol/delegation.ts'
 import { DelegationLimits } from '../../../components/sessions/delegation-limits.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
 import { Running } from '../../../components/effects/effect.ts'
+import type { PolicyMarks } from '../../protocol/policy.ts'
 import type { SessionUsage } from '../../protocol/usage.ts'
 import type { QueryOutcome, SessionOutcome, SettlingOutcome } from '../../rules/delegation/session-outcome.ts'
 import { usageOf } from '../../rules/delegation/session-usage.ts'
 import type { Entity } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
 import type { EffectContext, EffectKind } from '../effects/effect-kind.ts'
-import { agentOf, type ChildRun, type MakeChildRunner, type SessionEndData } from './child-run.ts'
+import { agentOf, type ChildRun, type Grant, type MakeChildRunner, type SessionEndData } from './child-run.ts'
 import type { Children } from './children.ts'
 import { keepPrompt, keepResult, maxAnswerChars, wholePrompt } from './session-records.ts'
 import { calledOff, type ChildPolicy, leftBehind, supervise } from './supervisor.ts'
 import { SessionQuery } from '../../../components/sessions/session-call.ts'
+import { inheritedPolicy } from '../../rules/policy/inherited-policy.ts'
+import { marksOf } from '../../rules/policy/marks.ts'
 import { parseEnvelope } from '../../rules/delegation/envelope.ts'
 import { knownHolders } from '../../rules/delegation/record-holder.ts'
 import { cutText } from '../../rules/text/cut-text.ts'
@@ -68,8 +71,9 @@ function sessionPolicy(children: Children, session: Entity, wasRunning: boolean)
     cutShort: (run) => run.cancel('The session was ended by its parent.'),
     read(run, end) {
       const { isArchiving, usage } = run
+      const marks = marksOf(run.world, run.agent)
       spent = usage
-      return () => (end === undefined ? calledOff() : kept(children, session, { end, isArchiving, usage }))
+      return () => (end === undefined ? calledOff() : kept(children, session, { end, isArchiving, marks, usage }))
     },
     calledOff() {
       if (spent === undefined) enterUnknownSpending(children, session)
@@ -116,17 +120,23 @@ async function newWorld(
 interface Ended {
   readonly end: SessionEndData
   readonly isArchiving: boolean
+  readonly marks: PolicyMarks | undefined
   readonly usage: SessionUsage
 }
 
-async function kept(children: Children, session: Entity, { end, isArchiving, usage }: Ended): Promise<OutcomeData> {
+async function kept(
+  children: Children,
+  session: Entity,
+  { end, isArchiving, marks, usage }: Ended,
+): Promise<OutcomeData> {
   const { maxKeptBytes, records, world } = children
   const record = children.record(session)
   const { sessionId, mode } = record
   const place = { world: world.name, sessionId, isBackground: mode === 'background', maxKeptBytes }
   const outcome: SessionOutcome = end.ok ? await keepResult(records, place, end.text, usage) : { ...end, usage }
   const prompt = await keepPrompt(records, record, !outcome.ok, maxKeptBytes)
-  return { ok: true, value: { ...outcome, ...prompt, ...(isArchiving && { isArchiving }) } as Json }
+  const more = { ...(isArchiving && { isArchiving }), ...(marks && { marks }) }
+  return { ok: true, value: { ...outcome, ...prompt, ...more } as Json }
 }
 
 function failed(message: string): OutcomeData {
@@ -163,7 +173,7 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
       const message = `The World of session ${sessionId} was not kept: run with a store, so that it can be asked later.`
       return { ok: false, failure: { kind: 'interrupted', message } }
     },
-    granted: () => grant && { limits: grant, question: id },
+    granted: () => grant && { limits: grant, question: id, ...handedDown(children, agent) },
     // A commit that fails is retried after a while: the clock may go on.
     started: async (run, { signal, wait }) => (signal.aborted ? undefined : wait(run.ask(prompt, id))),
     ended: (run) => run.ended(),
@@ -172,7 +182,8 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
     read(run, end) {
       const usage = (spent = run.usedOn(id) ?? run.usedInRun)
       if (end === undefined) return calledOff
-      const more = run.isArchiving ? { isArchiving: true as const, usage } : { usage }
+      const marks = marksOf(run.world, run.agent)
+      const more = { ...(run.isArchiving && { isArchiving: true as const }), ...(marks && { marks }), usage }
       const outcome: QueryOutcome = end.ok
         ? { ok: true, ...newHolders(run), text: cutText(parseEnvelope(end.text).result, maxAnswerChars), ...more }
         : { ok: false, error: end.error, ...more }
@@ -182,6 +193,14 @@ function queryPolicy(children: Children, query: Entity): ChildPolicy {
       if (spent !== undefined && spent.calls > 0) children.spent(session, spent, agent)
     },
   }
+}
+
+/** What an agent's policy hands down with a question. */
+function handedDown({ world }: Children, agent: Entity): Pick<Grant, 'isPlanMode' | 'marks'> {
+  const inherited = inheritedPolicy(world, agent)
+  if (inherited === undefined) return {}
+  const { isPlanMode, marks } = inherited
+  return { isPlanMode, ...(marks !== undefined && { marks }) }
 }
 
 /** Turns that were archived in the session's World and that the asker does not know of yet. */

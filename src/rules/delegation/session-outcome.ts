@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Failure, failureKinds } from '../../protocol/failure.ts'
 import { KnownHolder } from '../../../components/context/holder.ts'
 import { SessionTexts } from '../../../components/sessions/subagent-session.ts'
+import { PolicyMarks } from '../../protocol/policy.ts'
 import { SessionUsage } from '../../protocol/usage.ts'
 import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
@@ -16,15 +17,15 @@ const cutPrompt = () => ({
   promptRecord: z.string().optional(),
 })
 
-/** Some of its turns are still being archived. */
-const archiving = () => ({ isArchiving: z.literal(true).optional() })
+/** Some of its turns are still being archived; what its calls have touched, where they are judged. */
+const alongside = () => ({ isArchiving: z.literal(true).optional(), marks: PolicyMarks().optional() })
 
 /** The outcome of a session's effect: how its world ended, and what the parent records of it. */
 export const SessionOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({
       ok: z.literal(true),
-      ...archiving(),
+      ...alongside(),
       artifactId: z.string(),
       /** The result, where it is short. */
       inlineContent: z.string().optional(),
@@ -41,7 +42,7 @@ export const SessionOutcome = lazily(() =>
     }),
     z.strictObject({
       ok: z.literal(false),
-      ...archiving(),
+      ...alongside(),
       error: z.string(),
       kind: z.enum(failureKinds),
       ...cutPrompt(),
@@ -56,13 +57,13 @@ export const QueryOutcome = lazily(() =>
   z.discriminatedUnion('ok', [
     z.strictObject({
       ok: z.literal(true),
-      ...archiving(),
+      ...alongside(),
       /** Its own archived turns. */
       holders: z.array(KnownHolder()).optional(),
       text: z.string(),
       usage: SessionUsage(),
     }),
-    z.strictObject({ ok: z.literal(false), ...archiving(), error: z.string(), usage: SessionUsage() }),
+    z.strictObject({ ok: z.literal(false), ...alongside(), error: z.string(), usage: SessionUsage() }),
   ]),
 )
 export type QueryOutcome = DataOf<typeof QueryOutcome>

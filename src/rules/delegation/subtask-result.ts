@@ -13,6 +13,7 @@ import { parsedAs, type Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import { Ledger } from '../../../components/money/ledger.ts'
 import { Usage } from '../../../components/money/usage.ts'
+import { marksOf } from '../policy/marks.ts'
 import { withAdded } from '../tokens/token-counts.ts'
 
 /** The digest of a subtask without a text. */
@@ -92,11 +93,13 @@ export function endedSubtask(
   const isCut = digest !== text
   const late = { kind: 'timed-out' as const, message: `The subtask did not end within ${timeoutMs} ms.` }
   const failure = wasCut ? late : (last?.failure ?? broken)
+  const marks = marksOf(world, agent)
   const ranOut = last?.stop === 'max-steps' || last?.stop === 'budget-spent'
   return {
     digest: isCut ? digest + cutMark : digest,
     durationMs: world.nowMs,
     ...(failure !== undefined && { failure }),
+    ...(marks !== undefined && { marks }),
     spent: subtaskSpending(world, agent),
     stepsUsed: (last ?? world.get(agent, Turn))?.steps ?? 0,
     subtaskId,

@@ -3,6 +3,13 @@ import type { PolicyMarks } from '../../protocol/policy.ts'
 import type { Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 
+/** What an agent's calls have touched; `undefined`: nothing that counts. */
+export function marksOf(world: World, agent: Entity): PolicyMarks | undefined {
+  const { hasReadOther, sticky } = world.get(agent, PolicyState) ?? {}
+  if (hasReadOther === undefined && sticky === undefined) return undefined
+  return { ...(hasReadOther && { hasReadOther }), ...(sticky && { sticky }) }
+}
+
 /** Sets marks on an agent with a `Policy`. They are never taken back. */
 export function raiseMarks(world: World, agent: Entity, marks: PolicyMarks | undefined): void {
   if (marks === undefined || !world.has(agent, Policy)) return

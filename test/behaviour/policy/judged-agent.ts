@@ -1,7 +1,19 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type AgentOptions, Host, type HostOptions, type Store, type Tool, VirtualClock } from 'entia'
+import {
+  type AgentOptions,
+  Host,
+  type HostOptions,
+  type Initial,
+  type Json,
+  SessionPool,
+  type Store,
+  type TagComponent,
+  type Tool,
+  type ToolDeclaration,
+  VirtualClock,
+} from 'entia'
 import { builtinTools, Policy, policyEffects, type PolicyConfig, type PolicyEffectsOptions } from 'entia/runtime'
 import { onTestFinished } from 'vitest'
 import type { Channel } from '../../../src/protocol/policy.ts'
@@ -32,24 +44,26 @@ interface Judged {
   readonly agent?: Partial<AgentOptions>
   readonly host?: Partial<HostOptions>
   readonly store?: Store
-  readonly isMortal?: boolean
+  /** Further components of the agent. */
+  readonly parts?: readonly (Initial | TagComponent)[]
+  /** World tools that it has besides. */
+  readonly declared?: readonly ToolDeclaration[]
 }
 
 /** An agent with a policy and the built-in tools in `~/projects/app`, under a Runner that is not started. */
 export function judged({ behaviour, home, agent = {}, ...rest }: Judged) {
   const { models, requests } = behaving(behaviour)
-  const { channel = 'cli', config, tools = [], store } = rest
+  const { channel = 'cli', config, declared = [], parts = [], tools = [], store } = rest
   const cwd = join(home, 'projects/app')
   const all = [...builtinTools({ cwd, home, tools: ['core', 'fetch_url'] }), ...tools]
-  const world = worldWith({ tools: all, ...agent })
-  world.world.add(
-    world.agent,
-    Policy({ channel, cwd, home, configFolder: join(home, '.config/entia'), ...(config && { config }) }),
-  )
+  const world = worldWith({ tools: [...all, ...declared], ...agent })
+  const judgedBy = Policy({ channel, cwd, home, configFolder: join(home, '.config/entia'), ...(config && { config }) })
+  for (const part of [judgedBy, ...parts]) world.world.add(world.agent, part)
   const { approve, host: more, policy } = rest
   const host = new Host({
     clock: new VirtualClock(),
-    models,
+    models: { ...models, local: models.scripted },
+    sessionPool: new SessionPool(),
     tools: all,
     effects: { ...policyEffects({ ...(policy && { policy }) }) },
     ...(approve && { approve }),
@@ -79,4 +93,4 @@ export function settledCalls({ told }: Pick<Driven, 'told'>) {
   return told('call-settled')
 }
 
-export const call = (name: string, given: object = {}) => ({ name, arguments: given })
+export const call = (name: string, given: Readonly<Record<string, Json>> = {}) => ({ name, arguments: given })
