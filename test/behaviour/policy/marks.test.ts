@@ -49,7 +49,7 @@ function team(lead: ScriptedBehaviour, worker: ScriptedBehaviour): ScriptedBehav
 }
 
 function isWorker({ system }: ModelRequest): boolean {
-  return system?.startsWith('You are the worker.') === true
+  return system?.startsWith('You are the worker.') ?? false
 }
 
 const registry = SubagentRegistry({

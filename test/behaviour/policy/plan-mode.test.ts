@@ -103,7 +103,7 @@ describe('plan mode', () => {
     const asked = run.next('approval-requested')
     await run.runner.start()
     const { approval } = await asked
-    await run.runner.change((world) => void world.add(run.agent, PlanMode))
+    await run.runner.change((world) => world.add(run.agent, PlanMode))
     await run.runner.post({ kind: 'answer', approval, approved: true })
     await run.runner.idle()
     expect(settledCalls(run)[0]?.result).toBe('[entia policy denied: plan mode]')
