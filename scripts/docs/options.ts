@@ -41,12 +41,7 @@ const sources: readonly (readonly [title: string, path: string, name: string, be
     'ServerOptions',
     'Besides these, the options of every provider.',
   ],
-  [
-    'openai(options)',
-    'src/models/openai.ts',
-    'OpenAIOptions',
-    'Besides this, the options of servers without `apiKeyEnv`.',
-  ],
+  ['openai(options)', 'src/models/openai.ts', 'OpenAIOptions', 'Besides these, the options of servers.'],
   ['openaiCompatible(options)', 'src/models/openai.ts', 'CompatibleOptions', 'Besides these, the options of servers.'],
   ['scripted(…, options)', 'src/models/scripted.ts', 'ScriptedOptions'],
   ['simulate(options)', 'src/sim/options.ts', 'SimulateOptions'],

@@ -1,30 +1,22 @@
 import { type Config, smallTierNotice, smallTierParentCheck, taskDefaults } from '../doors/context.ts'
 import { EntiaError, type Failure } from '../index.ts'
 import { parseModel } from '../doors/models.ts'
+import { builtInProviderTable, keyOf, type KnownProvider } from '../runtime/models/known-providers.ts'
 import { UsageError } from './parsed-words.ts'
 
-interface Provider {
-  /** The model if none is named; from the SDK's list of models, as of 2026-11-21. */
-  readonly defaultModel?: string
-  /** Environment variable with the key. Absent: it needs none. */
-  readonly keyVariable?: string
-}
-
-/** By name. If no model is named, the first whose key is set is used. */
-const providers: Readonly<Record<string, Provider>> = {
-  anthropic: { defaultModel: 'claude-sonnet-5-5', keyVariable: 'ANTHROPIC_API_KEY' },
-  openai: { defaultModel: 'gpt-6.1-terra', keyVariable: 'OPENAI_API_KEY' },
-  moonshot: { keyVariable: 'MOONSHOT_API_KEY' },
-  ollama: {},
+/** By name. */
+const providers: Readonly<Record<string, KnownProvider>> = {
+  ...builtInProviderTable,
   scripted: { defaultModel: 'reader' },
 }
 
 export const scriptedModel = 'scripted/reader'
 
+/** If no model is named, the first of these whose key is set is used. */
+const chosenByKey = ['anthropic', 'openai'] as const
+
 /** Environment variables whose presence chooses a model. */
-export const choosingKeys = Object.values(providers).flatMap(({ defaultModel, keyVariable }) =>
-  defaultModel === undefined || keyVariable === undefined ? [] : [keyVariable],
-)
+export const choosingKeys = chosenByKey.map((name) => builtInProviderTable[name].keyVariable)
 
 interface ModelSettings {
   readonly model?: string | undefined
@@ -42,11 +34,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function chooseModel(named: string | undefined, environment: Environment, config: ModelSettings = {}): string {
   if (named !== undefined) return fullName('--model', named, config)
   if (config.model !== undefined) return fullName('model', config.model, config)
-  for (const [provider, { defaultModel, keyVariable }] of Object.entries(providers)) {
-    if (defaultModel !== undefined && keyVariable !== undefined && isSet(environment, keyVariable)) {
-      return `${provider}/${usualModel(provider, config)}`
-    }
-  }
+  const provider = chosenByKey.find((name) => keyOf(environment, builtInProviderTable[name].keyVariable) !== undefined)
+  if (provider !== undefined) return `${provider}/${usualModel(provider, config)}`
   return scriptedModel
 }
 
@@ -76,7 +65,7 @@ function usualModel(provider: string, { context = {} }: ModelSettings): string |
 /** @throws `missing-api-key` */
 export function assertKey(model: string, environment: Environment): void {
   const keyVariable = providers[parseModel(model).provider]?.keyVariable
-  if (keyVariable === undefined || isSet(environment, keyVariable)) return
+  if (keyVariable === undefined || keyOf(environment, keyVariable) !== undefined) return
   const advice = `Set ${keyVariable}, or name another model with --model; ${scriptedModel} needs no key.`
   throw new EntiaError('missing-api-key', `${model} needs a key: ${keyVariable} is not set. ${advice}`, { model })
 }
@@ -106,10 +95,6 @@ export function adviceOn({ kind }: Pick<Failure, 'kind'>, model: string): string
     default:
       return undefined
   }
-}
-
-function isSet(environment: Environment, variable: string): boolean {
-  return (environment[variable] ?? '') !== ''
 }
 
 export interface SmallTierGuardOptions {

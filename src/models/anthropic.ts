@@ -1,6 +1,15 @@
 import type { JsonObject } from '../world/json.ts'
 import type { AnthropicOptions } from './anthropic/client.ts'
-import { address, callback, checkOptions, count, type ShapesOf, tableOf, text } from '../world/option-shapes.ts'
+import {
+  address,
+  callback,
+  checkOptions,
+  count,
+  filledText,
+  type ShapesOf,
+  tableOf,
+  text,
+} from '../world/option-shapes.ts'
 import { providerOnDemand } from './provider-on-demand.ts'
 import type { ModelProvider } from './port.ts'
 
@@ -8,6 +17,7 @@ export type { AnthropicOptions } from './anthropic/client.ts'
 
 const optionShapes: ShapesOf<AnthropicOptions> = {
   apiKey: text,
+  apiKeyEnv: filledText,
   baseURL: address,
   headers: tableOf(text),
   fetch: callback,

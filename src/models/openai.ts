@@ -21,6 +21,8 @@ import type { ModelProvider } from './port.ts'
 
 /** The key is by default the environment variable `OPENAI_API_KEY`. */
 export interface OpenAIOptions extends Omit<ServerOptions, 'name' | 'apiKeyEnv'> {
+  /** Environment variable with the key, read at the first call. @default 'OPENAI_API_KEY' */
+  readonly apiKeyEnv?: string | undefined
   /** Set it for another server of the same API: one server's thinking never goes to another. @default 'openai' */
   readonly name?: string | undefined
 }
@@ -41,6 +43,7 @@ const openaiShapes: ShapesOf<OpenAIOptions> = {
   name: filledText,
   baseURL: address,
   apiKey: text,
+  apiKeyEnv: filledText,
   headers: tableOf(text),
   fetch: callback,
   maxReplyBytes: count,
@@ -55,8 +58,8 @@ const compatibleShapes: ShapesOf<CompatibleOptions> = {
 /** OpenAI's models, by the Responses API; nothing is stored there. The SDK is loaded at the first call. */
 export function openai(options: OpenAIOptions = {}): ModelProvider {
   checkOptions('openai()', options, openaiShapes)
-  const { name = 'openai' } = options
-  const server = { ...options, name, apiKeyEnv: 'OPENAI_API_KEY' }
+  const { name = 'openai', apiKeyEnv = 'OPENAI_API_KEY' } = options
+  const server = { ...options, name, apiKeyEnv }
   return providerOnDemand(
     async () => (await import('./openai/providers.ts')).responsesProvider(server),
     // The name decides whose thinking is sent back.

@@ -21,3 +21,13 @@ export type { ApprovalAnswer, ApprovalCall, ApproveCall } from './chat/approval.
 export type { ChatStats } from './chat/chat-stats.ts'
 export type { HistoryMessage } from './chat/history.ts'
 export type { ToolSource } from './chat/chat-tools.ts'
+
+export {
+  chooseProvider,
+  type ChooseProviderOptions,
+  type ChosenProvider,
+  type ModelNames,
+} from './models/choose-provider.ts'
+export type { Environment, ProviderConfig } from './models/known-providers.ts'
+export { providersOf } from './models/providers-of.ts'
+export { defaultLocalModel, type LocalModelOptions } from './models/local-model.ts'

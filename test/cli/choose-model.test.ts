@@ -9,6 +9,7 @@ describe('the model of a run', () => {
     expect(chooseModel('ollama/qwen3', bothKeys)).toBe('ollama/qwen3')
     expect(chooseModel('openai/org/tuned', {})).toBe('openai/org/tuned')
     expect(chooseModel('scripted', bothKeys)).toBe('scripted/reader')
+    expect(chooseModel('ollama', bothKeys)).toBe('ollama/gpt-oss:20b')
   })
 
   it('is the usual one of the provider whose key is set, Anthropic first', () => {
@@ -31,7 +32,6 @@ describe('the model of a run', () => {
       'constructor',
       "--model must be PROVIDER/NAME, got the unknown provider 'constructor'. Known: anthropic, openai, moonshot, ollama, scripted.",
     ],
-    ['ollama', '--model ollama names no model: write ollama/NAME.'],
     ['openai/', '--model openai/ names no model: write openai/NAME.'],
     ['scripted/poet', '--model scripted/poet: the only scripted model is scripted/reader.'],
   ])('cannot be %s', ([name = '', message]) => {

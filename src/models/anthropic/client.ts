@@ -20,8 +20,10 @@ export type {
 
 /** Options of `anthropic`. */
 export interface AnthropicOptions extends ReplyBound {
-  /** @default the environment variable `ANTHROPIC_API_KEY`, read at the first call */
+  /** @default what `apiKeyEnv` holds at the first call */
   readonly apiKey?: string | undefined
+  /** Environment variable with the key. @default 'ANTHROPIC_API_KEY' */
+  readonly apiKeyEnv?: string | undefined
   /** @default the environment variable `ANTHROPIC_BASE_URL`, else Anthropic's own address */
   readonly baseURL?: string | undefined
   /** Sent with every request. Without `baseURL`, those of `ANTHROPIC_CUSTOM_HEADERS` are sent too, except keys. */
@@ -45,11 +47,12 @@ export interface AnthropicClient extends Connection {
  * @throws `missing-api-key`, `invalid-argument`
  */
 export async function openAnthropic(options: AnthropicOptions): Promise<AnthropicClient> {
-  const apiKey = options.apiKey ?? process.env['ANTHROPIC_API_KEY']
+  const { apiKeyEnv = 'ANTHROPIC_API_KEY' } = options
+  const apiKey = options.apiKey ?? process.env[apiKeyEnv]
   if (apiKey === undefined || apiKey === '') {
     throw new EntiaError(
       'missing-api-key',
-      'anthropic has no API key. Set the environment variable ANTHROPIC_API_KEY, or pass anthropic({ apiKey }).',
+      `anthropic has no API key. Set the environment variable ${apiKeyEnv}, or pass anthropic({ apiKey }).`,
     )
   }
   const baseURL = options.baseURL === '' ? undefined : options.baseURL

@@ -16,9 +16,9 @@ import { declare } from '../../tools/declare.ts'
 import type { DataOf, Entity, Initial, Tag } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { World } from '../../world/world.ts'
+import { wholeModelName } from '../models/choose-provider.ts'
 import { policyEffects } from '../policy/policy-effects.ts'
 import { approveBy } from './approval.ts'
-import { chatModel } from './chat-model.ts'
 import { ChatSession, enterPlanMode } from './chat-session.ts'
 import { ChatTranscript } from './chat-transcript.ts'
 import { readHistory } from './history.ts'
@@ -101,7 +101,7 @@ function renew(world: World, agent: Entity, options: NewSessionOptions, host: Ho
   const { maxSteps, planMode, system, tools = [] } = options
   const { provider, model } = named(options)
   if (provider !== undefined || model !== undefined) {
-    world.patch(agent, Llm, { model: chatModel({ provider, model }, host.providerNames, newSessionDefaults.provider) })
+    world.patch(agent, Llm, { model: wholeModelName({ provider, model }, host.providerNames) })
   }
   if (maxSteps !== undefined) world.patch(agent, Limits, { maxSteps })
   if (system !== undefined) world.set(agent, SystemPrompt, { template: '', ending: system })
@@ -187,7 +187,7 @@ function chatHost(
 function agentParts(options: NewSessionOptions, host: Host): (Initial | Tag)[] {
   const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system, tools = [] } = options
   return [
-    Llm({ model: chatModel(named(options), host.providerNames, newSessionDefaults.provider) }),
+    Llm({ model: wholeModelName(named(options), host.providerNames) }),
     Conversation(readHistory(history)),
     Limits({ maxSteps }),
     Workspace,
