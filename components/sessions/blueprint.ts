@@ -12,6 +12,7 @@ import { Permissions } from '../agent/tool-registry.ts'
 import { Edited } from '../agent/conversation.ts'
 import { Prefix, withoutMessages } from '../agent/prefix.ts'
 import { Skill } from '../agent/skills.ts'
+import { SharedHandles } from '../agent/handle.ts'
 import { GrantLimits } from '../../src/protocol/delegation.ts'
 import { SubagentRegistry } from './subagent-registry.ts'
 import { ToolCeiling } from './ancestry.ts'
@@ -58,6 +59,8 @@ export const Blueprint = defineComponent(
       skills: z.array(Skill()),
       template: z.string(),
       tools: z.array(ToolDeclaration()),
+      /** It has a `Workspace`; of a fork: with its parent's handles. */
+      workspace: SharedHandles().or(z.literal(true)).optional(),
     }),
   { version: 2, migrate: withPresentPrefix },
 )

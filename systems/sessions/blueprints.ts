@@ -24,6 +24,7 @@ import { type ChildPlan, type ParentView, planChild } from '../../src/rules/dele
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
 import { isBelowFork, type Refusal } from './delegation.ts'
+import { Workspace } from '../../components/agent/handle.ts'
 import { Boundary } from '../../components/context/boundary.ts'
 import { Prefix } from '../../components/agent/prefix.ts'
 import { projectionStart } from '../../src/rules/projection/boundaries.ts'
@@ -33,6 +34,7 @@ import { prefixAt, providerSettings } from '../../src/rules/projection/prefix.ts
 import { systemText } from '../../src/rules/projection/project.ts'
 import { builtInForkPrompt, forkHistory } from '../../src/rules/delegation/fork-history.ts'
 import { subagentToolNames } from '../../src/rules/delegation/declarations.ts'
+import { sharedHandles } from '../../src/rules/handles/handles-of.ts'
 import { knownHolders } from '../../src/rules/delegation/record-holder.ts'
 
 export interface ChildRequest {
@@ -57,6 +59,7 @@ export function blueprintFor(
   const further = {
     ...((request.approvals === 'denied' || world.has(agent, ApprovalsDenied)) && { approvals: 'denied' as const }),
     ...(request.isCaptured && { captured: true as const }),
+    ...(world.has(agent, Workspace) && { workspace: true as const }),
   }
   const plan = planFor(parentView(world, agent), request, knownHost(world), further)
   if (!plan.ok) return plan
@@ -105,7 +108,7 @@ function planFor(
   parent: ParentView,
   { config, denied, isBackground, loadSkills, loadedBy }: ChildRequest,
   facts: HostFactsData | undefined,
-  further: Pick<BlueprintData, 'approvals' | 'captured'>,
+  further: Pick<BlueprintData, 'approvals' | 'captured' | 'workspace'>,
 ): Hashed {
   const request = { denied, isBackground, loadSkills, loadedBy }
   const asked = JSON.stringify([request, further])
@@ -116,7 +119,7 @@ function planFor(
   return plan
 }
 
-function hashed(plan: ChildPlan, further: Pick<BlueprintData, 'approvals' | 'captured'>): Hashed {
+function hashed(plan: ChildPlan, further: Pick<BlueprintData, 'approvals' | 'captured' | 'workspace'>): Hashed {
   if (!plan.ok) return plan
   const blueprint = { ...plan.blueprint, ...further }
   return { ok: true, data: { ...blueprint, hash: blueprintHash(blueprint) }, warnings: plan.warnings }
@@ -185,6 +188,7 @@ export function planFork(world: World, agent: Entity, callId: string | undefined
       ...partsOf(world, agent, isShared),
       ...boundaryOf(world, agent),
       ...archivedOf(world, agent),
+      ...(world.has(agent, Workspace) && { workspace: sharedHandles(world, agent) }),
       ...(isShared && { prefix: prefixAt(world, agent, shared) }),
     },
     { shared, hash },

@@ -30,6 +30,7 @@ import { inheritPolicy, type InheritedPolicy } from '../../rules/policy/inherite
 import { inPlanMode } from '../../rules/policy/plan-mode.ts'
 import { deniedBesides } from '../../rules/delegation/permissions.ts'
 import { forkDirective } from '../../rules/delegation/fork-history.ts'
+import { addWorkspace } from '../../rules/handles/handles-of.ts'
 import { recordHolder } from '../../rules/delegation/record-holder.ts'
 import type { Catalogue } from './port.ts'
 import { AgentTranscript } from '../../../components/context/agent-transcript.ts'
@@ -91,6 +92,7 @@ export function childWorld(
   if (blueprint.pricedOnly === true) put(Ceilings, fresh({ onUnpriced: 'refuse' }))
   if (parts.budgetOwner !== undefined) spendFor(world, agent, parts.budgetOwner)
   world.core.put(world.spawn(), HostFacts, factsWith(facts, installed.gone))
+  if (blueprint.workspace !== undefined) addWorkspace(world, agent, blueprint.workspace)
   for (const holder of blueprint.holders ?? []) recordHolder(world, agent, holder)
   return { world, agent }
 }

@@ -7,6 +7,7 @@ import { type BudgetOwner, childWorld, type HolderParts, holderWorld } from './c
 import type { HolderFailure } from '../../rules/delegation/session-outcome.ts'
 import { reviveSession } from './revive-session.ts'
 import { inheritedPolicy } from '../../rules/policy/inherited-policy.ts'
+import { shareTexts } from '../../rules/handles/handles-of.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { Component, EditedPart, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -173,7 +174,9 @@ export class ChildWorlds {
     const { prompt } = session
     if (prompt === undefined) return { problem: lostPrompt }
     const catalogue = this.#parts.host
-    return childWorld({ ...beginning, ...this.#inherited(agent), session: { ...session, prompt }, catalogue })
+    const made = childWorld({ ...beginning, ...this.#inherited(agent), session: { ...session, prompt }, catalogue })
+    if (made.problem === undefined) shareTexts(this.#parts.world, made.world)
+    return made
   }
 
   async #copy(from: string, { agent, blueprint, session }: Beginning): Promise<{ readonly world: World } | undefined> {

@@ -1,4 +1,12 @@
-import { Handle, type HandleData } from '../../../components/agent/handle.ts'
+import type { BlueprintData } from '../../../components/sessions/blueprint.ts'
+import {
+  Handle,
+  HandleCount,
+  HandleText,
+  type HandleData,
+  type SharedHandles,
+  Workspace,
+} from '../../../components/agent/handle.ts'
 import { Permissions, ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { ToolCeiling } from '../../../components/sessions/ancestry.ts'
 import type { Entity } from '../../world/component.ts'
@@ -17,4 +25,40 @@ export function mayReadHandles(world: World, agent: Entity): boolean {
   const tools = world.get(agent, ToolRegistry)?.tools ?? []
   if (!tools.some(({ name }) => name === readHandleName)) return false
   return isPermitted(readHandleName, world.get(agent, Permissions), world.get(agent, ToolCeiling)?.allowed)
+}
+
+/** Most handles of its parent that a fork knows, the newest. */
+const maxShared = 200
+
+/** What a fork of an agent knows of its handles. Values that are in `run_js` alone are lost to it. */
+export function sharedHandles(world: World, agent: Entity): SharedHandles {
+  const newest = world.get(agent, HandleCount)?.newest ?? 0
+  const known = handlesOf(world, agent).slice(-maxShared)
+  return {
+    known: known.map(({ agent: _, ...handle }) => (handle.isLive === true ? { ...handle, isLost: true } : handle)),
+    newest,
+  }
+}
+
+/** Gives a session's agent a workspace of its own. */
+export function addWorkspace(world: World, agent: Entity, workspace: NonNullable<BlueprintData['workspace']>): void {
+  world.add(agent, Workspace)
+  if (workspace === true) return
+  if (workspace.newest > 0) world.set(agent, HandleCount, { newest: workspace.newest })
+  for (const handle of workspace.known) world.set(world.spawn(), Handle, { ...handle, agent })
+}
+
+/** Gives the World of a fork the contents of its parent's handles that only their World has. */
+export function shareTexts(parent: World, fork: World): void {
+  const known = fork.entitiesWith(Handle)
+  if (known.length === 0) return
+  const texts = new Map(
+    parent.entitiesWith(HandleText).map((handle) => {
+      return [parent.get(handle, Handle)?.recordPath, parent.read(handle, HandleText)]
+    }),
+  )
+  for (const handle of known) {
+    const text = texts.get(fork.read(handle, Handle).recordPath)
+    if (text !== undefined) fork.set(handle, HandleText, text)
+  }
 }

@@ -55,7 +55,7 @@ function problemOf(name: string, handles: HandleStore): string {
   const known = all.find(({ handle }) => handleNumber(handle) === number)
   if (known?.isLost === true) return `${name} is lost: run_js, which had its value, was started anew.`
   if (known?.isLive === true) return `${name} is a value in run_js; look at it there with h('${name}').`
-  if (known !== undefined) return `the value of ${name} is gone: it was too large to be saved with this conversation.`
+  if (known !== undefined) return `the value of ${name} is gone: it was not saved with this conversation.`
   if (all.length === 0) return `there is no handle ${name}, nothing is stored yet.`
   const listed = all.slice(-maxListed)
   const earlier = all.length - listed.length
