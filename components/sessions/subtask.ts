@@ -9,9 +9,13 @@ export const Subtask = defineComponent(
   () =>
     z.strictObject({
       agent: entity(),
+      /** How the call that asked is answered. @default 'digest' */
+      answer: z.enum(['digest', 'text']).optional(),
       /** Used if the provider lacks the default `model`. */
       fallback: z.string().optional(),
       maxDigestChars: z.number().int().positive().optional(),
+      /** Of one reply. @default the agent's, on its own model */
+      maxOutputTokens: z.number().int().positive().optional(),
       maxSteps: z.number().int().positive(),
       model: z.string(),
       name: z.string(),
@@ -19,6 +23,7 @@ export const Subtask = defineComponent(
       request: z.string().optional(),
       /** `<caller>:sub:<name>:<n>`: the name of its World. */
       subtaskId: z.string(),
+      /** Empty: none. */
       systemPrompt: z.string(),
       timeoutMs: z.number().positive(),
       /** Tools of the agent. */

@@ -87,5 +87,5 @@ export interface ModelProvider {
   readonly isInProcess?: boolean | undefined
   call(request: ModelRequest, context: ModelContext): Promise<ModelOutcome>
   /** Lists available models, if the provider can. */
-  readonly models?: (() => Promise<readonly string[]>) | undefined
+  readonly models?: ((signal?: AbortSignal) => Promise<readonly string[]>) | undefined
 }

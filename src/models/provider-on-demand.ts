@@ -9,6 +9,6 @@ export function providerOnDemand(load: () => Promise<ModelProvider>, known: Know
   return {
     ...known,
     call: async (request, context) => (await loaded()).call(request, context),
-    models: async () => (await (await loaded()).models?.()) ?? [],
+    models: async (signal) => (await (await loaded()).models?.(signal)) ?? [],
   }
 }

@@ -90,16 +90,19 @@ async function askedOf<C extends Connection, T>(
 export function listModels(
   provider: string,
   connect: () => Promise<Connection & { readonly sdk: ListsModels }>,
+  signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   return askedOf(provider, connect, async ({ sdk }) => {
     const ids: string[] = []
-    for await (const { id } of sdk.models.list()) ids.push(id)
+    for await (const { id } of sdk.models.list(undefined, { signal })) ids.push(id)
     return ids
   })
 }
 
 interface ListsModels {
-  readonly models: { list(): AsyncIterable<{ readonly id: string }> }
+  readonly models: {
+    list(query: undefined, options: { signal: AbortSignal | undefined }): AsyncIterable<{ readonly id: string }>
+  }
 }
 
 /** Replaces an error that holds a key. */

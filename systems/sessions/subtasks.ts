@@ -16,6 +16,7 @@ import {
   subtaskAnswer,
   subtaskOutcome,
   subtaskResult,
+  subtaskText,
 } from '../../src/rules/delegation/subtask-result.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -70,7 +71,7 @@ function takeLate(world: World, { effect, outcome }: Partial<InputOf<'outcome'>>
 }
 
 function finish(world: World, effect: Entity): void {
-  const { agent, fallback, request, subtaskId } = world.read(effect, Subtask)
+  const { agent, answer, fallback, request, subtaskId } = world.read(effect, Subtask)
   const outcome = subtaskOutcome(subtaskId, world.read(effect, Outcome))
   // A default model that the provider lacks is rejected at the subtask's first call.
   const isRejected = outcome.failure?.kind === 'invalid-request' && outcome.stepsUsed <= 1
@@ -82,7 +83,7 @@ function finish(world: World, effect: Entity): void {
   // From here on it is an ordinary tool call with a result.
   world.remove(effect, Subtask)
   world.remove(effect, Outcome)
-  const { isError, text } = subtaskAnswer(outcome)
+  const { isError, text } = answer === 'text' ? subtaskText(outcome) : subtaskAnswer(outcome)
   world.add(effect, textOutcome(text, isError))
 }
 

@@ -165,7 +165,7 @@ function accounts(world: World): readonly string[] {
  */
 function subtaskBlueprint(
   world: World,
-  { agent, maxSteps, model, systemPrompt, tools: names }: SubtaskData,
+  { agent, maxOutputTokens, maxSteps, model, systemPrompt, tools: names }: SubtaskData,
 ): BlueprintData | string {
   const own = world.get(agent, ToolRegistry)?.tools ?? []
   const tools = own.filter(({ name, world: isWorldTool }) => names.includes(name) && isWorldTool !== true)
@@ -174,11 +174,11 @@ function subtaskBlueprint(
   return {
     ...(world.has(agent, ApprovalsDenied) && { approvals: 'denied' as const }),
     ceiling: world.get(agent, ToolCeiling),
-    ending: systemPrompt,
+    ...(systemPrompt !== '' && { ending: systemPrompt }),
     hash: '',
     hostSkills: [],
     hostTools: [],
-    llm: llmFor(world.get(agent, Llm), model),
+    llm: { ...llmFor(world.get(agent, Llm), model), ...(maxOutputTokens !== undefined && { maxOutputTokens }) },
     maxSteps,
     permissions: world.get(agent, Permissions),
     skills: [],

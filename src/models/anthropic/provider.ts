@@ -21,7 +21,7 @@ export function messagesProvider(options: AnthropicOptions): ModelProvider {
         connect,
         send: (client) => send(client, request, context.signal),
       }),
-    models: () => listModels(ANTHROPIC, connect),
+    models: (signal) => listModels(ANTHROPIC, connect, signal),
   }
 }
 

@@ -20,7 +20,7 @@ export function responsesProvider(server: ServerOptions): ModelProvider {
         connect,
         send: ({ sdk }) => sdk.responses.create(body(request), { signal }),
       }),
-    models: () => listModels(server.name, connect),
+    models: (signal) => listModels(server.name, connect, signal),
   }
 }
 
@@ -39,6 +39,6 @@ export function chatProvider(server: ServerOptions, thinkingField: ThinkingField
         connect,
         send: ({ sdk }) => sdk.chat.completions.create(body(request), { signal }),
       }),
-    models: () => listModels(server.name, connect),
+    models: (signal) => listModels(server.name, connect, signal),
   }
 }

@@ -69,6 +69,25 @@ export function subtaskAnswer({ digest, failure, spent, stepsUsed, truncated }: 
   return { text: JSON.stringify(answer), isError: false }
 }
 
+/** Longest text of a subtask that a call is answered with, in characters. */
+const maxTextChars = 50_000
+
+/** The text of a subtask alone, for a model that asked another one. */
+export function subtaskText({ digest, failure, truncated }: SubtaskOutcome): {
+  readonly text: string
+  readonly isError: boolean
+} {
+  if (failure !== undefined) return { text: `Error: ${failure.message}`, isError: true }
+  const shown = cutText(digest === noDigest ? '' : digest, maxTextChars)
+  const leftOut = digest.length - shown.length
+  const notes = [
+    ...(shown === '' ? ['[no answer]'] : []),
+    ...(shown !== '' && leftOut > 0 ? [`[${leftOut} characters left out]`] : []),
+    ...(truncated ? ['[cut at the output limit]'] : []),
+  ]
+  return { text: [shown, ...notes].filter((part) => part !== '').join('\n'), isError: false }
+}
+
 const cutMark = '\n[digest truncated]'
 
 export interface EndedSubtaskOptions {

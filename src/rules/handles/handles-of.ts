@@ -34,10 +34,11 @@ const maxShared = 200
 export function sharedHandles(world: World, agent: Entity): SharedHandles {
   const newest = world.get(agent, HandleCount)?.newest ?? 0
   const known = handlesOf(world, agent).slice(-maxShared)
-  return {
-    known: known.map(({ agent: _, ...handle }) => (handle.isLive === true ? { ...handle, isLost: true } : handle)),
-    newest,
-  }
+  return { known: known.map(shared), newest }
+}
+
+function shared({ agent: _agent, ...handle }: HandleData): SharedHandles['known'][number] {
+  return handle.isLive === true ? { ...handle, isLost: true } : handle
 }
 
 /** Gives a session's agent a workspace of its own. */

@@ -3,8 +3,11 @@ import { EntiaError } from '../../world/entia-error.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { listFilesTool, type Reach, readFileTool } from '../../tools/file-tools.ts'
 import type { Tool } from '../../tools/port.ts'
+import type { ModelProvider } from '../../models/port.ts'
+import { builtInProviders } from '../../models/providers.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { shellTool } from './bash.ts'
+import { chatModelsTool, chatTool } from './chat-tools.ts'
 import { childEnvironment } from './child-environment.ts'
 import { fetchUrlTool } from './fetch-url.ts'
 import { FileTimes } from './file-times.ts'
@@ -34,6 +37,8 @@ export interface BuiltinToolsOptions {
   readonly passEnv?: readonly string[] | undefined
   /** `host:port` of servers that `fetch_url` may reach although their address is private. @default [] */
   readonly allowPrivate?: readonly string[] | undefined
+  /** Providers whose models `chat_models` lists, as the Host has them. @default anthropic, openai, ollama and moonshot */
+  readonly providers?: Readonly<Record<string, ModelProvider>> | undefined
   /** Where `web_search` asks. @default 'https://api.tavily.com' */
   readonly tavilyBaseUrl?: string | undefined
 }
@@ -47,8 +52,13 @@ const optionsSchema = () =>
     env: z.record(z.string(), z.string().optional()).optional(),
     passEnv: z.array(z.string()).optional(),
     allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
+    providers: z.record(z.string(), z.custom<ModelProvider>(isProvider, 'expected a model provider')).optional(),
     tavilyBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
+
+function isProvider(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'call' in value && typeof value.call === 'function'
+}
 
 /** Each category with its tools, in the order in which models read them. Those without tools have none yet. */
 const categories: Readonly<Record<string, readonly ((settings: ToolSettings, reach: Reach) => Tool)[]>> = {
@@ -64,7 +74,7 @@ const categories: Readonly<Record<string, readonly ((settings: ToolSettings, rea
   js: [],
   data: [readHandleTool],
   web: [webSearchTool, fetchUrlTool],
-  chat: [],
+  chat: [chatTool, chatModelsTool],
   memory: [],
   subagent: [],
 }
@@ -111,13 +121,14 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
 }
 
 function settingsOf(options: BuiltinToolsOptions): ToolSettings {
-  const { cwd, home, fileTimes, env, passEnv = [], allowPrivate = [], tavilyBaseUrl } = options
+  const { cwd, home, fileTimes, env, passEnv = [], allowPrivate = [], providers, tavilyBaseUrl } = options
   return {
     cwd: process.getBuiltinModule('node:path').resolve(cwd),
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     fileTimes: fileTimes ?? new FileTimes(),
     environment: () => childEnvironment(env ?? process.env, passEnv),
     allowPrivate,
+    providers: () => providers ?? builtInProviders(),
     tavily: {
       baseUrl: (tavilyBaseUrl ?? 'https://api.tavily.com').replace(/\/$/, ''),
       apiKey: () => (env ?? process.env)['TAVILY_API_KEY']?.trim() || undefined,

@@ -1,3 +1,4 @@
+import type { ModelProvider } from '../../models/port.ts'
 import type { FileTimes } from './file-times.ts'
 
 /** What all built-in tools of a chat session share. */
@@ -10,6 +11,8 @@ export interface ToolSettings {
   readonly environment: () => NodeJS.ProcessEnv
   /** `host:port` of servers that `fetch_url` may reach at a private address. */
   readonly allowPrivate: readonly string[]
+  /** Whose models `chat_models` lists, by name. */
+  readonly providers: () => Readonly<Record<string, ModelProvider>>
   /** Where `web_search` asks. */
   readonly tavily: { readonly baseUrl: string; readonly apiKey: () => string | undefined }
 }

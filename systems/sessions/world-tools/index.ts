@@ -1,3 +1,4 @@
+import { chat } from './chat.ts'
 import { agentic, markTaskDone, recall } from './context-tools.ts'
 import { exitPlanMode } from './exit-plan-mode.ts'
 import { querySubagent, subagentCancel, subagentResult, subagentStatus } from './session-tools.ts'
@@ -17,6 +18,7 @@ export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<st
     ['spawn_subagent', spawnSubagent(defaultTimeoutMs)], // launches a worker with tools of the caller's choosing
     ['mark_task_done', markTaskDone], //          a record takes the place of a task that is done
     ['recall', recall], //                        searches what the agent no longer sees of its conversation
+    ['chat', chat], //                            asks a model once, in a subtask
     ['query_subagent', querySubagent], //         puts a further question to a session that has succeeded
     ['exit_plan_mode', exitPlanMode], //          ends plan mode, once a person has approved the plan
     ...agentic, //                                have a smaller model read, and return its digest

@@ -88,6 +88,7 @@ describe('a repository', () => {
       fileTimes: new FileTimes(),
       environment: () => ({ ...process.env, HOME: home }),
       allowPrivate: [],
+      providers: () => ({}),
       tavily: { baseUrl: '', apiKey: () => undefined },
     }
     expect(await runsFilters(settings, toolContext())).toBe(false)
@@ -161,6 +162,8 @@ describe('built-in tools', () => {
       ['git_log', 'git', 'read', 'file', 'pure'],
       ['read_handle', 'data', 'read', '', 'pure'],
       ['fetch_url', 'web', 'read', '', 'pure'],
+      ['chat', 'chat', 'read', '', 'pure'],
+      ['chat_models', 'chat', 'read', '', 'pure'],
     ])
   })
 
