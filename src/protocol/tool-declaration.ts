@@ -24,7 +24,7 @@ export const ToolDeclaration = lazily(() =>
     repeatable: z.boolean().optional(),
     /** Changes the world itself, in the tick of its call; a system handles it, not the Host. */
     world: z.literal(true).optional(),
-    /** Effect on the outside; absent: a policy treats it as unknown. */
+    /** Effect on the outside; absent: a policy treats it as unknown, and lets a world tool run. */
     operation: z.enum(['read', 'write', 'exec']).optional(),
     /** Names of arguments that are paths. */
     paths: z.array(z.string()).optional(),

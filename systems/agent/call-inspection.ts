@@ -9,12 +9,12 @@ import type { World } from '../../src/world/world.ts'
 const timeoutMs = 60_000
 
 /**
- * Lets a call of an agent with a `Policy` wait until it is judged. What a world tool does stays in the world, so only its
- * turn is waited for; any other call is inspected.
+ * Lets a call of an agent with a `Policy` wait until it is judged. What a world tool without an `operation` does stays in
+ * the world, so only its turn is waited for; any other call is inspected.
  */
 export function awaitJudgement(world: World, call: Entity, declaration: ToolDeclaration): void {
   world.add(call, AwaitingJudgement)
-  if (declaration.world === true) return
+  if (declaration.world === true && declaration.operation === undefined) return
   const { agent } = world.read(call, OwnedBy)
   world.spawn(
     Inspection({ call, declaration: declarationHash(declaration) }),
