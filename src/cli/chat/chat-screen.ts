@@ -167,7 +167,10 @@ function sameRows(one: readonly string[], other: readonly string[]): boolean {
 
 function hardRows(text: string, columns: number): string[] {
   if (!text.includes('\n') && stringWidth(text) <= columns) return [text]
-  return wrapAnsi(text, columns, { hard: true, trim: false }).split('\n')
+  // Only the first row keeps its indent: a blank between two rows is none.
+  const rows = wrapAnsi(text, columns, { hard: true, trim: false }).split('\n')
+  // oxlint-disable-next-line no-control-regex
+  return rows.map((row, index) => (index === 0 ? row : row.replace(/^((?:\u001b\[[\d;]*m)*) /, '$1')))
 }
 
 const graphemes = new Intl.Segmenter()

@@ -55,7 +55,8 @@ async function oneTurn(
     if (part.type !== 'end') continue
     const { answer } = part
     if (output === 'json') line({ ...facts, ...answerData(answer) })
-    if (output === 'text' && answer.text !== '') stdout.write(`${answer.text.replace(/\n$/, '')}\n`)
+    const isReply = answer.stop !== 'failed' && answer.stop !== 'cancelled' && answer.text !== ''
+    if (output === 'text' && isReply) stdout.write(`${answer.text.replace(/\n$/, '')}\n`)
     return ended(answer, session, stderr)
   }
   return exitCodes.failed

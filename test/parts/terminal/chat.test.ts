@@ -1,4 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAnthropicServer } from '../../servers/anthropic-server.ts'
 import { type Handler, inTurn, type LoopbackServer, type Received, type Reply } from '../../servers/loopback.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
@@ -74,10 +77,10 @@ describe('entia on a terminal', () => {
   })
 
   it('cancels a turn in which a tool runs with Ctrl-C within 3 seconds, and goes on from a valid conversation', async () => {
-    const at = await place(inTurn(bash('sleep 60'), { text: 'Here again.', usage }))
+    const at = await place(inTurn(bash('touch begun; sleep 60'), { text: 'Here again.', usage }))
     const terminal = await chat(at, ['--allow', 'bash'])
     terminal.type('Wait.\r')
-    await terminal.until(/bash \d/)
+    await vi.waitUntil(() => existsSync(join(at.in, 'begun')), { timeout: 20_000 })
     const since = performance.now()
     terminal.type('\u0003')
     await terminal.until(/\[turn cancelled\][^]*\n\n›$/)
@@ -146,6 +149,106 @@ describe('entia on a terminal', () => {
     const second = new ChatTerminal(['--resume'], at)
     expect(await second.ended).toMatchObject({ exitCode: 1 })
     expect(second.screen.text).toMatch(/is open in process \d+/)
+  })
+
+  it('asks before a command runs, and does what is answered', async () => {
+    const at = await place(inTurn(bash('touch one'), bash('touch two', 'call_2'), { text: 'That is all.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Make two files.\r')
+    await terminal.until(
+      /bash asks \(exec, code\)\n {2}touch one\n[^]*c commands that begin "touch"[^]*Enter:\sno\n\?$/,
+    )
+    terminal.type('\r')
+    await terminal.until(/touch one declined[^]*touch two\n[^]*Enter:\sno\n\?$/)
+    expect(existsSync(join(at.in, 'one'))).toBe(false)
+    terminal.type('y\r')
+    await terminal.until(/That is all\.[^]*\n\n›$/)
+    expect([existsSync(join(at.in, 'one')), existsSync(join(at.in, 'two'))]).toEqual([false, true])
+    expect(terminal.screen.text).toContain('  [bash] touch two (1 lines)')
+  })
+
+  it('shows no control codes of a call that asks', async () => {
+    const at = await place(inTurn(bash('echo \u001b[2K\u001b[1A\u202e safe'), { text: 'Fine.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Trick me.\r')
+    await terminal.until('echo ^[[2K^[[1A<U+202E> safe')
+    terminal.type('n that is no command\r')
+    await terminal.until('Fine.')
+    expect(conversation(at.server.requests[1] as Received).at(-1)).toContain('user declined: that is no command')
+  })
+
+  it('does not ask again where the user said yes for this chat, and forgets it in a new one', async () => {
+    const at = await place(
+      inTurn(bash('touch one'), bash('touch two', 'call_2'), { text: 'Both.', usage }, bash('true', 'c3')),
+    )
+    const terminal = await chat(at)
+    terminal.type('Make two files.\r')
+    await terminal.until(/Enter:\sno\n\?$/)
+    terminal.type('a\r')
+    await terminal.until(/Both\.[^]*\n\n›$/)
+    terminal.type('/new\r')
+    await terminal.until('A new chat.')
+    terminal.type('And again.\r')
+    await terminal.until(/bash asks[^]*\n {2}true\n[^]*Enter:\sno\n\?$/)
+    expect(conversation(at.server.requests[3] as Received)).toEqual([expect.stringContaining('And again.')])
+  })
+
+  it('changes nothing in plan mode until the plan is approved', async () => {
+    const plan = { id: 'c2', name: 'exit_plan_mode', arguments: JSON.stringify({ plan: '1. Make the file' }) }
+    const at = await place(
+      inTurn(bash('touch one'), { toolCalls: [plan], usage }, bash('touch two', 'c3'), { text: 'Made.', usage }),
+    )
+    const terminal = await chat(at, ['--plan', '--allow', 'bash'])
+    await terminal.until('plan mode')
+    terminal.type('Make a file.\r')
+    await terminal.until(/touch one deny: plan mode[^]*exit_plan_mode asks[^]*1\. Make the file[^]*Enter:\sno\n\?$/)
+    terminal.type('y\r')
+    await terminal.until(/Made\.[^]*\n\n›$/)
+    expect([existsSync(join(at.in, 'one')), existsSync(join(at.in, 'two'))]).toEqual([false, true])
+  })
+
+  it('that is killed in the middle of a command goes on with --resume, and runs the command once', async () => {
+    const at = await place(inTurn(bash('echo run >> runs; sleep 60'), { text: 'Here again.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'])
+    terminal.type('Wait.\r')
+    await vi.waitUntil(() => existsSync(join(at.in, 'runs')), { timeout: 20_000 })
+    terminal.kill()
+    await terminal.ended
+    const resumed = await chat(at, ['--resume'])
+    await resumed.until(/The turn was interrupted during bash .*sleep 60[^]*Here again\.[^]*\n\n›$/)
+    expect(await readFile(join(at.in, 'runs'), 'utf8')).toBe('run\n')
+    expect(conversation(at.server.requests[1] as Received).at(-1)).toMatch(/interrupted|may have taken effect/)
+  })
+
+  it('that is killed at a question asks it again', async () => {
+    const at = await place(inTurn(bash('touch one'), { text: 'Made.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Make it.\r')
+    await terminal.until(/Enter:\sno\n\?$/)
+    terminal.kill()
+    await terminal.ended
+    const resumed = await chat(at, ['--resume'])
+    await resumed.until(/touch one\n[^]*Enter:\sno\n\?$/)
+    resumed.type('y\r')
+    await resumed.until(/Made\.[^]*\n\n›$/)
+    expect(existsSync(join(at.in, 'one'))).toBe(true)
+  })
+
+  it('goes on with the later of two chats of its folder', async () => {
+    const at = await place((received) => ({
+      text: conversation(received).join().includes('First') ? 'One.' : 'Two.',
+      usage,
+    }))
+    for (const words of ['First', 'Second']) {
+      const terminal = await chat(at)
+      terminal.type(`${words}\r`)
+      await terminal.until(words === 'First' ? 'One.' : 'Two.')
+      terminal.type('\u0004')
+      await terminal.ended
+    }
+    const resumed = await chat(at, ['--resume'])
+    await resumed.until(/› Second\n\nTwo\.\n\n›$/)
+    expect(resumed.screen.text).not.toContain('First')
   })
 
   it('saves and leaves when it is terminated', async () => {
