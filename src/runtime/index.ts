@@ -31,3 +31,8 @@ export {
 export type { Environment, ProviderConfig } from './models/known-providers.ts'
 export { providersOf } from './models/providers-of.ts'
 export { defaultLocalModel, type LocalModelOptions } from './models/local-model.ts'
+
+export { type Folders, folders } from './config/folders.ts'
+export { projectContext, type ProjectContext, type ProjectContextOptions } from './config/project-context.ts'
+export { type ReadConfig, type ReadConfigOptions, readRuntimeConfig } from './config/read-runtime-config.ts'
+export { agentConfigOf, policyConfigOf, type RuntimeConfig } from './config/runtime-config.ts'

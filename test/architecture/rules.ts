@@ -73,6 +73,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   diff: ['src/cli', 'src/runtime'],
   'string-width': ['src/cli'],
   'wrap-ansi': ['src/cli'],
+  'write-file-atomic': ['src/runtime'],
 }
 
 export const importsRunOneWay: Rule = (files) =>

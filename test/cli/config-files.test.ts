@@ -2,7 +2,6 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { askArguments } from '../../src/cli/ask-arguments.ts'
-import { configFolder } from '../../src/cli/config/settings.ts'
 import { readSettings } from '../../src/cli/config/settings.ts'
 import type { ConfigInput } from '../../src/doors/context.ts'
 import { EntiaError } from '../../src/index.ts'
@@ -71,12 +70,6 @@ describe('the configuration of a program', () => {
   it('may have comments, and commas at the end', async () => {
     const text = '\uFEFF// mine\n{ "context": { /* none */ "watchdog": "off", }, }\n'
     expect((await settings({ user: text })).config.context.watchdog).toBe('off')
-  })
-
-  it('is looked for where the system keeps such files, or where ENTIA_CONFIG_DIR says', () => {
-    expect(configFolder({ ENTIA_CONFIG_DIR: '/somewhere' })).toBe('/somewhere')
-    expect(configFolder({ ENTIA_CONFIG_DIR: '' })).toBe(configFolder({}))
-    expect(configFolder({})).toMatch(/[\\/]entia(?:[\\/]|$)/)
   })
 })
 
@@ -163,11 +156,11 @@ describe('a configuration file that cannot be used', () => {
   })
 
   it('ends the program with 2, and nothing is begun', async () => {
-    const { cwd } = await folders({ project: '{ "context": { "watchdog": true } }' })
+    const { cwd } = await folders({ project: '{\n  "model": "ollama/qwen3",\n  "maxStep": 5\n}' })
     const { code, stdout, stderr } = await run(['ask', '.', '--question', 'Why?'], { in: cwd })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    const problem = 'context.watchdog: expected off, warn, feedback or enforce, got true.'
-    expect(stderr).toBe(`entia: ${cwd}/.entia/config.json:1:16: ${problem}\n`)
+    expect(stderr.startsWith(`entia: ${cwd}/.entia/config.json:3:3: maxStep: expected one of `)).toBe(true)
+    expect(stderr.endsWith(", got a key that is not known. Did you mean 'maxSteps'?\n")).toBe(true)
   })
 })
 

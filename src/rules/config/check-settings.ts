@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { valuePath } from '../text/schema-issues.ts'
+import { didYouMean } from '../../world/near-names.ts'
 import { cutText } from '../text/cut-text.ts'
 
 export interface SettingProblem {
@@ -8,6 +9,8 @@ export interface SettingProblem {
   readonly expected: string
   /** What was given instead, cut if it is long. */
   readonly got: string
+  /** Of a key that is not known: those it may have been meant for, as a sentence behind a blank. */
+  readonly advice?: string
 }
 
 /** Settings with keys in camelCase, without those that are wrong, and the problems. */
@@ -58,7 +61,9 @@ function checkedSection(
     const name = names.find((known) => key === known || key === snakeCase(known))
     const schema = name === undefined ? undefined : settings[name]
     if (name === undefined || schema === undefined) {
-      problems.push(problem([...path, key], `one of ${names.map(snakeCase).join(', ')}`, 'a key that is not known'))
+      const known = /[A-Z]/.test(key) ? names : names.map(snakeCase)
+      const unknown = problem([...path, key], `one of ${known.join(', ')}`, 'a key that is not known')
+      problems.push({ ...unknown, advice: didYouMean(key, known) })
       continue
     }
     const first = seen.get(name)
@@ -69,6 +74,10 @@ function checkedSection(
     }
     seen.set(name, key)
     values.push([name, checked(schema, value, [...path, key], problems)])
+  }
+  for (const name of names.filter((each) => !seen.has(each) && !isOptional(settings[each]))) {
+    const expected = `the key ${snakeCase(name)} in it`
+    problems.push(problem(path, expected, 'an object without'))
   }
   return Object.fromEntries(values)
 }
@@ -86,6 +95,10 @@ function checkedTable(
     return [key, checked(values, value, [...path, key], problems)]
   })
   return Object.fromEntries(checkedEntries)
+}
+
+function isOptional(schema: z.core.$ZodType | undefined): boolean {
+  return schema !== undefined && z.safeParse(schema, undefined).success
 }
 
 function problem(path: readonly string[], expected: string, got: string): SettingProblem {

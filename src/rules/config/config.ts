@@ -86,8 +86,8 @@ function checkedLayer(given: unknown): ConfigInput {
 const maxListed = 20
 
 function inLines(problems: readonly SettingProblem[]): string {
-  const listed = problems.slice(0, maxListed).map(({ path, expected, got }) => {
-    return `${path === '' ? 'It' : path}: expected ${expected}, got ${got}.`
+  const listed = problems.slice(0, maxListed).map(({ path, expected, got, advice = '' }) => {
+    return `${path === '' ? 'It' : path}: expected ${expected}, got ${got}.${advice}`
   })
   if (problems.length > maxListed) listed.push(`And ${problems.length - maxListed} more.`)
   return listed.length === 1 ? ` ${listed.join('')}` : `\n${listed.join('\n')}`
@@ -100,14 +100,15 @@ function inLines(problems: readonly SettingProblem[]): string {
  * @throws `config-invalid` for an invalid layer, even if a later one replaces the key
  */
 export function mergeConfig(...layers: readonly unknown[]): ConfigInput {
-  return layers.map(checkedLayer).reduce<ConfigInput>((below, above) => merged(below, above), {})
+  return layers.map(checkedLayer).reduce<ConfigInput>((below, above) => mergeLayers(below, above), {})
 }
 
-function merged<T extends object>(below: T, above: T): T {
+/** Lays one checked layer over another: objects merge, anything else is replaced. */
+export function mergeLayers<T extends object>(below: T, above: T): T {
   const both = new Map<string, unknown>(Object.entries(below))
   for (const [key, value] of Object.entries(above)) {
     const before = both.get(key)
-    both.set(key, isPlain(before) && isPlain(value) ? merged(before, value) : value)
+    both.set(key, isPlain(before) && isPlain(value) ? mergeLayers(before, value) : value)
   }
   return Object.fromEntries(both) as T
 }

@@ -1,14 +1,16 @@
 import { readFile, stat } from 'node:fs/promises'
 import { checkSettings, snakeCase } from '../../rules/config/check-settings.ts'
-import { ConfigSchema } from '../../rules/config/config-schema.ts'
-import type { ConfigInput } from '../../rules/config/config.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { readConfigText, type TextPlace, type TextProblem } from './config-text.ts'
+import { type RuntimeConfig, RuntimeConfigSchema } from './runtime-config.ts'
 
+/** A configuration file as it was read. */
 export interface ConfigFile {
   readonly path: string
-  /** Keys in camelCase. */
-  readonly layer: ConfigInput
+  /** Keys in camelCase, without those that are wrong. */
+  readonly layer: RuntimeConfig
+  /** What is wrong with it; empty: nothing. */
+  readonly problems: readonly TextProblem[]
   /** The place of a key and its spelling there, by its path in either spelling. */
   readonly find: (key: string) => (TextPlace & { readonly spelt: string }) | undefined
 }
@@ -18,23 +20,35 @@ const maxFileBytes = 1 << 20
 const maxListed = 20
 
 /**
- * Returns `undefined` if there is no file.
+ * Reads JSON with comments and commas at the end. Returns `undefined` if there is no file.
  *
- * @throws `config-invalid` with file, line, column, key, expected and given value
+ * @throws `config-invalid` for one that cannot be opened
  */
 export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
   const text = await textOf(path)
   if (text === undefined) return undefined
   const { value, places, problems: textProblems } = readConfigText(text)
-  if (textProblems.length > 0) throw refusal(path, textProblems)
-  const checked = checkSettings(ConfigSchema(), value)
+  if (textProblems.length > 0) return { path, layer: {}, problems: textProblems, find: () => undefined }
+  const checked = checkSettings(RuntimeConfigSchema(), value)
   const problems = checked.problems.map((problem) => {
     const { line, column } = places.get(problem.path) ?? { line: 1, column: 1 }
     return { ...problem, line, column }
   })
-  if (problems.length > 0) throw refusal(path, problems)
   const byKey = new Map([...places].map(([spelt, place]) => [snakeCase(spelt), { ...place, spelt }]))
-  return { path, layer: checked.value as ConfigInput, find: (key) => byKey.get(snakeCase(key)) }
+  return { path, layer: checked.value ?? {}, problems, find: (key) => byKey.get(snakeCase(key)) }
+}
+
+/** @throws `config-invalid` that names all problems of the files: file, line, column, key, expected and given value */
+export function refuseProblems(files: readonly ConfigFile[]): void {
+  const found = files.flatMap(({ path: file, problems }) => problems.map((problem) => ({ ...problem, file })))
+  const [first] = found
+  if (first === undefined) return
+  const messages = found.slice(0, maxListed).map(({ file, path, line, column, expected, got, advice = '' }) => {
+    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, got ${got}.${advice}`
+  })
+  if (found.length > maxListed) messages.push(`And ${found.length - maxListed} more.`)
+  const { file, path, line, column } = first
+  throw new EntiaError('config-invalid', messages.join('\n'), { file, path, line, column, problems: found })
 }
 
 async function textOf(path: string): Promise<string | undefined> {
@@ -55,13 +69,4 @@ async function textOf(path: string): Promise<string | undefined> {
 
 function unusable(file: string, why: string): EntiaError {
   return new EntiaError('config-invalid', `The configuration file ${file} cannot be read. ${why}`, { file })
-}
-
-function refusal(file: string, problems: readonly TextProblem[]): EntiaError {
-  const messages = problems.slice(0, maxListed).map(({ path, line, column, expected, got }) => {
-    return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}expected ${expected}, got ${got}.`
-  })
-  if (problems.length > maxListed) messages.push(`And ${problems.length - maxListed} more.`)
-  const { path, line, column } = problems[0] as TextProblem
-  return new EntiaError('config-invalid', messages.join('\n'), { file, path, line, column, problems })
 }

@@ -13,6 +13,8 @@ export interface TextProblem extends TextPlace {
   readonly path: string
   readonly expected: string
   readonly got: string
+  /** What may have been meant, as a sentence behind a blank. */
+  readonly advice?: string
 }
 
 export interface ConfigText {

@@ -1,0 +1,115 @@
+import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import envPaths from 'env-paths'
+import { EntiaError } from '../../world/entia-error.ts'
+import type { Environment } from '../models/known-providers.ts'
+
+/** Where the runtime keeps its files, each absolute. */
+export interface Folders {
+  /** What the user writes: `config.json`, `AGENTS.md`. */
+  readonly config: string
+  /** What must not be lost, such as chat sessions. */
+  readonly data: string
+  /** What can be made again. */
+  readonly cache: string
+  /** What belongs to this machine, such as logs. */
+  readonly state: string
+}
+
+/**
+ * The folders of the system's convention, or those that `ENTIA_CONFIG_DIR`, `ENTIA_DATA_DIR`, `ENTIA_CACHE_DIR` and
+ * `ENTIA_STATE_DIR` name; `state` is by default a folder in `data`. Makes none of them.
+ *
+ * @param env the environment; empty variables count as unset. @default that of the process
+ * @param cwd where relative paths begin. @default that of the process
+ */
+export function folders(env: Environment = process.env, cwd: string = process.cwd()): Folders {
+  const usual = envPaths('entia', { suffix: '' })
+  const named = (variable: string, otherwise: string): string => resolve(cwd, env[variable] || otherwise)
+  const data = named('ENTIA_DATA_DIR', usual.data)
+  return {
+    config: named('ENTIA_CONFIG_DIR', usual.config),
+    data,
+    cache: named('ENTIA_CACHE_DIR', usual.cache),
+    state: named('ENTIA_STATE_DIR', join(data, 'state')),
+  }
+}
+
+/** `~` and paths that begin with it, in the user's home folder. */
+export function inHome(path: string, home: string = homedir()): string {
+  return /^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : path
+}
+
+/** Resolves links and case; of a path that is missing, those of the part that is there. */
+export async function realPath(path: string): Promise<string> {
+  const whole = resolve(path)
+  try {
+    return await realpath(whole)
+  } catch {
+    const parent = dirname(whole)
+    return parent === whole ? whole : join(await realPath(parent), basename(whole))
+  }
+}
+
+/** Is an absolute path a folder, or below it? */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
+}
+
+/**
+ * Makes a folder, and those above it that are missing, for this user alone (0700), whatever the umask. One that is there stays
+ * as it is.
+ *
+ * @throws `store-failed` if it cannot be made
+ */
+export async function makePrivateFolder(path: string): Promise<void> {
+  try {
+    await makeFolder(path)
+  } catch (error) {
+    throw notWritable(`The folder ${path} cannot be made`, path, error)
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (found?.isDirectory() === true) return
+  if (found !== undefined) throw new Error('A file of that name is there.')
+  if (dirname(path) !== path) await makeFolder(dirname(path))
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    return
+  }
+  await chmod(path, 0o700)
+}
+
+/**
+ * Writes a file for this user alone (0600), whatever the umask: readers find the old text or the new one, whole. Makes its
+ * folder.
+ *
+ * @throws `store-failed` if it cannot be written
+ */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  await makePrivateFolder(dirname(path))
+  const { default: writeFileAtomic } = await import('write-file-atomic')
+  try {
+    await writeFileAtomic(path, text, { encoding: 'utf8', mode: 0o600 })
+  } catch (error) {
+    throw notWritable(`The file ${path} cannot be written`, path, error)
+  }
+}
+
+function notWritable(what: string, path: string, cause: unknown): EntiaError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const advice = 'Correct that, or name other folders with ENTIA_CONFIG_DIR, ENTIA_DATA_DIR, ENTIA_CACHE_DIR.'
+  return new EntiaError('store-failed', `${what}: ${why} ${advice}`, { path }, { cause })
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
