@@ -207,3 +207,34 @@ describe('a policy', () => {
     expect(policy({ ...read(''), arguments: ['a'] }).approval).toBe('allow')
   })
 })
+
+describe('a policy for clients of an MCP server', () => {
+  const mcp = { channel: 'mcp' } as const
+
+  it('decides as on cli inside the working folder', () => {
+    expect(policy(read('a.ts', mcp))).toEqual({ model: 'cloud', approval: 'allow', reason: 'default: code/read/mcp' })
+    expect(policy(write('a.ts', mcp)).approval).toBe('ask')
+    expect(policy(bash('ls', mcp)).approval).toBe('ask')
+  })
+
+  it('denies paths outside of it, and credentials', () => {
+    expect(policy(read('/etc/hosts', mcp))).toMatchObject({
+      approval: 'deny',
+      reason: 'outside the working folder: /etc/hosts',
+    })
+    expect(policy(read('.env', mcp))).toMatchObject({ approval: 'deny', reason: 'credential path: .env' })
+  })
+})
+
+describe('a file that holds secrets by its name', () => {
+  it.for(['id_ed25519', 'certs/server.pem', 'a/credentials.json', '.envrc', 'terraform.tfstate', '.git/config'])(
+    'is a credential path as an argument: %s',
+    (path) => {
+      expect(policy(read(path)).reason).toBe(`credential path: ${path}`)
+    },
+  )
+
+  it.for(['id_ed25519.pub', 'credentials.ts', 'a/config', 'key.ts'])('is none: %s', (path) => {
+    expect(policy(read(path)).reason).toBe('default: code/read/cli')
+  })
+})

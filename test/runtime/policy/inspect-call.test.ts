@@ -217,3 +217,54 @@ function quotedCharacter(character: string): fc.Arbitrary<string> {
     `"\\\n${character}"`,
   )
 }
+
+describe('a shell body where paths are confined to folders', () => {
+  const confined = (body: string) => shell(body, { allowedPaths: ['~/projects/app'], permissions: { bash: 'allow' } })
+
+  it.for([
+    ['cat /etc/hosts', '/etc/hosts'],
+    ['cp a ~/Desktop', '~/Desktop'],
+    ['cat ../other/x', '../other/x'],
+    ['tar xf a --directory=/usr/src', '--directory=/usr/src'],
+    ['echo x > /etc/x', '/etc/x'],
+    ['cd / && cat etc/hosts', '/'],
+    ['scp a host:/etc/x', 'host:/etc/x'],
+    ['cat /e?c/hosts', '/e?c/hosts'],
+    ['cat d/x', 'd/x'],
+  ] as const)('is denied for a word outside of them: %s', async ([body, word]) => {
+    expect(await confined(body)).toMatchObject({ approval: 'deny', reason: `outside the allowed paths: ${word}` })
+  })
+
+  it.for([
+    'cat a src/b.ts',
+    "sed -n '/start/,/end/p' a",
+    "awk '/error/ { print $1 }' log",
+    'npm test 2>&1 > /dev/null',
+    '/usr/bin/env node a.js',
+    'git log origin/main..HEAD',
+    'curl https://example.com/etc/hosts',
+  ])('is allowed where words only look like paths: %s', async (body) => {
+    expect(await confined(body)).toMatchObject({ approval: 'allow' })
+  })
+
+  it('is denied to a client of an MCP server outside of the working folder', async () => {
+    const decision = await judged(callOf('bash', 'cat /etc/hosts', { channel: 'mcp' }))
+    expect(decision).toMatchObject({ approval: 'deny', reason: 'outside the working folder: /etc/hosts' })
+  })
+})
+
+describe('a file that holds secrets by its name, in a shell body', () => {
+  it.for(['cat server.pem', 'cp id_rsa /tmp', 'cat config/credentials', 'cat certs/tls.key', 'cat *.pem', 'vi .npmrc'])(
+    'is a credential path: %s',
+    async (body) => {
+      expect((await shell(body)).reason).toMatch(/^credential path: /)
+    },
+  )
+
+  it.for(['jq .key a.json', 'grep -r credentials src', 'cat *', 'jq .a.key b', 'echo kubeconfig', 'cat id_rsa.pub'])(
+    'is none where the word may be another: %s',
+    async (body) => {
+      expect((await shell(body)).reason).toBe('default: code/exec/console')
+    },
+  )
+})
