@@ -29,7 +29,7 @@ const model = scripted(({ messages }) => {
 
 // A person. Says yes to the beginning of a command for the whole session, and no to all that is personal.
 const approve: Approve = ({ arguments: given, commandStart, dataClass, decision }) => {
-  console.log(`? ${Object.values(given)[0]} [${decision?.reason}]`)
+  console.log(`? ${JSON.stringify(given)} [${decision?.reason}]`)
   if (commandStart === 'git status') return { approved: true, remember: 'command' }
   return { approved: false, reason: dataClass === 'code' ? 'not now' : 'that is private' }
 }
@@ -52,17 +52,17 @@ await rm(home, { recursive: true })
 /*
 Prints:
 1. read_file ran: default: code/read/cli
-? git status [default: code/exec/cli]
-? git status; rm notes.txt [default: code/exec/cli]
+? {"command":"git status"} [default: code/exec/cli]
+? {"command":"git status; rm notes.txt"} [default: code/exec/cli]
 2. bash ran: default: code/exec/cli
 3. bash ran: remembered: bash
 4. bash declined: default: code/exec/cli
-? cat ~/.s"sh"/id_rsa [credential path: ~/.s"sh"/id_rsa]
+? {"command":"cat ~/.s\"sh\"/id_rsa"} [credential path: ~/.s"sh"/id_rsa]
 5. bash declined: credential path: ~/.s"sh"/id_rsa
 6. write_file deny: denied path: ~/projects/app/keys
-? ~/Documents/diary.txt [default: personal/read/cli]
+? {"path":"~/Documents/diary.txt"} [default: personal/read/cli]
 7. read_file declined: default: personal/read/cli
-? notes.txt [default: personal/read/cli]
+? {"path":"notes.txt"} [default: personal/read/cli]
 8. read_file declined: default: personal/read/cli
 That is all.
 */
