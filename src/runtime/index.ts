@@ -13,6 +13,17 @@ export type { CallFacts, PolicyCall } from '../rules/policy/call.ts'
 export type { ChatSession, TurnOptions, TurnResult } from './chat/chat-session.ts'
 export { newSession } from './chat/new-session.ts'
 export { newSessionDefaults, type NewSessionOptions } from './chat/session-options.ts'
+export {
+  listSessions,
+  openSession,
+  type OpenOptions,
+  removeSession,
+  sessionSetup,
+  sessionSetupDefaults,
+  type SetupOptions,
+  type StoredSessionsOptions,
+} from './chat/session-setup.ts'
+export type { StoredSession } from './chat/session-folder.ts'
 export { addObserver, turn } from './chat/turn.ts'
 export { observerProgress, type ProgressOptions, progressLine } from './chat/progress.ts'
 export type { Observer } from './chat/observers.ts'

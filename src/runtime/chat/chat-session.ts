@@ -27,7 +27,7 @@ import {
   type ShapesOf,
 } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
-import type { Answer } from '../ask/answer.ts'
+import { type Answer, refusedAnswer } from '../ask/answer.ts'
 import { asAsking, askedTurn, attachedTurn, type Asking, type TurnUnderWay } from '../ask/ask.ts'
 import type { PartStream } from '../ask/part-stream.ts'
 import { isAtWork } from '../ask/turn-watch.ts'
@@ -166,11 +166,16 @@ export class ChatSession {
     const { signal } = options
     return this.#counted(async () => {
       await this.start()
-      const answer = await this.#with(tools, () => askedTurn(this.runner, this.agent, prompt, { signal }).ended)
-      const { costUsd, failure, steps, stop, text, usage } = answer
-      const reply = text === '' && failure !== undefined ? `[turn failed: ${failure.kind}]` : text
-      return { reply, session: this, stop, ...(failure && { failure }), steps, usage, costUsd }
+      // No turn is opened for somebody who has gone already.
+      if (signal?.aborted === true) return this.#result(refusedAnswer(this.agent, 'cancelled', cancelledBefore))
+      return this.#result(await this.#with(tools, () => askedTurn(this.runner, this.agent, prompt, { signal }).ended))
     })
+  }
+
+  #result({ costUsd, failure, steps, stop, text, usage }: Answer): TurnResult {
+    const closing = stop === 'cancelled' ? '[turn cancelled]' : `[turn failed: ${failure?.kind ?? stop}]`
+    const reply = text === '' && stop !== 'done' ? closing : text
+    return { reply, session: this, stop, ...(failure && { failure }), steps, usage, costUsd }
   }
 
   /**
@@ -378,6 +383,8 @@ function refuseBlank(prompt: unknown): void {
   const isBlank = blocks.every((block) => block.type === 'text' && 'text' in block && block.text.trim() === '')
   if (isBlank) throw new EntiaError('empty-prompt', 'turn: the prompt is empty. Pass a text with something to answer.')
 }
+
+const cancelledBefore: Failure = { kind: 'cancelled', message: 'The turn was cancelled before it began.' }
 
 const turnShapes: ShapesOf<TurnOptions> = {
   toolSource: { wanted: 'a tool source, { declarations, call }', fits: (value) => typeof value === 'object' },

@@ -1,6 +1,7 @@
+import { checkOptions } from '../../world/option-shapes.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat } from './make-chat.ts'
-import { checkSessionOptions, type NewSessionOptions } from './session-options.ts'
+import { type NewSessionOptions, sessionShapes } from './session-options.ts'
 
 /**
  * Makes a chat session. Reads no file, no environment and no network; `sessionSetup` does.
@@ -8,6 +9,6 @@ import { checkSessionOptions, type NewSessionOptions } from './session-options.t
  * @throws `invalid-argument`, `invalid-history`, `conflicting-provider`, `unknown-provider`, `config-invalid`
  */
 export function newSession(options: NewSessionOptions = {}): ChatSession {
-  checkSessionOptions('newSession', options)
+  checkOptions('newSession', options, sessionShapes)
   return makeChat(options)
 }

@@ -45,16 +45,16 @@ export class SessionFolder {
 
   /** The last used first. */
   async list(): Promise<readonly StoredSession[]> {
-    const found = await Promise.all((await this.#keys()).map((key) => this.#describe(key)))
+    const found = await Promise.all((await this.#keys()).map((key) => this.describe(key)))
     return found.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || (a.key < b.key ? 1 : -1))
   }
 
   /**
-   * The whole key for a key or the beginning of one; `latest`: the last used one of a working folder.
+   * The whole key for a key or the beginning of one; `latest`: the last used one of the working folder.
    * @throws `unknown-session`, `ambiguous-id`
    */
-  async find(given: string, cwd: string): Promise<string> {
-    if (given === 'latest') {
+  async find(given: string, cwd?: string): Promise<string> {
+    if (given === 'latest' && cwd !== undefined) {
       const latest = (await this.list()).find((session) => session.cwd === cwd)
       if (latest !== undefined) return latest.key
       throw new EntiaError('unknown-session', `There is no chat session of the folder ${cwd} yet.`, { cwd })
@@ -96,7 +96,8 @@ export class SessionFolder {
     }
   }
 
-  async #describe(key: string): Promise<StoredSession> {
+  /** @param key one that there is */
+  async describe(key: string): Promise<StoredSession> {
     const { birthtimeMs, mtimeMs } = await stat(join(this.path, key))
     const { lines, usedAt = mtimeMs } = await readHead(this.transcript(key))
     const head = lines.find(({ type }) => type === 'session')

@@ -6,7 +6,6 @@ import type { Store } from '../../stores/port.ts'
 import type { Tool } from '../../tools/port.ts'
 import {
   callback,
-  checkOptions,
   count,
   countFromZero,
   filledText,
@@ -70,14 +69,9 @@ export interface NewSessionOptions {
 /** What `newSession` does where its options say nothing. */
 export const newSessionDefaults = Object.freeze({ channel: 'cli', provider: 'anthropic', maxSteps: 10 } as const)
 
-/** @throws `invalid-argument` */
-export function checkSessionOptions(where: string, options: NewSessionOptions): void {
-  checkOptions(where, options, shapes)
-}
-
 const models = 'an object { cloud, local }, each provider/model'
 
-const shapes: ShapesOf<NewSessionOptions> = {
+export const sessionShapes: ShapesOf<NewSessionOptions> = {
   channel: oneOf('cli', 'console', 'matrix', 'mcp'),
   history: { wanted: 'a list of messages', fits: Array.isArray },
   modelMap: { wanted: models, fits: (value) => table.fits(value) && Object.values(value as object).every(isModel) },

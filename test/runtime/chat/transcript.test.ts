@@ -116,17 +116,25 @@ describe('the transcript of a chat session', () => {
 
   it('has what is said during a call behind its result, as the conversation has it', async () => {
     const kept = await folder()
-    const open = gate()
-    const slow = defineTool({ ...toolParts, name: 'look', run: () => open.promise.then(() => 'seen') })
-    const session = begun(kept, [looking, 'Well.'], { tools: [slow] })
+    const opens = [gate(), gate()]
+    const slow = defineTool({
+      ...toolParts,
+      name: 'look',
+      input: z.object({ at: z.int() }),
+      run: ({ at }) => opens[at]?.promise.then(() => 'seen'),
+    })
+    const calls = [0, 1].map((at) => ({ name: 'look', arguments: { at } }))
+    const session = begun(kept, [{ toolCalls: calls }, 'Well.'], { tools: [slow] })
     const first = turn('How is it?', session)
-    await new Promise((resolve) => void session.runner.on('tool-called', resolve))
+    await next(session, 'tool-called')
     const steered = session.ask('And quickly.')
     await new Promise((resolve) => setImmediate(resolve))
-    open.resolve()
+    opens[0]?.resolve()
+    await next(session, 'tool-answered')
+    opens[1]?.resolve()
     await Promise.all([first, steered])
     expect(spoken(await linesOf(kept)).map((line) => (line as unknown[])[3])).toEqual([
-      ...['user', 'assistant', 'tool', 'user', 'assistant'],
+      ...['user', 'assistant', 'tool', 'tool', 'user', 'assistant'],
     ])
     await expectWhole(kept, session.history)
   })
@@ -181,9 +189,12 @@ describe('the transcript of a chat session', () => {
     const kept = await folder()
     const first = begun(kept, [looking, 'Well.', 'Bye.'])
     await turn('How is it?', first)
+    await first.setPlanMode(true)
     await first.close()
     await rm(kept.transcript(key))
     const second = await resumed(kept)
+    await second.start()
+    await expectWhole(kept, second.history)
     await turn('Good.', second)
     await second.close()
     await expectWhole(kept, second.history)
@@ -196,6 +207,11 @@ describe('the transcript of a chat session', () => {
     expect(lines).toHaveLength(third.history.length)
   })
 })
+
+/** Resolves with the next event of a type. */
+async function next(session: ChatSession, type: 'tool-called' | 'tool-answered'): Promise<void> {
+  await new Promise((resolve) => void session.runner.on(type, resolve))
+}
 
 const toolParts = { description: 'Looks.', input: z.object({}), restart: 'pure', operation: 'read' } as const
 

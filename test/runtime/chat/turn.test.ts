@@ -1,18 +1,18 @@
-import { defineTool, type Message, type ModelRequest, textOf, user } from 'entia'
+import { defineTool, fail, type Message, type ModelRequest, textOf, user } from 'entia'
 import { newSession, turn } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { rejection } from '../../behaviour/turns/driving.ts'
 import { chatting, gate } from './chatting.ts'
 
-const look = defineTool({
+const lookParts = {
   name: 'look',
   description: 'Looks.',
   input: z.object({}),
   restart: 'pure',
   operation: 'read',
-  run: () => 'seen',
-})
+} as const
+const look = defineTool({ ...lookParts, run: () => 'seen' })
 
 function spoken(messages: Iterable<Message>): readonly string[] {
   return Array.from(messages, (message) => `${message.role}: ${textOf(message)}`)
@@ -71,6 +71,72 @@ describe('a turn', () => {
     open.resolve()
     expect(await first).toMatchObject({ reply: 'First.', stop: 'done' })
     expect(spoken(session.history)).toEqual(['user: one', 'assistant: First.'])
+  })
+
+  it('is not opened for a signal that has aborted already', async () => {
+    const { requests, session } = chatting(['Yes.'])
+    const result = await turn('Here?', session, { signal: AbortSignal.abort() })
+    expect(result).toMatchObject({ stop: 'cancelled', reply: '[turn cancelled]', steps: 0, usage: { calls: 0 } })
+    expect([session.history, requests]).toEqual([[], []])
+  })
+
+  it('that fails says why, and the next one goes on from there', async () => {
+    const { session } = chatting([fail('unauthorized'), 'Yes.'])
+    expect(await turn('Here?', session)).toMatchObject({
+      stop: 'failed',
+      reply: '[turn failed: unauthorized]',
+      failure: { kind: 'unauthorized' },
+    })
+    expect(await turn('Now?', session)).toMatchObject({ stop: 'done', reply: 'Yes.' })
+    expect(newSession({ history: session.history }).history).toHaveLength(4)
+  })
+
+  it('that reaches its ceiling says so, and one after that is refused until the ceiling is raised', async () => {
+    const price = { input: 1_000_000, output: 1_000_000 }
+    const { session } = chatting(
+      [
+        { text: 'Dear.', usage: { input: 5, output: 5 } },
+        { text: 'Cheap.', usage: { input: 1, output: 0 } },
+      ],
+      {
+        config: { ceilings: { maxSessionCostUsd: 8 } },
+        host: { prices: { 'script/m': price } },
+      },
+    )
+    expect(await turn('Here?', session)).toMatchObject({ costUsd: 10 })
+    expect(await turn('Now?', session)).toMatchObject({ stop: 'budget-spent', failure: { kind: 'budget-spent' } })
+    await session.resumeAfterCostCeiling(100)
+    expect(await turn('Now?', session)).toMatchObject({ stop: 'done', reply: 'Cheap.' })
+    expect(session.stats()).toMatchObject({
+      turns: 2,
+      steps: 2,
+      costUsd: 11,
+      unpriced: [],
+      tokens: { input: 6, output: 5 },
+    })
+  })
+
+  it('is steered by a message to the chat session while it is under way', async () => {
+    const open = gate()
+    const slow = defineTool({ ...lookParts, run: () => open.promise.then(() => 'seen') })
+    const { requests, session } = chatting([{ toolCalls: [{ name: 'look' }] }, 'Both.'], { tools: [slow] })
+    const first = turn('one', session)
+    await new Promise((resolve) => void session.runner.on('tool-called', resolve))
+    const steered = session.ask('two')
+    await new Promise((resolve) => setImmediate(resolve))
+    open.resolve()
+    expect(await first).toMatchObject({ reply: 'Both.', steps: 2 })
+    expect(await steered).toMatchObject({ text: 'Both.' })
+    expect(spoken(requests[1]?.messages ?? []).at(-1)).toBe('user: two')
+  })
+
+  it('uses the model that the chat session was switched to', async () => {
+    const { requests, session } = chatting(['One.', 'Two.'])
+    await turn('one', session)
+    await session.setModel('other')
+    await turn('two', session)
+    expect(requests.map(({ model }) => model)).toEqual(['m', 'other'])
+    expect(`${session.provider}/${session.model}`).toBe('script/other')
   })
 
   it('needs something to answer', async () => {

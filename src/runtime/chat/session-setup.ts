@@ -1,0 +1,288 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Approval, approvals } from '../../protocol/policy.ts'
+import {
+  callback,
+  checkOptions,
+  filledText,
+  flag,
+  oneOf,
+  type ShapesOf,
+  table,
+  tableOf,
+} from '../../world/option-shapes.ts'
+import type { Store } from '../../stores/port.ts'
+import type { Tool } from '../../tools/port.ts'
+import { type Folders, folders } from '../config/folders.ts'
+import { projectContext } from '../config/project-context.ts'
+import { readRuntimeConfig } from '../config/read-runtime-config.ts'
+import { agentConfigOf, policyConfigOf, type RuntimeConfig } from '../config/runtime-config.ts'
+import { chooseProvider, wholeModelName } from '../models/choose-provider.ts'
+import { defaultLocalModel } from '../models/local-model.ts'
+import { builtInProviders } from '../../models/providers.ts'
+import { providersOf } from '../models/providers-of.ts'
+import { builtinTools } from '../tools/builtin-tools.ts'
+import type { ChatSession } from './chat-session.ts'
+import { makeChat, openChat } from './make-chat.ts'
+import { SessionFolder, type StoredSession } from './session-folder.ts'
+import { type NewSessionOptions, sessionShapes } from './session-options.ts'
+import { standardPrompt } from './system-prompt.ts'
+
+/** What a chat session reads of configuration, environment and files where these options say nothing. */
+export interface SetupOptions extends Omit<
+  NewSessionOptions,
+  'config' | 'configFolder' | 'home' | 'key' | 'policy' | 'store' | 'tools'
+> {
+  /** @default the configuration's, else 'anthropic' */
+  readonly provider?: string | undefined
+  /** Of the provider; or `provider/model`. @default the configuration's, else the provider's default model */
+  readonly model?: string | undefined
+  /** Names of built-in tools and of their categories, and tools of your own. @default the configuration's, else ['all'] */
+  readonly tools?: readonly (string | Tool)[] | undefined
+  /** Model calls in a turn. @default the configuration's, else 50 */
+  readonly maxSteps?: number | undefined
+  /** What the policy says of tools, over the configuration. @default {} */
+  readonly permissions?: Readonly<Record<string, Approval>> | undefined
+  /** The system prompt, without the project's context. @default one for work in a folder */
+  readonly system?: string | undefined
+  /** Adds `AGENTS.md` of the config folder and of the project's folders to the system prompt. @default true */
+  readonly loadProjectContext?: boolean | undefined
+  /** Refuses a provider whose key is not set. @default true */
+  readonly validateApiKey?: boolean | undefined
+  /** Where it is kept; `false`: nowhere. @default a folder of its own in the data folder, with a transcript */
+  readonly store?: Store | false | undefined
+  /** Where keys and folders are looked up. @default the environment of the process */
+  readonly env?: NodeJS.ProcessEnv | undefined
+  /** Gets what a project's configuration says and does not count. @default a line on stderr each */
+  readonly onNotice?: ((notice: string) => unknown) | undefined
+}
+
+/** Options of `openSession`. */
+export interface OpenOptions extends Omit<SetupOptions, 'channel' | 'history' | 'seed' | 'store'> {
+  /** A key, or the beginning of one; `latest`: the last used one of the working folder. */
+  readonly key: string
+}
+
+/** Options of `listSessions` and `removeSession`. */
+export interface StoredSessionsOptions {
+  /** Where the data folder is looked up. @default the environment of the process */
+  readonly env?: NodeJS.ProcessEnv | undefined
+}
+
+/** What `sessionSetup` does where neither options nor configuration say anything. */
+export const sessionSetupDefaults = Object.freeze({ maxSteps: 50 } as const)
+
+/**
+ * Makes a chat session for a working folder: by the user's configuration and the project's, with the built-in tools, and
+ * `AGENTS.md` in its prompt. It is stored, so that `openSession` finds it again.
+ *
+ * @throws by its promise: `config-invalid` with all problems of the configuration, `conflicting-provider`, `unknown-provider`,
+ * `missing-api-key`, `invalid-history`, `invalid-argument`
+ */
+export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSession> {
+  checkOptions('sessionSetup', options, setupShapes)
+  const { store } = options
+  const place = placeOf(options)
+  const settings = await read(options, place)
+  const names = modelOf(options, settings, place)
+  const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
+  const system = await promptOf(options, place)
+  const made = { ...(await sessionOptions(options, settings, place)), ...names, maxSteps, system }
+  if (store === undefined) return makeChat(made, { folder: place.sessions })
+  return makeChat(store === false ? made : { ...made, store })
+}
+
+/**
+ * Opens a stored chat session, as it was left. What options and configuration say of tools and policy counts over what was saved;
+ * model, system prompt and steps stay, unless an option names them. Work that was cut off goes on with the first turn, or with
+ * `session.start()`.
+ *
+ * @throws by its promise: `session-in-use`, `unknown-session`, `ambiguous-id`, and what `sessionSetup` throws
+ */
+export async function openSession(options: OpenOptions): Promise<ChatSession> {
+  checkOptions('openSession', options, openShapes)
+  const { sessions, cwd } = placeOf(options)
+  const key = await sessions.find(options.key, cwd)
+  const place = placeOf({ ...options, cwd: options.cwd ?? (await sessions.describe(key)).cwd })
+  const settings = await read(options, place)
+  const isNamed = options.provider !== undefined || options.model !== undefined
+  const names = isNamed ? modelOf(options, settings, place) : {}
+  const { maxSteps = settings.maxSteps, system } = options
+  const opened = { ...(await sessionOptions(options, settings, place)), ...names, maxSteps, system }
+  const session = await openChat(key, opened, { folder: sessions })
+  try {
+    const { model, provider } = session
+    if (!isNamed) modelOf({ ...options, provider, model: `${provider}/${model}` }, settings, place)
+    return session
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}
+
+/** All stored chat sessions, the last used first. */
+export async function listSessions(options: StoredSessionsOptions = {}): Promise<readonly StoredSession[]> {
+  checkOptions('listSessions', options, storedShapes)
+  return placeOf(options).sessions.list()
+}
+
+/**
+ * Removes a stored chat session and its transcript.
+ *
+ * @param key whole, or its beginning
+ * @throws by its promise: `session-in-use`, `unknown-session`, `ambiguous-id`
+ */
+export async function removeSession(key: string, options: StoredSessionsOptions = {}): Promise<void> {
+  checkOptions('removeSession', options, storedShapes)
+  const { sessions } = placeOf(options)
+  await sessions.remove(await sessions.find(key))
+}
+
+/** Where things are. */
+interface Place {
+  /** Absolute. */
+  readonly cwd: string
+  readonly home: string
+  readonly env: NodeJS.ProcessEnv
+  readonly folders: Folders
+  readonly sessions: SessionFolder
+}
+
+function placeOf({
+  cwd = '.',
+  env = process.env,
+}: {
+  readonly cwd?: string | undefined
+  readonly env?: NodeJS.ProcessEnv | undefined
+}): Place {
+  const absolute = resolve(cwd)
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir()
+  const found = folders(env, absolute)
+  return { cwd: absolute, home, env, folders: found, sessions: new SessionFolder(join(found.data, 'sessions')) }
+}
+
+async function read({ onNotice = toStderr }: Pick<SetupOptions, 'onNotice'>, place: Place): Promise<RuntimeConfig> {
+  const { cwd, home } = place
+  const { config, notices } = await readRuntimeConfig({ cwd, folders: place.folders, home })
+  for (const notice of notices) onNotice(notice)
+  return config
+}
+
+function toStderr(notice: string): void {
+  process.stderr.write(`${notice}\n`)
+}
+
+/** Provider and model, by the options, the configuration, and what there is by default. The Host's own providers need no key. */
+function modelOf(options: SetupOptions, config: RuntimeConfig, { env }: Place) {
+  const { model, provider, validateApiKey } = options
+  const own = Object.keys(options.host?.models ?? {})
+  const asked = provider ?? model?.split('/')[0] ?? config.provider
+  if (asked !== undefined && own.includes(asked)) return { model: wholeModelName({ provider, model }, own) }
+  return chooseProvider({ provider, model, config, env, validateApiKey })
+}
+
+async function promptOf(
+  { loadProjectContext = true, onNotice = toStderr, system }: SetupOptions,
+  place: Place,
+): Promise<string> {
+  const { cwd } = place
+  const own = system ?? standardPrompt(cwd)
+  if (!loadProjectContext) return own
+  const { notices, text } = await projectContext({ cwd, configFolder: place.folders.config })
+  for (const notice of notices) onNotice(notice)
+  return text === undefined ? own : `${own}\n\n${text}`
+}
+
+/** What new and reopened chat sessions have in common. */
+async function sessionOptions(
+  options: SetupOptions | OpenOptions,
+  config: RuntimeConfig,
+  place: Place,
+): Promise<NewSessionOptions> {
+  const { cwd, env, home } = place
+  const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
+  const given = options.tools ?? config.tools ?? ['all']
+  const names = given.filter((tool) => typeof tool === 'string')
+  const { passEnv } = config
+  const rules = policyConfigOf(config)
+  const models = { ...builtInProviders(), ...providersOf(config, env), ...host?.models }
+  const builtIn =
+    names.length === 0
+      ? []
+      : builtinTools({
+          cwd,
+          home,
+          env,
+          tools: names,
+          passEnv,
+          allowPrivate: config.fetch?.allowPrivate,
+          providers: models,
+        })
+  return {
+    ...('channel' in options && { channel: options.channel, history: options.history, seed: options.seed }),
+    approve,
+    modelMap,
+    planMode,
+    policyFunction,
+    verbose,
+    tools: [...builtIn, ...given.filter((tool) => typeof tool !== 'string')],
+    host: { ...host, models },
+    cwd,
+    home,
+    configFolder: place.folders.config,
+    policy: {
+      ...rules,
+      permissions: { ...rules.permissions, ...permissions },
+      ...(await localModelFor(modelMap?.local, config, env)),
+    },
+    config: agentConfigOf(config),
+  }
+}
+
+/** The model for personal data, where it may go to no other. */
+async function localModelFor(
+  named: string | undefined,
+  { localModels, routing }: RuntimeConfig,
+  env: NodeJS.ProcessEnv,
+) {
+  if (named !== undefined) return { localModel: named }
+  if (routing !== 'enforce') return {}
+  const found = await defaultLocalModel({ localModels, env })
+  return found === null ? {} : { localModel: `ollama/${found}` }
+}
+
+const { approve, channel, cwd, history, host, maxSteps, model, modelMap, planMode, policyFunction, provider } =
+  sessionShapes
+const { seed, system, tools, verbose } = sessionShapes
+
+const commonShapes = {
+  approve,
+  cwd,
+  host,
+  maxSteps,
+  model,
+  modelMap,
+  planMode,
+  policyFunction,
+  provider,
+  system,
+  tools,
+  verbose,
+  loadProjectContext: flag,
+  permissions: tableOf(oneOf(...approvals)),
+  validateApiKey: flag,
+  env: table,
+  onNotice: callback,
+}
+
+const setupShapes: ShapesOf<SetupOptions> = {
+  ...commonShapes,
+  channel,
+  history,
+  seed,
+  store: { wanted: 'a store, or false', fits: (value) => value === false || sessionShapes.store.fits(value) },
+}
+
+const openShapes: ShapesOf<OpenOptions> = { ...commonShapes, key: filledText }
+
+const storedShapes: ShapesOf<StoredSessionsOptions> = { env: table }
