@@ -12,6 +12,7 @@ import {
 import * as components from 'entia/components'
 import { Handle } from 'entia/components'
 import { describe, expect, it } from 'vitest'
+import type { InputOf } from '../../../src/protocol/input.ts'
 import { loadRecording, saveRecording, simulate } from '../../../src/sim/index.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { transcript } from '../../transcript.ts'
@@ -52,6 +53,22 @@ describe('a stored value', () => {
     await again.runner.message(agent, 'Read it')
     await again.runner.idle()
     expect(results(again.world, agent)).toEqual([`tool call-1-0: ${stored}`, expect.stringContaining(firstTwo)])
+  })
+
+  it('is in the store before its handle is committed', async () => {
+    const inner = memoryStore()
+    const values: unknown[] = []
+    const store = watchedStore(inner, {
+      async before(ticks) {
+        for (const input of ticks.flatMap(({ inputs }) => inputs)) {
+          if (input.kind !== 'handle-kept') continue
+          const { entry } = input as InputOf<'handle-kept'>
+          values.push(JSON.parse((await inner.getText('world', entry.recordPath ?? '')) ?? 'null'))
+        }
+      },
+    })
+    await settled(workshop([give]).world, { ...options, store })
+    expect(values).toEqual([numbers(60)])
   })
 
   it('is in the world, where no store has it', async () => {

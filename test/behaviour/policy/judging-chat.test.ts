@@ -32,4 +32,21 @@ describe('chat', () => {
       ['chat', 'declined'],
     ])
   })
+
+  it('sends personal data to the local model alone where that is enforced', async () => {
+    const home = await homeWith({ 'Documents/a': 'private' })
+    const behaviour = steps(
+      [call('read_file', { path: '~/Documents/a' })],
+      [call('chat', { prompt: 'Second?', model: 'cloud' })],
+    )
+    const run = judged({
+      home,
+      tools,
+      config: { routing: 'enforce', localModel: 'scripted/local' },
+      behaviour: (request, context) => (request.tools.length === 0 ? 'An answer.' : behaviour(request, context)),
+      approve: () => true,
+    })
+    await run.settle()
+    expect(run.requests.filter((request) => request.tools.length === 0).map(({ model }) => model)).toEqual(['local'])
+  })
 })
