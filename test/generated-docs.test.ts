@@ -25,6 +25,16 @@ describe('a page made from the source', () => {
     expect(page).toContain('| `subagents.enabled` | true or false | `false` |')
   })
 
+  it('says of every name of every door what it is', () => {
+    const bare = Object.entries(pages).flatMap(([path, make]) => {
+      const [, ...entries] = path.startsWith('docs/api/entia') ? make().split(/^### /m) : []
+      return entries
+        .filter((entry) => entry.split('\n\n')[1]?.startsWith('```') !== false)
+        .map((entry) => `${path}: ${entry.split('\n')[0]}`)
+    })
+    expect(bare).toEqual([])
+  })
+
   it('says what each key of the configuration must be', () => {
     expect(pages['docs/options.md']?.()).not.toContain('another value')
   })

@@ -1,3 +1,4 @@
+import { apiPages } from './api.ts'
 import { eventsPage } from './events.ts'
 import { optionsPage } from './options.ts'
 
@@ -5,4 +6,5 @@ import { optionsPage } from './options.ts'
 export const pages: Readonly<Record<string, () => string>> = {
   'docs/events.md': eventsPage,
   'docs/options.md': optionsPage,
+  ...apiPages(),
 }

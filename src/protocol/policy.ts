@@ -4,10 +4,12 @@ import { lazily } from '../world/lazily.ts'
 
 /** Where a chat session talks to people. */
 export const channels = ['cli', 'console', 'matrix', 'mcp'] as const
+/** Where a chat session is held. */
 export type Channel = (typeof channels)[number]
 
 /** What a call does to the outside. What its tool does not declare is unknown. */
 export const operations = ['read', 'write', 'exec', 'unknown'] as const
+/** What a call does to the outside. */
 export type Operation = (typeof operations)[number]
 
 export const approvals = ['allow', 'ask', 'deny'] as const
@@ -15,6 +17,7 @@ export type Approval = (typeof approvals)[number]
 
 /** What data a call touches, strictest first. */
 export const dataClasses = ['credential', 'personal', 'other', 'code', 'public'] as const
+/** What data a call touches, strictest first. */
 export type DataClass = (typeof dataClasses)[number]
 
 /** How paths are compared: names ignore case on macOS and Windows, and Windows has `\` as well. */

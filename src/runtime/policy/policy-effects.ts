@@ -8,6 +8,7 @@ import { HostAnswer } from '../../rules/policy/policy.ts'
 import type { Json } from '../../world/json.ts'
 import { inspectCall } from './inspect-call.ts'
 
+/** Options of `policyEffects`. */
 export interface PolicyEffectsOptions {
   /**
    * Answers instead of the policy's table, with all facts of the call; `undefined`: the table decides. If it throws, or
