@@ -19,7 +19,6 @@ import { refuseCall } from './tool-results.ts'
  * touches bears on those behind it.
  */
 export function judgeInLine(world: World, agent: Entity, worldTools: WorldTools): void {
-  if (!world.has(agent, Policy)) return
   for (const call of world.referrers(OwnedBy, agent)) {
     if (!world.has(call, AwaitingJudgement)) continue
     const [inspection] = world.referrers(Inspection, call)
@@ -60,6 +59,8 @@ interface Judging {
 
 function judge(world: World, call: Entity, { declaration, outcome, worldTools }: Judging): void {
   const { agent } = world.read(call, OwnedBy)
+  // A program may have taken the policy away meanwhile.
+  if (!world.has(agent, Policy)) return deny(world, call, 'there is no policy any more')
   const inspected = outcome.ok ? parsedAs(Inspected(), outcome.value) : undefined
   const { config } = world.read(agent, Policy)
   const { marksSession, readsOther, ...assessed } = assess(policyCallOf(world, agent, call, inspected), config)

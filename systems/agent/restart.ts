@@ -7,6 +7,7 @@ import { emit, inputsOf } from '../kit.ts'
 import { Ancestry } from '../../components/sessions/ancestry.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { PolicyState } from '../../components/agent/policy.ts'
 import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { knownHost } from '../../src/rules/projection/host-facts.ts'
 import { declarationHash, knownDeclarations } from '../../src/rules/delegation/hashes.ts'
@@ -26,7 +27,7 @@ export const interrupted: OutcomeData = {
  * Resumes a world after a restart. A running `once` effect is settled as `interrupted`, since it may have happened. A
  * `keyed` tool call that may have started gets another try. Sessions resume from their own journals; other effects are
  * still pending and start again. Tools whose declarations changed on the Host are renewed.
- * Writes: Outcome, Effect, Pending, ToolRegistry, HostFacts.
+ * Writes: Outcome, Effect, Pending, ToolRegistry, HostFacts, PolicyState.
  */
 export const restart = {
   name: 'restart',
@@ -88,6 +89,7 @@ function applyToolChanges(world: World, changes: ToolChanges): void {
     // Agents that have the same tools share them.
     renewed.tools = world.read(agent, ToolRegistry).tools
     answerGone(world, agent, gone)
+    forgetRemembered(world, agent, renewed.changes)
   }
   for (const { agent, tool } of added) add(world, agent, tool)
 }
@@ -143,6 +145,13 @@ function answerGone(world: World, agent: Entity, gone: ReadonlySet<string>): voi
     world.remove(call, Pending)
     refuseCall(world, call, `the tool '${name}' is not there any more.`)
   }
+}
+
+/** What a person allowed for later calls was said of the tool as it was. */
+function forgetRemembered(world: World, agent: Entity, changes: Renewed['changes']): void {
+  const remembered = world.get(agent, PolicyState)?.remembered ?? []
+  const left = remembered.filter(({ tool }) => !changes.some((change) => change.tool === tool))
+  if (left.length < remembered.length) world.patch(agent, PolicyState, { remembered: left })
 }
 
 function add(world: World, agent: Entity, tool: ToolDeclaration): void {

@@ -40,14 +40,15 @@ export function toolExecution({ maxStartsPerTick, worldTools }: ToolExecutionOpt
       const requested = requestedCalls(world, maxStartsPerTick)
       const agents = new Set<Entity>(renewApprovals(world, worldTools))
       const answered = settled(world, Approval)
-      for (const entity of [...answered, ...settled(world, Inspection), ...requested]) {
-        agents.add(world.read(entity, OwnedBy).agent)
-      }
+      const inspected = settled(world, Inspection)
+      for (const entity of answered) agents.add(world.read(entity, OwnedBy).agent)
+      for (const entity of inspected) agents.add(world.read(entity, OwnedBy).agent)
+      for (const entity of requested) agents.add(world.read(entity, OwnedBy).agent)
       for (const approval of answered) takeApproval(world, approval, worldTools)
       // A person who stops the turn takes its other calls along.
       for (const call of requested) if (world.has(call, Requested)) decide(world, call, worldTools)
       for (const agent of agents) {
-        judgeInLine(world, agent, worldTools)
+        if (inspected.length > 0 || world.has(agent, Policy)) judgeInLine(world, agent, worldTools)
         // Calls answered at once are in the conversation in the same tick.
         collectResults(world, agent)
         if (!world.has(agent, Busy)) world.requestTick()

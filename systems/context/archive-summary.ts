@@ -14,6 +14,7 @@ import {
   summaryPrompt,
   unparsed,
 } from '../../src/rules/context/archival-summary.ts'
+import { enforcedModel } from '../../src/rules/policy/routing.ts'
 import { transcriptOf } from '../../src/rules/projection/project.ts'
 import { added, withAdded } from '../../src/rules/tokens/token-counts.ts'
 import { parsedAs, type Entity } from '../../src/world/component.ts'
@@ -116,8 +117,8 @@ function mayGoOn(world: World, job: Entity): boolean {
 }
 
 function modelFor(world: World, job: Entity): string {
-  const { llm, summaryBy } = world.read(job, ArchiveJob)
-  return summaryModel(summaryBy.model, llm.model)
+  const { agent, llm, summaryBy } = world.read(job, ArchiveJob)
+  return enforcedModel(world, agent) ?? summaryModel(summaryBy.model, llm.model)
 }
 
 function call(world: World, job: Entity, repair?: Repair): void {

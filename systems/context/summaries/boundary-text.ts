@@ -10,6 +10,7 @@ import { SideCall } from '../../../components/effects/model-call.ts'
 import { SubagentWait } from '../../../components/sessions/subagent-wait.ts'
 import { Turn } from '../../../components/agent/turn.ts'
 import { Unread } from '../../../components/agent/conversation.ts'
+import { enforcedModel } from '../../../src/rules/policy/routing.ts'
 import { earlierHead, framed } from '../../../src/rules/text/frames.ts'
 import { missingHeadings, type SummaryPrompt, type SummaryView } from '../../../src/rules/context/summary-prompt.ts'
 import { uncoveredPart } from '../../../src/rules/projection/boundaries.ts'
@@ -98,7 +99,7 @@ export function write(world: World, agent: Entity, policy: TextPolicy, wish: Wis
 function begin(world: World, agent: Entity, { kind, prompt }: TextPolicy, wish: Wish): Start {
   const part = uncoveredPart(world, agent)
   if (part === undefined) return 'empty'
-  const { model } = world.read(agent, Llm)
+  const model = enforcedModel(world, agent) ?? world.read(agent, Llm).model
   const problem = sideCallProblem(world, agent, model)
   if (problem !== undefined) return problem
   // If a turn comes next it is opened here, so that the text belongs to it.

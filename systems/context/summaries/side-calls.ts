@@ -4,7 +4,6 @@ import { SideCall } from '../../../components/effects/model-call.ts'
 import type { TokenUsage } from '../../../src/protocol/usage.ts'
 import type { PricedReply } from '../../../src/rules/money/call-cost.ts'
 import { textOf } from '../../../src/rules/projection/text-of.ts'
-import { enforcedModel } from '../../../src/rules/policy/routing.ts'
 import { cutText } from '../../../src/rules/text/cut-text.ts'
 import type { Entity, Initial } from '../../../src/world/component.ts'
 import type { World } from '../../../src/world/world.ts'
@@ -24,13 +23,7 @@ type Bound = { readonly deadlineMs: number } | { readonly timeoutMs: number }
  * window; `charging` charges it.
  * @param purpose says which system takes the outcome
  */
-export function askForText(
-  world: World,
-  asked: Parameters<typeof SideCall>[0],
-  bound: Bound,
-  purpose: Initial,
-): Entity {
-  const call = { ...asked, model: enforcedModel(world, asked.agent) ?? asked.model }
+export function askForText(world: World, call: Parameters<typeof SideCall>[0], bound: Bound, purpose: Initial): Entity {
   const effect = Effect({ attempt: 1, kind: 'model', restart: 'pure', ...bound })
   const spawned = world.spawn(SideCall(call), purpose, effect, Pending)
   reserve(world, call.agent, call.model)

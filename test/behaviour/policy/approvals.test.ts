@@ -166,6 +166,23 @@ describe('an answer that is remembered', () => {
     expect(existsSync(join(run.cwd, 'a'))).toBe(false)
   })
 
+  it('counts for the tool as it was declared then', async () => {
+    const home = await homeWith()
+    const store = memoryStore()
+    const first = tool('first', () => 'done', { operation: 'write' })
+    const { approve, questions } = answering({ approved: true, remember: 'session' }, true)
+    const run = judged({ home, behaviour: steps([call('first')]), store, tools: [first], approve })
+    await run.settle()
+    await run.runner.stop()
+    const { models } = behaving(steps([], [], [call('first')]))
+    const changed = tool('first', () => 'done', { operation: 'write', description: 'Does more.' })
+    const again = await reopened(store, { models, tools: [changed], effects: { ...policyEffects() }, approve })
+    await again.runner.start()
+    await again.runner.message(run.agent, 'Go on')
+    await again.runner.idle()
+    expect(questions).toHaveLength(2)
+  })
+
   it('does not count for personal data, for credentials, and against a denial', async () => {
     const home = await homeWith({ 'Documents/a': 'a', '.netrc': 'n', 'projects/app/x': 'x' })
     const all = Array.from({ length: 6 }, () => ({ approved: true, remember: 'session' as const }))
@@ -253,6 +270,32 @@ describe('an approval that is pending when the process ends', () => {
     expect(questions.every(({ signal }) => signal.aborted)).toBe(true)
     expect(sent).toEqual(['a'])
     expect(settledCalls(again)).toMatchObject([{ operation: 'read', decision: { reason: 'default: code/read/cli' } }])
+  })
+
+  it('is judged anew if the declaration has changed while it waits for an earlier one to be inspected', async () => {
+    const home = await homeWith()
+    const store = memoryStore()
+    const behaviour = steps([call('list_files'), call('send', { path: 'a' })])
+    const inspected = Promise.withResolvers<void>()
+    const policy = async ({ tool: name }: { readonly tool: string }) => {
+      if (name === 'list_files') return new Promise<never>(() => undefined)
+      inspected.resolve()
+      return undefined
+    }
+    const before = letters({ operation: 'read' })
+    const run = judged({ home, behaviour, store, tools: [before.send], policy })
+    await run.runner.start()
+    await inspected.promise
+    await turns(20)
+    await run.runner.stop()
+    const { sent, send } = letters({ operation: 'write' })
+    const { approve, questions } = answering(true)
+    const tools = [...run.host.tools.values()].filter(({ declaration }) => declaration.name !== 'send')
+    const again = await reopened(store, hostOf(behaviour, { tools: [...tools, send], approve }))
+    await again.runner.start()
+    await again.runner.idle()
+    expect(questions.map(({ operation }) => operation)).toEqual(['write'])
+    expect([before.sent, sent]).toEqual([[], ['a']])
   })
 
   it('is judged anew if the policy has changed when it is answered', async () => {

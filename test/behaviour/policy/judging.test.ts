@@ -214,6 +214,24 @@ describe("the Host's policy function", () => {
   })
 })
 
+describe('an agent whose policy is taken away while a call is inspected', () => {
+  it('has the call denied', async () => {
+    const home = await homeWith()
+    const begun = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<undefined>()
+    const policy = () => (begun.resolve(), end.promise)
+    const run = judged({ home, behaviour: steps([call('list_files')]), policy })
+    await run.runner.start()
+    await begun.promise
+    await run.runner.change((world) => world.remove(run.agent, components.Policy))
+    end.resolve(undefined)
+    await run.runner.idle()
+    expect(transcript(run.world, run.agent)[2]).toBe(
+      'tool call-1-0!: [entia policy denied: there is no policy any more]',
+    )
+  })
+})
+
 describe('a Host without the effect that inspects', () => {
   it('has every call denied, with what to do', async () => {
     const home = await homeWith({ 'projects/app/a.ts': 'a' })

@@ -4,7 +4,7 @@ import { exitPlanModeDeclaration, PlanMode, policyEffects } from 'entia/runtime'
 import { querySubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../../transcript.ts'
-import { behaving, reopened } from '../turns/driving.ts'
+import { behaving, reopened, turns } from '../turns/driving.ts'
 import { call, homeWith, judged, settledCalls, steps } from './judged-agent.ts'
 
 const personal = call('read_file', { path: '~/Documents/a' })
@@ -201,6 +201,44 @@ describe('a subagent of an agent with a policy', () => {
   })
 })
 
+describe('the calls of one reply', () => {
+  it('are judged in their order, whichever inspection ends first', async () => {
+    const home = await homeWith({ 'Documents/a': 'a' })
+    const second = Promise.withResolvers<void>()
+    const policy = async ({ tool }: { readonly tool: string }) => {
+      if (tool === 'fetch_url') second.resolve()
+      await second.promise
+      // The facts about the second call are in the world first.
+      if (tool === 'read_file') await turns(20)
+      return undefined
+    }
+    const run = judged({ home, behaviour: steps([personal, fetchIt]), policy, approve: () => false })
+    await run.settle()
+    expect(settledCalls(run)[1]).toMatchObject(askedAsPersonal)
+  })
+})
+
+describe('a subtask of an agent with a policy', () => {
+  it('is judged by it and hands its marks up', async () => {
+    const home = await homeWith({ 'Documents/a': 'a' })
+    const isSubtask = ({ system }: ModelRequest) => system?.includes('You look things up.') ?? false
+    const behaviour: ScriptedBehaviour = (request, context) =>
+      (isSubtask(request) ? steps([personal]) : steps([], [fetchIt]))(request, context)
+    const run = judged({ home, behaviour, approve: () => false })
+    await run.settle()
+    const result = await run.runner.runSubtask(run.agent, {
+      name: 'look',
+      systemPrompt: 'You look things up.',
+      userMessage: 'Look',
+      tools: ['read_file'],
+      maxSteps: 3,
+      timeoutMs: 10_000,
+    })
+    expect(result.digest).toBe('Done.')
+    expect(run.world.get(run.agent, PolicyState)).toMatchObject({ sticky: true })
+  })
+})
+
 describe('a session that reads data of other places', () => {
   it('is asked before it reaches out', async () => {
     const home = await homeWith({ 'notes/a': 'a' })
@@ -227,6 +265,19 @@ describe('routing', () => {
     await run.settle()
     expect(run.requests.map(({ model }) => model)).toEqual(expected)
     expect(run.told('warning')).toHaveLength(routing === 'enforce' ? 2 : 0)
+  })
+
+  it('has a summary of the conversation written by the local model, too', async () => {
+    const home = await homeWith({ 'Documents/a': 'a' })
+    const behaviour: ScriptedBehaviour = (request, context) =>
+      request.tools.length === 0 ? 'A summary.' : steps([personal])(request, context)
+    const agent = { config: { model: 'scripted/x', context: {} } }
+    const approve = () => ({ approved: false, stopTurn: true as const })
+    const run = judged({ home, behaviour, config: routed('enforce'), agent, approve })
+    await run.settle()
+    await run.runner.compact(run.agent)
+    expect(run.requests.map(({ model }) => model)).toEqual(['x', 'small'])
+    expect(run.told('boundary-written')).toHaveLength(1)
   })
 
   it('has personal data denied where no local model is known', async () => {
