@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ApprovalQuestion, type Approve, defineTool, LastTurn, memoryStore, type Tool } from 'entia'
 import { Approval, Policy, PolicyState } from 'entia/components'
@@ -216,7 +217,7 @@ describe('an answer that is remembered', () => {
 
 describe('an approval that is pending when the process ends', () => {
   /** A letter that may be sent once. */
-  function letters(options: { readonly operation: 'write' | 'read' }) {
+  function letters(options: { readonly operation: 'write' | 'read'; readonly paths?: string[] }) {
     const sent: string[] = []
     const send: Tool = defineTool({
       name: 'send',
@@ -272,30 +273,31 @@ describe('an approval that is pending when the process ends', () => {
     expect(settledCalls(again)).toMatchObject([{ operation: 'read', decision: { reason: 'default: code/read/cli' } }])
   })
 
-  it('is judged anew if the declaration has changed while it waits for an earlier one to be inspected', async () => {
-    const home = await homeWith()
+  it('is inspected again if the declaration has changed while it waits for an earlier one', async () => {
+    const home = await homeWith({ 'Documents/a': 'a' })
+    await symlink(join(home, 'Documents'), join(home, 'projects/app/k'))
     const store = memoryStore()
-    const behaviour = steps([call('list_files'), call('send', { path: 'a' })])
+    const behaviour = steps([call('list_files'), call('send', { path: 'k/a' })])
     const inspected = Promise.withResolvers<void>()
     const policy = async ({ tool: name }: { readonly tool: string }) => {
       if (name === 'list_files') return new Promise<never>(() => undefined)
       inspected.resolve()
       return undefined
     }
-    const before = letters({ operation: 'read' })
+    const before = letters({ operation: 'read', paths: [] })
     const run = judged({ home, behaviour, store, tools: [before.send], policy })
     await run.runner.start()
     await inspected.promise
     await turns(20)
     await run.runner.stop()
-    const { sent, send } = letters({ operation: 'write' })
+    const { sent, send } = letters({ operation: 'read', paths: ['path'] })
     const { approve, questions } = answering(true)
     const tools = [...run.host.tools.values()].filter(({ declaration }) => declaration.name !== 'send')
     const again = await reopened(store, hostOf(behaviour, { tools: [...tools, send], approve }))
     await again.runner.start()
     await again.runner.idle()
-    expect(questions.map(({ operation }) => operation)).toEqual(['write'])
-    expect([before.sent, sent]).toEqual([[], ['a']])
+    expect(questions.map(({ dataClass }) => dataClass)).toEqual(['personal'])
+    expect([before.sent, sent]).toEqual([[], ['k/a']])
   })
 
   it('is judged anew if the policy has changed when it is answered', async () => {

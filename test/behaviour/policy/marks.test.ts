@@ -1,7 +1,7 @@
 import { memoryStore, type Message, type ModelRequest, type ScriptedBehaviour, SubagentRegistry, textOf } from 'entia'
 import { PolicyState, SubagentSession } from 'entia/components'
 import { exitPlanModeDeclaration, PlanMode, policyEffects } from 'entia/runtime'
-import { querySubagentDeclaration } from 'entia/systems'
+import { querySubagentDeclaration, spawnSubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
 import { transcript } from '../../transcript.ts'
 import { behaving, reopened, turns } from '../turns/driving.ts'
@@ -104,7 +104,31 @@ describe('a subagent of an agent with a policy', () => {
     expect(own).toMatchObject({ tool: 'fetch_url', ...askedAsPersonal })
   })
 
-  it('hands marks of a query up, and gets those of its asker with it', async () => {
+  it('hands marks up with the answer to a question', async () => {
+    const home = await homeWith({ 'Documents/a': 'a' })
+    const worker: ScriptedBehaviour = ({ messages }) => {
+      const last = messages.at(-1)
+      return last?.role === 'user' && textOf(last) === 'And?' ? { toolCalls: [personal] } : 'Ready.'
+    }
+    const lead: ScriptedBehaviour = ({ messages }) => {
+      const count = messages.filter(({ role }) => role === 'assistant').length
+      if (count === 0) return { toolCalls: [research('Get ready')] }
+      if (count === 1) return { toolCalls: [call('query_subagent', { id: '1', prompt: 'And?' })] }
+      return count === 2 ? { toolCalls: [fetchIt] } : 'Done.'
+    }
+    const run = judged({
+      home,
+      behaviour: team(lead, worker),
+      parts: [registry],
+      approve: () => false,
+      store: memoryStore(),
+      declared: [querySubagentDeclaration],
+    })
+    await run.settle()
+    expect(settledCalls(run).at(-1)).toMatchObject({ tool: 'fetch_url', ...askedAsPersonal })
+  })
+
+  it('gets the marks of its asker with a question', async () => {
     const home = await homeWith({ 'Documents/a': 'a' })
     const worker: ScriptedBehaviour = (request, context) => {
       const questions = request.messages.filter(({ role }) => role === 'user').length
@@ -179,6 +203,25 @@ describe('a subagent of an agent with a policy', () => {
       { tool: 'write_file', result: '[entia policy denied: plan mode]' },
       { tool: 'exit_plan_mode', result: 'Error: a subagent cannot end plan mode: report what you propose.' },
     ])
+  })
+
+  it('for which no one can approve has its questions declined', async () => {
+    const home = await homeWith()
+    const isWorkerOf = ({ messages }: ModelRequest) => JSON.stringify(messages[0]).includes('Write it')
+    const write = call('write_file', { path: 'b.ts', content: 'b' })
+    const lead = steps([call('spawn_subagent', { task: 'Write it', tools: ['write_file'] })])
+    const run = judged({
+      home,
+      behaviour: (request, context) => (isWorkerOf(request) ? steps([write]) : lead)(request, context),
+      approve: () => true,
+      declared: [spawnSubagentDeclaration],
+    })
+    await run.settle()
+    expect(settledCalls(run).find(({ path }) => path !== undefined)).toMatchObject({
+      outcome: 'declined',
+      result: '[user declined: no approval channel (default: code/write/cli)]',
+    })
+    expect(run.told('approval-requested')).toEqual([])
   })
 
   it('leaves what was allowed for later calls of its parent to its parent', async () => {

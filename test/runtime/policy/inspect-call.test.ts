@@ -230,6 +230,7 @@ describe('a shell body where paths are confined to folders', () => {
     ['cd / && cat etc/hosts', '/'],
     ['scp a host:/etc/x', 'host:/etc/x'],
     ['cat /e?c/hosts', '/e?c/hosts'],
+    ['cat ~/pro*/app/x', '~/pro*/app/x'],
     ['cat d/x', 'd/x'],
   ] as const)('is denied for a word outside of them: %s', async ([body, word]) => {
     expect(await confined(body)).toMatchObject({ approval: 'deny', reason: `outside the allowed paths: ${word}` })
