@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? join(root, 'dist'))
 
 await rm(folder, { recursive: true, force: true })
-await Promise.all([writeScripts(), writeTokenizer(), writeThread(), writeGrammar(), writeTypes()])
+await Promise.all([writeScripts(), writeTokenizer(), writePrograms(), writeGrammar(), writeTypes()])
 
 async function writeScripts(): Promise<void> {
   await build({
@@ -53,16 +53,19 @@ async function writeTokenizer(): Promise<void> {
   })
 }
 
-/** Bundles the program of a thread into one file: what it loads at once is not to come with the doors. */
-async function writeThread(): Promise<void> {
-  await build({
-    cwd: root,
-    input: { 'grep-thread': manifest.imports['#grep-thread'].source },
-    platform: 'node',
-    external: (name) => !name.startsWith('.') && !isAbsolute(name),
-    output: { dir: folder, comments: false },
-    logLevel: 'warn',
-  })
+/** Bundles what runs in a thread or process of its own, each into one file: what it loads at once is not to come with the doors. */
+async function writePrograms(): Promise<void> {
+  const { '#grep-thread': thread, '#js-evaluator': evaluator } = manifest.imports
+  for (const [name, { source }] of Object.entries({ 'grep-thread': thread, 'js-evaluator': evaluator })) {
+    await build({
+      cwd: root,
+      input: { [name]: source },
+      platform: 'node',
+      external: (imported) => !imported.startsWith('.') && !isAbsolute(imported),
+      output: { dir: folder, comments: false },
+      logLevel: 'warn',
+    })
+  }
 }
 
 /** Copies the grammar of shell bodies: the one file that is used of 20 MB of its package. */

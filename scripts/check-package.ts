@@ -41,6 +41,16 @@ const tokens = estimateTokens('Hello world', { factor: 1 })
 if (tokens !== 2) throw new Error('There are 2 tokens; the package counts ' + tokens + '.')
 `
 
+/** Runs code in a process of its own, whose program is a file that no door loads. */
+const evaluator = `
+import { builtinTools } from 'entia/runtime'
+
+const [runJs] = builtinTools({ cwd: '.', tools: ['run_js'] })
+const context = { signal: new AbortController().signal, key: 'key', attempt: 1, agent: 1, world: 'world' }
+const { content } = await runJs.call({ code: "const { sep } = await import('node:path'); sep.length + 41" }, context)
+if (content[0].text !== '42') throw new Error('run_js gives 42; it gave ' + content[0].text)
+`
+
 /** That the package names the Node which this runs on as the lowest. */
 const isLowest = `
 const { node } = process.versions
@@ -80,6 +90,7 @@ try {
     join(folder, 'consumer.mjs'),
   )
   await check('the tokenizer is found at its first use', process.execPath, join(folder, 'counter.mjs'))
+  await check('code of a model runs', process.execPath, join(folder, 'evaluator.mjs'))
   const program = join(folder, 'node_modules/.bin', manifest.name)
   await check('the program tells what it can do', program, '--help')
   const asked = [join(folder, 'node_modules', manifest.name, 'systems'), '--model', 'scripted', '--fast']
@@ -97,6 +108,7 @@ try {
   for (const name of ['chat-server.ts', 'mailboxes.ts']) await checkExample(name)
   await check('the lowest Node is the one that the package names', lowest, '--eval', isLowest)
   await check('the tokenizer is found on the lowest Node', lowest, join(folder, 'counter.mjs'))
+  await check('code of a model runs on the lowest Node', lowest, join(folder, 'evaluator.mjs'))
   await check('every door can be imported on the lowest Node', lowest, join(folder, 'consumer.mjs'))
   await check('a world in SQLite goes on after a restart on the lowest Node', lowest, join(folder, 'smoke.mjs'))
   await checkUnderPnpm()
@@ -140,6 +152,7 @@ async function install(tarball: string): Promise<void> {
       'consumer.mjs': program,
       'story.mjs': story,
       'counter.mjs': counter,
+      'evaluator.mjs': evaluator,
       'consumer.ts': programOf(own),
       'matcher.ts': matcher,
       'tsconfig.node.json': JSON.stringify({ compilerOptions: byNode, files: ['consumer.ts'] }),

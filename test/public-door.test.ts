@@ -286,6 +286,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   'entia/runtime': [
     'FileTimes',
+    'JsProcesses',
     'PlanMode',
     'Policy',
     'addObserver',

@@ -2,6 +2,7 @@
 
 export { builtinTools, type BuiltinToolsOptions } from './tools/builtin-tools.ts'
 export { FileTimes } from './tools/file-times.ts'
+export { JsProcesses } from './tools/js/js-processes.ts'
 export { inspectCall } from './policy/inspect-call.ts'
 export { PlanMode, Policy } from '../../components/agent/policy.ts'
 export { exitPlanModeDeclaration } from '../rules/policy/plan-mode.ts'

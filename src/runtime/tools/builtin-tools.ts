@@ -8,13 +8,15 @@ import { builtInProviders } from '../../models/providers.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { shellTool } from './bash.ts'
 import { chatModelsTool, chatTool } from './chat-tools.ts'
-import { childEnvironment } from './child-environment.ts'
+import { bareEnvironment, childEnvironment } from './child-environment.ts'
 import { fetchUrlTool } from './fetch-url.ts'
 import { FileTimes } from './file-times.ts'
 import { gitDiffTool } from './git-diff.ts'
 import { gitLogTool } from './git-log.ts'
 import { gitStatusTool } from './git-status.ts'
 import { grepFilesTool } from './grep-files.ts'
+import { JsProcesses } from './js/js-processes.ts'
+import { runJsTool } from './js/run-js.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
 import { readHandleTool } from './read-handle.ts'
 import type { ToolSettings } from './settings.ts'
@@ -31,6 +33,8 @@ export interface BuiltinToolsOptions {
   readonly home?: string | undefined
   /** Which versions of files were read: one object a chat session. @default a new one */
   readonly fileTimes?: FileTimes | undefined
+  /** The processes of `run_js`; who closes this object ends them. @default a new one, whose processes end with the program */
+  readonly js?: JsProcesses | undefined
   /** Environment of child processes, before secrets are taken out. @default that of the process */
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Variables that child processes get although their names look like secrets. @default [] */
@@ -49,6 +53,7 @@ const optionsSchema = () =>
     tools: z.array(z.string()).optional(),
     home: z.string().min(1).optional(),
     fileTimes: z.instanceof(FileTimes).optional(),
+    js: z.instanceof(JsProcesses).optional(),
     env: z.record(z.string(), z.string().optional()).optional(),
     passEnv: z.array(z.string()).optional(),
     allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
@@ -61,7 +66,9 @@ function isProvider(value: unknown): boolean {
 }
 
 /** Each category with its tools, in the order in which models read them. Those without tools have none yet. */
-const categories: Readonly<Record<string, readonly ((settings: ToolSettings, reach: Reach) => Tool)[]>> = {
+const categories: Readonly<
+  Record<string, readonly ((settings: ToolSettings, reach: Reach, js: JsProcesses) => Tool)[]>
+> = {
   file: [
     (_, reach) => readFileTool(reach, { category: 'file', operation: 'read', paths: ['path'] }),
     writeFileTool,
@@ -71,7 +78,7 @@ const categories: Readonly<Record<string, readonly ((settings: ToolSettings, rea
   ],
   code: [shellTool],
   git: [gitStatusTool, gitDiffTool, gitLogTool],
-  js: [],
+  js: [(settings, _, js) => runJsTool(settings, js)],
   data: [readHandleTool],
   web: [webSearchTool, fetchUrlTool],
   chat: [chatTool, chatModelsTool],
@@ -97,9 +104,10 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
     throw new EntiaError('invalid-argument', `builtinTools: ${schemaIssues(checked.error)}.`)
   }
   const settings = settingsOf(options)
+  const js = options.js ?? new JsProcesses()
   const reach = async () => new (await import('./whole-disk.ts')).WholeDisk(settings)
   const all = Object.entries(categories).flatMap(([category, makers]) =>
-    makers.map((make) => ({ category, tool: make(settings, reach) })),
+    makers.map((make) => ({ category, tool: make(settings, reach, js) })),
   )
   const known = [...all.map(({ tool }) => tool.declaration.name), ...Object.keys(categories), ...Object.keys(groups)]
   const granted = new Set<string>()
@@ -127,6 +135,7 @@ function settingsOf(options: BuiltinToolsOptions): ToolSettings {
     home: home ?? process.getBuiltinModule('node:os').homedir(),
     fileTimes: fileTimes ?? new FileTimes(),
     environment: () => childEnvironment(env ?? process.env, passEnv),
+    bareEnvironment: () => bareEnvironment(env ?? process.env, passEnv),
     allowPrivate,
     providers: () => providers ?? builtInProviders(),
     tavily: {

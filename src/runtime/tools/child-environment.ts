@@ -10,3 +10,12 @@ export function childEnvironment(env: NodeJS.ProcessEnv, passEnv: readonly strin
     Object.entries(env).filter(([name]) => passEnv.includes(name) || !(secretName.test(name) || runsCode.has(name))),
   )
 }
+
+/** Variables that a program needs to find programs, the user's files and a place for temporary ones, and to speak the user's language. */
+const bareName =
+  /^(PATH|HOME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|SystemRoot|SystemDrive|USERPROFILE|PATHEXT|COMSPEC|APPDATA|LOCALAPPDATA)$/i
+
+/** The environment of a process that runs code of a model: what any program needs, and variables named in `passEnv`. */
+export function bareEnvironment(env: NodeJS.ProcessEnv, passEnv: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => passEnv.includes(name) || bareName.test(name)))
+}

@@ -115,6 +115,11 @@ function remember(pid: number): void {
   })
 }
 
+/** Ends a process that leads its group, with the group and all descendants. It takes at most a little more than a second. */
+export function stopProcess(pid: number): Promise<void> {
+  return stopTree(pid, descendantsOf([pid]))
+}
+
 /** Ends a process, its group and its descendants. Takes at most a little more than `graceMs`. */
 async function stopTree(pid: number, tree: readonly number[]): Promise<void> {
   if (isWindows) {

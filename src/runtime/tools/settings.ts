@@ -9,6 +9,8 @@ export interface ToolSettings {
   readonly fileTimes: FileTimes
   /** The environment of child processes, without secrets. */
   readonly environment: () => NodeJS.ProcessEnv
+  /** The environment of processes of `run_js`: paths, locale and little else. */
+  readonly bareEnvironment: () => NodeJS.ProcessEnv
   /** `host:port` of servers that `fetch_url` may reach at a private address. */
   readonly allowPrivate: readonly string[]
   /** Whose models `chat_models` lists, by name. */

@@ -87,6 +87,7 @@ describe('a repository', () => {
       home,
       fileTimes: new FileTimes(),
       environment: () => ({ ...process.env, HOME: home }),
+      bareEnvironment: () => ({}),
       allowPrivate: [],
       providers: () => ({}),
       tavily: { baseUrl: '', apiKey: () => undefined },
@@ -131,7 +132,7 @@ describe('built-in tools', () => {
 
   it('are granted by category and by name; an empty category is fine', () => {
     expect(names(['git_log', 'file'])).toEqual([...file, 'git_log'])
-    expect(names(['js'])).toEqual([])
+    expect(names(['subagent'])).toEqual([])
     expect(names([])).toEqual([])
   })
 
@@ -160,6 +161,7 @@ describe('built-in tools', () => {
       ['git_status', 'git', 'read', 'path', 'pure'],
       ['git_diff', 'git', 'read', 'file', 'pure'],
       ['git_log', 'git', 'read', 'file', 'pure'],
+      ['run_js', 'js', 'exec', '', 'once'],
       ['read_handle', 'data', 'read', '', 'pure'],
       ['fetch_url', 'web', 'read', '', 'pure'],
       ['chat', 'chat', 'read', '', 'pure'],
