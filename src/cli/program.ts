@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   chat: chatCommand,
   run: runCommand,
   sessions: sessionsCommand,
+  config: configCommand,
   ask: askCommand,
   sim: simCommand,
   replay: replayCommand,
@@ -41,7 +42,7 @@ export async function main(): Promise<number | undefined> {
     }
     if (!(error instanceof EntiaError)) throw error
     stderr.write(`entia: ${await errorText(error, run)}\n`)
-    const isChat = run === chatCommand || run === runCommand || run === sessionsCommand
+    const isChat = run === chatCommand || run === runCommand || run === sessionsCommand || run === configCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
   }
 }
@@ -95,6 +96,11 @@ async function sessionsCommand(words: readonly string[]): Promise<number> {
   const { sessionsCommand: listed } = await import('./sessions-command.ts')
   const { sessionFolder } = await import('./chat/open-chat.ts')
   return listed(words, { folder: sessionFolder(environment), cwd: process.cwd(), stdout })
+}
+
+async function configCommand(words: readonly string[]): Promise<number> {
+  const { configCommand: checked } = await import('./config-command.ts')
+  return checked(words, { environment, cwd: process.cwd(), stdout, stderr })
 }
 
 async function askCommand(words: readonly string[]): Promise<number> {

@@ -44,6 +44,7 @@ before it does harm.
   entia --resume               continue where you stopped
   entia run PROMPT             one prompt, no questions (= entia -p PROMPT)
   entia sessions list|show|remove      stored chats
+  entia config check|path      configuration
   entia ask                    ask a lead and its researchers about a folder
   entia sim FILE               simulate a story under many seeds
   entia replay FILE            replay a recording

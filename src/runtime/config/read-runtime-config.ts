@@ -81,7 +81,7 @@ export async function readConfigLayers({ cwd, folders, home = homedir() }: ReadC
 }
 
 /** Where configuration files lie, whether or not they are there. */
-function configPaths({ cwd, folders }: Pick<ReadConfigOptions, 'cwd' | 'folders'>) {
+export function configPaths({ cwd, folders }: Pick<ReadConfigOptions, 'cwd' | 'folders'>) {
   return { own: join(folders.config, 'config.json'), project: join(cwd, '.entia', 'config.json') }
 }
 

@@ -9,84 +9,115 @@ import { builtInProviderTable } from '../models/known-providers.ts'
 const filled = () => z.string().regex(/\S/)
 const names = (what: string) => z.array(filled()).describe(`a list of ${what}`)
 const paths = () => names('paths')
-const approval = () => oneOf('allow', 'ask', 'deny')
+const address = () => z.url({ protocol: /^https?$/ }).describe('an address that begins with http:// or https://')
+const texts = (key: string) => z.record(filled().describe(key), z.string().describe('a text'))
+
+/** A key that may be absent, and what it is for: editors and the documentation show it. */
+const key = <T extends z.ZodType>(meaning: string, schema: T) => schema.optional().meta({ title: meaning })
 
 const Provider = lazily(() =>
   z.strictObject({
-    api: oneOf('openai-chat', 'openai-responses', 'anthropic'),
-    baseUrl: z.url({ protocol: /^https?$/ }).describe('an address that begins with http:// or https://'),
-    apiKeyEnv: filled().describe('the name of an environment variable').optional(),
-    defaultModel: filled().describe("a model's name"),
+    api: oneOf('openai-chat', 'openai-responses', 'anthropic').meta({ title: 'The API that its server speaks.' }),
+    baseUrl: address().meta({ title: 'Where its server is.' }),
+    apiKeyEnv: key(
+      'Environment variable with its key. Absent: no key is sent.',
+      filled().describe('the name of an environment variable'),
+    ),
+    defaultModel: filled().describe("a model's name").meta({ title: 'Its model where none is named.' }),
   }),
 )
-
-const texts = (key: string) => z.record(filled().describe(key), z.string().describe('a text'))
 
 const McpServer = lazily(() =>
   z.strictObject({
-    command: filled().describe('a program').optional(),
-    args: z.array(z.string()).describe('a list of texts').optional(),
-    env: texts('the name of an environment variable').optional(),
-    url: z
-      .url({ protocol: /^https?$/ })
-      .describe('an address that begins with http:// or https://')
-      .optional(),
-    headers: texts('the name of a header').optional(),
-    trusted: flag().optional(),
+    command: key('The program of a server on this machine.', filled().describe('a program')),
+    args: key('Its arguments.', z.array(z.string()).describe('a list of texts')),
+    env: key('Its environment.', texts('the name of an environment variable')),
+    url: key('Where a server on the network is.', address()),
+    headers: key('Sent with each request.', texts('the name of a header')),
+    trusted: key('Its hints on what its tools do count.', flag()),
   }),
 )
 
+/** The keys of chat sessions. */
+const chatKeys = () => ({
+  $schema: key('For editors.', filled().describe('the address of a JSON Schema')),
+  provider: key('The provider of models. Default: anthropic.', filled().describe("a provider's name")),
+  localModels: key(
+    'Models to look for in Ollama, the best first. Default: gpt-oss:120b, gpt-oss:20b.',
+    names('models'),
+  ),
+  maxSteps: key('Model calls in a turn. Default: 50.', whole(1)),
+  tools: key('Tools and categories that an agent has. Default: all.', names('tools and categories')),
+  toolPackages: key('Packages with tools and skills.', names('packages')),
+  dangerousTools: key(
+    'Tools that get at least approvalMode. Default: bash, cmd, run_js, write_file, replace_in_file.',
+    names('tools'),
+  ),
+  permissions: key(
+    'What single tools get, instead of that.',
+    z.record(filled().describe("a tool's name"), oneOf('allow', 'ask', 'deny')),
+  ),
+  allowedPaths: key('Paths that calls may touch. Default: all.', paths()),
+  deniedPaths: key('Paths that calls may not touch.', paths()),
+  personalPaths: key('Folders with personal data. Default: ~/Documents, ~/Downloads.', paths()),
+  codePaths: key('Folders with code, besides the working folder. Default: ~/projects, ~/src.', paths()),
+  routing: key(
+    'Personal data goes to a local model: as advice, or enforced. Default: advisory.',
+    oneOf('advisory', 'enforce'),
+  ),
+  passEnv: key(
+    'Variables that child processes get although their names look like secrets.',
+    names('environment variables'),
+  ),
+  providers: key(
+    'Providers of your own, by name.',
+    z.record(
+      z
+        .string()
+        .regex(/^[^\s/]+$/)
+        .describe('a name without slashes and blanks'),
+      Provider(),
+    ),
+  ),
+  fetch: z
+    .strictObject({
+      allowPrivate: key(
+        'Servers with private addresses that fetch_url may reach.',
+        z.array(z.string().regex(/^\S+:\d+$/)).describe('a list of servers as host:port'),
+      ),
+    })
+    .optional(),
+  mcp: z
+    .strictObject({
+      servers: key('MCP servers, by name.', z.record(filled().describe("a server's name"), McpServer())),
+    })
+    .optional(),
+  subagents: ConfigSchema()
+    .shape.subagents.unwrap()
+    .extend({
+      defaultPreset: key(
+        'The tools of a subagent for which none are named. Default: investigate.',
+        oneOf('minimal', 'investigate', 'work'),
+      ),
+      exposeOverMcp: key('Offers subagents to MCP clients. Default: false.', flag()),
+      mcpSpendCapUsd: key(
+        'What MCP clients may spend through this process; null: no limit. Default: 5.',
+        z.number().min(0).describe('a number ≥ 0').nullable(),
+      ),
+    })
+    .optional(),
+  workspace: z
+    .strictObject({
+      maxRetrievedChars: key(
+        'Characters of stored results that a turn begins with. Default: 8000.',
+        z.number().int().min(0).max(32_000).describe('an integer from 0 to 32000'),
+      ),
+    })
+    .optional(),
+})
+
 /** All keys of configuration files, in camelCase. */
-export const RuntimeConfigSchema = lazily(() =>
-  ConfigSchema().extend({
-    /** For editors. */
-    $schema: filled().describe('the address of a JSON Schema').optional(),
-    provider: filled().describe("a provider's name").optional(),
-    localModels: names('models').optional(),
-    maxSteps: whole(1).optional(),
-    tools: names('tools and categories').optional(),
-    toolPackages: names('packages').optional(),
-    dangerousTools: names('tools').optional(),
-    permissions: z.record(filled().describe("a tool's name"), approval()).optional(),
-    allowedPaths: paths().optional(),
-    deniedPaths: paths().optional(),
-    personalPaths: paths().optional(),
-    codePaths: paths().optional(),
-    routing: oneOf('advisory', 'enforce').optional(),
-    passEnv: names('environment variables').optional(),
-    providers: z
-      .record(
-        z
-          .string()
-          .regex(/^[^\s/]+$/)
-          .describe('a name without slashes and blanks'),
-        Provider(),
-      )
-      .optional(),
-    fetch: z
-      .strictObject({
-        allowPrivate: z
-          .array(z.string().regex(/^\S+:\d+$/))
-          .describe('a list of servers as host:port')
-          .optional(),
-      })
-      .optional(),
-    mcp: z.strictObject({ servers: z.record(filled().describe("a server's name"), McpServer()).optional() }).optional(),
-    subagents: ConfigSchema()
-      .shape.subagents.unwrap()
-      .extend({
-        defaultPreset: oneOf('minimal', 'investigate', 'work').optional(),
-        exposeOverMcp: flag().optional(),
-        mcpSpendCapUsd: z.number().min(0).nullable().describe('a number ≥ 0').optional(),
-      })
-      .optional(),
-    workspace: z
-      .strictObject({
-        maxRetrievedChars: z.number().int().min(0).max(32_000).describe('an integer from 0 to 32000').optional(),
-      })
-      .optional(),
-  }),
-)
+export const RuntimeConfigSchema = lazily(() => ConfigSchema().extend(chatKeys()))
 
 /** What configuration files say. Keys that none of them has are absent: no default is filled in. */
 export type RuntimeConfig = z.input<ReturnType<typeof RuntimeConfigSchema>>
