@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { ConfigSchema } from '../../src/rules/config/config-schema.ts'
 import { isPlain, settingKind, snakeCase } from '../../src/rules/config/check-settings.ts'
+import { RuntimeConfigSchema } from '../../src/runtime/config/runtime-config.ts'
 import { declarationsIn, table } from './declarations.ts'
 
 /** Where the options of each function and class are declared, and what there is besides those in the table. */
@@ -69,7 +71,28 @@ The keys of configuration files, of \`readConfig\` and of \`agent({ config })\`;
 [Long lives](context.md) explains them.
 
 ${table(['Key', 'Value', 'Default'], settingRows(ConfigSchema(), [], ConfigSchema().parse({})))}
+
+## Configuration files
+
+The further keys of configuration files, which chat sessions read. [Configuration](configuration.md) explains them.
+
+${table(['Key', 'Value', 'Meaning'], fileRows())}
 `
+}
+
+/** The keys that only configuration files have. */
+function fileRows(): readonly (readonly string[])[] {
+  const known = new Set(settingRows(ConfigSchema(), [], undefined).map(([key]) => key))
+  return meaningRows(RuntimeConfigSchema(), [], '').filter(([key]) => !known.has(key))
+}
+
+/** A row a setting. The innermost title counts. */
+function meaningRows(schema: Schema, path: readonly string[], above: string): readonly (readonly string[])[] {
+  const setting = settingKind(schema)
+  const meaning = z.globalRegistry.get(schema)?.title ?? above
+  if (setting.kind === 'value') return [[`\`${path.join('.')}\``, setting.expected, meaning]]
+  if (setting.kind === 'table') return meaningRows(setting.values, [...path, '*'], meaning)
+  return Object.entries(setting.settings).flatMap(([name, inner]) => meaningRows(inner, [...path, snakeCase(name)], ''))
 }
 
 function section([title, path, name, besides]: (typeof sources)[number]): string {

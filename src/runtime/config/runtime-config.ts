@@ -13,13 +13,13 @@ const address = () => z.url({ protocol: /^https?$/ }).describe('an address that 
 const texts = (key: string) => z.record(filled().describe(key), z.string().describe('a text'))
 
 /** A key that may be absent, and what it is for: editors and the documentation show it. */
-const key = <T extends z.ZodType>(meaning: string, schema: T) => schema.optional().meta({ title: meaning })
+const optional = <T extends z.ZodType>(meaning: string, schema: T) => schema.optional().meta({ title: meaning })
 
 const Provider = lazily(() =>
   z.strictObject({
     api: oneOf('openai-chat', 'openai-responses', 'anthropic').meta({ title: 'The API that its server speaks.' }),
     baseUrl: address().meta({ title: 'Where its server is.' }),
-    apiKeyEnv: key(
+    apiKeyEnv: optional(
       'Environment variable with its key. Absent: no key is sent.',
       filled().describe('the name of an environment variable'),
     ),
@@ -29,47 +29,51 @@ const Provider = lazily(() =>
 
 const McpServer = lazily(() =>
   z.strictObject({
-    command: key('The program of a server on this machine.', filled().describe('a program')),
-    args: key('Its arguments.', z.array(z.string()).describe('a list of texts')),
-    env: key('Its environment.', texts('the name of an environment variable')),
-    url: key('Where a server on the network is.', address()),
-    headers: key('Sent with each request.', texts('the name of a header')),
-    trusted: key('Its hints on what its tools do count.', flag()),
+    command: optional('The program of a server on this machine.', filled().describe('a program')),
+    args: optional('Its arguments.', z.array(z.string()).describe('a list of texts')),
+    env: optional('Its environment.', texts('the name of an environment variable')),
+    url: optional('Where a server on the network is.', address()),
+    headers: optional('Sent with each request.', texts('the name of a header')),
+    trusted: optional('Its hints on what its tools do count.', flag()),
   }),
 )
 
 /** The keys of chat sessions. */
 const chatKeys = () => ({
-  $schema: key('For editors.', filled().describe('the address of a JSON Schema')),
-  provider: key('The provider of models. Default: anthropic.', filled().describe("a provider's name")),
-  localModels: key(
+  $schema: optional('For editors.', filled().describe('the address of a JSON Schema')),
+  provider: optional('The provider of models. Default: anthropic.', filled().describe("a provider's name")),
+  localModels: optional(
     'Models to look for in Ollama, the best first. Default: gpt-oss:120b, gpt-oss:20b.',
     names('models'),
   ),
-  maxSteps: key('Model calls in a turn. Default: 50.', whole(1)),
-  tools: key('Tools and categories that an agent has. Default: all.', names('tools and categories')),
-  toolPackages: key('Packages with tools and skills.', names('packages')),
-  dangerousTools: key(
+  maxSteps: optional('Model calls in a turn. Default: 50.', whole(1)),
+  tools: optional('Tools and categories that an agent has. Default: all.', names('tools and categories')),
+  toolPackages: optional('Packages with tools and skills.', names('packages')),
+  dangerousTools: optional(
     'Tools that get at least approvalMode. Default: bash, cmd, run_js, write_file, replace_in_file.',
     names('tools'),
   ),
-  permissions: key(
+  permissions: optional(
     'What single tools get, instead of that.',
     z.record(filled().describe("a tool's name"), oneOf('allow', 'ask', 'deny')),
   ),
-  allowedPaths: key('Paths that calls may touch. Default: all.', paths()),
-  deniedPaths: key('Paths that calls may not touch.', paths()),
-  personalPaths: key('Folders with personal data. Default: ~/Documents, ~/Downloads.', paths()),
-  codePaths: key('Folders with code, besides the working folder. Default: ~/projects, ~/src.', paths()),
-  routing: key(
+  allowedPaths: optional('Paths that calls may touch. Default: all.', paths()),
+  deniedPaths: optional('Paths that calls may not touch.', paths()),
+  personalPaths: optional('Folders with personal data. Default: ~/Documents, ~/Downloads.', paths()),
+  codePaths: optional('Folders with code, besides the working folder. Default: ~/projects, ~/src.', paths()),
+  routing: optional(
     'Personal data goes to a local model: as advice, or enforced. Default: advisory.',
     oneOf('advisory', 'enforce'),
   ),
-  passEnv: key(
+  passEnv: optional(
     'Variables that child processes get although their names look like secrets.',
     names('environment variables'),
   ),
-  providers: key(
+})
+
+/** The keys of what reaches further than the machine and one agent. */
+const outerKeys = () => ({
+  providers: optional(
     'Providers of your own, by name.',
     z.record(
       z
@@ -81,7 +85,7 @@ const chatKeys = () => ({
   ),
   fetch: z
     .strictObject({
-      allowPrivate: key(
+      allowPrivate: optional(
         'Servers with private addresses that fetch_url may reach.',
         z.array(z.string().regex(/^\S+:\d+$/)).describe('a list of servers as host:port'),
       ),
@@ -89,18 +93,18 @@ const chatKeys = () => ({
     .optional(),
   mcp: z
     .strictObject({
-      servers: key('MCP servers, by name.', z.record(filled().describe("a server's name"), McpServer())),
+      servers: optional('MCP servers, by name.', z.record(filled().describe("a server's name"), McpServer())),
     })
     .optional(),
   subagents: ConfigSchema()
     .shape.subagents.unwrap()
     .extend({
-      defaultPreset: key(
+      defaultPreset: optional(
         'The tools of a subagent for which none are named. Default: investigate.',
         oneOf('minimal', 'investigate', 'work'),
       ),
-      exposeOverMcp: key('Offers subagents to MCP clients. Default: false.', flag()),
-      mcpSpendCapUsd: key(
+      exposeOverMcp: optional('Offers subagents to MCP clients. Default: false.', flag()),
+      mcpSpendCapUsd: optional(
         'What MCP clients may spend through this process; null: no limit. Default: 5.',
         z.number().min(0).describe('a number ≥ 0').nullable(),
       ),
@@ -108,7 +112,7 @@ const chatKeys = () => ({
     .optional(),
   workspace: z
     .strictObject({
-      maxRetrievedChars: key(
+      maxRetrievedChars: optional(
         'Characters of stored results that a turn begins with. Default: 8000.',
         z.number().int().min(0).max(32_000).describe('an integer from 0 to 32000'),
       ),
@@ -117,7 +121,7 @@ const chatKeys = () => ({
 })
 
 /** All keys of configuration files, in camelCase. */
-export const RuntimeConfigSchema = lazily(() => ConfigSchema().extend(chatKeys()))
+export const RuntimeConfigSchema = lazily(() => ConfigSchema().extend({ ...chatKeys(), ...outerKeys() }))
 
 /** What configuration files say. Keys that none of them has are absent: no default is filled in. */
 export type RuntimeConfig = z.input<ReturnType<typeof RuntimeConfigSchema>>
