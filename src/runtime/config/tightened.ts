@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { isPlain } from '../../rules/config/check-settings.ts'
 import { ConfigSchema } from '../../rules/config/config-schema.ts'
 import { policyDefaults } from '../../rules/policy/call.ts'
+import { defaultLocalModels } from '../models/local-model.ts'
 import { inHome, isInside, realPath } from './folders.ts'
 import type { RuntimeConfig } from './runtime-config.ts'
 
@@ -35,11 +36,13 @@ const bounds: Readonly<Record<string, IsLooser>> = {
   'context.smallTierParent': behind('refuse', 'warn', 'allow'),
   'context.watchdog': behind('enforce', 'feedback', 'warn', 'off'),
   'context.watchdogThreshold': above,
+  // Some of Ollama's models run elsewhere.
+  localModels: beyond,
   maxSteps: above,
   routing: behind('enforce', 'advisory'),
   'subagents.exposeOverMcp': behind('false', 'true'),
   'subagents.mcpSpendCapUsd': (given, held) => above(given ?? Infinity, held ?? Infinity),
-  tools: (given, held) => Array.isArray(held) && !list(given).every((name) => held.includes(name)),
+  tools: beyond,
   // These reach out, or run code.
   fetch: always,
   mcp: always,
@@ -53,6 +56,7 @@ const bounds: Readonly<Record<string, IsLooser>> = {
 const defaults = {
   approvalMode: policyDefaults.approvalMode,
   dangerousTools: [...policyDefaults.dangerousTools],
+  localModels: [...defaultLocalModels],
   routing: policyDefaults.routing,
   maxSteps: 50,
   subagents: { exposeOverMcp: false, mcpSpendCapUsd: 5 },
@@ -142,8 +146,9 @@ function behind(...words: readonly string[]): IsLooser {
   return (given, held) => words.indexOf(String(given)) > words.indexOf(String(held))
 }
 
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
+/** A list that the user has not given holds everything. */
+function beyond(given: unknown, held: unknown): boolean {
+  return Array.isArray(given) && Array.isArray(held) && !given.every((name) => held.includes(name))
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

@@ -10,7 +10,7 @@ const noneCountsMs = 60_000
 const maxListBytes = 4 << 20
 
 /** Models that `defaultLocalModel` looks for unless a configuration names others. */
-const defaultLocalModels: readonly string[] = ['gpt-oss:120b', 'gpt-oss:20b']
+export const defaultLocalModels: readonly string[] = ['gpt-oss:120b', 'gpt-oss:20b']
 
 /** Options of `defaultLocalModel`. */
 export interface LocalModelOptions {

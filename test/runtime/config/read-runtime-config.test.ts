@@ -174,6 +174,7 @@ describe("a project's file in a folder that is not trusted", () => {
     ['subagents.mcpSpendCapUsd', { subagents: { mcpSpendCapUsd: null } }],
     ['codePaths', { codePaths: ['~/Documents'] }],
     ['maxSteps', { maxSteps: 51 }],
+    ['localModels', { localModels: ['gpt-oss:20b', 'gpt-oss:120b-cloud'] }],
     ['context.prices', { context: { prices: { x: { input: 0 } } } }],
   ])('cannot set %s', async ([key, project]) => {
     const { config, ignored } = await counted({ ...project, model: 'a/b' })
