@@ -8,7 +8,7 @@ import { keyOf } from '../runtime/models/known-providers.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { parsedWords, UsageError } from './parsed-words.ts'
 
-export const configHelp = `The configuration files, and where they lie.
+const configHelp = `The configuration files, and where they lie.
 
   entia config check       read them, and say what is wrong or ignored
   entia config path        where files and folders are
