@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { EntiaError } from '../world/entia-error.ts'
 import { didYouMean } from '../world/near-names.ts'
 import { interruption } from './interruption.ts'
@@ -94,8 +95,12 @@ async function runCommand(words: readonly string[]): Promise<number> {
 
 async function sessionsCommand(words: readonly string[]): Promise<number> {
   const { sessionsCommand: listed } = await import('./sessions-command.ts')
-  const { sessionFolder } = await import('./chat/open-chat.ts')
-  return listed(words, { folder: sessionFolder(environment), cwd: process.cwd(), stdout })
+  const [{ SessionFolder }, { folders }] = await Promise.all([
+    import('../runtime/chat/session-folder.ts'),
+    import('../runtime/config/folders.ts'),
+  ])
+  const folder = new SessionFolder(join(folders(environment).data, 'sessions'))
+  return listed(words, { folder, cwd: process.cwd(), stdout })
 }
 
 async function configCommand(words: readonly string[]): Promise<number> {

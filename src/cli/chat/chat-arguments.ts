@@ -34,7 +34,7 @@ const optionsHelp = `  --provider NAME     anthropic, openai, moonshot, ollama, 
   --plan              plan mode: the agent reads and changes nothing until you
                       approve its plan
   --allow LIST        tools that may run without asking
-  --verbose           say more about what happens
+  --verbose           show what the model thinks, too
   --help, --version`
 
 export const chatHelp = `Talks to an agent that reads, edits and runs things in your project, and asks

@@ -53,6 +53,7 @@ export class ChatScreen {
   #timer: NodeJS.Timeout | undefined
   #lastDrawMs = 0
   #isClosed = false
+  #isPaused = false
   readonly #resized = (): void => this.update()
 
   constructor(out: ScreenOutput, look: Look, view: (columns: number) => LiveView) {
@@ -85,7 +86,7 @@ export class ChatScreen {
 
   /** Draws soon. */
   update(): void {
-    if (this.#isClosed || this.#timer !== undefined) return
+    if (this.#isClosed || this.#isPaused || this.#timer !== undefined) return
     const waitMs = Math.max(0, this.#lastDrawMs + frameMs - performance.now())
     this.#timer = setTimeout(() => this.draw(), waitMs)
   }
@@ -94,9 +95,21 @@ export class ChatScreen {
   draw(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#isPaused) return
     this.#lastDrawMs = performance.now()
     this.#put(this.#laidOut(this.#view(this.columns)))
+  }
+
+  /** Takes what changes from the terminal, which another program uses now. */
+  pause(): void {
+    this.#put(nothing)
+    this.#isPaused = true
+  }
+
+  /** Draws again. */
+  resume(): void {
+    this.#isPaused = false
+    this.draw()
   }
 
   /** Writes what is outstanding, and leaves the cursor below it. */

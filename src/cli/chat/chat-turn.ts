@@ -6,31 +6,38 @@ import { adviceOn } from '../choose-model.ts'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
 import type { ChatUi } from './chat-ui.ts'
 
+/** How a turn is shown. */
+export interface TurnView {
+  readonly session: ChatSession
+  readonly ui: ChatUi
+  /** With what the model thinks. */
+  readonly isVerbose: boolean
+  /** A model call begins: the agent has read all that was typed. */
+  readonly onStep: () => void
+}
+
 /** Shows a turn as it happens, until it has ended. */
-export async function showTurn(
-  asking: Asking,
-  session: ChatSession,
-  ui: ChatUi,
-  onStep: () => void,
-): Promise<Answer | undefined> {
+export async function showTurn(asking: Asking, { isVerbose, onStep, session, ui }: TurnView): Promise<void> {
   const since = performance.now()
   let hasReply = false
+  let thinking = ''
   ui.work('thinking')
   try {
     for await (const part of asking.parts) {
-      if (part.type === 'step') {
-        hasReply = false
-        onStep()
+      if (part.type === 'thinking') {
+        thinking += part.text
+        continue
       }
-      if (part.type === 'text') hasReply = true
+      if (isVerbose && thinking.trim() !== '') ui.say(thinking.trim(), 'dim')
+      thinking = ''
+      if (part.type === 'step') onStep()
+      if (part.type === 'step' || part.type === 'text') hasReply = part.type === 'text'
       if (part.type === 'end') {
         await ui.replyEnd()
-        showEnd(part.answer, { session, ui, hasReply, durationMs: performance.now() - since })
-        return part.answer
+        return showEnd(part.answer, { session, ui, hasReply, durationMs: performance.now() - since })
       }
       await showPart(part, ui)
     }
-    return undefined
   } finally {
     await ui.replyEnd()
     ui.work(undefined)
@@ -57,7 +64,7 @@ async function showPart(part: AskPart, ui: ChatUi): Promise<void> {
       return ui.replyDiscarded()
     case 'retry':
       await ui.replyEnd()
-      return ui.say(`${part.failure.message} Retrying.`, 'yellow')
+      return ui.say(`${part.failure.message.replace(/\.?$/, '.')} Retrying.`, 'yellow')
     case 'tool-call':
       await ui.replyEnd()
       return ui.work(part.tool)

@@ -3,7 +3,7 @@ import { durationText } from '../terminal/amounts.ts'
 import { type ApprovalAnswer, approvalAnswer, approvalText, answersText, type AskedCall } from './approval-text.ts'
 import { ChatScreen, type LiveView, type ScreenOutput } from './chat-screen.ts'
 import { completion } from './completion.ts'
-import { type KeyInput, LineEditor } from './line-editor.ts'
+import { type KeyInput, type KeyName, LineEditor } from './line-editor.ts'
 import type { Look, Style } from './look.ts'
 import type { Line, MarkdownStream } from './markdown.ts'
 
@@ -20,6 +20,8 @@ export interface ChatUiOptions {
   /** Ctrl-C while a turn runs, or at an empty prompt for the second time. */
   readonly onInterrupt: () => void
   readonly onQuit: () => void
+  /** Stops the program until it is continued, where the system can. */
+  readonly suspend?: (() => void) | undefined
 }
 
 interface OpenQuestion {
@@ -238,8 +240,9 @@ export class ChatUi {
     this.#print(lines)
   }
 
-  #key(name: 'escape' | 'ctrl-c' | 'ctrl-d'): boolean {
-    if (name === 'ctrl-d') this.#options.onQuit()
+  #key(name: KeyName): boolean {
+    if (name === 'ctrl-z') this.#suspend()
+    else if (name === 'ctrl-d') this.#options.onQuit()
     else if (name === 'escape' && this.#question !== undefined) this.#question.answer({ approved: false })
     else if (name === 'escape') this.#options.onEscape()
     else if (this.isWorking) this.#options.onInterrupt()
@@ -250,6 +253,18 @@ export class ChatUi {
       this.say('Press Ctrl-C again to leave.', 'dim')
     }
     return true
+  }
+
+  #suspend(): void {
+    const { suspend } = this.#options
+    if (suspend === undefined) return
+    this.#screen.pause()
+    this.#editor.pause()
+    suspend()
+    setImmediate(() => {
+      this.#editor.resume()
+      this.#screen.resume()
+    })
   }
 
   #candidates(candidates: readonly string[]): void {

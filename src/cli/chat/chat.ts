@@ -23,8 +23,13 @@ export interface ChatSessions {
   readonly forget: (key: string) => Promise<void>
 }
 
-export interface ChatOptions extends Pick<ChatUiOptions, 'input' | 'out' | 'look' | 'cwd' | 'history' | 'markdown'> {
+export interface ChatOptions extends Pick<
+  ChatUiOptions,
+  'input' | 'out' | 'look' | 'cwd' | 'history' | 'markdown' | 'suspend'
+> {
   readonly sessions: ChatSessions
+  /** Shows what the model thinks. */
+  readonly isVerbose: boolean
   /** Keeps a typed message for the history of later chats. */
   readonly remember: (line: string) => void
 }
@@ -174,7 +179,12 @@ export class Chat {
 
   async #follow(asking: ReturnType<ChatSession['ask']>): Promise<void> {
     try {
-      await showTurn(asking, this.#session, this.#ui, () => this.#showWaiting())
+      await showTurn(asking, {
+        session: this.#session,
+        ui: this.#ui,
+        isVerbose: this.#options.isVerbose,
+        onStep: () => this.#showWaiting(),
+      })
     } finally {
       this.#isCancelling = false
       this.#showWaiting()

@@ -6,6 +6,9 @@ export interface KeyInput extends NodeJS.ReadableStream {
   setRawMode?(isRaw: boolean): unknown
 }
 
+/** Keys that mean something beside the line. */
+export type KeyName = 'escape' | 'ctrl-c' | 'ctrl-d' | 'ctrl-z'
+
 export interface LineEditorOptions {
   readonly history: readonly string[]
   /** What Tab may put in place of a part of the line before the cursor. */
@@ -14,7 +17,7 @@ export interface LineEditorOptions {
   readonly onChange: () => void
   readonly onSubmit: (text: string) => void
   /** Sees each key first; `true`: it has taken the key. */
-  readonly onKey: (name: 'escape' | 'ctrl-c' | 'ctrl-d') => boolean
+  readonly onKey: (name: KeyName) => boolean
   /** Several candidates for Tab. */
   readonly onCandidates: (candidates: readonly string[]) => void
 }
@@ -57,9 +60,21 @@ export class LineEditor {
     this.#lines.on('line', (line) => options.onSubmit(inLines(line)))
     emitKeypressEvents(input, this.#lines)
     input.on('keypress', this.#pressed)
-    input.setRawMode?.(true)
-    input.resume()
-    out.write(pasteOn)
+    this.resume()
+  }
+
+  /** Takes the keys from the terminal. */
+  resume(): void {
+    this.#input.setRawMode?.(true)
+    this.#input.resume()
+    this.#out.write(pasteOn)
+  }
+
+  /** Gives the terminal back as it was. */
+  pause(): void {
+    this.#input.setRawMode?.(false)
+    this.#input.pause()
+    this.#out.write(pasteOff)
   }
 
   get text(): string {
@@ -87,9 +102,7 @@ export class LineEditor {
 
   close(): void {
     this.#input.off('keypress', this.#pressed)
-    this.#input.setRawMode?.(false)
-    this.#input.pause()
-    this.#out.write(pasteOff)
+    this.pause()
     this.#lines.close()
   }
 
@@ -109,12 +122,12 @@ export class LineEditor {
   #type(text: string | undefined, key: Key): void {
     const name = nameOf(key)
     if (name !== undefined && (name !== 'ctrl-d' || this.#lines.line === '') && this.#options.onKey(name)) return
-    if (name === 'escape' || name === 'ctrl-c') return
+    if (name !== undefined && name !== 'ctrl-d') return
     if (key.name === 'enter' || (key.name === 'return' && key.meta === true)) this.insert('\n')
     else if (key.name === 'return') this.#enter()
     else if ((key.name === 'up' || key.name === 'down') && this.#moveByLine(key.name)) return
-    // Node's line editor would suspend the program, and clear a screen that is not its own.
-    else if (key.ctrl === true && (key.name === 'z' || key.name === 'l')) return
+    // Node's line editor would clear a screen that is not its own.
+    else if (key.ctrl === true && key.name === 'l') return
     else this.#lines.write(text ?? '', key)
   }
 
@@ -162,10 +175,10 @@ export class LineEditor {
   }
 }
 
-function nameOf({ name, ctrl = false, meta = false }: Key): 'escape' | 'ctrl-c' | 'ctrl-d' | undefined {
+function nameOf({ name, ctrl = false, meta = false }: Key): KeyName | undefined {
   if (name === 'escape' && !ctrl) return 'escape'
   if (!ctrl || meta) return undefined
-  return name === 'c' ? 'ctrl-c' : name === 'd' ? 'ctrl-d' : undefined
+  return name === 'c' || name === 'd' || name === 'z' ? `ctrl-${name}` : undefined
 }
 
 function inOneLine(text: string): string {

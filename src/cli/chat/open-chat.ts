@@ -1,56 +1,59 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { EntiaError } from '../../index.ts'
-import { builtinTools, policyEffects, type ApproveCall, type ChatSession } from '../../runtime/index.ts'
-import { makeChat, openChat as reopen } from '../../runtime/chat/make-chat.ts'
-import { SessionFolder } from '../../runtime/chat/session-folder.ts'
+import {
+  type ApproveCall,
+  type ChatSession,
+  defaultLocalModel,
+  folders,
+  openSession,
+  readRuntimeConfig,
+  sessionSetup,
+} from '../../runtime/index.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-export function sessionFolder(environment: Environment): SessionFolder {
-  return new SessionFolder(join(dataFolder(environment), 'sessions'))
+/** Where a chat session comes from, and whom it asks. */
+export interface OpenChatOptions {
+  readonly args: ChatArguments
+  /** Absolute. */
+  readonly cwd: string
+  readonly environment: NodeJS.ProcessEnv
+  /** Absent: what asks is declined. */
+  readonly approve?: ApproveCall | undefined
+  readonly onNotice: (notice: string) => void
 }
 
-export function dataFolder(environment: Environment): string {
-  return environment['ENTIA_DATA_DIR'] ?? join(homedir(), '.local/share/entia')
+/** A new chat session by the configuration and the command line, or with `--resume` a stored one. @throws as `sessionSetup` */
+export async function openChat(options: OpenChatOptions): Promise<ChatSession> {
+  const { approve, args, cwd, onNotice } = options
+  const environment = { ...options.environment }
+  const { maxSteps, model, provider, tools } = args
+  const permissions = Object.fromEntries(args.allow.map((tool) => [tool, 'allow' as const]))
+  const common = { approve, env: environment, maxSteps, model, onNotice, permissions, provider, tools }
+  const planMode = args.plan ? true : undefined
+  if (args.resume !== undefined) {
+    const key = args.resume === '' ? 'latest' : args.resume
+    return openSession({ ...common, key, planMode, ...(key === 'latest' && { cwd }) })
+  }
+  const setup = { ...common, channel: 'cli', cwd, planMode } as const
+  try {
+    return await sessionSetup(setup)
+  } catch (error) {
+    const other = await otherProvider(error, options)
+    if (other === undefined) throw error
+    onNotice(`${(error as EntiaError).message.split('. ')[0]}; using ${other.model ?? other.provider}.`)
+    return sessionSetup({ ...setup, ...other })
+  }
 }
 
-export async function openChat(
-  args: ChatArguments & { readonly cwd: string },
-  environment: Environment,
-  approve: ApproveCall | undefined,
-): Promise<ChatSession> {
-  const { cwd, maxSteps = 50, model, provider } = args
-  const folder = sessionFolder(environment)
-  const options = {
-    channel: 'cli',
-    cwd,
-    tools: builtinTools({ cwd, tools: args.tools }),
-    provider,
-    model,
-    maxSteps,
-    approve,
-    ...(args.plan && { planMode: true }),
-    host: { effects: policyEffects() },
-    policy: { permissions: Object.fromEntries(args.allow.map((tool) => [tool, 'allow' as const])) },
-  } as const
-  if (args.resume === undefined) return checked(makeChat(options, { folder }), environment)
-  return checked(
-    await reopen(await folder.find(args.resume === '' ? 'latest' : args.resume, cwd), options, { folder }),
-    environment,
-  )
-}
-
-const keys: Readonly<Record<string, string>> = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  moonshot: 'MOONSHOT_API_KEY',
-}
-
-async function checked(session: ChatSession, environment: Environment): Promise<ChatSession> {
-  const variable = keys[session.provider]
-  if (variable === undefined || (environment[variable] ?? '').trim() !== '') return session
-  await session.close()
-  throw new EntiaError('missing-api-key', `${variable} is not set. Set it, or choose another provider.`)
+/** Where nobody named a provider and the usual one has no key: one that has, or a local model. */
+async function otherProvider(
+  error: unknown,
+  { args, cwd, environment }: OpenChatOptions,
+): Promise<{ readonly provider?: string; readonly model?: string } | undefined> {
+  if (!(error instanceof EntiaError) || error.code !== 'missing-api-key') return undefined
+  if (args.provider !== undefined || args.model !== undefined) return undefined
+  const { config } = await readRuntimeConfig({ cwd, folders: folders(environment, cwd) })
+  if (config.provider !== undefined || config.model !== undefined) return undefined
+  if ((environment['OPENAI_API_KEY'] ?? '').trim() !== '') return { provider: 'openai' }
+  const local = await defaultLocalModel({ localModels: config.localModels, env: environment })
+  return local === null ? undefined : { model: `ollama/${local}` }
 }

@@ -14,7 +14,7 @@ export interface RunPlace {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: NodeJS.ProcessEnv
   readonly interruption: () => Interruption
 }
 
@@ -22,11 +22,16 @@ const exitCodes = { done: 0, failed: 1, stopped: 3, cancelled: 130 } as const
 
 /** `entia run` and `entia -p`: one turn, without questions. Returns the exit code. @throws UsageError, EntiaError */
 export async function runCommand(args: RunArguments, place: RunPlace): Promise<number> {
-  const { stderr } = place
+  const { environment, stderr } = place
   const prompt = await wholePrompt(args, place)
   const { exitCode, signal } = place.interruption()
   const cwd = resolve(args.cwd ?? '.')
-  const session = await openChat({ ...args, cwd }, place.environment, undefined)
+  const session = await openChat({
+    args,
+    cwd,
+    environment,
+    onNotice: (notice) => void stderr.write(`entia: ${notice}\n`),
+  })
   try {
     session.addObserver(observerProgress({ write: (line) => stderr.write(line) }))
     const { message, notes } = await userMessage(prompt, cwd)

@@ -141,7 +141,7 @@ describe('a run with one prompt', () => {
       return new Promise(() => undefined)
     })
     const program = new Program(['-p', 'Think.'], at)
-    await begun.promise
+    await Promise.race([begun.promise, program.ended])
     program.child.kill('SIGINT')
     expect(await program.ended).toMatchObject({ code: 130, stdout: '' })
   })
@@ -153,7 +153,7 @@ describe('a run with one prompt', () => {
       return { text: 'Nobody reads this.', usage, latencyMs: 200 }
     })
     const program = new Program(['-p', 'Speak.'], at)
-    await begun.promise
+    await Promise.race([begun.promise, program.ended])
     program.child.stdout?.destroy()
     const { signal, stderr } = await program.ended
     expect({ signal, stderr }).toEqual({ signal: null, stderr: '' })

@@ -251,6 +251,43 @@ describe('entia on a terminal', () => {
     expect(resumed.screen.text).not.toContain('First')
   })
 
+  it('offers what was typed in an earlier chat, and stores none in which nothing was said', async () => {
+    const at = await place(inTurn({ text: 'Yes.', usage }))
+    const first = await chat(at)
+    first.type('Is anyone there?\r')
+    await first.until(/Yes\.[^]*\n\n›$/)
+    first.type('\u0004')
+    await first.ended
+    const second = await chat(at)
+    second.type('\u001b[A')
+    await second.until(/› Is anyone there\?$/)
+    second.type('\u0003\u0004')
+    await second.ended
+    const list = new ChatTerminal(['sessions', 'list'], { ...at, columns: 120 })
+    await list.ended
+    expect(list.screen.lines).toEqual([expect.stringMatching(/^\d{8}-\S+ .* Is anyone there\?$/)])
+  })
+
+  it('sends a file along that is named by @ and Tab', async () => {
+    const at = await place(inTurn({ text: 'Read.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Read @no\t')
+    await terminal.until(/› Read @notes\.md$/)
+    terminal.type('\r')
+    await terminal.until('Read.')
+    expect(conversation(at.server.requests[0] as Received).at(-1)).toContain('Bees sleep at night.')
+  })
+
+  it('shows what the model thinks with --verbose', async () => {
+    const thinking = { text: 'It is about bees.', seal: 'seal' }
+    const at = await place(inTurn({ thinking, text: 'Bees.', usage }))
+    const terminal = await chat(at, ['--verbose'])
+    terminal.type('What is it about?\r')
+    await terminal.until(/\n\n›$/)
+    await terminal.until('1 step')
+    expect(terminal.screen.text).toContain('It is about bees.\n\nBees.\n\n1 step')
+  })
+
   it('saves and leaves when it is terminated', async () => {
     const at = await place(() => new Promise(() => undefined))
     const terminal = await chat(at)
