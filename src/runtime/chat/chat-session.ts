@@ -16,7 +16,6 @@ import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import { shortly } from '../../world/known-options.ts'
 import {
   callback,
   checkOptions,
@@ -33,18 +32,10 @@ import type { PartStream } from '../ask/part-stream.ts'
 import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
 import { Observers, type Observer } from './observers.ts'
+import { inUse } from './session-folder.ts'
 import { toolCallEvent } from './tool-call-event.ts'
-import { type ToolSource, toolsOf, type ChatTools } from './chat-tools.ts'
-
-/** Options of `turn`. */
-export interface TurnOptions {
-  /** Handlers of tools, such as an MCP server, that replace those of the chat session for this turn. */
-  readonly toolSource?: ToolSource | undefined
-  /** Tools that replace those of the chat session for this turn; beside a `toolSource`, both. */
-  readonly tools?: readonly Tool[] | undefined
-  /** Cancels the turn when it aborts. */
-  readonly signal?: AbortSignal | undefined
-}
+import { refuseBlank, type TurnOptions, turnShapes } from './turn-options.ts'
+import { toolsOf, type ChatTools } from './chat-tools.ts'
 
 /** What a turn has come to. */
 export interface TurnResult {
@@ -143,7 +134,7 @@ export class ChatSession {
   /**
    * Starts to work, once: what was under way when the chat session was closed goes on, and an approval that waited is asked
    * again. A turn does it by itself.
-   * @throws `session-closed`, and what `Runner.start` throws
+   * @throws `session-closed`, `session-in-use`, and what `Runner.start` throws
    */
   async start(): Promise<void> {
     this.#assertOpen()
@@ -153,7 +144,11 @@ export class ChatSession {
   async #begin(): Promise<void> {
     this.#addPolicy(this.world)
     this.#parts.begin?.()
-    await this.runner.start()
+    try {
+      await this.runner.start()
+    } catch (error) {
+      throw inUse(this.key, error)
+    }
   }
 
   /** @see turn */
@@ -209,7 +204,7 @@ export class ChatSession {
     return this.#observers.add(observer)
   }
 
-  /** Which model answers from the next step on: of the same provider, or `provider/model`. @throws `unknown-provider` */
+  /** Which model answers from the next step on: of the same provider, or `provider/model`. */
   async setModel(name: string): Promise<void> {
     refuseMisfit('setModel', 'name', name, filledText)
     const { provider } = parseModel(name)
@@ -372,22 +367,4 @@ export function enterPlanMode(world: World, agent: Entity): void {
   world.set(agent, ToolRegistry, { tools: [...tools, exitPlanModeDeclaration] })
 }
 
-/** @throws `empty-prompt`, `invalid-argument` */
-function refuseBlank(prompt: unknown): void {
-  const isMessage =
-    typeof prompt === 'object' && prompt !== null && 'content' in prompt && Array.isArray(prompt.content)
-  if (typeof prompt !== 'string' && !isMessage) {
-    throw new EntiaError('invalid-argument', `turn: prompt must be a text or a user's message, got ${shortly(prompt)}.`)
-  }
-  const blocks = typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : (prompt as UserMessage).content
-  const isBlank = blocks.every((block) => block.type === 'text' && 'text' in block && block.text.trim() === '')
-  if (isBlank) throw new EntiaError('empty-prompt', 'turn: the prompt is empty. Pass a text with something to answer.')
-}
-
 const cancelledBefore: Failure = { kind: 'cancelled', message: 'The turn was cancelled before it began.' }
-
-const turnShapes: ShapesOf<TurnOptions> = {
-  toolSource: { wanted: 'a tool source, { declarations, call }', fits: (value) => typeof value === 'object' },
-  tools: { wanted: 'a list of tools', fits: Array.isArray },
-  signal: { wanted: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
-}

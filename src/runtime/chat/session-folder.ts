@@ -22,6 +22,8 @@ export interface StoredSession {
 
 /** Bytes of a transcript that are read to describe it. */
 const headBytes = 65_536
+/** Transcripts that are read at the same time. */
+const readAtOnce = 32
 /** Characters of a first message that a list shows. */
 const firstMessageChars = 200
 
@@ -45,7 +47,12 @@ export class SessionFolder {
 
   /** The last used first. */
   async list(): Promise<readonly StoredSession[]> {
-    const found = await Promise.all((await this.#keys()).map((key) => this.describe(key)))
+    const keys = await this.#keys()
+    const found: StoredSession[] = []
+    for (let from = 0; from < keys.length; from += readAtOnce) {
+      const some = await Promise.all(keys.slice(from, from + readAtOnce).map((key) => this.describe(key)))
+      found.push(...some.filter((session) => session !== undefined))
+    }
     return found.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt || (a.key < b.key ? 1 : -1))
   }
 
@@ -87,18 +94,15 @@ export class SessionFolder {
   }
 
   async #keys(): Promise<readonly string[]> {
-    try {
-      const entries = await readdir(this.path, { withFileTypes: true })
-      return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-      throw error
-    }
+    const entries = (await unlessMissing(readdir(this.path, { withFileTypes: true }))) ?? []
+    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
   }
 
-  /** @param key one that there is */
-  async describe(key: string): Promise<StoredSession> {
-    const { birthtimeMs, mtimeMs } = await stat(join(this.path, key))
+  /** `undefined` for a key that is not there. */
+  async describe(key: string): Promise<StoredSession | undefined> {
+    const folder = await unlessMissing(stat(join(this.path, key)))
+    if (folder === undefined) return undefined
+    const { birthtimeMs, mtimeMs } = folder
     const { lines, usedAt = mtimeMs } = await readHead(this.transcript(key))
     const head = lines.find(({ type }) => type === 'session')
     const first = lines.find(({ role, type }) => type === 'message' && role === 'user')
@@ -137,10 +141,7 @@ interface Line {
 
 /** The first lines of a transcript, and when it was last written; nothing for one that is not there. */
 async function readHead(path: string): Promise<{ readonly lines: readonly Line[]; readonly usedAt?: number }> {
-  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const file = await unlessMissing(open(path))
   if (file === undefined) return { lines: [] }
   try {
     const { mtimeMs: usedAt } = await file.stat()
@@ -149,6 +150,15 @@ async function readHead(path: string): Promise<{ readonly lines: readonly Line[]
     return { lines: lines.map(parsed), usedAt }
   } finally {
     await file.close()
+  }
+}
+
+async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
   }
 }
 

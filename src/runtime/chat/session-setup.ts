@@ -103,7 +103,7 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   checkOptions('openSession', options, openShapes)
   const { sessions, cwd } = placeOf(options)
   const key = await sessions.find(options.key, cwd)
-  const place = placeOf({ ...options, cwd: options.cwd ?? (await sessions.describe(key)).cwd })
+  const place = placeOf({ ...options, cwd: options.cwd ?? (await sessions.describe(key))?.cwd })
   const settings = await read(options, place)
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}

@@ -1,6 +1,7 @@
 import type { UserMessage } from '../../protocol/message.ts'
-import type { ChatSession, TurnOptions, TurnResult } from './chat-session.ts'
+import type { ChatSession, TurnResult } from './chat-session.ts'
 import type { Observer } from './observers.ts'
+import type { TurnOptions } from './turn-options.ts'
 
 /**
  * Says something to a chat session and waits for the end of the turn that answers it. A turn that fails, is stopped or is

@@ -109,6 +109,7 @@ describe('a stored chat session', () => {
     const error = await rejection(openChat('a', options([]), { folder: kept }))
     expect(error).toMatchObject({ code: 'session-in-use', details: { key: 'a', pid: process.pid } })
     expect(await rejection(kept.remove('a'))).toMatchObject({ code: 'session-in-use' })
+    expect(await rejection(begun(kept, [], { key: 'a' }).start())).toMatchObject({ code: 'session-in-use' })
     await session.close()
     expect((await resumed(kept, 'a')).history).toHaveLength(2)
   })
