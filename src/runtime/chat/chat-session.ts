@@ -16,15 +16,7 @@ import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
-import {
-  callback,
-  checkOptions,
-  filledText,
-  flag,
-  oneOf,
-  refuseMisfit,
-  type ShapesOf,
-} from '../../world/option-shapes.ts'
+import { callback, checkOptions, filledText, flag, oneOf, refuseMisfit } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 import { type Answer, refusedAnswer } from '../ask/answer.ts'
 import { asAsking, askedTurn, attachedTurn, type Asking, type TurnUnderWay } from '../ask/ask.ts'
