@@ -56,8 +56,9 @@ function lineOf(line: Line, row: number): string {
   if (shown.length === 0) return ''
   const y = margin + (row + 0.8) * cell.height
   const spans = shown.map(({ column, style, text }) => {
-    const x = (margin + column * cell.width).toFixed(1)
-    return `<tspan x="${x}"${style}>${escaped(text.trimEnd())}</tspan>`
+    const blanks = text.length - text.trimStart().length
+    const x = (margin + (column + blanks) * cell.width).toFixed(1)
+    return `<tspan x="${x}"${style}>${escaped(text.trim())}</tspan>`
   })
   return `<text y="${y.toFixed(1)}">${spans.join('')}</text>`
 }
