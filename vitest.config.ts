@@ -18,8 +18,11 @@ const apart = [
   'test/world/memory.test.ts',
 ]
 
-/** Tests with parts that not every machine has, such as a terminal: each folder is a project of its own, and `--mode parts` runs them. */
-const parts = ['terminal'] as const
+/**
+ * Tests with parts beside Node, and programs that are killed or take long: each folder of `test/parts` is a project of its own,
+ * and `--mode parts` runs them.
+ */
+const parts = ['processes', 'terminal'] as const
 
 /** What takes longest: stories over many seeds, and programs that are waited for. Begun last, it would be waited for alone. */
 const long = /\/test\/(?:cli|stories)\//

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { figuresOf, markdown } from '../bench/peers/report.ts'
-import { measure } from '../bench/peers/scenarios.ts'
-import { answer, nextMove, type Peer } from '../bench/peers/work.ts'
-import { isWithin, readable } from '../bench/row.ts'
-import { table } from '../bench/table.ts'
+import { figuresOf, markdown } from '../../../bench/peers/report.ts'
+import { measure } from '../../../bench/peers/scenarios.ts'
+import { answer, nextMove, type Peer } from '../../../bench/peers/work.ts'
+import { isWithin, readable } from '../../../bench/row.ts'
+import { table } from '../../../bench/table.ts'
 
-const main = join(import.meta.dirname, '../bench/main.ts')
+const main = join(import.meta.dirname, '../../../bench/main.ts')
 const bench = (...options: readonly string[]) =>
   promisify(execFile)(process.execPath, ['--conditions=source', main, ...options])
 
 const besidePeers = (...options: readonly string[]) =>
-  promisify(execFile)(process.execPath, [join(import.meta.dirname, '../bench/peers/main.ts'), ...options])
+  promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../../bench/peers/main.ts'), ...options])
 
 const Row = z.strictObject({
   name: z.string().min(1),

@@ -19,7 +19,7 @@ import {
 import * as components from 'entia/components'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tempFolder } from '../tools/temp-folder.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
 
 /** How often processes are killed and files are damaged: a few times among the other tests, more in `npm run test:breaking`. */
 const kills = Number(process.env['KILLS'] ?? 3)
@@ -38,7 +38,7 @@ function dice(from: number): () => number {
 
 /** Runs the program until it ends, or is killed when so many things have happened in it. Gives whether it has done. */
 async function worked(folder: string, killAfter = Infinity): Promise<boolean> {
-  const program = join(import.meta.dirname, '../programs/killed-run.ts')
+  const program = join(import.meta.dirname, '../../programs/killed-run.ts')
   const child = spawn(process.execPath, [program, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'close') as Promise<[number | null]>
   let happened = 0

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import type { AskEvent, AskEventOf } from '../../src/cli/ask-event.ts'
-import { tempFolder } from '../tools/temp-folder.ts'
-import { answerOf, asking, only } from './asking.ts'
-import { type Ended, eventsOf, Program, run } from './program.ts'
+import type { AskEvent, AskEventOf } from '../../../src/cli/ask-event.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { answerOf, asking, only } from '../../cli/asking.ts'
+import { type Ended, eventsOf, Program, run } from '../../cli/program.ts'
 
 const files = {
   'stops.md': 'A stop is not the end.\n\nWhat was stopped goes on where it was, when it is resumed.\n',
