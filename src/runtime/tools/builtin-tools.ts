@@ -15,6 +15,8 @@ import { gitDiffTool } from './git-diff.ts'
 import { gitLogTool } from './git-log.ts'
 import { gitStatusTool } from './git-status.ts'
 import { grepFilesTool } from './grep-files.ts'
+import { installedPackagesTool } from './js/installed-packages.ts'
+import { jsHelpTool } from './js/js-help.ts'
 import { JsProcesses } from './js/js-processes.ts'
 import { runJsTool } from './js/run-js.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
@@ -78,7 +80,7 @@ const categories: Readonly<
   ],
   code: [shellTool],
   git: [gitStatusTool, gitDiffTool, gitLogTool],
-  js: [(settings, _, js) => runJsTool(settings, js)],
+  js: [(settings, _, js) => runJsTool(settings, js), jsHelpTool, installedPackagesTool],
   data: [readHandleTool],
   web: [webSearchTool, fetchUrlTool],
   chat: [chatTool, chatModelsTool],

@@ -162,6 +162,8 @@ describe('built-in tools', () => {
       ['git_diff', 'git', 'read', 'file', 'pure'],
       ['git_log', 'git', 'read', 'file', 'pure'],
       ['run_js', 'js', 'exec', '', 'once'],
+      ['js_help', 'js', 'read', '', 'pure'],
+      ['installed_packages', 'js', 'read', '', 'pure'],
       ['read_handle', 'data', 'read', '', 'pure'],
       ['fetch_url', 'web', 'read', '', 'pure'],
       ['chat', 'chat', 'read', '', 'pure'],
