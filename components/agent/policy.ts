@@ -43,6 +43,8 @@ export const Judgement = defineComponent('Judgement', () =>
     number: z.number().int().positive(),
     /** Only a person's answer to this one call lets it run. */
     onlyAPerson: z.boolean(),
+    /** Where its path arguments led on the disk, by their absolute paths; absent: it has none. */
+    places: z.record(z.string(), z.array(z.string()).readonly()).optional(),
     requestedAtMs: z.number(),
     urls: z.array(z.string()).readonly(),
   }),

@@ -21,6 +21,11 @@ export interface ToolContext {
   readonly sleep: (durationMs: number) => Promise<void>
   /** Where long results are kept. Absent: the agent has no `Workspace`. */
   readonly handles?: HandleStore | undefined
+  /**
+   * Where the path arguments led when a policy judged the call, by their absolute paths, links followed; empty: just where
+   * they read. Absent: there is no policy, or no path.
+   */
+  readonly places?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
 /** A value that was kept, as the World knows it. */

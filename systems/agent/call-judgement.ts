@@ -4,6 +4,8 @@ import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import type { Decision } from '../../src/protocol/policy.ts'
 import type { OutcomeData } from '../../src/protocol/failure.ts'
 import type { ToolDeclaration } from '../../src/protocol/tool-declaration.ts'
+import { pathArguments, type PolicyCall } from '../../src/rules/policy/call.ts'
+import { absolute } from '../../src/rules/policy/paths.ts'
 import { Inspected, policyCallOf } from '../../src/rules/policy/inspected-call.ts'
 import { raiseMarks } from '../../src/rules/policy/marks.ts'
 import { assess } from '../../src/rules/policy/policy.ts'
@@ -63,15 +65,24 @@ function judge(world: World, call: Entity, { declaration, outcome, worldTools }:
   if (!world.has(agent, Policy)) return deny(world, call, 'there is no policy any more')
   const inspected = outcome.ok ? parsedAs(Inspected(), outcome.value) : undefined
   const { config } = world.read(agent, Policy)
-  const { marksSession, readsOther, ...assessed } = assess(policyCallOf(world, agent, call, inspected), config)
+  const asked = policyCallOf(world, agent, call, inspected)
+  const { marksSession, readsOther, ...assessed } = assess(asked, config)
   const { onlyAPerson, ...shown } = assessed
   raiseMarks(world, agent, { ...(marksSession && { sticky: true }), ...(readsOther && { hasReadOther: true }) })
   const decision =
     inspected === undefined ? uninspected(outcome, assessed.decision) : withOwnApproval(assessed.decision, declaration)
-  world.patch(call, Judgement, { ...shown, decision, onlyAPerson })
+  world.patch(call, Judgement, { ...shown, decision, onlyAPerson, places: placesOf(asked) })
   if (decision.approval === 'deny') deny(world, call, decision.reason)
   else if (decision.approval === 'ask') world.add(call, AwaitingApproval)
   else runCall(world, call, declaration, worldTools)
+}
+
+/** Where the path arguments led when they were looked for: a handler checks that again. */
+function placesOf(asked: PolicyCall): Record<string, readonly string[]> | undefined {
+  const { real = {} } = asked.facts ?? {}
+  const paths = pathArguments(asked).map((path) => absolute(path, asked))
+  if (paths.length === 0) return undefined
+  return Object.fromEntries(paths.map((path) => [path, Object.hasOwn(real, path) ? (real[path] ?? []) : []]))
 }
 
 /** What cannot be inspected does not run. */

@@ -1,5 +1,6 @@
 import { ToolCall } from '../../../components/agent/tool-call.ts'
 import { Workspace } from '../../../components/agent/handle.ts'
+import { Judgement } from '../../../components/agent/policy.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import type { OutcomeData } from '../../protocol/failure.ts'
@@ -14,6 +15,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
       const { agent } = world.read(effect, OwnedBy)
       const { name, arguments: input } = world.read(effect, ToolCall)
       const hasWorkspace = world.has(agent, Workspace)
+      const places = world.get(effect, Judgement)?.places
       return (context) => {
         const tool = find(name)
         if (tool === undefined) {
@@ -24,7 +26,7 @@ export function toolEffect(find: (name: string) => Tool | undefined): EffectKind
         const progress: ToolContext['progress'] = (message, fraction) =>
           context.emit({ type: 'tool-progressed', world: world.name, agent, effect, message, fraction })
         const handles = hasWorkspace ? new WorldHandles(world, agent, context) : undefined
-        const toolContext = { agent, attempt, handles, key, progress, signal, sleep, world: world.name }
+        const toolContext = { agent, attempt, handles, key, places, progress, signal, sleep, world: world.name }
         try {
           const output = tool.call(input, toolContext)
           return isThenable(output) ? Promise.resolve(output).then(succeeded, threw) : succeeded(output)

@@ -22,6 +22,7 @@ import { runJsTool } from './js/run-js.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
 import { readHandleTool } from './read-handle.ts'
 import type { ToolSettings } from './settings.ts'
+import { withJudgedPlaces } from './judged-places.ts'
 import { webSearchTool } from './web-search.ts'
 import { writeFileTool } from './write-file.ts'
 
@@ -127,7 +128,7 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
         // One that is named itself is there without its key, and says what is missing.
         granted.has(declaration.name) || (granted.has(category) && isUsable(declaration.name)),
     )
-    .map(({ tool }) => tool)
+    .map(({ tool }) => ((tool.declaration.paths ?? []).length === 0 ? tool : withJudgedPlaces(tool)))
 }
 
 function settingsOf(options: BuiltinToolsOptions): ToolSettings {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { symlink } from 'node:fs/promises'
+import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ApprovalQuestion, type Approve, defineTool, LastTurn, memoryStore, type Tool } from 'entia'
 import { Approval, Policy, PolicyState } from 'entia/components'
@@ -108,6 +108,27 @@ describe('a question about a judged call', () => {
       'assistant: [turn stopped]',
     ])
     expectValid(run.world, run.agent)
+  })
+
+  it('is about the file that was judged: a link that changes meanwhile has the call give up', async () => {
+    const home = await homeWith({ 'Documents/diary': 'before', 'projects/app/a': 'a', 'projects/app/b': 'b' })
+    const [a, b] = ['a', 'b'].map((name) => join(home, 'projects/app', name)) as [string, string]
+    await rm(b)
+    await symlink(a, b)
+    const approve: Approve = async ({ arguments: given }) => {
+      if (given['path'] === 'a') {
+        await rm(a)
+        await symlink(join(home, 'Documents/diary'), a)
+      }
+      return true
+    }
+    const write = (path: string) => call('write_file', { path, content: 'after' })
+    const run = judged({ home, behaviour: steps([write('b')], [write('a')]), approve })
+    await run.settle()
+    const [through, swapped] = settledCalls(run)
+    expect(through).toMatchObject({ isError: false })
+    expect(swapped?.result).toBe(`Error: ${a} leads elsewhere now than when the call was judged. Call it again.`)
+    expect(await readFile(join(home, 'Documents/diary'), 'utf8')).toBe('before')
   })
 
   it('can be answered by an input', async () => {
