@@ -22,6 +22,7 @@ import { defaultLocalModel } from '../models/local-model.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
+import { JsProcesses } from '../tools/js/js-processes.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat, openChat } from './make-chat.ts'
 import { SessionFolder, type StoredSession } from './session-folder.ts'
@@ -87,9 +88,11 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   const names = modelOf(options, settings, place)
   const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
   const system = await promptOf(options, place)
-  const made = { ...(await sessionOptions(options, settings, place)), ...names, maxSteps, system }
-  if (store === undefined) return makeChat(made, { folder: place.sessions })
-  return makeChat(store === false ? made : { ...made, store })
+  const js = new JsProcesses()
+  const dispose = async (): Promise<void> => js.close()
+  const made = { ...(await sessionOptions(options, settings, place, js)), ...names, maxSteps, system }
+  if (store === undefined) return makeChat(made, { folder: place.sessions, dispose })
+  return makeChat(store === false ? made : { ...made, store }, { dispose })
 }
 
 /**
@@ -108,8 +111,10 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}
   const { maxSteps = settings.maxSteps, system } = options
-  const opened = { ...(await sessionOptions(options, settings, place)), ...names, maxSteps, system }
-  const session = await openChat(key, opened, { folder: sessions })
+  const js = new JsProcesses()
+  const dispose = async (): Promise<void> => js.close()
+  const opened = { ...(await sessionOptions(options, settings, place, js)), ...names, maxSteps, system }
+  const session = await openChat(key, opened, { folder: sessions, dispose })
   try {
     const { model, provider } = session
     if (!isNamed) modelOf({ ...options, provider, model: `${provider}/${model}` }, settings, place)
@@ -198,6 +203,7 @@ async function sessionOptions(
   options: SetupOptions | OpenOptions,
   config: RuntimeConfig,
   place: Place,
+  js: JsProcesses,
 ): Promise<NewSessionOptions> {
   const { cwd, env, home } = place
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
@@ -217,6 +223,7 @@ async function sessionOptions(
           passEnv,
           allowPrivate: config.fetch?.allowPrivate,
           providers: models,
+          js,
         })
   return {
     ...('channel' in options && { channel: options.channel, history: options.history, seed: options.seed }),

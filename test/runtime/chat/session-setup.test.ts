@@ -2,7 +2,16 @@ import fs from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
-import { defineTool, Limits, memoryStore, type ScriptedReply, SystemPrompt, VirtualClock } from 'entia'
+import {
+  defineTool,
+  Limits,
+  memoryStore,
+  realClock,
+  type ScriptedReply,
+  SystemPrompt,
+  textOf,
+  VirtualClock,
+} from 'entia'
 import {
   type ChatSession,
   listSessions,
@@ -212,6 +221,21 @@ describe('chat sessions that were set up', () => {
     await later.close()
     expect(later.cwd).toBe(place.cwd)
   })
+
+  it('keep the values of run_js until they are closed, and end its process then', async () => {
+    const running = (code: string) => ({ toolCalls: [{ name: 'run_js', arguments: { code } }] })
+    const replies = [running('const pid = process.pid; pid'), running('pid + 1'), 'Done.']
+    const host = { clock: realClock, models: script(replies).models }
+    const session = await setUp(await home(), { ...answering(), host, tools: ['js'], permissions: { run_js: 'allow' } })
+    await turn('Go.', session)
+    const [first = '', second = ''] = session.history
+      .filter(({ role }) => role === 'tool')
+      .map((message) => textOf(message))
+    const pid = Number(/\d+/.exec(first)?.[0])
+    expect(second).toContain(String(pid + 1))
+    await session.close()
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  }, 15_000)
 
   it('may be kept elsewhere, or nowhere', async () => {
     const place = await home()
