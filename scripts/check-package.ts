@@ -93,6 +93,7 @@ try {
   await check('code of a model runs', process.execPath, join(folder, 'evaluator.mjs'))
   const program = join(folder, 'node_modules/.bin', manifest.name)
   await check('the program tells what it can do', program, '--help')
+  await check('the program knows the stored chats', program, 'sessions', 'list', '--all')
   const asked = [join(folder, 'node_modules', manifest.name, 'systems'), '--model', 'scripted', '--fast']
   await check('the program answers without a key', program, 'ask', ...asked, '--data', join(folder, 'runs'))
   await check(

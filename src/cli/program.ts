@@ -79,6 +79,7 @@ async function chatCommand(words: readonly string[]): Promise<number> {
   }
   if (isDumb)
     throw new UsageError('entia chat needs a terminal that moves its cursor; TERM is dumb. Use entia -p PROMPT.')
+  quietenExperiments()
   const { chatCommand: chatted } = await import('./chat/chat-command.ts')
   const exitCode = await chatted(args, { environment, stdin, stdout, stderr })
   // What was cancelled and does not stop must not keep the program.
@@ -89,6 +90,7 @@ async function runCommand(words: readonly string[]): Promise<number> {
   const { runArguments, runHelp } = await import('./chat/chat-arguments.ts')
   const args = runArguments(words)
   if (args.help) return help(runHelp)
+  quietenExperiments()
   const { runCommand: ran } = await import('./chat/run-command.ts')
   return ran(args, { stdin: process.stdin, stdout, stderr, environment, interruption })
 }
@@ -136,6 +138,14 @@ async function replayCommand(words: readonly string[]): Promise<number> {
   if (args === undefined) return help(replayHelp)
   const { replayFile } = await import('./replay/replay-file.ts')
   return replayFile(args, stdout)
+}
+
+/** Older Nodes call their SQLite an experiment, to a user who cannot do anything about it. */
+function quietenExperiments(): void {
+  process.removeAllListeners('warning')
+  process.on('warning', ({ message, name }) => {
+    if (name !== 'ExperimentalWarning') stderr.write(`entia: ${name}: ${message}\n`)
+  })
 }
 
 function help(text: string): number {

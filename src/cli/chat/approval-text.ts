@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { JsonObject } from '../../index.ts'
+import { inHome } from '../../runtime/config/folders.ts'
 import type { Look, Style } from './look.ts'
 import type { Line } from './markdown.ts'
 
@@ -89,7 +90,7 @@ interface BodyRow {
 async function bodyOf({ tool, arguments: input }: AskedCall, cwd: string): Promise<readonly BodyRow[]> {
   const { path, content, old, new: next, command, code, plan } = input
   if (tool === 'write_file' && isText(path) && isText(content)) {
-    return [{ text: visibleText(path), style: 'bold' }, ...(await writtenRows(resolve(cwd, path), content))]
+    return [{ text: visibleText(path), style: 'bold' }, ...(await writtenRows(resolve(cwd, inHome(path)), content))]
   }
   if (tool === 'replace_in_file' && isText(path) && isText(old) && isText(next)) {
     const times = input['all'] === true ? [{ text: '(every match)' }] : []

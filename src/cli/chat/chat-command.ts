@@ -17,14 +17,19 @@ export interface ChatPlace {
 /** `entia chat` on a terminal: returns the exit code. @throws UsageError, EntiaError */
 export async function chatCommand(args: ChatArguments, place: ChatPlace): Promise<number> {
   const { environment, stderr, stdin, stdout } = place
-  const cwd = resolve(args.cwd ?? '.')
+  const here = resolve(args.cwd ?? '.')
   const look = lookOf(stdout, environment)
-  const history = new LineHistory(join(folders(environment, cwd).data, 'history.jsonl'))
+  const history = new LineHistory(join(folders(environment, here).data, 'history.jsonl'))
   let chat: Chat | undefined
   const approve: Chat['approve'] = (...asked) => chat?.approve(...asked) ?? false
-  const onNotice = (notice: string): void => void stderr.write(`entia: ${notice}\n`)
-  const opening = { args, cwd, environment, approve, onNotice }
+  const onNotice = (notice: string): void => {
+    if (chat === undefined) stderr.write(`entia: ${notice}\n`)
+    else chat.notice(notice)
+  }
+  const opening = { args, cwd: here, environment, approve, onNotice }
   const first = await openChat(opening)
+  // A stored chat works in the folder that it was begun in.
+  const cwd = first.cwd ?? here
   const opened = (chat = new Chat({
     input: stdin,
     out: stdout,
@@ -39,11 +44,27 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     sessions: {
       first,
       isResumed: args.resume !== undefined,
-      another: () => openChat({ ...opening, args: { ...args, resume: undefined } }),
+      another: () => openChat({ ...opening, cwd, args: { ...args, resume: undefined } }),
       forget: (key) => removeSession(key, { env: environment }),
     },
   }))
-  return untilSignal(opened, place)
+  const putBack = diverted(stderr, (text) => opened.notice(text))
+  try {
+    return await untilSignal(opened, place)
+  } finally {
+    putBack()
+  }
+}
+
+/** What is written to stderr would break the line that is being typed: on a terminal it goes above it. */
+function diverted(stderr: NodeJS.WriteStream, tell: (text: string) => void): () => void {
+  if (!stderr.isTTY) return () => undefined
+  const write = stderr.write.bind(stderr)
+  stderr.write = (chunk: string | Uint8Array): boolean => {
+    tell(Buffer.from(chunk).toString().trimEnd())
+    return true
+  }
+  return () => (stderr.write = write)
 }
 
 /** Runs the chat; a signal that ends programs ends it in order, and so does a terminal that is gone. */
@@ -53,6 +74,7 @@ async function untilSignal(chat: Chat, { stdin, stdout }: ChatPlace): Promise<nu
   const names = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
   for (const name of names) process.on(name, leave)
   for (const stream of [stdin, stdout]) stream.on('error', gone)
+  stdin.on('end', gone)
   try {
     return await chat.run()
   } finally {

@@ -227,10 +227,12 @@ export class ChatUi {
     const answer = approvalAnswer(text, question.call)
     if (answer === 'show-all') void this.#showAll(question.call)
     else if (answer === undefined) this.say(`'${text}' is none of the answers.`, 'dim')
-    else {
-      this.say(answerText(answer), 'dim')
-      question.answer(answer)
-    }
+    else this.#answer(question, answer)
+  }
+
+  #answer(question: OpenQuestion, answer: ApprovalAnswer): void {
+    this.say(answerText(answer), 'dim')
+    question.answer(answer)
   }
 
   async #showAll(call: AskedCall): Promise<void> {
@@ -243,7 +245,7 @@ export class ChatUi {
   #key(name: KeyName): boolean {
     if (name === 'ctrl-z') this.#suspend()
     else if (name === 'ctrl-d') this.#options.onQuit()
-    else if (name === 'escape' && this.#question !== undefined) this.#question.answer({ approved: false })
+    else if (name === 'escape' && this.#question !== undefined) this.#answer(this.#question, { approved: false })
     else if (name === 'escape') this.#options.onEscape()
     else if (this.isWorking) this.#options.onInterrupt()
     else if (this.#editor.text !== '') this.#editor.set('')

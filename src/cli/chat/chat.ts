@@ -34,7 +34,7 @@ export interface ChatOptions extends Pick<
   readonly remember: (line: string) => void
 }
 
-/** How long work that is cancelled may take before a second Ctrl-C leaves without it. */
+/** Two presses of Escape within this time are one command. */
 const escapeTwiceMs = 600
 
 /** A person's chat with an agent on a terminal, from the first prompt to the exit code. */
@@ -97,6 +97,11 @@ export class Chat {
       this.#ui.close()
       this.#left.resolve(exitCode)
     }
+  }
+
+  /** Tells what the user should know, such as of the configuration. */
+  notice(text: string): void {
+    this.#ui.say(text, 'yellow')
   }
 
   #take(line: string): void {
@@ -218,7 +223,7 @@ export class Chat {
   }
 
   #interrupt(): void {
-    if (this.#isCancelling) this.#abandon()
+    if (this.#isCancelling || this.#isLeaving) this.#abandon()
     else if (this.#session.isBusy) void this.#cancel()
     else void this.leave(0)
   }

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import type { UserMessage } from '../../index.ts'
+import { inHome } from '../../runtime/config/folders.ts'
 
 /** Files that a provider takes as pictures. */
 const imageTypes: Readonly<Record<string, string>> = {
@@ -29,7 +30,7 @@ export async function userMessage(
 
 /** A text: why the file is not added; `undefined`: there is no such file, and `@` was none's. */
 async function fileBlock(path: string, cwd: string): Promise<Block | string | undefined> {
-  const full = resolve(cwd, path.replace(/[,;:!?)]+$/, ''))
+  const full = resolve(cwd, inHome(path.replace(/[,;:!?)]+$/, '')))
   const stats = await stat(full).catch(() => undefined)
   if (stats === undefined || stats.isDirectory()) return undefined
   if (!stats.isFile()) return `@${path} is no regular file, and is not added.`
