@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { cleanName } from '../../tools/files/clean-text.ts'
-import type { Place } from '../../tools/files/confined-folder.ts'
+import { openInside, type Place } from '../../tools/files/confined-folder.ts'
 import { isCredentialFile } from '../../rules/policy/credential-paths.ts'
 import { globTest } from '../../tools/files/glob.ts'
 import type { GrepRequest } from '../../tools/files/grep-lines.ts'
@@ -57,6 +57,8 @@ export class RipgrepSearch {
     const target = isFolder ? '.' : `./${start.realPath.slice(folder.length).replace(/^[/\\]/, '')}`
     const credentials = isFolder ? await this.#credentialFiles(folder, start) : this.#credentialsAmong([target])
     if (credentials.length > maxCredentialFiles) throw new NoRipgrep('There are too many files with credentials.')
+    if (!isFolder && credentials.length === 0 && (await isBinary(start)))
+      throw Refusal.of(this.#request.path, 'is a binary file.')
     if (isFolder || credentials.length === 0) await this.#search(folder, target, start, credentials)
     return this.#found.text(() => this.#notes(credentials.length))
   }
@@ -157,6 +159,19 @@ export class RipgrepSearch {
     if (this.#problems > 0) all.push(`${this.#problems} files or folders could not be read`)
     if (credentialFiles > 0) all.push(`${credentialFiles} credential files skipped`)
     return all
+  }
+}
+
+/** Ripgrep leaves binary files of a folder, and reads one that is named to its end, however large. */
+async function isBinary({ root, realPath }: Place): Promise<boolean> {
+  const { handle } = await openInside(root, realPath)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(8_192))
+    const begin = buffer.subarray(0, bytesRead)
+    const isUtf16 = (begin[0] === 0xff && begin[1] === 0xfe) || (begin[0] === 0xfe && begin[1] === 0xff)
+    return !isUtf16 && begin.includes(0)
+  } finally {
+    await handle.close()
   }
 }
 

@@ -48,6 +48,10 @@ describe('run_js', () => {
     await run('let b = 1; class C { x = 1 }; function f() { return g() }\nfunction g() { return b }')
     expect(await run('const b = f() + 1; class C { x = 5 }; [b, new C().x]')).toBe('[ 2, 5 ]')
     expect(await run('const f = 6; let C = 7; var v = 8; [f, C, v, typeof g]')).toBe("[ 6, 7, 8, 'function' ]")
+    expect(await run('const v = 9; for (var i = 0; i < 3; i++); [v, i]')).toBe('[ 9, 3 ]')
+    expect(await run('var v = 1; var v = v + 1; v')).toMatch(
+      /^Uncaught SyntaxError: Identifier 'v' has already been declared/,
+    )
   })
 
   it('awaits at the top level, and resolves import, import() and require from the working folder', async () => {
@@ -84,6 +88,7 @@ describe('run_js', () => {
       'Uncaught TypeError: bad\n    at f (run_js:3:9)\n    at run_js:5:1',
     )
     expect(await run('1 +\n  * 2')).toBe("Uncaught SyntaxError: Unexpected token '*'\n    at run_js:2:3")
+    expect(await run('let k = kept; throw new Error(k)')).toBe('Uncaught Error: 1\n    at run_js:1:21')
     expect(await run('console.log(1); throw null')).toBe('1\nUncaught null')
     expect(await run('kept')).toBe('1')
   })

@@ -34,13 +34,17 @@ export function describeValue(value: unknown): DescribedValue {
   }
 }
 
-/** A thrown value as it is shown: without frames of Node and of this program. */
-export function describeProblem(thrown: unknown): string {
+/**
+ * A thrown value as it is shown: without frames of Node and of this program.
+ * @param shift what stands before the first line of the code, in characters
+ */
+export function describeProblem(thrown: unknown, shift: number): string {
   const own = import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1)
   const lines = inspected(thrown, 2).split('\n')
   const shown = lines.filter((line) => !/^\s+at .*(node:internal\/|node:inspector)/.test(line) && !line.includes(own))
+  const text = shown.join('\n').replaceAll(/\brun_js:1:(\d+)/g, (_, column) => `run_js:1:${Number(column) - shift}`)
   // An error without a stack is printed in brackets.
-  return cut(`Uncaught ${shown.join('\n').replace(/^\[(.*)\]$/, '$1')}`, maxPreviewChars)
+  return cut(`Uncaught ${text.replace(/^\[(.*)\]$/, '$1')}`, maxPreviewChars)
 }
 
 function inspected(value: unknown, depth: number): string {

@@ -2,7 +2,7 @@ import { type Runtime, Session } from 'node:inspector/promises'
 import { Socket } from 'node:net'
 import { isMainThread, workerData } from 'node:worker_threads'
 import type { DescribedValue } from './described-value.ts'
-import { type HandleAnswer, insideKey, openWorkspace, type ThreadData, writeWhole } from './workspace.ts'
+import { beginning, type HandleAnswer, insideKey, openWorkspace, type ThreadData, writeWhole } from './workspace.ts'
 
 /** What the process is asked, a line of JSON each. */
 export type Request =
@@ -19,6 +19,7 @@ export type Request =
 
 /** What it answers. */
 export type Answer =
+  /** Printed by the code itself, as it begins: code that was not begun may run in another process. */
   | { readonly type: 'begun' }
   | { readonly type: 'threw'; readonly problem: string }
   /** `value` is absent for `undefined`. */
@@ -101,12 +102,11 @@ class Evaluator {
   }
 
   async run({ functions, code, marker, returnName }: Request & { readonly type: 'run' }): Promise<void> {
-    this.#answer({ type: 'begun' })
     let answer: Answer
     try {
       await this.#inside()
-      if (functions !== '') await this.#evaluate(functions)
-      const value = await this.#evaluate(code)
+      if (functions !== '') await this.#evaluate(' '.repeat(beginning.length) + functions)
+      const value = await this.#evaluate(beginning + code)
       const named = returnName === undefined ? undefined : await this.#named(returnName)
       answer = {
         type: 'done',
@@ -143,7 +143,9 @@ class Evaluator {
     const { lineNumber, columnNumber, exception = result } = details
     const problem = (await this.#call<string>('problem', argumentOf(exception))) ?? 'Uncaught error'
     const isPlaced = exception.className !== 'SyntaxError' || problem.includes(`${sourceName}:`)
-    return new Thrown(isPlaced ? problem : `${problem}\n    at ${sourceName}:${lineNumber + 1}:${columnNumber + 1}`)
+    const shift = lineNumber === 0 ? beginning.length : 0
+    const place = `${sourceName}:${lineNumber + 1}:${columnNumber + 1 - shift}`
+    return new Thrown(isPlaced ? problem : `${problem}\n    at ${place}`)
   }
 
   /** Looks a name up without running anything. */

@@ -279,6 +279,7 @@ export class JsProcess {
     else if (answer.type === 'want') void this.#give(answer.handle, call.run)
     else {
       call.answer = answer
+      this.#hasRun = true
       this.#settle(call)
     }
   }

@@ -27,16 +27,21 @@ interface Change {
 
 /**
  * Rewrites code for an evaluator that has no loader, and in which only what was declared by `let` or `class` may be declared again,
- * by `let` or `class`: `import()` and `import … from` become calls of `__import`; a top-level `const` becomes `let`; top-level
- * functions become variables, which are declared first. Code with a syntax error stays as it is.
+ * by `let` or `class`: `import()` and `import … from` become calls of `__import`; a top-level `const` becomes `let`, and so does `var`
+ * where it means the same; top-level functions become variables, which are declared first. Code with a syntax error stays as it is.
  */
 export async function rewrittenCode(code: string): Promise<RewrittenCode> {
-  if (!/\b(import|function|const)\b/.test(code)) return { functions: '', code }
+  if (!/\b(import|function|const|var)\b/.test(code)) return { functions: '', code }
   const { syntaxTree } = await import('./syntax-tree.ts')
   const tree = syntaxTree(code, 'code')
   if (tree === undefined) return { functions: '', code }
   const { program } = tree
-  const changes = [...importCalls(program), ...importDeclarations(program, code), ...constants(program)]
+  const changes = [...importCalls(program), ...importDeclarations(program, code), ...declarations(program, 'const')]
+  const variables = declarations(program, 'var')
+  // One in a block, or one that is declared twice, is another thing with let.
+  const isOnlyThere = code.match(/\bvar\b/g)?.length === variables.length
+  if (isOnlyThere && syntaxTree(changed(code, 0, code.length, variables), 'code') !== undefined)
+    changes.push(...variables)
   const parts: Record<'functions' | 'code', string[]> = { functions: [], code: [] }
   let at = 0
   const take = (end: number, to: 'functions' | 'code', head = '', tail = ''): void => {
@@ -89,10 +94,11 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && !String(value.type).startsWith('Comment')
 }
 
-function constants({ body }: Program): Change[] {
+/** Makes top-level declarations such ones by `let`, of the same length. */
+function declarations({ body }: Program, kind: 'const' | 'var'): Change[] {
   return body
-    .filter((statement) => statement.type === 'VariableDeclaration' && statement.kind === 'const')
-    .map(({ start }) => ({ start: start ?? 0, end: (start ?? 0) + 'const'.length, text: 'let  ' }))
+    .filter((statement) => statement.type === 'VariableDeclaration' && statement.kind === kind)
+    .map(({ start }) => ({ start: start ?? 0, end: (start ?? 0) + kind.length, text: 'let'.padEnd(kind.length) }))
 }
 
 function importDeclarations({ body }: Program, code: string): Change[] {

@@ -18,6 +18,9 @@ export interface Inside {
   readonly own: (name: string) => { readonly why: string } | { readonly value: unknown }
 }
 
+/** Stands before code that runs, in its first line. */
+export const beginning = '__begin();'
+
 /** Where the thread finds `Inside`; it removes it. */
 export const insideKey = 'entia.run_js'
 
@@ -47,7 +50,7 @@ export function openWorkspace(program: string): void {
     bind(handle, as) {
       live.set(handle, taken[as])
     },
-    problem: describeProblem,
+    problem: (thrown) => describeProblem(thrown, beginning.length),
     own(name) {
       const property = Object.getOwnPropertyDescriptor(globalThis, name)
       if (property === undefined) return { why: 'there is no such name' }
@@ -74,11 +77,13 @@ export function openWorkspace(program: string): void {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   }).runInThisContext() as unknown
   const output = new Output()
+  const begun = Buffer.from(`${JSON.stringify({ type: 'begun' })}\n`)
   const globals = {
     console: new Console({ stdout: output, stderr: output }),
     require: createRequire(join(cwd, 'run_js.js')),
     h,
     __import: load,
+    __begin: () => writeWhole(begun, 3),
     [Symbol.for(insideKey)]: inside,
   }
   for (const name of Reflect.ownKeys(globals)) {
@@ -89,10 +94,10 @@ export function openWorkspace(program: string): void {
     Object.defineProperty(process, name, { value: output, writable: true, configurable: true, enumerable: true })
   }
   // An error in a timer, or a rejection that is not handled, leaves the process.
-  process.on('uncaughtException', (error) => output.write(`${describeProblem(error)}\n`))
+  process.on('uncaughtException', (error) => output.write(`${describeProblem(error, beginning.length)}\n`))
   const thread = new Worker(program, { workerData: { port: port2, gate } satisfies ThreadData, transferList: [port2] })
   thread.once('error', (error) => {
-    output.write(`${describeProblem(error)}\n`)
+    output.write(`${describeProblem(error, beginning.length)}\n`)
     process.exit(1)
   })
 }
@@ -107,12 +112,12 @@ class Output extends Writable {
   }
 }
 
-/** Writes to standard output, and waits for the reader where it has to. */
-export function writeWhole(bytes: Buffer): void {
+/** Writes to standard output or another open file, and waits for the reader where it has to. */
+export function writeWhole(bytes: Buffer, file = 1): void {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let from = 0; from < bytes.length;) {
     try {
-      from += writeSync(1, bytes, from)
+      from += writeSync(file, bytes, from)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
       Atomics.wait(pause, 0, 0, 5)

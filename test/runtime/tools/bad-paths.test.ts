@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Json } from 'entia'
+import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { toolsIn } from './tools-in.ts'
+
+/** Arguments of all tools that take a path. */
+const callsWith = (path: string): readonly (readonly [tool: string, input: Readonly<Record<string, Json>>])[] => [
+  ['read_file', { path }],
+  ['write_file', { path, content: 'x' }],
+  ['replace_in_file', { path, old: 'a', new: 'b' }],
+  ['list_files', { path }],
+  ['grep_files', { path, pattern: 'a' }],
+  ['git_status', { path }],
+  ['git_diff', { file: path }],
+  ['git_log', { file: path }],
+]
+
+describe('each tool that takes a path', () => {
+  it.each([
+    ['10,000 characters', 'x'.repeat(10_000), /is too long for a path\.$/],
+    ['5,000 folders', 'x/'.repeat(5_000), /is too long for a path\.$/],
+    ['a NUL character', 'a\0b', /holds a NUL character\.$/],
+  ])('refuses one of %s', async (_, path, refusal) => {
+    const call = toolsIn(await tempFolder())
+    for (const [tool, input] of callsWith(path)) {
+      const text = await call(tool, input)
+      expect(text, tool).toMatch(refusal)
+      expect(text.length, tool).toBeLessThan(400)
+    }
+  })
+
+  it('refuses a pipe and a device, and does not wait for them', async () => {
+    const folder = await tempFolder()
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const call = toolsIn(folder)
+    for (const path of ['pipe', '/dev/zero', '/dev/null']) {
+      for (const [tool, input] of callsWith(path).slice(0, 5))
+        expect(await call(tool, input), `${tool} ${path}`).toMatch(/is (no regular file|a file; read_file shows it)\.$/)
+    }
+  })
+
+  it('reads no more than it has to of a file of 10 GB', async () => {
+    const folder = await tempFolder({ 'huge.txt': '' })
+    await truncate(join(folder, 'huge.txt'), 10_000_000_000)
+    const call = toolsIn(folder)
+    expect(await call('read_file', { path: 'huge.txt' })).toBe('Error: huge.txt is a binary file.')
+    expect(await call('grep_files', { path: 'huge.txt', pattern: 'x' })).toBe('Error: huge.txt is a binary file.')
+    expect(await call('grep_files', { pattern: 'x' })).toBe('[no matches]')
+    expect(await call('replace_in_file', { path: 'huge.txt', old: 'a', new: 'b' })).toMatch(/is larger than 64 MB\.$/)
+    expect(await call('write_file', { path: 'huge.txt', content: 'x' })).toMatch(/replaced/)
+    expect((await stat(join(folder, 'huge.txt'))).size).toBe(1)
+  })
+})
