@@ -1,4 +1,4 @@
-import { Judgement, Policy, PolicyState } from '../../components/agent/policy.ts'
+import { Judgement, PolicyState } from '../../components/agent/policy.ts'
 import { Outcome } from '../../components/effects/effect.ts'
 import { ToolCall } from '../../components/agent/tool-call.ts'
 import type { StandardEvents } from '../../src/protocol/event.ts'
@@ -32,7 +32,6 @@ type Settled = Pick<StandardEvents['call-settled'], 'isError' | 'result'>
 
 /** Emits how a call of an agent with a `Policy` ended, while the call is still there. */
 export function emitSettled(world: World, agent: Entity, call: Entity, settled: Settled): void {
-  if (!world.has(agent, Policy)) return
   // A call that a cancel meets before it is decided has no number yet.
   if (!world.has(call, Judgement)) numberCall(world, agent, call)
   const { arguments: given, callId, name } = world.read(call, ToolCall)

@@ -10,6 +10,7 @@ import { Conversation } from '../../components/agent/conversation.ts'
 import type { FileBlock, Message, TextBlock } from '../../src/protocol/message.ts'
 import type { ToolOutput } from '../../src/tools/port.ts'
 import { Llm } from '../../components/agent/llm.ts'
+import { Policy } from '../../components/agent/policy.ts'
 import { emitSettled } from './numbered-call.ts'
 
 /**
@@ -61,7 +62,7 @@ export function answerCall(world: World, agent: Entity, call: Entity, result: Ca
     insert(world, agent, call, answer)
   }
   const { isError } = answer
-  emitSettled(world, agent, call, { isError, result: textOfResult(answer) })
+  if (world.has(agent, Policy)) emitSettled(world, agent, call, { isError, result: textOfResult(answer) })
   world.despawn(call)
   emit(world, 'tool-answered', { agent, callId, tool: name, isError, result: contentOf(answer) })
 }
