@@ -1,9 +1,12 @@
-import { defineTool, type ModelRequest, textOf } from 'entia'
-import { type ToolSource, turn } from 'entia/runtime'
-import { describe, expect, it } from 'vitest'
+import { defineTool, type ModelRequest, textOf, VirtualClock } from 'entia'
+import { addObserver, type ToolSource, turn } from 'entia/runtime'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { rejection } from '../../behaviour/turns/driving.ts'
-import { chatting } from './chatting.ts'
+import { makeChat, openChat } from '../../../src/runtime/chat/make-chat.ts'
+import { SessionFolder } from '../../../src/runtime/chat/session-folder.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { chatting, script } from './chatting.ts'
 
 function tool(name: string, result: string) {
   return defineTool({
@@ -55,6 +58,20 @@ describe('tools that a turn is given', () => {
     expect(session.planMode).toBe(true)
   })
 
+  it('pass the policy and the observers like those of the chat session', async () => {
+    const ran: string[] = []
+    const { declaration } = tool('other', '')
+    const other: ToolSource = {
+      declarations: [{ ...declaration, operation: 'write' }],
+      call: async (name) => ran.push(name),
+    }
+    const { session } = chatting(calls('other'))
+    const outcomes: unknown[] = []
+    addObserver(session, ({ call, outcome }) => outcomes.push([call.tool, call.operation, outcome]))
+    await turn('one', session, { toolSource: other })
+    expect([ran, outcomes]).toEqual([[], [['other', 'write', 'declined']]])
+  })
+
   it('leave the model with an error where the source fails, and the chat session as it was', async () => {
     const other = source('other', () => Promise.reject(new Error('the server is gone')))
     const { requests, session } = chatting(calls('other'), { tools: [tool('own', 'x')] })
@@ -63,6 +80,30 @@ describe('tools that a turn is given', () => {
     await turn('two', session)
     expect(named(requests.at(-1) as ModelRequest)).toEqual(['own'])
     expect(textOf(session.history.at(-2))).toContain('there is no tool named other')
+  })
+
+  it('are gone when the chat session is opened again, also where it was closed in the midst of the turn', async () => {
+    const kept = new SessionFolder(await tempFolder())
+    const opened = Promise.withResolvers<void>()
+    const slow = source('other', (_, __, { signal }) => {
+      opened.resolve()
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')))
+    })
+    const made = (behaviour: Parameters<typeof script>[0]) => {
+      const { models, requests } = script(behaviour)
+      const host = { clock: new VirtualClock(), models }
+      return { options: { key: 'a', provider: 'script', model: 'm', tools: [tool('own', 'x')], host }, requests }
+    }
+    const session = makeChat(made(calls('other')).options, { folder: kept })
+    const under = turn('one', session, { toolSource: slow })
+    await opened.promise
+    await session.close()
+    expect(await under).toMatchObject({ stop: 'cancelled' })
+    const again = made(calls('own'))
+    const later = await openChat('a', again.options, { folder: kept })
+    onTestFinished(() => later.close())
+    expect(await turn('two', later)).toMatchObject({ reply: 'Done.' })
+    expect(again.requests.map(named)).toEqual([['own'], ['own']])
   })
 
   it('are refused before the turn begins where two have one name, or one is no tool', async () => {
