@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { JsProcesses } from 'entia/runtime'
-import type { Json, ToolContext } from 'entia'
+import { builtinTools, JsProcesses } from 'entia/runtime'
+import { agent, ask, type Json, Runner, scripted, standardSystems, type ToolContext, World } from 'entia'
+import { Workspace } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { HandlesInMemory } from './handles-in-memory.ts'
@@ -292,6 +293,34 @@ describe('the values of run_js', () => {
     expect(await run('5', { returnName: 'y' })).toBe('5\n[returnName "y": there is no such name]')
     expect(await run('let u; 6', { returnName: 'u' })).toBe('6\n[returnName "u": it is undefined]')
     expect(await run('7', { returnName: '.h_009' })).toBe('7\n[returnName ".h_009": there is no such handle]')
+  })
+
+  it('are those of an agent in a World: read_handle reads them', async () => {
+    const js = new JsProcesses()
+    onTestFinished(() => js.close())
+    const tools = builtinTools({ cwd: await tempFolder(), tools: ['run_js', 'read_handle'], js })
+    const steps = [
+      { name: 'run_js', arguments: { code: 'let all = Array.from({ length: 51 }, (_, index) => index); all' } },
+      { name: 'read_handle', arguments: { handle: '.h_001', op: 'head' } },
+      { name: 'read_handle', arguments: { handle: '.h_009' } },
+      { name: 'run_js', arguments: { code: "h('.h_001').length + all.length" } },
+    ]
+    const model = scripted(({ messages }) => {
+      const step = steps[messages.filter(({ role }) => role === 'tool').length]
+      return step === undefined ? 'Done.' : { toolCalls: [step] }
+    })
+    const world = new World({ systems: standardSystems() })
+    const agentEntity = world.spawn(...agent({ model: 'script/x', tools }), Workspace)
+    const runner = new Runner(world, { models: { script: model }, tools })
+    onTestFinished(() => runner.stop())
+    await runner.start()
+    const results: string[] = []
+    for await (const part of ask(runner, agentEntity, 'Count.').parts)
+      if (part.type === 'tool-result') results.push(part.result.map((one) => ('text' in one ? one.text : '')).join(''))
+    expect(results[0]).toBe('list of 51 numbers: 0, 1, 2, 3, 4, 5, 6, 7, …\n[stored as .h_001]')
+    expect(results[1]?.split('\n').filter((line) => /^\d+$/.test(line))).toHaveLength(20)
+    expect(results[2]).toMatch(/^Error: there is no handle \.h_009\. There are:\n\.h_001 list of 51 numbers/)
+    expect(results[3]).toBe('102')
   })
 
   it('that would not be the same as JSON are not taken for it', async () => {
