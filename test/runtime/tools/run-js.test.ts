@@ -140,13 +140,17 @@ describe('run_js', () => {
   })
 
   it('runs code once, whenever the process of the call before ends', async () => {
-    const run = await workspace()
-    for (let delayMs = 0; delayMs < 3; delayMs++) {
-      await run(`setTimeout(() => process.exit(), ${delayMs})`)
-      const text = await run("console.log('ran'); await new Promise((resolve) => setTimeout(resolve, 10)); 1")
-      expect(text.replace(`${restarted}\n`, '')).toMatch(
-        /^ran\n(1|\[exited with code 0; the values of this workspace are gone\])$/,
-      )
+    const js = new JsProcesses()
+    onTestFinished(() => js.close())
+    const folder = await tempFolder()
+    const call = toolsIn(folder, { js })
+    const code = "require('fs').appendFileSync('ran', 'x'); await new Promise((resolve) => setTimeout(resolve, 100)); 1"
+    const ended = '[exited with code 0; the values of this workspace are gone]'
+    for (const [index, delayMs] of [0, 1, 2, 50].entries()) {
+      await call('run_js', { code: `setTimeout(() => process.exit(), ${delayMs})` })
+      const text = (await call('run_js', { code })).replace(`${restarted}\n`, '')
+      expect(['1', ended]).toContain(text)
+      expect(await readFile(join(folder, 'ran'), 'utf8')).toBe('x'.repeat(index + 1))
     }
   })
 
