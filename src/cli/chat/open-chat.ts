@@ -1,3 +1,4 @@
+import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { EntiaError } from '../../index.ts'
 import {
   type ApproveCall,
@@ -8,6 +9,8 @@ import {
   readRuntimeConfig,
   sessionSetup,
 } from '../../runtime/index.ts'
+import { didYouMean } from '../../world/near-names.ts'
+import { UsageError } from '../parsed-words.ts'
 import type { ChatArguments } from './chat-arguments.ts'
 
 /** Where a chat session comes from, and whom it asks. */
@@ -21,8 +24,23 @@ export interface OpenChatOptions {
   readonly onNotice: (notice: string) => void
 }
 
-/** A new chat session by the configuration and the command line, or with `--resume` a stored one. @throws as `sessionSetup` */
+/**
+ * A new chat session by the configuration and the command line, or with `--resume` a stored one.
+ *
+ * @throws UsageError for a tool behind `--allow` that it does not have, and as `sessionSetup`
+ */
 export async function openChat(options: OpenChatOptions): Promise<ChatSession> {
+  const session = await foundChat(options)
+  const names = session.world.get(session.agent, ToolRegistry)?.tools.map(({ name }) => name) ?? []
+  const unknown = options.args.allow.find((name) => !names.includes(name))
+  if (unknown === undefined) return session
+  await session.close()
+  throw new UsageError(
+    `--allow names the tool '${unknown}', which this chat does not have.${didYouMean(unknown, names)}`,
+  )
+}
+
+async function foundChat(options: OpenChatOptions): Promise<ChatSession> {
   const { approve, args, cwd, onNotice } = options
   const environment = { ...options.environment }
   const { maxSteps, model, provider, tools } = args

@@ -69,6 +69,14 @@ describe('entia without a terminal', () => {
     expect(ended.stderr).toContain('ollama pull gpt-oss:20b')
   })
 
+  it('refuses a configuration with a wrong key, and says where it is', async () => {
+    const here = await tempFolder({ 'config/config.json': '{\n  // how far\n  "maxStep": 5\n}\n' })
+    const env = { ENTIA_DATA_DIR: here, ENTIA_CONFIG_DIR: `${here}/config`, ANTHROPIC_API_KEY: 'key' }
+    const ended = await run(['-p', 'Hello'], { in: here, env })
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/config\/config\.json:3:3: .*maxStep.*maxSteps/)
+  })
+
   it('names a known command for one that it does not know, and -p for a prompt', async () => {
     const here = await tempFolder()
     expect((await run(['sesions'], { in: here })).stderr).toMatch(

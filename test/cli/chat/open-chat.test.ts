@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { chatArguments } from '../../../src/cli/chat/chat-arguments.ts'
 import { openChat } from '../../../src/cli/chat/open-chat.ts'
 import { startOllama } from '../../servers/ollama-server.ts'
+import { UsageError } from '../../../src/cli/parsed-words.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 
 /** The model that a chat begins with, and what is said of it. */
@@ -48,6 +49,13 @@ describe('the model of a chat for which nobody named one', () => {
 })
 
 describe('the command line of a chat', () => {
+  it('allows only tools that there are', async () => {
+    const message = "--allow names the tool 'bsh', which this chat does not have. Did you mean 'bash'?"
+    await expect(opened(['--allow', 'git_log,bsh'], { ANTHROPIC_API_KEY: 'a' })).rejects.toThrow(
+      new UsageError(message),
+    )
+  })
+
   it('counts over the configuration', async () => {
     const files = { 'config/config.json': '{ "provider": "openai", "model": "small", "maxSteps": 7 }' }
     const words = ['--provider', 'anthropic', '--model', 'large', '--tools', 'git', '--plan']

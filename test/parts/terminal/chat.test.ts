@@ -66,6 +66,35 @@ describe('entia on a terminal', () => {
     expect(at.server.requests).toEqual([])
   })
 
+  it('carries out slash commands, and sends a message that begins with two slashes', async () => {
+    const at = await place(inTurn(bash('touch one'), { text: 'Made.', usage }, { text: 'So you say.', usage }))
+    const terminal = await chat(at, [], { rows: 60, columns: 120 })
+    for (const [typed, shown] of [
+      ['/help', '/permissions [tool allow|ask|deny]  what tools may do'],
+      ['/agents', 'no subagents'],
+      ['/context', 'Context-management activity:'],
+      ['/permissions bsh allow', "There is no tool bsh. Did you mean 'bash'?"],
+      ['/permissions bash maybe', 'Write /permissions TOOL allow, ask or deny.'],
+      ['/permissions bash allow', 'bash: allow, for this chat.'],
+      ['/permissions', /^bash: allow$/m],
+      ['/plan', 'Plan mode is on'],
+      ['/plan', 'Plan mode is off.'],
+      ['/model claude-haiku-4-5', /^anthropic\/claude-haiku-4-5$/m],
+      ['/resume-after-cost-ceiling much', 'Write /resume-after-cost-ceiling USD, such as 2.50.'],
+      ['/done', 'Nothing was closed with a record'],
+    ] as const) {
+      terminal.type(`${typed}\r`)
+      await terminal.until(shown)
+    }
+    terminal.type('Make one.\r')
+    await terminal.until(/Made\.[^]*\n\n›$/)
+    expect(existsSync(join(at.in, 'one'))).toBe(true)
+    expect(at.server.requests[0]?.body['model']).toBe('claude-haiku-4-5')
+    terminal.type('//stats\r')
+    await terminal.until('So you say.')
+    expect(conversation(at.server.requests[2] as Received).at(-1)).toContain('"/stats"')
+  })
+
   it('takes a line typed while the agent works into its next step', async () => {
     const at = await place(inTurn(bash('sleep 1'), { text: 'Both done.', usage }))
     const terminal = await chat(at, ['--allow', 'bash'])
