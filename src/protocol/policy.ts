@@ -44,7 +44,7 @@ export const PolicyConfig = lazily(() =>
     codePaths: paths(),
     /** @default 'advisory' */
     routing: z.enum(['advisory', 'enforce']).optional(),
-    /** The model that personal data goes to, `provider/model`. */
+    /** The model that personal data goes to, `provider/model`. A name alone is one of Ollama's. */
     localModel: z.string().optional(),
   }),
 )

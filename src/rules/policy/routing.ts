@@ -9,5 +9,6 @@ import type { World } from '../../world/world.ts'
 export function enforcedModel(world: World, agent: Entity): string | undefined {
   if (world.get(agent, PolicyState)?.sticky !== true) return undefined
   const { localModel, routing } = world.get(agent, Policy)?.config ?? {}
-  return routing === 'enforce' ? localModel : undefined
+  if (routing !== 'enforce' || localModel === undefined) return undefined
+  return localModel.includes('/') ? localModel : `ollama/${localModel}`
 }

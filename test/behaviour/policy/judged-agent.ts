@@ -62,7 +62,7 @@ export function judged({ behaviour, home, agent = {}, ...rest }: Judged) {
   const { approve, host: more, policy } = rest
   const host = new Host({
     clock: new VirtualClock(),
-    models: { ...models, local: models.scripted },
+    models: { ...models, local: models.scripted, ollama: models.scripted },
     sessionPool: new SessionPool(),
     tools: all,
     effects: { ...policyEffects({ ...(policy && { policy }) }) },

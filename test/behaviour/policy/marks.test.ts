@@ -1,5 +1,5 @@
 import { memoryStore, type Message, type ModelRequest, type ScriptedBehaviour, SubagentRegistry, textOf } from 'entia'
-import { PolicyState, SubagentSession } from 'entia/components'
+import { Llm, PolicyState, SubagentSession } from 'entia/components'
 import { exitPlanModeDeclaration, PlanMode, policyEffects } from 'entia/runtime'
 import { querySubagentDeclaration, spawnSubagentDeclaration } from 'entia/systems'
 import { describe, expect, it } from 'vitest'
@@ -308,6 +308,15 @@ describe('routing', () => {
     await run.settle()
     expect(run.requests.map(({ model }) => model)).toEqual(expected)
     expect(run.told('warning')).toHaveLength(routing === 'enforce' ? 2 : 0)
+  })
+
+  it('takes a name alone for a model of Ollama', async () => {
+    const home = await homeWith({ 'Documents/a': 'a' })
+    const config = { routing: 'enforce' as const, localModel: 'gpt-oss:20b' }
+    const run = judged({ home, behaviour: steps([personal]), config, approve: () => false })
+    await run.settle()
+    expect(run.requests.map(({ model }) => model)).toEqual(['x', 'gpt-oss:20b'])
+    expect(run.world.read(run.agent, Llm).model).toBe('ollama/gpt-oss:20b')
   })
 
   it('has a summary of the conversation written by the local model, too', async () => {
