@@ -94,6 +94,12 @@ describe('run_js', () => {
     expect(await run('kept')).toBe('1')
   })
 
+  it('says so when code has replaced what showing a value needs', async () => {
+    const run = await workspace()
+    expect(await run('JSON.stringify = 1; Reflect.ownKeys = 2; ({ a: 1 })')).toBe('Object [cannot be shown]')
+    expect(await run('Promise = 1; delete globalThis.process; 6')).toMatch(/^6( \[cannot be shown\])?$/)
+  })
+
   it('outlives errors in timers and rejections that are not handled, and shows them', async () => {
     const run = await workspace()
     const code = "Promise.reject(new Error('lost')); setTimeout(() => { throw new Error('late') }, 1)"

@@ -171,17 +171,21 @@ class Evaluator {
   }
 
   async #take(value: Runtime.RemoteObject, as: 'last' | 'named'): Promise<DescribedValue> {
-    return (await this.#call<DescribedValue>('take', argumentOf(value), { value: as })) as DescribedValue
+    const taken = await this.#call<DescribedValue>('take', argumentOf(value), { value: as })
+    // Code may have replaced what describing a value needs.
+    const { description = value.type } = value
+    return taken ?? { preview: `${description} [cannot be shown]`, shape: description, isLong: false }
   }
 
+  /** `undefined` if it throws. */
   async #call<Result>(method: string, ...args: readonly Runtime.CallArgument[]): Promise<Result | undefined> {
-    const { result } = await this.#session.post('Runtime.callFunctionOn', {
+    const { result, exceptionDetails } = await this.#session.post('Runtime.callFunctionOn', {
       objectId: await this.#inside(),
       functionDeclaration: `function (...args) { return this.${method}(...args) }`,
       arguments: [...args],
       returnByValue: true,
     })
-    return result.value as Result | undefined
+    return exceptionDetails === undefined ? (result.value as Result | undefined) : undefined
   }
 
   /** What the main thread offers, which code does not find. */
