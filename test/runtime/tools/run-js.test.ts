@@ -31,7 +31,7 @@ async function isRunning(pid: number): Promise<boolean> {
 /** A process id that a process has written to a file. */
 async function pidIn(path: string): Promise<number> {
   const text = (): Promise<string> => readFile(path, 'utf8').catch(() => '')
-  await expect.poll(text, { timeout: 9_000 }).toMatch(/^\d+\n$/)
+  await expect.poll(text, { timeout: 20_000 }).toMatch(/^\d+\n$/)
   return Number(await text())
 }
 
@@ -40,7 +40,7 @@ const packageOf = (name: string, text: string): Readonly<Record<string, string>>
   [`node_modules/${name}/index.js`]: text,
 })
 
-describe('run_js', () => {
+describe('run_js', { timeout: 30_000 }, () => {
   it('keeps variables, which may be declared again', async () => {
     const run = await workspace()
     await run('const a = 1')
@@ -141,7 +141,7 @@ describe('run_js', () => {
   it('says that values are gone when the process has ended between two calls', async () => {
     const run = await workspace()
     const pid = Number(await run('setTimeout(() => process.exit(), 20); process.pid'))
-    await expect.poll(() => isRunning(pid)).toBe(false)
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false)
     expect(await run('1')).toBe(`${restarted}\n1`)
   })
 
@@ -219,7 +219,7 @@ describe('run_js', () => {
     const pid = await pidIn(join(folder, 'pid'))
     expect(await isRunning(pid)).toBe(true)
     parent.kill('SIGKILL')
-    await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false)
   })
 
   it('does not keep the program from ending', async () => {
@@ -229,7 +229,7 @@ describe('run_js', () => {
     const parent = spawn(process.execPath, [program, folder, code], { stdio: 'ignore' })
     expect(await once(parent, 'exit')).toEqual([0, null])
     const pid = await pidIn(join(folder, 'pid'))
-    await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false)
   })
 
   it('ends when its processes are closed', async () => {
@@ -250,7 +250,7 @@ describe('run_js', () => {
   })
 })
 
-describe('the values of run_js', () => {
+describe('the values of run_js', { timeout: 30_000 }, () => {
   /** `run_js` of an agent with handles. */
   async function withHandles(): Promise<{ readonly run: Run; readonly handles: HandlesInMemory }> {
     const handles = new HandlesInMemory()
