@@ -15,7 +15,7 @@ export interface ChatUiOptions {
   readonly history: readonly string[]
   /** Loads what renders Markdown: the first reply needs it, not the prompt. */
   readonly markdown: () => Promise<MarkdownStream>
-  readonly onSubmit: (text: string) => void
+  readonly onSubmit: (text: string, shown: string) => void
   readonly onEscape: () => void
   /** Ctrl-C while a turn runs, or at an empty prompt for the second time. */
   readonly onInterrupt: () => void
@@ -60,7 +60,7 @@ export class ChatUi {
       history: options.history,
       complete: (before) => (this.#question === undefined ? completion(before, options.cwd) : [[], before]),
       onChange: () => this.#screen.update(),
-      onSubmit: (text) => this.#submitted(text),
+      onSubmit: (text, shown) => this.#submitted(text, shown),
       onKey: (name) => this.#key(name),
       onCandidates: (candidates) => this.#candidates(candidates),
     })
@@ -217,11 +217,11 @@ export class ChatUi {
     return this.#question === undefined ? paint('bold', '› ') : paint(['bold', 'yellow'], '? ')
   }
 
-  #submitted(text: string): void {
+  #submitted(text: string, shown: string): void {
     this.#isArmed = false
     const question = this.#question
     if (question === undefined) {
-      if (text.trim() !== '') this.#options.onSubmit(text)
+      if (text.trim() !== '') this.#options.onSubmit(text, shown)
       return
     }
     const answer = approvalAnswer(text, question.call)

@@ -59,7 +59,7 @@ export class Chat {
     this.#session = options.sessions.first
     this.#ui = new ChatUi({
       ...options,
-      onSubmit: (line) => this.#take(line),
+      onSubmit: (line, shown) => this.#take(line, shown),
       onEscape: () => this.#escape(),
       onInterrupt: () => this.#interrupt(),
       onQuit: () => void this.leave(0),
@@ -104,8 +104,8 @@ export class Chat {
     this.#ui.say(text, 'yellow')
   }
 
-  #take(line: string): void {
-    this.#lines = this.#lines.then(() => this.#guarded(() => this.#submitted(line)))
+  #take(line: string, shown: string): void {
+    this.#lines = this.#lines.then(() => this.#guarded(() => this.#submitted(line, shown)))
   }
 
   #greet(): void {
@@ -151,11 +151,11 @@ export class Chat {
     return this.#follow(session.attach())
   }
 
-  async #submitted(line: string): Promise<void> {
+  async #submitted(line: string, shown: string): Promise<void> {
     if (this.#isLeaving) return
     this.#options.remember(line)
     const typed = typedLine(line)
-    if (typed.kind === 'message') return this.#say(typed.text)
+    if (typed.kind === 'message') return this.#say(typed.text, shown)
     this.#ui.gap()
     this.#ui.say(`› ${line}`, 'bold')
     if (typed.kind === 'unknown') return this.#ui.say(typed.advice, 'yellow')
@@ -164,20 +164,21 @@ export class Chat {
     this.#ui.say(await slashAction(typed.name, typed.rest, this.#session))
   }
 
-  async #say(text: string): Promise<void> {
-    this.#lastMessage = text
+  /** @param shown the text as it was typed, without what was pasted */
+  async #say(text: string, shown: string): Promise<void> {
+    this.#lastMessage = shown
     const session = this.#session
-    const { message, notes } = await userMessage(text, this.#options.cwd)
+    const { message, notes } = await userMessage(text, this.#options.cwd, shown)
     for (const note of notes) this.#ui.say(note, 'yellow')
     if (session.isBusy) {
       // It joins the open turn at its next step.
-      this.#waiting.push(text)
+      this.#waiting.push(shown)
       this.#ui.waiting(this.#waiting)
       session.ask(message).catch(() => undefined)
       return
     }
     this.#ui.gap()
-    this.#ui.say(`› ${text}`, 'bold')
+    this.#ui.say(`› ${shown}`, 'bold')
     this.#ui.gap()
     void this.#guarded(() => this.#follow(session.ask(message)))
   }

@@ -15,7 +15,8 @@ export interface LineEditorOptions {
   readonly complete: (before: string) => readonly [candidates: readonly string[], replaced: string]
   /** The line, or the cursor in it, has changed. */
   readonly onChange: () => void
-  readonly onSubmit: (text: string) => void
+  /** `shown`: the text with long pasted blocks as a note each. */
+  readonly onSubmit: (text: string, shown: string) => void
   /** Sees each key first; `true`: it has taken the key. */
   readonly onKey: (name: KeyName) => boolean
   /** Several candidates for Tab. */
@@ -25,6 +26,8 @@ export interface LineEditorOptions {
 /** Stands for a line break while a text is edited: Node's line editor knows one line. */
 const lineBreak = '\u{e000}'
 const maxHistory = 1_000
+/** A pasted block of more characters is not drawn with the line, but stands there as a note. */
+const maxShownPaste = 2_000
 /** An Escape that begins no sequence is one after this time. */
 const escapeTimeoutMs = 50
 const pasteOn = '\u001b[?2004h'
@@ -40,6 +43,8 @@ export class LineEditor {
   readonly #options: LineEditorOptions
   readonly #lines: Interface
   #pasted: string | undefined
+  /** Long blocks, by the note that stands for them in the line. */
+  readonly #pastes = new Map<string, string>()
   #keepsHistory = true
   readonly #pressed = (text: string | undefined, key: Key): void => this.#press(text, key)
 
@@ -57,7 +62,7 @@ export class LineEditor {
       escapeCodeTimeout: escapeTimeoutMs,
       completer: (line: string) => this.#complete(line),
     })
-    this.#lines.on('line', (line) => options.onSubmit(inLines(line)))
+    this.#lines.on('line', (line) => options.onSubmit(this.#withPastes(inLines(line)), inLines(line)))
     emitKeypressEvents(input, this.#lines)
     input.on('keypress', this.#pressed)
     this.resume()
@@ -115,8 +120,16 @@ export class LineEditor {
   }
 
   #paste(): void {
-    this.insert((this.#pasted ?? '').replaceAll(/\r\n?/g, '\n').replaceAll('\t', '    '))
+    const text = (this.#pasted ?? '').replaceAll(/\r\n?/g, '\n').replaceAll('\t', '    ')
     this.#pasted = undefined
+    if (text.length <= maxShownPaste) return this.insert(text)
+    const note = `[pasted ${this.#pastes.size + 1}: ${text.replace(/\n$/, '').split('\n').length} lines]`
+    this.#pastes.set(note, text)
+    this.insert(note)
+  }
+
+  #withPastes(text: string): string {
+    return text.replaceAll(/\[pasted \d+: \d+ lines\]/g, (note) => this.#pastes.get(note) ?? note)
   }
 
   #type(text: string | undefined, key: Key): void {
@@ -143,7 +156,7 @@ export class LineEditor {
     else {
       const { text } = this
       this.set('', { keepsHistory: false })
-      this.#options.onSubmit(text)
+      this.#options.onSubmit(text, text)
     }
   }
 

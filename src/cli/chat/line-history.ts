@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
+/** Longer texts were pasted, and are not kept. */
+const maxLineChars = 10_000
 /** Lines that are offered again. */
 const maxLines = 1_000
 /** Lines after which the file is written anew with the newest. */
@@ -23,6 +25,7 @@ export class LineHistory {
   }
 
   add(line: string): void {
+    if (line.length > maxLineChars) return
     this.#try(() => {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
       appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 })

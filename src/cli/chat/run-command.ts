@@ -34,7 +34,7 @@ export async function runCommand(args: RunArguments, place: RunPlace): Promise<n
   })
   try {
     session.addObserver(observerProgress({ write: (line) => stderr.write(line) }))
-    const { message, notes } = await userMessage(prompt, cwd)
+    const { message, notes } = await userMessage(prompt, cwd, args.prompt === '-' ? '' : (args.prompt ?? ''))
     for (const note of notes) stderr.write(`entia: ${note}\n`)
     const end = await oneTurn(session, session.ask(message, { signal }), args, place)
     return signal.aborted ? exitCode() : end

@@ -16,12 +16,17 @@ const maxFileBytes = 5_000_000
 
 type Block = UserMessage['content'][number]
 
-/** A typed text with the files that it names by `@path`: text as text, pictures as pictures. `notes`: what was left out. */
+/**
+ * A text with the files that it names by `@path`: text as text, pictures as pictures. `notes`: what was left out.
+ *
+ * @param typed where names of files are looked for: what was pasted names none. @default all of the text
+ */
 export async function userMessage(
   text: string,
   cwd: string,
+  typed: string = text,
 ): Promise<{ readonly message: UserMessage; readonly notes: readonly string[] }> {
-  const mentioned = new Set(Array.from(text.matchAll(/(?:^|\s)@(\S+)/g), ([, path = '']) => path))
+  const mentioned = new Set(Array.from(typed.matchAll(/(?:^|\s)@(\S+)/g), ([, path = '']) => path))
   const found = await Promise.all(Array.from(mentioned, (path) => fileBlock(path, cwd)))
   const blocks = found.filter((block) => typeof block === 'object')
   const notes = found.filter((block) => typeof block === 'string')

@@ -23,6 +23,16 @@ describe('the line of a chat', () => {
     expect(chat.submitted).toEqual(['one\ntwo    three\nfour'])
   })
 
+  it('shows a long pasted block as a note, and sends all of it', async () => {
+    const chat = new TypedChat()
+    const block = Array.from({ length: 500 }, (_, index) => `line ${index}\n`).join('')
+    chat.type(`Why? \u001b[200~${block}\u001b[201~`)
+    await chat.screen.until('› Why? [pasted 1: 500 lines]')
+    chat.type('\r')
+    await chat.screen.until(/^›$/m)
+    expect(chat.submitted).toEqual([`Why? ${block}`])
+  })
+
   it('has a history, which the arrow keys walk through', async () => {
     const chat = new TypedChat({ history: ['newest\nof two lines', 'older'] })
     chat.type('\u001b[A')

@@ -74,11 +74,12 @@ describe('a run with one prompt', () => {
 
   it('takes what is piped in behind the prompt, or as the prompt', async () => {
     const at = await place(() => ({ text: 'Read.', usage }))
-    await run(at, ['-p', 'Review this.'], 'a\nb\n')
+    await run(at, ['-p', 'Review this.'], 'a\n@notes.md\n')
     await run(at, ['-p', '-'], 'all of it\n')
     await run(at, ['run'], 'without a word\n')
+    expect(at.server.requests.map(({ text }) => text).join()).not.toContain('Bees')
     expect(at.server.requests.map(lastText)).toEqual([
-      expect.stringContaining('"Review this.\\n\\na\\nb"'),
+      expect.stringContaining('"Review this.\\n\\na\\n@notes.md"'),
       expect.stringContaining('"all of it"'),
       expect.stringContaining('"without a word"'),
     ])
