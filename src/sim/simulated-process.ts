@@ -47,6 +47,7 @@ export class SimulatedProcess {
   #dyingOf: Fault | undefined
   #runner: Runner | undefined
   #coming = 0
+  #hasFailed = false
   readonly #expecting: (() => void)[] = []
 
   constructor(parts: ProcessParts) {
@@ -83,7 +84,7 @@ export class SimulatedProcess {
   }
 
   async arrival(): Promise<void> {
-    if (this.#coming > 0) await new Promise<void>((resolve) => this.#expecting.push(resolve))
+    if (this.#coming > 0 && !this.#hasFailed) await new Promise<void>((resolve) => this.#expecting.push(resolve))
   }
 
   get runner(): Runner | undefined {
@@ -110,6 +111,12 @@ export class SimulatedProcess {
       const hear = (event: RunnerEvent): void => {
         if (this.#state !== 'dead') heard(event)
       }
+      // The process is over: what is on its way to it arrives at the next one.
+      this.#runner.on('runner-failed', ({ world: failed }) => {
+        if (failed !== name) return
+        this.#hasFailed = true
+        for (const arrived of this.#expecting.splice(0)) arrived()
+      })
       // Without a listener, no events are created.
       if (Object.keys(options.users).length > 0) this.#runner.on('*', hear)
       await this.#runner.start()

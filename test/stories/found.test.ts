@@ -1,8 +1,10 @@
 import { Archival } from 'entia/context'
-import { type Fault, simulate, type SimulateOptions, standardLaws } from 'entia/sim'
+import { simulate, type SimulateOptions, standardLaws } from 'entia/sim'
 import { describe, expect, it } from 'vitest'
+import archivalOnABadDisk from './told/archival-on-a-bad-disk.ts'
 import askingSessions from './told/asking-sessions.ts'
 import cancelStorm from './told/cancel-storm.ts'
+import changedWorld from './told/changed-world.ts'
 import compaction from './told/compaction.ts'
 import nestedDelegation from './told/nested-delegation.ts'
 import subtasks from './told/subtasks.ts'
@@ -19,7 +21,9 @@ const archivedBesides: SimulateOptions = {
 }
 
 /** What sweeps have found and was mended since, by what went wrong. */
-const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: number, faults: readonly Fault[]]>> = {
+const found: Readonly<
+  Record<string, readonly [story: SimulateOptions, seed: number, faults: NonNullable<SimulateOptions['faults']>]>
+> = {
   'an answered call behind one that waits kept a session from giving its slot back': [nestedDelegation, 1, []],
   'a last tick whose commit was refused left the clock to run ahead of work': [
     cancelStorm,
@@ -93,6 +97,22 @@ const found: Readonly<Record<string, readonly [story: SimulateOptions, seed: num
       { what: 'model.rateLimitedFor', at: 'keeper model 10', ms: 10_167 },
       { what: 'store.fails', at: 'store commit 33' },
     ],
+  ],
+  'a user gave up while a Runner that had failed for good was not yet replaced': [
+    changedWorld,
+    7371,
+    [
+      { what: 'model.hang', at: 'changes model 1' },
+      { what: 'users.cancel', at: 'changes moment 10' },
+      { what: 'model.overloaded', at: 'changes model 5' },
+      { what: 'store.full', at: 'store commit 25', ms: 2726 },
+      { what: 'delivery.late', at: 'changes outcome 9', ms: 17_601 },
+    ],
+  ],
+  'a holder was still written when the Runner that had begun it was closed, and the clock did not wait': [
+    archivalOnABadDisk,
+    6126,
+    archivalOnABadDisk.faults,
   ],
 }
 

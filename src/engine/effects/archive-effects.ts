@@ -17,7 +17,7 @@ import type { Json } from '../../world/json.ts'
 import type { World } from '../../world/world.ts'
 import type { EffectContext, EffectKind } from './effect-kind.ts'
 import type { Children } from '../children/children.ts'
-import { sessionKey, transcriptKey, treeOf } from '../children/world-tree.ts'
+import { sessionKey, transcriptKey } from '../children/world-tree.ts'
 import { Boundary } from '../../../components/context/boundary.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import { ToolCall } from '../../../components/agent/tool-call.ts'
@@ -36,7 +36,7 @@ export function holderEffect(children: Children): EffectKind {
       const { agent, llm, subagentId: sessionId, task } = world.read(effect, ArchiveJob)
       const parts = { archival: world.get(agent, Archival), llm, seed: archivedTurn(world, effect), sessionId, task }
       const hold = async (): Promise<OutcomeData> => done(await children.worlds.hold(agent, parts))
-      return (context) => locked(world, sessionId, context, hold)
+      return (context) => locked(children, sessionId, context, hold)
     },
   }
 }
@@ -56,7 +56,7 @@ export function transcriptEffect(children: Children): EffectKind {
         const key = await transcriptKey(world, ofAgent.agent)
         return done({ lines: await transcripts.appendBehind(key, ofAgent) })
       }
-      return job === undefined ? append : (context) => locked(world, job.subagentId, context, append)
+      return job === undefined ? append : (context) => locked(children, job.subagentId, context, append)
     },
   }
 }
@@ -88,25 +88,39 @@ export function holderRemovalEffect(children: Children): EffectKind {
         }
         return done({ left, ...(message !== undefined && { message }) })
       }
-      return (context) => locked(world, sessionId, context, remove)
+      return (context) => locked(children, sessionId, context, remove)
     },
   }
 }
 
-/** Work about a holder, one at a time: work that was called off may still be writing. */
+/** Work about a holder, one at a time: work that was called off may still be writing, and the Runner waits for it at its stop. */
 async function locked(
-  world: World,
+  children: Children,
   sessionId: string,
   context: EffectContext,
   work: () => Promise<OutcomeData>,
 ): Promise<OutcomeData> {
-  const unlock = await context.wait(treeOf(world).lock(sessionId))
-  try {
-    if (!context.signal.aborted) return await work()
+  const { signal } = context
+  const { clock } = children.host
+  const unlock = await context.wait(children.lock(sessionId))
+  if (signal.aborted) {
+    unlock()
     return { ok: false, failure: { kind: 'cancelled', message: 'It was called off before it began.' } }
+  }
+  // Called off, it writes on: the clock must not run ahead of it.
+  let isCounted = false
+  const count = (): void => {
+    isCounted = true
+    clock.begin?.()
+  }
+  signal.addEventListener('abort', count, { once: true })
+  try {
+    return await work()
   } catch (error) {
     return { ok: false, failure: { kind: 'store-failed', message: thrownMessage(error) } }
   } finally {
+    signal.removeEventListener('abort', count)
+    if (isCounted) clock.end?.()
     unlock()
   }
 }
