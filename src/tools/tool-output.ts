@@ -16,7 +16,7 @@ export const standardMaxResultChars = 50_000
 const maxHandleChars = 10_000_000
 
 /** Replaces an empty result. */
-const noOutput = '[no output]'
+export const noOutput = '[no output]'
 
 const outputSchema = lazily(() =>
   z.strictObject({ content: ToolMessage().shape.content, isError: z.boolean().optional() }),

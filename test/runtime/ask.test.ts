@@ -383,6 +383,7 @@ describe('what cannot be asked', () => {
       (runner, agent) => ask(runner, agent, 'Go', { output: 'text' as never }),
       'invalid-argument',
     ],
+    ['options that are none', (runner, agent) => ask(runner, agent, 'Go', null as never), 'invalid-argument'],
     ['a message that is none', (runner, agent) => ask(runner, agent, 5 as never), 'invalid-input'],
     ['an agent without a turn, attached to', (runner, agent) => ask.attach(runner, agent), 'invalid-argument'],
   ])('%s', async (_, make, code) => {

@@ -31,7 +31,6 @@ export interface PolicyCall extends Base {
 }
 
 /** What was found on the disk about a call. */
-/** What was found on the disk about a call. */
 export const CallFacts = lazily(() =>
   z.strictObject({
     /** Where an absolute path really leads, when that is elsewhere; the key is written with `.`, `..` and links. */

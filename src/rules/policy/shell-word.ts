@@ -271,6 +271,8 @@ function choicesIn(inside: string): readonly string[] {
       String.fromCharCode((low as number) + step),
     )
   }
+  // Too many to list: numbers are read as a pattern of digits, anything else as anything.
+  if (/^-?\d+\.\.-?\d+(\.\.-?\d+)?$/.test(inside)) return ['[0-9]*', '-[0-9]*']
   if (/^-?\w+\.\.-?\w+(\.\.-?\d+)?$/.test(inside)) return ['', '@()']
   const choices: string[] = []
   let depth = 0

@@ -55,7 +55,7 @@ export function readShell(body: string, root: SyntaxNode, base: Base): ShellRead
 const wordTypes = new Set(
   (
     'word concatenation string raw_string ansi_c_string translated_string simple_expansion expansion number extglob_pattern ' +
-    'regex brace_expression arithmetic_expansion command_substitution process_substitution command_name'
+    'regex brace_expression arithmetic_expansion command_substitution process_substitution command_name ~'
   ).split(' '),
 )
 /** Commands that name a folder without reading what lies below it. */
@@ -284,7 +284,7 @@ class ShellReader {
     else if (!target.hasUnknown) {
       const folders = target.values.flatMap((value) => this.#bases.map((cwd) => this.#from(asWritten(value), cwd)))
       this.#bases = [...new Set(folders.map((folder) => `/${segmentsOf(folder).join('/')}`))]
-    }
+    } else this.#texts.add(this.#body)
     this.#allBases = this.#united(this.#allBases, this.#bases)
   }
 

@@ -85,7 +85,8 @@ export function askedTurn(
     const input = { kind: 'message', agent, message: userMessage(message), ...(output && { output }) } as const
     return runner.post(input, options.id === undefined ? {} : { id: options.id })
   })
-  const { output, signal } = options
+  // Options that are none are refused by the promise.
+  const { output, signal } = Object(options) as AskOptions
   if (signal !== undefined) cancelOnAbort(runner, agent, signal, ended)
   return {
     ended: output === undefined ? ended : ended.then((answer) => parsed(answer, output)),

@@ -80,10 +80,13 @@ function readAnswer(given: unknown): Answer {
   if (typeof approved !== 'boolean') {
     return { approved: false, reason: `approve() must give true, false or { approved }, got ${shortly(given)}` }
   }
+  if (remember !== undefined && remember !== 'session' && remember !== 'command') {
+    return { approved: false, reason: `approve() must give remember 'session' or 'command', got ${shortly(remember)}` }
+  }
   return {
     approved,
     ...(typeof reason === 'string' && reason.trim() !== '' && { reason }),
-    ...((remember === 'session' || remember === 'command') && { remember }),
+    ...(remember !== undefined && { remember }),
     ...(stopTurn === true && { stopTurn }),
   }
 }

@@ -7,7 +7,7 @@ import type { Entity } from '../../world/component.ts'
 import { isThenable } from '../../world/is-thenable.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import type { Json } from '../../world/json.ts'
-import { listOf, objectWith, refuseMisfit } from '../../world/option-shapes.ts'
+import { listOf, objectWith, refuseMisfit, table } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
 
 /** Where the handlers of tools come from, such as an MCP server. */
@@ -111,4 +111,8 @@ const sourceShape = {
   fits: (value: unknown) =>
     objectWith('', 'call').fits(value) && Array.isArray((value as { readonly declarations?: unknown }).declarations),
 }
-const toolsShape = listOf(objectWith('a tool; make one with defineTool', 'call'))
+const toolsShape = listOf({
+  wanted: 'a tool; make one with defineTool',
+  fits: (value) =>
+    objectWith('', 'call').fits(value) && table.fits((value as { readonly declaration?: unknown }).declaration),
+})

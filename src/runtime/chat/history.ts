@@ -25,7 +25,7 @@ export function readHistory(given: readonly HistoryMessage[]): Message[] {
   if (!Array.isArray(given)) {
     throw new EntiaError('invalid-history', `history must be a list of messages, got ${shortly(given)}.`)
   }
-  const messages = given.map((entry, index) => readMessage(entry, index))
+  const messages = Array.from(given, readMessage)
   checkCalls(messages)
   const last = messages.length - 1
   if (last >= 0 && messages[last]?.role !== 'assistant') {

@@ -86,8 +86,14 @@ export async function openChat(
     return chatSession({ runner, agent, chatTools }, { ...options, channel, cwd }, { ...kept, dispose })
   } catch (error) {
     await dispose()
-    throw inUse(key, error)
+    throw noWorld(key, error) ?? inUse(key, error)
   }
+}
+
+function noWorld(key: string, error: unknown): EntiaError | undefined {
+  if (!(error instanceof EntiaError) || error.code !== 'no-such-world') return undefined
+  const what = `Of the chat session '${key}' there is a folder, and nothing is stored in it.`
+  return new EntiaError('unknown-session', `${what} Remove it with removeSession('${key}').`, { key }, { cause: error })
 }
 
 function agentOf(world: World): Entity {

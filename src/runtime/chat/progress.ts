@@ -1,3 +1,4 @@
+import { noOutput } from '../../tools/tool-output.ts'
 import type { JsonObject } from '../../world/json.ts'
 import type { Observer } from './observers.ts'
 import type { ToolCallEvent } from './tool-call-event.ts'
@@ -70,6 +71,6 @@ function shown(text: string): string {
 }
 
 function lineCount(text: string): number {
-  if (text === '') return 0
+  if (text === '' || text === noOutput) return 0
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
 }

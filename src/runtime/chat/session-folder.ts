@@ -1,8 +1,10 @@
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { sqliteStore } from '../../stores/sqlite.ts'
 import type { Store } from '../../stores/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
+import { lazily } from '../../world/lazily.ts'
 
 /** A chat session on disk. */
 export interface StoredSession {
@@ -106,10 +108,10 @@ export class SessionFolder {
     const { lines, usedAt = mtimeMs } = await readHead(this.transcript(key))
     const head = lines.find(({ type }) => type === 'session')
     const first = lines.find(({ role, type }) => type === 'message' && role === 'user')
-    const text = first?.content?.map((block) => block.text ?? '').join('') ?? undefined
+    const text = first?.content?.map((block) => block.text ?? '').join('')
     return {
       key,
-      createdAt: head?.createdAt ?? birthtimeMs,
+      createdAt: head?.createdAt ?? Math.floor(birthtimeMs),
       lastUsedAt: usedAt,
       cwd: head?.cwd,
       channel: head?.channel,
@@ -128,26 +130,32 @@ export function inUse(key: string, error: unknown): unknown {
   return new EntiaError('session-in-use', what, { ...error.details, key }, { cause: error })
 }
 
-/** What lines of a transcript may have. */
-interface Line {
-  readonly type?: string
-  readonly createdAt?: number
-  readonly cwd?: string
-  readonly channel?: string
-  readonly model?: string
-  readonly role?: string
-  readonly content?: readonly { readonly text?: string }[]
-}
+/** What is read of a line of a transcript. */
+const Line = lazily(() =>
+  z.object({
+    type: z.string().optional(),
+    createdAt: z.number().optional(),
+    cwd: z.string().optional(),
+    channel: z.string().optional(),
+    model: z.string().optional(),
+    role: z.string().optional(),
+    content: z.array(z.object({ text: z.string().optional() })).optional(),
+  }),
+)
+type Line = z.infer<ReturnType<typeof Line>>
 
 /** The first lines of a transcript, and when it was last written; nothing for one that is not there. */
 async function readHead(path: string): Promise<{ readonly lines: readonly Line[]; readonly usedAt?: number }> {
-  const file = await unlessMissing(open(path))
+  const file = await open(path).catch(() => undefined)
   if (file === undefined) return { lines: [] }
   try {
     const { mtimeMs: usedAt } = await file.stat()
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
     const lines = buffer.subarray(0, bytesRead).toString('utf8').split('\n').slice(0, -1)
     return { lines: lines.map(parsed), usedAt }
+  } catch {
+    // One that cannot be read must not hide the other chat sessions.
+    return { lines: [] }
   } finally {
     await file.close()
   }
@@ -164,7 +172,7 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
 
 function parsed(line: string): Line {
   try {
-    return JSON.parse(line) as Line
+    return Line().safeParse(JSON.parse(line)).data ?? {}
   } catch {
     return {}
   }

@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { EntiaError } from '../../world/entia-error.ts'
 
 /** A file of JSON lines that only grows. What a crash left of a last line is cut off when it is opened. */
 export class TranscriptFile {
@@ -8,10 +9,9 @@ export class TranscriptFile {
   /** What it had when it was opened. */
   readonly lines: readonly string[]
 
-  /** @throws what the file system throws */
+  /** @throws `store-failed` where it cannot be opened */
   constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    this.#file = openSync(path, 'a+', 0o600)
+    this.#file = opened(path)
     fchmodSync(this.#file, 0o600)
     const bytes = readFileSync(this.#file)
     this.#sizeBytes = bytes.lastIndexOf(0x0a) + 1
@@ -34,5 +34,20 @@ export class TranscriptFile {
 
   close(): void {
     closeSync(this.#file)
+  }
+}
+
+function opened(path: string): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return openSync(path, 'a+', 0o600)
+  } catch (error) {
+    const what = `The transcript ${path} cannot be opened: ${(error as Error).message}.`
+    throw new EntiaError(
+      'store-failed',
+      `${what} It is an export: remove it, and it is written anew.`,
+      { path },
+      { cause: error },
+    )
   }
 }

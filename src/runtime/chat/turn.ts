@@ -1,4 +1,5 @@
 import type { UserMessage } from '../../protocol/message.ts'
+import { objectWith, refuseMisfit } from '../../world/option-shapes.ts'
 import type { ChatSession, TurnResult } from './chat-session.ts'
 import type { Observer } from './observers.ts'
 import type { TurnOptions } from './turn-options.ts'
@@ -14,6 +15,7 @@ export async function turn(
   session: ChatSession,
   options: TurnOptions = {},
 ): Promise<TurnResult> {
+  refuseMisfit('turn', 'session', session, sessionShape)
   return session.turn(prompt, options)
 }
 
@@ -22,5 +24,8 @@ export async function turn(
  * the order in which they were added, and are not awaited; what they throw changes nothing. Returns a function that removes it.
  */
 export function addObserver(session: ChatSession, observer: Observer): () => void {
+  refuseMisfit('addObserver', 'session', session, sessionShape)
   return session.addObserver(observer)
 }
+
+const sessionShape = objectWith('a chat session, as newSession() and sessionSetup() make', 'turn', 'addObserver')

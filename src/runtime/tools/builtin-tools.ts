@@ -57,12 +57,18 @@ const optionsSchema = () =>
     home: z.string().min(1).optional(),
     fileTimes: z.instanceof(FileTimes).optional(),
     js: z.instanceof(JsProcesses).optional(),
-    env: z.record(z.string(), z.string().optional()).optional(),
+    // The environment of a process is no plain object.
+    env: z.custom<NodeJS.ProcessEnv>(isEnvironment, 'expected an object of texts').optional(),
     passEnv: z.array(z.string()).optional(),
     allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
     providers: z.record(z.string(), z.custom<ModelProvider>(isProvider, 'expected a model provider')).optional(),
     tavilyBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
+
+function isEnvironment(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).every((one) => one === undefined || typeof one === 'string')
+}
 
 function isProvider(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'call' in value && typeof value.call === 'function'

@@ -1,4 +1,4 @@
-import { refusable } from '../../tools/files/refusal.ts'
+import { refusable, Refusal } from '../../tools/files/refusal.ts'
 import type { GrepRequest } from '../../tools/files/grep-lines.ts'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'
 import { NoRipgrep, RipgrepSearch } from './ripgrep-search.ts'
@@ -12,6 +12,8 @@ export function searchFiles(
   context: ToolContext,
 ): Promise<string | ToolOutput> {
   return refusable(request.path, async () => {
+    if (`${request.pattern}${request.glob ?? ''}`.includes('\0'))
+      throw new Refusal('The pattern or glob holds a NUL character.')
     try {
       return await new RipgrepSearch(request, new WholeDisk(settings), settings, context).text()
     } catch (error) {

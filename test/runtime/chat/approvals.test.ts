@@ -69,6 +69,11 @@ describe('a call that the policy asks about', () => {
     ['the answer is a no', () => false, 'default: code/write/cli'],
     ['the answer is a no with a reason', () => ({ approved: false, reason: 'later' }), 'later'],
     ['the answer is a text', answering('yes'), "approve() must give true, false or { approved }, got 'yes'"],
+    [
+      'what is to be remembered is none of what can be',
+      answering({ approved: true, remember: 'forever' }),
+      "approve() must give remember 'session' or 'command', got 'forever'",
+    ],
     ['the answer is an object', answering({}), 'approve() must give true, false or { approved }, got an object'],
   ])('does not run where %s', async (_, approve, reason) => {
     const { folder, session } = await working([{ toolCalls: [writing('b.ts')] }, 'Done.'], { approve })

@@ -112,6 +112,8 @@ describe('tools that a turn is given', () => {
     expect(await rejection(turn('one', session, twice))).toMatchObject({ code: 'invalid-argument' })
     const wrong = { tools: [{}] as never }
     expect(await rejection(turn('one', session, wrong))).toMatchObject({ code: 'invalid-argument' })
+    const undeclared = { tools: [{ call: () => 'x' }] as never }
+    expect(await rejection(turn('one', session, undeclared))).toMatchObject({ code: 'invalid-argument' })
     expect(await rejection(turn('one', session, { toolSource: {} as never }))).toMatchObject({
       code: 'invalid-argument',
     })

@@ -42,6 +42,7 @@ describe('the history that a chat session is given', () => {
     ['a result behind another message', [said, call('a'), said, result('a'), closing], 1],
     ['what is no message', [said, { role: 'robot', content: 'x' }], 1],
     ['a message without content', [{ role: 'user' }, closing], 0],
+    ['a hole', Object.assign([said], { 2: closing }), 1],
     ['a user as the last to speak', [said, closing, said], 2],
   ])('is refused with %s, by its index', (_, history, index) => {
     expect(refusal(history)).toMatchObject({

@@ -40,6 +40,8 @@ describe('the progress line of a call', () => {
       '  [read_file] a.ts (3 lines)\n',
     )
     expect(line('x', { result: '' })).toBe('  [x] (0 lines)\n')
+    // What a model reads of an empty result.
+    expect(line('x', { result: '[no output]' })).toBe('  [x] (0 lines)\n')
     expect(line('x', { result: 'one' })).toBe('  [x] (1 lines)\n')
     expect(line('x', { result: '\n' })).toBe('  [x] (1 lines)\n')
   })

@@ -1,4 +1,4 @@
-import { readdir, utimes } from 'node:fs/promises'
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defineTool, type ScriptedReply, VirtualClock } from 'entia'
 import { type ApprovalCall, type ChatSession, turn } from 'entia/runtime'
@@ -202,6 +202,31 @@ describe('a folder of chat sessions', () => {
       details: { matching: ['20261123-150000-abcd', '20261123-160000-efgh'] },
     })
     expect(await rejection(kept.find('../20261123', '/'))).toMatchObject({ code: 'unknown-session' })
+  })
+
+  it('lists all of them where transcripts hold what they must not, or cannot be read', async () => {
+    const kept = await folder()
+    for (const key of ['a', 'b', 'c']) await spokenTo(kept, key)
+    await writeFile(kept.transcript('a'), 'null\n5\n[]\n{"type":"message","role":"user","content":"text"}\n')
+    await rm(kept.transcript('b'))
+    await mkdir(kept.transcript('b'))
+    const listed = await kept.list()
+    expect(listed.map(({ key }) => key).toSorted()).toEqual(['a', 'b', 'c'])
+    expect(listed.find(({ key }) => key === 'a')).toMatchObject({ cwd: undefined, firstMessage: undefined })
+  })
+
+  it('says of a chat session without a world, and of a transcript that cannot be opened, what is wrong', async () => {
+    const kept = await folder()
+    await mkdir(join(kept.path, 'empty'), { recursive: true })
+    expect(await rejection(openChat('empty', options([]), { folder: kept }))).toMatchObject({ code: 'unknown-session' })
+    await spokenTo(kept, 'a')
+    await rm(kept.transcript('a'))
+    await mkdir(kept.transcript('a'))
+    const session = await resumed(kept, 'a')
+    expect(await rejection(turn('And now?', session))).toMatchObject({
+      code: 'store-failed',
+      message: expect.stringContaining('transcript.jsonl cannot be opened') as string,
+    })
   })
 
   it('loses a chat session that is removed, with all its files', async () => {

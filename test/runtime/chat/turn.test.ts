@@ -1,5 +1,5 @@
 import { defineTool, fail, type Message, type ModelRequest, textOf, user } from 'entia'
-import { newSession, turn } from 'entia/runtime'
+import { addObserver, newSession, turn } from 'entia/runtime'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { rejection } from '../../behaviour/turns/driving.ts'
@@ -143,12 +143,15 @@ describe('a turn', () => {
     const { session } = chatting(['Yes.'])
     expect(await rejection(turn(' \n', session))).toMatchObject({ code: 'empty-prompt' })
     expect(await rejection(turn(user('  '), session))).toMatchObject({ code: 'empty-prompt' })
+    expect(await rejection(session.ask('Here?', null as never))).toMatchObject({ code: 'invalid-argument' })
     expect(session.history).toEqual([])
     expect(await turn('Here?', session)).toMatchObject({ reply: 'Yes.' })
   })
 
   it('needs a chat session that is open', async () => {
     const { session } = chatting(['Yes.'])
+    expect(await rejection(turn('Here?', {} as never))).toMatchObject({ code: 'invalid-argument' })
+    expect(() => addObserver(null as never, () => undefined)).toThrow('addObserver: session must be a chat session')
     await session.close()
     expect(await rejection(turn('Here?', session))).toMatchObject({ code: 'session-closed' })
     expect(await rejection(session.ask('Here?'))).toMatchObject({ code: 'session-closed' })

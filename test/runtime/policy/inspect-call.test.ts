@@ -105,6 +105,9 @@ describe('a shell body', () => {
     'scp -i~/.ssh/k a b',
     'docker run -v ~/.ssh:/s x',
     'if [ ; cat ~/.ssh/x',
+    '[[ -f ~/.ssh/x ]] && cat $_',
+    'cd "$(echo ~)" && cat .ssh/x',
+    'cat /proc/{1..10}/environ',
   ])('that touches a credential path is asked about whatever is configured: %s', async (body) => {
     const decision = await shell(body, { permissions: { bash: 'allow' } })
     expect(decision).toMatchObject({ approval: 'ask', model: 'local' })
@@ -124,6 +127,9 @@ describe('a shell body', () => {
     'cat a > b 2>&1',
     'echo $((1 + 2)) ${X:-y}',
     'for f in *.ts; do wc -l "$f"; done',
+    'for i in {1..10}; do echo $i; done',
+    'touch log{01..20..2}.txt',
+    'cd "$BUILD" && npm test',
     "awk '{ print $1 }' x | sort -u",
   ])('that touches none is no credential: %s', async (body) => {
     expect((await shell(body)).reason).toBe('default: code/exec/console')

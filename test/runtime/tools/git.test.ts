@@ -173,5 +173,13 @@ describe('built-in tools', () => {
 
   it('are not made of wrong options', () => {
     expect(() => builtinTools({ cwd: '', folder: 'x' } as BuiltinToolsOptions)).toThrow(/cwd: .*folder: no such field/)
+    expect(() => builtinTools({ cwd: '.', env: { A: 1 } as never })).toThrow('env: expected an object of texts')
+  })
+
+  it('take the environment of a process, which is no plain object', () => {
+    const Environment = class {
+      readonly PATH = '/bin'
+    }
+    expect(builtinTools({ cwd: '.', env: new Environment() as {}, tools: ['bash'] })).toHaveLength(1)
   })
 })

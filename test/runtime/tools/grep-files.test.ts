@@ -48,6 +48,12 @@ describe.each([
     expect(await grep(files, { pattern: 'nothing' })).toEqual(['[no matches]'])
   })
 
+  it('refuses a pattern and a glob with a NUL character', async () => {
+    const refused = ['Error: The pattern or glob holds a NUL character.']
+    expect(await grep({ a: 'x' }, { pattern: '\0' })).toEqual(refused)
+    expect(await grep({ a: 'x' }, { pattern: 'x', glob: 'a\0' })).toEqual(refused)
+  })
+
   it('leaves out an ignored folder, .git and binary files, and searches hidden ones', async () => {
     const files = {
       '.gitignore': 'dist/\n*.log\n!keep.log\n',
