@@ -6,6 +6,11 @@ if (process.argv.slice(2, 4).includes('--version')) process.stdout.write(`${mani
 else void start().then((exitCode) => (process.exitCode = exitCode))
 
 async function start(): Promise<number | undefined> {
+  const needed = manifest.engines.node.replace('>=', '')
+  if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
+    process.stderr.write(`entia: Node ${needed} or newer is needed, and this is ${process.versions.node}.\n`)
+    return 1
+  }
   const { enableCompileCache } = await import('node:module')
   // What was compiled once is loaded faster the next time.
   enableCompileCache()
