@@ -14,10 +14,12 @@ export interface TurnView {
   readonly isVerbose: boolean
   /** A model call begins: the agent has read all that was typed. */
   readonly onStep: () => void
+  /** A part of it has been shown. */
+  readonly onShown?: (() => void) | undefined
 }
 
 /** Shows a turn as it happens, until it has ended. */
-export async function showTurn(asking: Asking, { isVerbose, onStep, session, ui }: TurnView): Promise<void> {
+export async function showTurn(asking: Asking, { isVerbose, onShown, onStep, session, ui }: TurnView): Promise<void> {
   const since = performance.now()
   let hasReply = false
   let thinking = ''
@@ -26,6 +28,7 @@ export async function showTurn(asking: Asking, { isVerbose, onStep, session, ui 
     for await (const part of asking.parts) {
       if (part.type === 'thinking') {
         thinking += part.text
+        onShown?.()
         continue
       }
       if (isVerbose && thinking.trim() !== '') ui.say(thinking.trim(), 'dim')
@@ -37,6 +40,7 @@ export async function showTurn(asking: Asking, { isVerbose, onStep, session, ui 
         return showEnd(part.answer, { session, ui, hasReply, durationMs: performance.now() - since })
       }
       await showPart(part, ui)
+      onShown?.()
     }
   } finally {
     await ui.replyEnd()

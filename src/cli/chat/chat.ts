@@ -1,9 +1,11 @@
 import { Conversation } from '../../../components/agent/conversation.ts'
+import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
+import { OwnedBy, Running } from '../../../components/effects/effect.ts'
 import { EntiaError, lastText, textOf } from '../../index.ts'
 import type { ApprovalAnswer, ApproveCall, ChatSession } from '../../runtime/index.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
-import { openTools } from '../ask-event.ts'
+import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
 import { callText } from '../terminal/tool-text.ts'
 import { showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
@@ -51,6 +53,8 @@ export class Chat {
   #lastMessage = ''
   /** Typed lines are taken one after the other. */
   #lines: Promise<void> = Promise.resolve()
+  /** What a resumed turn had said before is on the screen: what happens now comes behind it. */
+  #caughtUp: Promise<void> = Promise.resolve()
   /** Questions are put to the user one after the other. */
   #questions: Promise<unknown> = Promise.resolve()
 
@@ -69,6 +73,7 @@ export class Chat {
   /** Puts a call to the user. Pass it to the chat sessions. */
   readonly approve: ApproveCall = (call, decision, { signal }) => {
     const asked = this.#questions.then(async (): Promise<ApprovalAnswer> => {
+      await this.#caughtUp
       if (signal.aborted) return { approved: false }
       return this.#ui.ask({ ...call, reason: decision.reason }, signal)
     })
@@ -117,7 +122,7 @@ export class Chat {
   }
 
   #attend(session: ChatSession): void {
-    session.addObserver((event) => void showCall(event, this.#ui))
+    session.addObserver((event) => void this.#caughtUp.then(() => showCall(event, this.#ui)))
   }
 
   async #endSession(): Promise<void> {
@@ -138,17 +143,14 @@ export class Chat {
       this.#ui.reply(session.world.has(session.agent, LastTurn) ? lastText(session.world, session.agent) : '')
       return this.#ui.replyEnd()
     }
-    const open = openTools(messages)
-    const calls = open.map(({ arguments: input, tool }) => callText(tool, input)).join(', ')
-    const advice =
-      'A call that may run twice is made again; of any other the agent is told that it may have taken effect.'
-    this.#ui.say(
-      open.length === 0
-        ? 'The turn was interrupted, and goes on.'
-        : `The turn was interrupted during ${calls}. ${advice}`,
-      'yellow',
-    )
-    return this.#follow(session.attach())
+    this.#ui.say(interruptedText(session), 'yellow')
+    // The person reads what was said before they are asked about it.
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#caughtUp = promise
+    const soFar = [...partsSoFar(session.runner, session.agent)].filter(({ type }) => type !== 'approval-requested')
+    let left = soFar.length
+    if (left === 0) resolve()
+    return this.#follow(session.attach(), () => --left === 0 && resolve()).finally(resolve)
   }
 
   async #submitted(line: string, shown: string): Promise<void> {
@@ -183,13 +185,14 @@ export class Chat {
     void this.#guarded(() => this.#follow(session.ask(message)))
   }
 
-  async #follow(asking: ReturnType<ChatSession['ask']>): Promise<void> {
+  async #follow(asking: ReturnType<ChatSession['ask']>, onShown?: () => void): Promise<void> {
     try {
       await showTurn(asking, {
         session: this.#session,
         ui: this.#ui,
         isVerbose: this.#options.isVerbose,
         onStep: () => this.#showWaiting(),
+        onShown,
       })
     } finally {
       this.#isCancelling = false
@@ -253,4 +256,20 @@ export class Chat {
       } else if (error.code !== 'turn-failed' && error.code !== 'budget-spent') this.#ui.say(error.message, 'red')
     }
   }
+}
+
+/** What was under way in a stored turn, and what becomes of it. */
+function interruptedText({ agent, world }: ChatSession): string {
+  const owned = world.referrers(OwnedBy, agent)
+  const calls = owned.flatMap((entity) => {
+    const call = world.has(entity, Running) ? world.get(entity, ToolCall) : undefined
+    return call === undefined ? [] : [callText(call.name, call.arguments)]
+  })
+  const isAsking = owned.some((entity) => world.has(entity, Approval))
+  if (calls.length > 0) {
+    const again =
+      'A call that may run twice is made again; of any other the agent is told that it may have taken effect.'
+    return `The turn was interrupted during ${calls.join(', ')}. ${again}`
+  }
+  return isAsking ? 'The turn waits for your answer.' : 'The turn was interrupted, and goes on.'
 }

@@ -244,7 +244,9 @@ describe('entia on a terminal', () => {
     terminal.kill()
     await terminal.ended
     const resumed = await chat(at, ['--resume'])
-    await resumed.until(/The turn was interrupted during bash .*sleep 60[^]*Here again\.[^]*\n\n›$/)
+    await resumed.until(
+      /The turn was interrupted during bash .*sleep 60[^]*I run it\.\n\n[^]*\[bash\][^]*Here again\.[^]*\n\n›$/,
+    )
     expect(await readFile(join(at.in, 'runs'), 'utf8')).toBe('run\n')
     expect(conversation(at.server.requests[1] as Received).at(-1)).toMatch(/interrupted|may have taken effect/)
   })
@@ -257,10 +259,15 @@ describe('entia on a terminal', () => {
     terminal.kill()
     await terminal.ended
     const resumed = await chat(at, ['--resume'])
-    await resumed.until(/touch one\n[^]*Enter:\sno\n\?$/)
+    // What was said comes first, once, and the question last.
+    await resumed.until(
+      /› Make it\.\nThe turn waits for your answer\.\n\nI run it\.\n\nbash asks[^]*touch one\n[^]*Enter:\sno\n\?$/,
+    )
     resumed.type('y\r')
     await resumed.until(/Made\.[^]*\n\n›$/)
     expect(existsSync(join(at.in, 'one'))).toBe(true)
+    expect(resumed.screen.text).not.toContain('interrupted')
+    expect(resumed.screen.text.match(/I run it\./g)).toHaveLength(1)
   })
 
   it('goes on with the later of two chats of its folder', async () => {
