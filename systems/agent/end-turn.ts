@@ -102,9 +102,9 @@ function answerOpenCalls(world: World, agent: Entity, stop: Stop): void {
 function openCallText(world: World, call: Entity, stop: Stop): string {
   const restart = world.get(call, Effect)?.restart
   const mayHaveRun = world.has(call, Running) ? restart === 'once' : world.has(call, Pending) && restart === 'keyed'
-  if (stop === 'declined' && mayHaveRun) return '[the turn was stopped; it may have taken effect]'
-  if (stop !== 'cancelled') return '[not run: the turn was stopped]'
-  return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
+  if (stop === 'cancelled')
+    return mayHaveRun ? '[cancelled by the user; it may have taken effect]' : '[cancelled by the user]'
+  return mayHaveRun ? '[the turn was stopped; it may have taken effect]' : '[not run: the turn was stopped]'
 }
 
 /** A turn whose first step may not start. */

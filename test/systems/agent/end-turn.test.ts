@@ -52,7 +52,8 @@ describe('the end of a turn', () => {
     ],
   ])('%j leaves a valid conversation and nothing under way', (end, open, closing) => {
     const { world, agent } = ended(end)
-    const sent = end.stop === 'cancelled' ? '[cancelled by the user; it may have taken effect]' : open
+    const who = end.stop === 'cancelled' ? 'cancelled by the user' : 'the turn was stopped'
+    const sent = `[${who}; it may have taken effect]`
     expect(transcript(world, agent).slice(2)).toEqual([
       `tool call-0!: ${open}`,
       'tool call-1: 42',
