@@ -2,9 +2,9 @@ import { type ChatSession, progressLine, type ToolCallEvent } from '../../runtim
 import type { Asking } from '../../runtime/ask/ask.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
 import type { AskPart } from '../../runtime/ask/part.ts'
-import { adviceOn } from '../choose-model.ts'
 import { durationText, many, numberText } from '../terminal/amounts.ts'
 import type { ChatUi } from './chat-ui.ts'
+import { failureText } from './model-advice.ts'
 
 /** How a turn is shown. */
 export interface TurnView {
@@ -97,9 +97,7 @@ function showEnd(answer: Answer, { session, ui, hasReply, durationMs }: EndFacts
   ui.gap()
   if (stop === 'failed' || stop === 'budget-spent') {
     const model = `${session.provider}/${session.model}`
-    const advice = failure && adviceOn(failure, model)
-    const what = failure === undefined ? text : `${failure.kind}: ${failure.message}`
-    ui.say([what, advice].filter((part) => part !== undefined && part !== '').join('\n'), 'red')
+    ui.say(failure === undefined ? text : failureText(failure, model), 'red')
     if (stop === 'budget-spent') ui.say('/resume-after-cost-ceiling goes on.', 'yellow')
   } else if (stop !== 'done') ui.say(text, 'yellow')
   else if (!hasReply && text !== '') ui.say(text)

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { EntiaError } from '../../index.ts'
 import {
@@ -27,9 +28,13 @@ export interface OpenChatOptions {
 /**
  * A new chat session by the configuration and the command line, or with `--resume` a stored one.
  *
- * @throws UsageError for a tool behind `--allow` that it does not have, and as `sessionSetup`
+ * @throws UsageError for a folder that is not there and a tool behind `--allow` that it does not have, and as `sessionSetup`
  */
 export async function openChat(options: OpenChatOptions): Promise<ChatSession> {
+  const { cwd } = options
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`--cwd must be a folder; ${cwd} is none.`)
+  }
   const session = await foundChat(options)
   const names = session.world.get(session.agent, ToolRegistry)?.tools.map(({ name }) => name) ?? []
   const unknown = options.args.allow.find((name) => !names.includes(name))

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type ChatSession, observerProgress } from '../../runtime/index.ts'
 import type { Answer } from '../../runtime/ask/answer.ts'
-import { adviceOn } from '../choose-model.ts'
 import type { Interruption } from '../interruption.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { RunArguments } from './chat-arguments.ts'
+import { failureText } from './model-advice.ts'
 import { openChat } from './open-chat.ts'
 import { userMessage } from './user-message.ts'
 
@@ -55,7 +55,7 @@ async function oneTurn(
   if (output === 'stream-json') line({ type: 'session', ...facts })
   for await (const part of asking.parts) {
     if (verbose && part.type === 'thinking') stderr.write(part.text)
-    if (part.type === 'retry') stderr.write(`entia: ${part.failure.message} Retrying.\n`)
+    if (part.type === 'retry') stderr.write(`entia: ${part.failure.message.replace(/\.?$/, '.')} Retrying.\n`)
     if (output === 'stream-json') line(part)
     if (part.type !== 'end') continue
     const { answer } = part
@@ -73,11 +73,9 @@ function answerData({ costUsd, failure, steps, stop, text: reply, toolCalls, usa
 
 /** Says on stderr why there is no good reply. */
 function ended({ failure, stop }: Answer, session: ChatSession, stderr: RunPlace['stderr']): number {
-  if (failure !== undefined) {
-    const advice = adviceOn(failure, `${session.provider}/${session.model}`)
-    stderr.write(
-      `entia: ${[`${failure.kind}: ${failure.message}`, advice].filter((part) => part !== undefined).join(' ')}\n`,
-    )
+  // Who has cancelled it, or closed its output, knows.
+  if (failure !== undefined && stop !== 'cancelled') {
+    stderr.write(`entia: ${failureText(failure, `${session.provider}/${session.model}`)}\n`)
   }
   switch (stop) {
     case 'done':

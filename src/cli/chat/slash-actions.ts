@@ -1,7 +1,7 @@
 import { Policy, PolicyState } from '../../../components/agent/policy.ts'
 import { LastTurn, Turn } from '../../../components/agent/turn.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
-import type { SummaryResult } from '../../protocol/context.ts'
+import type { SummaryResult, SummarySkipReason } from '../../protocol/context.ts'
 import { contextReport, statsReport } from '../../rules/context/context-report.ts'
 import type { ChatSession } from '../../runtime/index.ts'
 import { didYouMean } from '../../world/near-names.ts'
@@ -59,8 +59,16 @@ async function agentsText(session: ChatSession): Promise<string> {
 
 function summaryText(done: string, { failure, skipped, ...result }: SummaryResult): string {
   if (failure !== undefined) return `It failed: ${failure.kind}: ${failure.message}`
-  if (skipped) return `Nothing was ${done}: ${'reason' in result ? result.reason : ''}.`
+  if (skipped) return `Nothing was ${done}: ${'reason' in result ? skipReasons[result.reason] : ''}.`
   return `The conversation so far is ${done}.`
+}
+
+const skipReasons: Readonly<Record<SummarySkipReason, string>> = {
+  empty: 'there is nothing that was not summarized before',
+  'below-threshold': 'there is too little to summarize',
+  'unknown-window': 'the context window of the model is not known',
+  'unknown-usage': 'the model does not say how many tokens it used',
+  'no-own-call': 'the model has not answered yet',
 }
 
 const permissions = ['allow', 'ask', 'deny'] as const

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Approval, approvals } from '../../protocol/policy.ts'
 import {
@@ -161,7 +161,8 @@ function placeOf({
   readonly env?: NodeJS.ProcessEnv | undefined
 }): Place {
   const absolute = resolve(cwd)
-  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir()
+  // Empty variables count as unset.
+  const home = env['HOME'] || env['USERPROFILE'] || userInfo().homedir
   const found = folders(env, absolute)
   return { cwd: absolute, home, env, folders: found, sessions: new SessionFolder(join(found.data, 'sessions')) }
 }

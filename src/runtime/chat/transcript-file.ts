@@ -45,7 +45,7 @@ function opened(path: string): number {
     const what = `The transcript ${path} cannot be opened: ${(error as Error).message}.`
     throw new EntiaError(
       'store-failed',
-      `${what} It is an export: remove it, and it is written anew.`,
+      `${what} Make its folder writable, or name another by ENTIA_DATA_DIR. A damaged transcript may be removed: it is an export.`,
       { path },
       { cause: error },
     )

@@ -77,6 +77,32 @@ describe('entia without a terminal', () => {
     expect(ended.stderr).toMatch(/config\/config\.json:3:3: .*maxStep.*maxSteps/)
   })
 
+  it('refuses a folder that is not there', async () => {
+    const here = await tempFolder({ file: '' })
+    const env = { ENTIA_DATA_DIR: here, ANTHROPIC_API_KEY: 'key' }
+    for (const folder of ['none', 'file']) {
+      expect(await run(['-p', 'Hello', '--cwd', folder], { in: here, env })).toMatchObject({
+        ...{ code: 2, stdout: '', stderr: `entia: --cwd must be a folder; ${here}/${folder} is none. See --help.\n` },
+      })
+    }
+  })
+
+  it('names the command that lists chats, where a key is none of theirs', async () => {
+    const here = await tempFolder()
+    expect(await run(['sessions', 'show', 'none'], { in: here, env: { ENTIA_DATA_DIR: here } })).toMatchObject({
+      code: 2,
+      stderr: "entia: There is no chat session whose key begins with 'none'. entia sessions list --all shows them.\n",
+    })
+  })
+
+  it('says which folder it cannot write, and how to name another', async () => {
+    const here = await tempFolder({ data: 'a file' })
+    const env = { ENTIA_DATA_DIR: `${here}/data`, ANTHROPIC_API_KEY: 'key' }
+    const ended = await run(['-p', 'Hello'], { in: here, env })
+    expect(ended).toMatchObject({ code: 1, stdout: '' })
+    expect(ended.stderr).toMatch(/^entia: .*\/data\/sessions.* ENTIA_DATA_DIR[^\n]*\n$/)
+  })
+
   it('names a known command for one that it does not know, and -p for a prompt', async () => {
     const here = await tempFolder()
     expect((await run(['sesions'], { in: here })).stderr).toMatch(

@@ -132,7 +132,9 @@ describe('a run with one prompt', () => {
     const at = await place(inTurn({ failure: 'unauthorized' }))
     const ended = await run(at, ['-p', 'Hello'])
     expect(ended).toMatchObject({ code: 1, stdout: '' })
-    expect(ended.stderr).toMatch(/^entia: unauthorized: .* Check ANTHROPIC_API_KEY and the account behind it\.\n$/)
+    expect(ended.stderr).toMatch(
+      /^entia: unauthorized: .*x-api-key\. Check ANTHROPIC_API_KEY and the account behind it\.\n$/,
+    )
   })
 
   it('ends with 130 when it is interrupted, and its process with it', async () => {
@@ -156,6 +158,14 @@ describe('a run with one prompt', () => {
     const program = new Program(['-p', 'Speak.'], at)
     await Promise.race([begun.promise, program.ended])
     program.child.stdout?.destroy()
+    const { signal, stderr } = await program.ended
+    expect({ signal, stderr }).toEqual({ signal: null, stderr: '' })
+  })
+
+  it('ends quietly when its output is closed after the first of many lines', async () => {
+    const at = await place(() => ({ text: 'Nobody reads this.', usage, latencyMs: 200 }))
+    const program = new Program(['-p', 'Speak.', '--output', 'stream-json'], at)
+    program.child.stdout?.once('data', () => program.child.stdout?.destroy())
     const { signal, stderr } = await program.ended
     expect({ signal, stderr }).toEqual({ signal: null, stderr: '' })
   })
