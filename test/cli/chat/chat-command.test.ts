@@ -87,6 +87,14 @@ describe('entia without a terminal', () => {
     }
   })
 
+  it('takes an empty HOME for none', async () => {
+    const here = await tempFolder()
+    const env = { ENTIA_DATA_DIR: here, ANTHROPIC_API_KEY: 'key', HOME: '' }
+    // Were the home folder missing, the tools would be refused before the option.
+    const ended = await run(['-p', 'Hello', '--allow', 'bsh'], { in: here, env })
+    expect(ended.stderr).toMatch(/^entia: --allow names the tool 'bsh'/)
+  })
+
   it('names the command that lists chats, where a key is none of theirs', async () => {
     const here = await tempFolder()
     expect(await run(['sessions', 'show', 'none'], { in: here, env: { ENTIA_DATA_DIR: here } })).toMatchObject({

@@ -63,7 +63,7 @@ describe('a run with one prompt', () => {
       inTurn(bash('echo x > made'), { text: 'Made.', usage }, bash('cat ~/.ssh/id_rsa'), { text: 'I may not.', usage }),
     )
     expect(await run(at, ['run', 'Make', 'it.', '--allow', 'bash'])).toMatchObject({
-      ...{ code: 0, stdout: 'Made.\n', stderr: '  [bash] echo x > made (1 lines)\n' },
+      ...{ code: 0, stdout: 'Made.\n', stderr: '  [bash] echo x > made (0 lines)\n' },
     })
     expect(await readFile(join(at.in, 'made'), 'utf8')).toBe('x\n')
     const ended = await run(at, ['-p', 'Read the key.', '--allow', 'bash'])
