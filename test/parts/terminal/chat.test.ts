@@ -193,7 +193,7 @@ describe('entia on a terminal', () => {
     terminal.type('y\r')
     await terminal.until(/That is all\.[^]*\n\n›$/)
     expect([existsSync(join(at.in, 'one')), existsSync(join(at.in, 'two'))]).toEqual([false, true])
-    expect(terminal.screen.text).toContain('  [bash] touch two (1 lines)')
+    expect(terminal.screen.text).toContain('  [bash] touch two (0 lines)')
   })
 
   it('shows no control codes of a call that asks', async () => {
