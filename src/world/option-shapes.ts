@@ -52,6 +52,11 @@ export const countFromZero: Shape = {
   fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 }
 export const table: Shape = { wanted: 'an object', fits: isRecord }
+/** Environment variables by name: a plain object, or that of a process. */
+export const environment: Shape = {
+  wanted: 'an object of texts',
+  fits: (value) => isRecord(value) && Object.values(value).every((one) => one === undefined || typeof one === 'string'),
+}
 
 export function tableOf(values: Shape): Shape {
   return {

@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import type { Channel } from '../../protocol/policy.ts'
+import { type Channel, channels, operations, pathStyles, PolicyConfig } from '../../protocol/policy.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import type { DataOf } from '../../world/component.ts'
 import type { Json } from '../../world/json.ts'
+import { EntiaError } from '../../world/entia-error.ts'
 import { lazily } from '../../world/lazily.ts'
+import { schemaIssues } from '../text/schema-issues.ts'
 import type { Base } from './paths.ts'
 
 const texts = lazily(() => z.array(z.string()).readonly())
@@ -53,6 +55,53 @@ export const CallFacts = lazily(() =>
   }),
 )
 export type CallFacts = DataOf<typeof CallFacts>
+
+const Call = lazily(() =>
+  z.strictObject({
+    tool: z.string(),
+    arguments: z.unknown(),
+    channel: z.enum(channels),
+    home: z.string(),
+    cwd: z.string(),
+    pathStyle: z.enum(pathStyles).optional(),
+    declared: z
+      .object({ operation: z.enum(operations).optional(), paths: texts().optional(), category: z.string().optional() })
+      .optional(),
+    configFolder: z.string().optional(),
+    planMode: z.boolean().optional(),
+    sticky: z.boolean().optional(),
+    hasReadOther: z.boolean().optional(),
+    facts: CallFacts().optional(),
+    hostAnswer: z.unknown().optional(),
+  }),
+)
+
+/** Refuses what programs without types pass. @throws `invalid-argument` */
+export function checkCall(where: string, call: unknown, config: unknown): void {
+  refuseMisread(`${where}: call`, Call(), call)
+  checkPolicyConfig(`${where}: config`, config)
+}
+
+/** @throws `invalid-argument` */
+export function checkPolicyConfig(what: string, config: unknown): void {
+  refuseMisread(what, PolicyConfig().optional(), config)
+}
+
+function refuseMisread(what: string, schema: z.ZodType, value: unknown): void {
+  const wrong = misread(schema, value)
+  if (wrong !== undefined) throw new EntiaError('invalid-argument', `${what}: ${wrong}.`)
+}
+
+function misread(schema: z.ZodType, value: unknown): string | undefined {
+  try {
+    const { error } = schema.safeParse(value)
+    return error && schemaIssues(error)
+  } catch (error) {
+    // zod cannot freeze bytes.
+    if (error instanceof TypeError) return error.message
+    throw error
+  }
+}
 
 /** What counts where a config says nothing. */
 export const policyDefaults = Object.freeze({

@@ -163,7 +163,7 @@ export function credentialSearch(
   if (configFolder !== undefined) {
     const own = segmentsOf(configFolder)
     const inHome = configFolder.startsWith(`${home}/`) ? own.slice(segmentsOf(home).length) : own
-    names.push(inHome.map((name) => name.replace(/[^\w]/g, String.raw`\$&`)).join('/'))
+    names.push(inHome.map((name) => name.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)).join('/'))
   }
   const listed = names.map((name) => name.replaceAll('.', String.raw`\.`).replaceAll(String.raw`\\.`, String.raw`\.`))
   const flags = pathStyle === 'posix' ? 'gu' : 'giu'

@@ -3,7 +3,7 @@ import type { DataOf } from '../../world/component.ts'
 import { lazily } from '../../world/lazily.ts'
 import { approvals, dataClasses } from '../../protocol/policy.ts'
 import type { Approval, Channel, DataClass, Decision, Operation, PolicyConfig } from '../../protocol/policy.ts'
-import { bodyOf, policyDefaults, type PolicyCall } from './call.ts'
+import { bodyOf, checkCall, policyDefaults, type PolicyCall } from './call.ts'
 import { PlacesOfCall, type TouchedPath } from './call-places.ts'
 import { commandStart } from './simple-command.ts'
 
@@ -26,8 +26,13 @@ export interface Assessment {
   readonly commandStart: string | undefined
 }
 
-/** Decides about a call. A function of its arguments: `inspectCall` gathers what is on the disk. */
+/**
+ * Decides about a call. A function of its arguments: `inspectCall` gathers what is on the disk.
+ *
+ * @throws `invalid-argument`
+ */
 export function policy(call: PolicyCall, config?: PolicyConfig): Decision {
+  checkCall('policy', call, config)
   return assess(call, config).decision
 }
 

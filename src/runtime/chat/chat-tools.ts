@@ -109,7 +109,8 @@ function toolOf(source: ToolSource, declaration: ToolDeclaration): Tool {
 const sourceShape = {
   wanted: 'a tool source, { declarations, call }',
   fits: (value: unknown) =>
-    objectWith('', 'call').fits(value) && Array.isArray((value as { readonly declarations?: unknown }).declarations),
+    objectWith('', 'call').fits(value) &&
+    listOf(table).fits((value as { readonly declarations?: unknown }).declarations),
 }
 const toolsShape = listOf({
   wanted: 'a tool; make one with defineTool',

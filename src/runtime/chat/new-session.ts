@@ -1,3 +1,4 @@
+import { checkPolicyConfig } from '../../rules/policy/call.ts'
 import { checkOptions } from '../../world/option-shapes.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat } from './make-chat.ts'
@@ -10,5 +11,6 @@ import { type NewSessionOptions, sessionShapes } from './session-options.ts'
  */
 export function newSession(options: NewSessionOptions = {}): ChatSession {
   checkOptions('newSession', options, sessionShapes)
+  checkPolicyConfig('newSession: policy', options.policy)
   return makeChat(options)
 }

@@ -1,5 +1,6 @@
 import { noOutput } from '../../tools/tool-output.ts'
 import type { JsonObject } from '../../world/json.ts'
+import { callback, checkOptions } from '../../world/option-shapes.ts'
 import type { Observer } from './observers.ts'
 import type { ToolCallEvent } from './tool-call-event.ts'
 
@@ -10,7 +11,9 @@ export interface ProgressOptions {
 }
 
 /** An observer that writes one line a call: `  [bash] npm test (12 lines)`. */
-export function observerProgress({ write = toStderr }: ProgressOptions = {}): Observer {
+export function observerProgress(options: ProgressOptions = {}): Observer {
+  checkOptions('observerProgress', options, { write: callback })
+  const { write = toStderr } = options
   return (event) => void write(`${progressLine(event)}\n`)
 }
 

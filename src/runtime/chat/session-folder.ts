@@ -96,7 +96,7 @@ export class SessionFolder {
   }
 
   async #keys(): Promise<readonly string[]> {
-    const entries = (await unlessMissing(readdir(this.path, { withFileTypes: true }))) ?? []
+    const entries = (await unlessMissing(readdir(this.path, { withFileTypes: true })).catch(unreadable)) ?? []
     return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
   }
 
@@ -159,6 +159,11 @@ async function readHead(path: string): Promise<{ readonly lines: readonly Line[]
   } finally {
     await file.close()
   }
+}
+
+function unreadable(error: Error): never {
+  const what = `The folder of chat sessions cannot be read: ${error.message}.`
+  throw new EntiaError('store-failed', `${what} ENTIA_DATA_DIR names the folder that it lies in.`, {}, { cause: error })
 }
 
 async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {

@@ -4,12 +4,15 @@ import { type Approval, approvals } from '../../protocol/policy.ts'
 import {
   callback,
   checkOptions,
+  environment,
   filledText,
   flag,
+  listOf,
   oneOf,
   type ShapesOf,
   table,
   tableOf,
+  text,
 } from '../../world/option-shapes.ts'
 import type { Store } from '../../stores/port.ts'
 import type { Tool } from '../../tools/port.ts'
@@ -261,7 +264,7 @@ async function localModelFor(
 
 const { approve, channel, cwd, history, host, maxSteps, model, modelMap, planMode, policyFunction, provider } =
   sessionShapes
-const { seed, system, tools, verbose } = sessionShapes
+const { seed, system, verbose } = sessionShapes
 
 const commonShapes = {
   approve,
@@ -274,12 +277,12 @@ const commonShapes = {
   policyFunction,
   provider,
   system,
-  tools,
+  tools: listOf({ wanted: 'a name or a tool', fits: (value) => text.fits(value) || table.fits(value) }),
   verbose,
   loadProjectContext: flag,
   permissions: tableOf(oneOf(...approvals)),
   validateApiKey: flag,
-  env: table,
+  env: environment,
   onNotice: callback,
 }
 
@@ -293,4 +296,4 @@ const setupShapes: ShapesOf<SetupOptions> = {
 
 const openShapes: ShapesOf<OpenOptions> = { ...commonShapes, key: filledText }
 
-const storedShapes: ShapesOf<StoredSessionsOptions> = { env: table }
+const storedShapes: ShapesOf<StoredSessionsOptions> = { env: environment }

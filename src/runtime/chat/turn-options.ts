@@ -29,6 +29,9 @@ export function refuseBlank(prompt: unknown): void {
     throw new EntiaError('invalid-argument', `turn: prompt must be a text or a user's message, got ${shortly(prompt)}.`)
   }
   const blocks = typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : (prompt as UserMessage).content
-  const isBlank = blocks.every((block) => block.type === 'text' && 'text' in block && block.text.trim() === '')
+  const isBlank = blocks.every((block: unknown) => {
+    const { text, type } = Object(block) as { readonly text?: unknown; readonly type?: unknown }
+    return type === 'text' && typeof text === 'string' && text.trim() === ''
+  })
   if (isBlank) throw new EntiaError('empty-prompt', 'turn: the prompt is empty. Pass a text with something to answer.')
 }

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import envPaths from 'env-paths'
 import { EntiaError } from '../../world/entia-error.ts'
+import { environment, filledText, refuseMisfit } from '../../world/option-shapes.ts'
 import type { Environment } from '../models/known-providers.ts'
 
 /** Where the runtime keeps its files, each absolute. */
@@ -23,8 +24,11 @@ export interface Folders {
  *
  * @param env the environment; empty variables count as unset. @default that of the process
  * @param cwd where relative paths begin. @default that of the process
+ * @throws `invalid-argument`
  */
 export function folders(env: Environment = process.env, cwd: string = process.cwd()): Folders {
+  refuseMisfit('folders', 'env', env, environment)
+  refuseMisfit('folders', 'cwd', cwd, filledText)
   const usual = envPaths('entia', { suffix: '' })
   const named = (variable: string, otherwise: string): string => resolve(cwd, env[variable] || otherwise)
   const data = named('ENTIA_DATA_DIR', usual.data)

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { cutText } from '../../rules/text/cut-text.ts'
+import { checkOptions, filledText, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
 import { isInside, realPath } from './folders.ts'
 
 /** Characters of one file, and of all together. */
@@ -30,6 +31,8 @@ export interface ProjectContext {
   readonly notices: readonly string[]
 }
 
+const contextShapes: ShapesOf<ProjectContextOptions> = { cwd: filledText, configFolder: filledText }
+
 interface Part {
   readonly path: string
   readonly text: string
@@ -41,8 +44,13 @@ interface Part {
  * folder alone) down to the working folder; `CLAUDE.md` where a folder has no `AGENTS.md`. A file counts up to 32,000
  * characters, all together up to 100,000, of which the closest get theirs first. What is no text file is skipped, and so is a
  * link that leads out of the repository.
+ *
+ * @throws by its promise: `invalid-argument`
  */
-export async function projectContext({ cwd, configFolder }: ProjectContextOptions): Promise<ProjectContext> {
+export async function projectContext(options: ProjectContextOptions): Promise<ProjectContext> {
+  checkOptions('projectContext', options, contextShapes)
+  const { cwd, configFolder } = options
+  refuseMisfit('projectContext', 'cwd', cwd, filledText)
   const notices: string[] = []
   const folders = await foldersDownTo(resolve(cwd))
   const root = folders[0] ?? cwd

@@ -2,6 +2,7 @@ import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../rules/config/config.ts'
+import { checkOptions, filledText, refuseMisfit, type ShapesOf, table } from '../../world/option-shapes.ts'
 import { type ConfigFile, readConfigFile, refuseProblems } from './config-file.ts'
 import { type Folders, inHome, realPath } from './folders.ts'
 import { agentConfigOf, layered, type RuntimeConfig, unusedKeys } from './runtime-config.ts'
@@ -48,9 +49,12 @@ export interface ConfigLayers {
  * Reads the user's configuration file and the project's, which counts over it. In a folder that the user's `trustedFolders` do
  * not name it may only tighten.
  *
- * @throws `config-invalid` that names all problems of both files
+ * @throws by its promise: `config-invalid` that names all problems of both files, `invalid-argument`
  */
 export async function readRuntimeConfig(options: ReadConfigOptions): Promise<ReadConfig> {
+  checkOptions('readRuntimeConfig', options, readShapes)
+  refuseMisfit('readRuntimeConfig', 'cwd', options.cwd, filledText)
+  refuseMisfit('readRuntimeConfig', 'folders', options.folders, readShapes.folders)
   const { own, project, ignored, sources, notices, noticeOn } = await readConfigLayers(options)
   const config = [project, options.over ?? {}].reduce(layered, own)
   readConfig(agentConfigOf(config))
@@ -58,6 +62,16 @@ export async function readRuntimeConfig(options: ReadConfigOptions): Promise<Rea
   const later =
     unused.length === 0 ? [] : [`This version does not use these keys of the configuration yet: ${unused.join(', ')}.`]
   return { config, sources, notices: [...noticeOn(ignored), ...notices, ...later] }
+}
+
+const readShapes: ShapesOf<ReadConfigOptions> = {
+  cwd: filledText,
+  folders: {
+    wanted: 'an object { config }, such as folders() gives',
+    fits: (value) => table.fits(value) && filledText.fits((value as { readonly config?: unknown }).config),
+  },
+  home: filledText,
+  over: table,
 }
 
 /** @throws `config-invalid` */

@@ -1,6 +1,16 @@
 import { EntiaError } from '../../world/entia-error.ts'
+import {
+  checkOptions,
+  environment,
+  flag,
+  refuseMisfits,
+  type ShapesOf,
+  table,
+  text,
+} from '../../world/option-shapes.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import {
+  configuredProviders,
   type Environment,
   builtInProviderTable,
   keyOf,
@@ -45,10 +55,12 @@ export interface ChosenProvider {
  * The provider: the one named, else that of the configuration, else `anthropic`. The model: the one named, else that of the
  * configuration if it is of this provider, else the provider's default. Makes no request.
  *
- * @throws `conflicting-provider`, `unknown-provider`, `missing-api-key`
+ * @throws `conflicting-provider`, `unknown-provider`, `missing-api-key`, `invalid-argument`
  */
 export function chooseProvider(options: ChooseProviderOptions): ChosenProvider {
+  checkOptions('chooseProvider', options, chooseShapes)
   const { config = {}, env = process.env, validateApiKey = true } = options
+  refuseMisfits('chooseProvider', config, configShapes)
   const known = knownProviders(config.providers)
   const asked = namesIn(options, known)
   // A configuration may name a provider alone as its model.
@@ -105,3 +117,12 @@ function wholeNames({ provider = defaultProvider, model }: ModelNames, known: Kn
   const what = `The provider '${provider}' has no default model. Pass the option 'model'.`
   throw new EntiaError('invalid-argument', what, { option: 'model' })
 }
+
+const chooseShapes: ShapesOf<ChooseProviderOptions> = {
+  provider: text,
+  model: text,
+  config: table,
+  env: environment,
+  validateApiKey: flag,
+}
+const configShapes = { provider: text, model: text, providers: configuredProviders }

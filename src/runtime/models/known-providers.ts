@@ -1,3 +1,5 @@
+import { oneOf, type Shape, table, text } from '../../world/option-shapes.ts'
+
 /** A provider of models, as far as a choice among them needs it. */
 export interface KnownProvider {
   /** Absent: a model must be named. */
@@ -42,6 +44,19 @@ export function knownProviders(
 
 /** A key of the environment; blank ones count as unset. */
 export function keyOf(env: Environment, variable: string): string | undefined {
-  const key = env[variable] ?? ''
+  const key = (Object.hasOwn(env, variable) ? env[variable] : undefined) ?? ''
   return key.trim() === '' ? undefined : key
+}
+
+/** The `providers` of a configuration. */
+export const configuredProviders: Shape = {
+  wanted: 'an object of providers, each { api, baseUrl, defaultModel }',
+  fits: (value) => table.fits(value) && Object.values(value as object).every(isConfigured),
+}
+
+function isConfigured(value: unknown): boolean {
+  if (!table.fits(value)) return false
+  const { api, apiKeyEnv, baseUrl, defaultModel } = value as Readonly<Record<keyof ProviderConfig, unknown>>
+  const isNamed = text.fits(defaultModel) && (apiKeyEnv === undefined || text.fits(apiKeyEnv))
+  return oneOf('openai-chat', 'openai-responses', 'anthropic').fits(api) && text.fits(baseUrl) && isNamed
 }

@@ -1,4 +1,5 @@
 import { type Clock, realClock } from '../../engine/loop/clock.ts'
+import { checkOptions, environment, flag, listOf, objectWith, type ShapesOf, text } from '../../world/option-shapes.ts'
 import type { Environment } from './known-providers.ts'
 
 const defaultAddress = 'http://127.0.0.1:11434'
@@ -31,9 +32,12 @@ const asking = new Map<string, Promise<string | null>>()
 
 /**
  * The first of the wanted models that Ollama has installed, or `null`: none, or no Ollama answers within 1.5 s. What is found
- * is kept for the process, `null` for 60 s; calls at the same time share one request. Never throws.
+ * is kept for the process, `null` for 60 s; calls at the same time share one request.
+ *
+ * @throws by its promise, `invalid-argument` and nothing else
  */
 export async function defaultLocalModel(options: LocalModelOptions = {}): Promise<string | null> {
+  checkOptions('defaultLocalModel', options, localModelShapes)
   const { refresh = false, localModels = defaultLocalModels, env = process.env, clock = realClock } = options
   const address = ollamaAddress(env)
   if (address === undefined) return null
@@ -92,4 +96,11 @@ export function ollamaAddress(env: Environment): string | undefined {
   // A server listens there on all addresses; this machine reaches it on its own.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1'
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+const localModelShapes: ShapesOf<LocalModelOptions> = {
+  refresh: flag,
+  localModels: listOf(text),
+  env: environment,
+  clock: objectWith('a clock, { now }', 'now'),
 }

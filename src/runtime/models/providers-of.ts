@@ -1,19 +1,30 @@
 import { anthropic } from '../../models/anthropic.ts'
 import { moonshot, ollama, openai, openaiCompatible } from '../../models/openai.ts'
 import type { ModelProvider } from '../../models/port.ts'
-import { builtInProviderTable, type Environment, keyOf, type ProviderConfig } from './known-providers.ts'
+import { environment, refuseMisfit, table } from '../../world/option-shapes.ts'
+import {
+  builtInProviderTable,
+  configuredProviders,
+  type Environment,
+  keyOf,
+  type ProviderConfig,
+} from './known-providers.ts'
 import { ollamaAddress } from './local-model.ts'
 
 /**
  * The providers of a configuration and an environment, by name, for `new Host({ models })`. Those that come with the package
  * are in it where the environment has their key, or an address of Ollama; a Host has the others by itself.
  *
- * @throws `invalid-argument` for a `baseUrl` that is no address
+ * @throws `invalid-argument`, also for a `baseUrl` that is no address
  */
 export function providersOf(
-  { providers = {} }: { readonly providers?: Readonly<Record<string, ProviderConfig>> | undefined },
+  config: { readonly providers?: Readonly<Record<string, ProviderConfig>> | undefined },
   env: Environment,
 ): Record<string, ModelProvider> {
+  refuseMisfit('providersOf', 'config', config, table)
+  refuseMisfit('providersOf', 'env', env, environment)
+  const { providers = {} } = config
+  refuseMisfit('providersOf', 'providers', providers, configuredProviders)
   const made: Record<string, ModelProvider> = {}
   for (const [name, make] of Object.entries({ anthropic, openai, moonshot })) {
     const apiKey = keyOf(env, builtInProviderTable[name as 'anthropic'].keyVariable)

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises'
 import { dirname, normalize } from 'node:path'
 import { isPattern } from '../../rules/policy/glob.ts'
-import { bodyOf, pathArguments, policyDefaults } from '../../rules/policy/call.ts'
+import { bodyOf, checkCall, pathArguments, policyDefaults } from '../../rules/policy/call.ts'
 import type { CallFacts, PolicyCall } from '../../rules/policy/call.ts'
 import type { PolicyConfig } from '../../protocol/policy.ts'
 import { credentialFolders } from '../../rules/policy/credential-paths.ts'
@@ -16,12 +16,15 @@ const maxPathsLooked = 1_000
 /**
  * Gathers what a policy has to know from the disk: where paths lead, what a shell body says, and whether a repository has
  * git run programs. Runs nothing but `git config`.
+ *
+ * @throws by its promise: `invalid-argument`
  */
 export async function inspectCall(
   call: PolicyCall,
   config: PolicyConfig = {},
   signal: AbortSignal = new AbortController().signal,
 ): Promise<CallFacts> {
+  checkCall('inspectCall', call, config)
   const body = bodyOf(call)
   const shell = body?.language === 'bash' ? await readShellBody(body.text, call) : undefined
   const lists = [

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EntiaError } from '../../world/entia-error.ts'
 import { didYouMean } from '../../world/near-names.ts'
+import { environment } from '../../world/option-shapes.ts'
 import { listFilesTool, type Reach, readFileTool } from '../../tools/file-tools.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { ModelProvider } from '../../models/port.ts'
@@ -58,17 +59,12 @@ const optionsSchema = () =>
     fileTimes: z.instanceof(FileTimes).optional(),
     js: z.instanceof(JsProcesses).optional(),
     // The environment of a process is no plain object.
-    env: z.custom<NodeJS.ProcessEnv>(isEnvironment, 'expected an object of texts').optional(),
+    env: z.custom<NodeJS.ProcessEnv>(environment.fits, `expected ${environment.wanted}`).optional(),
     passEnv: z.array(z.string()).optional(),
     allowPrivate: z.array(z.string().regex(/:\d+$/, 'expected host:port')).optional(),
     providers: z.record(z.string(), z.custom<ModelProvider>(isProvider, 'expected a model provider')).optional(),
     tavilyBaseUrl: z.url({ protocol: /^https?$/ }).optional(),
   })
-
-function isEnvironment(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).every((one) => one === undefined || typeof one === 'string')
-}
 
 function isProvider(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'call' in value && typeof value.call === 'function'

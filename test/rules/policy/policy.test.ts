@@ -93,6 +93,8 @@ describe('a policy', () => {
     const call = read('~/.config/entia/config.json', { configFolder: '/home/u/.config/entia' })
     expect(policy(call).reason).toBe('credential path: ~/.config/entia/config.json')
     const text = callOf('run_js', { code: "read('.config/entia/x')" }, { configFolder: '/home/u/.config/entia' })
+    const odd = callOf('run_js', { code: "read('my-entia (1)/x')" }, { configFolder: '/home/u/my-entia (1)' })
+    expect(policy(odd).reason).toMatch(/^credential path: /)
     expect(policy(text).reason).toBe('credential path: .config/entia')
   })
 
