@@ -197,9 +197,9 @@ async function promptOf(
   const { cwd } = place
   const own = system ?? standardPrompt(cwd)
   if (!loadProjectContext) return own
-  const { notices, text } = await projectContext({ cwd, configFolder: place.folders.config })
+  const { notices, text: context } = await projectContext({ cwd, configFolder: place.folders.config })
   for (const notice of notices) onNotice(notice)
-  return text === undefined ? own : `${own}\n\n${text}`
+  return context === undefined ? own : `${own}\n\n${context}`
 }
 
 /** What new and reopened chat sessions have in common. */

@@ -89,9 +89,9 @@ export function ollamaAddress(env: Environment): string | undefined {
   if (given === '') return defaultAddress
   const hasScheme = /^https?:\/\//i.test(given)
   const named = given.startsWith(':') ? `127.0.0.1${given}` : given
-  const text = hasScheme ? named : `http://${named}`
-  if (!URL.canParse(text)) return undefined
-  const url = new URL(text)
+  const whole = hasScheme ? named : `http://${named}`
+  if (!URL.canParse(whole)) return undefined
+  const url = new URL(whole)
   if (!hasScheme && url.port === '' && !/:80(?:\/|$)/.test(named)) url.port = '11434'
   // A server listens there on all addresses; this machine reaches it on its own.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1'

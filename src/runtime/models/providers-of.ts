@@ -32,7 +32,7 @@ export function providersOf(
   }
   const local = keyOf(env, 'OLLAMA_HOST') === undefined ? undefined : ollamaAddress(env)
   if (local !== undefined) made['ollama'] = ollama({ baseURL: `${local}/v1` })
-  for (const [name, config] of Object.entries(providers)) made[name] = configuredProvider(name, config, env)
+  for (const [name, own] of Object.entries(providers)) made[name] = configuredProvider(name, own, env)
   return made
 }
 
