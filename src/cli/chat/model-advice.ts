@@ -5,7 +5,10 @@ import { adviceOn } from '../choose-model.ts'
 /** Why a turn of a chat failed, and what its user can do. */
 export function failureText(failure: Failure, model: string): string {
   const { kind, message } = failure
-  const advice = chatAdvice[kind] ?? adviceOn(failure, model)
+  const isAway = model.startsWith('ollama/') && message.includes('could not be reached')
+  const advice = isAway
+    ? 'Start Ollama, or name where it runs by OLLAMA_HOST.'
+    : (chatAdvice[kind] ?? adviceOn(failure, model))
   return [`${kind}: ${message.replace(/\.?$/, '.')}`, advice].filter((part) => part !== undefined).join(' ')
 }
 
