@@ -7,8 +7,8 @@ import { agent, ask, type Json, Runner, scripted, standardSystems, type ToolCont
 import { Workspace } from 'entia/components'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { tempFolder } from '../../tools/temp-folder.ts'
-import { HandlesInMemory } from './handles-in-memory.ts'
-import { toolsIn } from './tools-in.ts'
+import { HandlesInMemory } from '../../runtime/tools/handles-in-memory.ts'
+import { toolsIn } from '../../runtime/tools/tools-in.ts'
 
 const restarted = '[workspace restarted: earlier values are gone]'
 

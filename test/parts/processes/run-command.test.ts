@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAnthropicServer } from '../../servers/anthropic-server.ts'
 import { type Handler, inTurn, type LoopbackServer, type Received, type Reply } from '../../servers/loopback.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
-import { type Ended, Program } from '../program.ts'
+import { type Ended, Program } from '../../cli/program.ts'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })
