@@ -19,7 +19,7 @@ const programs = {
 }
 type Program = keyof typeof programs
 
-/** What a program pays for `import 'entia'`, built and installed, beside the import of what it stands on. */
+/** What `import 'entia'` costs, built and installed, beside the import of what it stands on; and the program's start. */
 export async function measure(): Promise<Row[]> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'entia-bench-')))
   try {
@@ -41,9 +41,28 @@ export async function measure(): Promise<Row[]> {
         limit: 1.15,
         against: `zod and openai: ${readable(withSdk.against)} ms`,
       },
+      await version(folder),
     ]
   } finally {
     await rm(folder, { recursive: true })
+  }
+}
+
+/** The shortest use of the program, beside a Node that does nothing. */
+async function version(folder: string): Promise<Row> {
+  const program = join(folder, 'node_modules', manifest.name, 'dist/cli.js')
+  const { wallMs: taken } = await compare({
+    rounds: 30,
+    warmUp: 3,
+    work: () => run(process.execPath, [program, '--version']),
+    against: () => run(process.execPath, ['--eval', '0']),
+  })
+  return {
+    name: 'entia --version, time over that of node -e 0',
+    value: median(taken.work) / median(taken.against),
+    unit: '×',
+    limit: 1.5,
+    against: `node -e 0: ${readable(median(taken.against))} ms`,
   }
 }
 

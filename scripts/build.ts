@@ -95,8 +95,9 @@ function doors(): Record<string, string> {
 function partOf(source: string): string | null {
   if (source === join(root, 'package.json')) return null
   const [, part] =
-    /^src\/(cli|sim|vitest|runtime(?=\/(?:index|policy|tools)))\//.exec(relative(root, source).replaceAll('\\', '/')) ??
-    []
+    /^src\/(cli|sim|vitest|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
+      relative(root, source).replaceAll('\\', '/'),
+    ) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`
 }
 

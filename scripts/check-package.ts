@@ -51,6 +51,14 @@ const { content } = await runJs.call({ code: "const { sep } = await import('node
 if (content[0].text !== '42') throw new Error('run_js gives 42; it gave ' + content[0].text)
 `
 
+/** That what a program loads with `entia` has nothing of the other doors: chat sessions, tools, simulator, command line. */
+const lightDoor = `
+import { readFileSync } from 'node:fs'
+const { sources } = JSON.parse(readFileSync('dist/parts/entia.js.map', 'utf8'))
+const heavy = sources.filter((path) => /src\\/(cli|sim|vitest|runtime\\/(chat|config|models|policy|tools))\\//.test(path))
+if (heavy.length > 0) throw new Error("import 'entia' loads " + heavy.join(', '))
+`
+
 /** That the package names the Node which this runs on as the lowest. */
 const isLowest = `
 const { node } = process.versions
@@ -89,6 +97,7 @@ try {
     ...reach,
     join(folder, 'consumer.mjs'),
   )
+  await check('what entia loads is light', process.execPath, '--input-type=module', '--eval', lightDoor)
   await check('the tokenizer is found at its first use', process.execPath, join(folder, 'counter.mjs'))
   await check('code of a model runs', process.execPath, join(folder, 'evaluator.mjs'))
   const program = join(folder, 'node_modules/.bin', manifest.name)
