@@ -6,6 +6,7 @@ import askingSessions from './told/asking-sessions.ts'
 import cancelStorm from './told/cancel-storm.ts'
 import changedWorld from './told/changed-world.ts'
 import compaction from './told/compaction.ts'
+import handles from './told/handles.ts'
 import nestedDelegation from './told/nested-delegation.ts'
 import subtasks from './told/subtasks.ts'
 
@@ -50,6 +51,7 @@ const found: Readonly<
       { what: 'crash.afterEffects', at: 'store commit 6' },
     ],
   ],
+  'a tick that followed from a handle counted as work of the tool that kept it': [handles, 332, handles.faults],
   'a session gave its slot back while a turn of its was still archived': [archivedBesides, 8, []],
   "a user's answer to a session whose Runner had died was refused for ever": [
     askingSessions,
