@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { startAnthropicServer } from '../servers/anthropic-server.ts'
-import { type Handler, inTurn, type LoopbackServer, type Reply } from '../servers/loopback.ts'
-import { tempFolder } from '../tools/temp-folder.ts'
-import type { AskEvent } from '../../src/cli/ask-event.ts'
-import { answerOf, only } from './asking.ts'
-import { eventsOf, Program, run } from './program.ts'
+import { startAnthropicServer } from '../../servers/anthropic-server.ts'
+import { type Handler, inTurn, type LoopbackServer, type Reply } from '../../servers/loopback.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import type { AskEvent } from '../../../src/cli/ask-event.ts'
+import { answerOf, only } from '../../cli/asking.ts'
+import { eventsOf, Program, run } from '../../cli/program.ts'
 
 const look = {
   text: 'I search.',

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import { tempFolder } from '../tools/temp-folder.ts'
-import { type Ended, Program, run } from './program.ts'
+import { tempFolder } from '../../tools/temp-folder.ts'
+import { type Ended, Program, run } from '../../cli/program.ts'
 
 // A process takes its time to begin, more so where many do.
 vi.setConfig({ testTimeout: 60_000 })
 
-const stories = join(import.meta.dirname, '../programs/stories.ts')
+const stories = join(import.meta.dirname, '../../programs/stories.ts')
 
 function sim(...words: readonly string[]): Promise<Ended> {
   return run(['sim', ...words], { in: import.meta.dirname })
