@@ -95,7 +95,7 @@ function doors(): Record<string, string> {
 function partOf(source: string): string | null {
   if (source === join(root, 'package.json')) return null
   const [, part] =
-    /^src\/(cli|sim|vitest|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
+    /^src\/(?:doors\/(?=mcp\/))?(cli|sim|vitest|mcp|runtime(?!\/(?:ask|worlds|bounded-stream)))\//.exec(
       relative(root, source).replaceAll('\\', '/'),
     ) ?? []
   return part === undefined ? manifest.name : `${manifest.name}-${part}`

@@ -51,12 +51,19 @@ const { content } = await runJs.call({ code: "const { sep } = await import('node
 if (content[0].text !== '42') throw new Error('run_js gives 42; it gave ' + content[0].text)
 `
 
-/** That what a program loads with `entia` has nothing of the other doors: chat sessions, tools, simulator, command line. */
+/**
+ * That what a program loads with `entia` has nothing of the other doors: chat sessions, tools, simulator, command line. Nor
+ * has `entia/runtime` anything of the doors to other protocols.
+ */
 const lightDoor = `
 import { readFileSync } from 'node:fs'
-const { sources } = JSON.parse(readFileSync('dist/parts/entia.js.map', 'utf8'))
-const heavy = sources.filter((path) => /src\\/(cli|sim|vitest|runtime\\/(chat|config|models|policy|tools))\\//.test(path))
-if (heavy.length > 0) throw new Error("import 'entia' loads " + heavy.join(', '))
+function refuse(door, file, heavy) {
+  const { sources } = JSON.parse(readFileSync('dist/parts/' + file + '.js.map', 'utf8'))
+  const found = sources.filter((path) => heavy.test(path))
+  if (found.length > 0) throw new Error('import ' + door + ' loads ' + found.join(', '))
+}
+refuse('entia', 'entia', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix)|runtime\\/(chat|config|models|policy|tools))\\//)
+refuse('entia/runtime', 'entia-runtime', /src\\/(cli|sim|vitest|doors\\/(mcp|matrix))\\//)
 `
 
 /** That the package names the Node which this runs on as the lowest. */

@@ -15,6 +15,7 @@ describe('the house', () => {
       rules.packagesStayHome,
     ],
     ['loads zod, bitecs and p-queue with a door, and all else when it is first used', rules.doorsLoadLittle],
+    ['loads packages that may be missing when they are first used', rules.peersComeLate],
     ['lets laws call components and other laws alone, never the rules that they judge', rules.lawsAreWitnesses],
     ['has no circle of imports, not even of types', rules.noCircles],
     ['keeps clock, dice, waiting and the outside out of components and systems', rules.ticksArePure],
@@ -70,6 +71,8 @@ describe('an import', () => {
     ['src/rules/projection/project.ts', "import { call } from '../../models/anthropic.ts'"],
     ['src/engine/loop/runner.ts', "const { wait } = await import('../../../systems/sessions/wait.ts')"],
     ['src/index.ts', "import { chat } from './cli/chat.ts'"],
+    ['src/index.ts', "import { serve } from './doors/mcp/serve.ts'"],
+    ['src/runtime/chat/turn.ts', "import { serve } from '../../doors/mcp/serve.ts'"],
     ['src/index.ts', "import { readerModel } from '../examples/reader/reader.ts'"],
     ['src/cli/ask.ts', "import { lead } from '../../examples/reader/lead.ts'"],
     ['src/models/openai.ts', "import { World } from 'entia'"],
@@ -135,6 +138,13 @@ describe('an import', () => {
     expect(offences(rules.doorsLoadLittle, sources)).toEqual([
       'src/world/a.ts:2 imports node:crypto; with a door come only bitecs, p-queue, zod',
     ])
+  })
+
+  it('of a package that may be missing is refused at the top of a file, and let through as a type or where it comes late', () => {
+    const offencesOf = (text: string) => offences(rules.peersComeLate, { 'src/doors/mcp/index.ts': text })
+    expect(offencesOf("import { McpServer } from '@modelcontextprotocol/server'")).toHaveLength(1)
+    expect(offencesOf("import type { McpServer } from '@modelcontextprotocol/server'")).toEqual([])
+    expect(offencesOf("await import('@modelcontextprotocol/server')")).toEqual([])
   })
 
   it('that closes a circle is refused, with the whole circle', () => {

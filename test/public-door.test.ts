@@ -314,6 +314,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'sessionSetupDefaults',
     'turn',
   ],
+  'entia/mcp': ['serverDefaults'],
   'entia/vitest': ['worldMatchers'],
 }
 

@@ -20,6 +20,7 @@ export type EntiaErrorCode =
   | 'missing-api-key'
   | 'missing-component'
   | 'missing-handler'
+  | 'missing-peer'
   | 'missing-skill'
   | 'newer-version'
   | 'no-such-world'

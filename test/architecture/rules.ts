@@ -43,12 +43,22 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   'src/doors': { mayImport: belowTheDoor },
   'src/runtime': { mayImport: belowTheDoor },
+  // A door with an SDK of others offers the runtime to them, or them to the runtime.
+  'src/doors/mcp': { mayImport: [...belowTheDoor, 'src/runtime'] },
   src: { mayImport: [...belowTheDoor, 'src/doors', 'src/runtime'] },
   'src/sim': { mayImport: [...belowTheDoor, 'src/doors', 'src'] },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
   // The scripted model of `npm start` is an example, which is packed with the program.
   'src/cli': {
-    mayImport: [...belowTheDoor, 'src/doors', 'src/runtime', 'src', 'src/sim', 'examples/reader/reader.ts'],
+    mayImport: [
+      ...belowTheDoor,
+      'src/doors',
+      'src/doors/mcp',
+      'src/runtime',
+      'src',
+      'src/sim',
+      'examples/reader/reader.ts',
+    ],
   },
 }
 
@@ -66,6 +76,10 @@ const exceptions: Readonly<
 
 /** Packages that whole folders may import; zod may be imported anywhere, any other package in one file of ours. */
 const homes: Readonly<Record<string, readonly string[]>> = {
+  '@modelcontextprotocol/client': ['src/doors/mcp'],
+  '@modelcontextprotocol/node': ['src/doors/mcp'],
+  '@modelcontextprotocol/server': ['src/doors/mcp'],
+  '@modelcontextprotocol/server/stdio': ['src/doors/mcp'],
   bitecs: ['src/world'],
   ignore: ['src/tools'],
   'p-queue': ['src/engine', 'src/stores'],
@@ -158,6 +172,18 @@ export const doorsLoadLittle: Rule = (files) => {
   }
   return refusals
 }
+
+/** Packages that an application installs besides, if it uses the door that needs them. */
+const optionalPeers = /^(@modelcontextprotocol\/|matrix-js-sdk)/
+
+export const peersComeLate: Rule = (files) =>
+  files
+    .filter(inTheHouse)
+    .flatMap((file) =>
+      file.imports
+        .filter(({ loaded, target }) => loaded === 'at-once' && optionalPeers.test(target))
+        .map((at) => `${file.at(at)} imports ${at.target}; it may be missing: load it with optionalPackages`),
+    )
 
 export const noCircles: Rule = (files) => {
   const imports = new Map(files.map((file) => [file.path, file.imports.map(({ target }) => target)]))
@@ -275,8 +301,10 @@ function isFile(target: string): boolean {
 
 /** The room that a file belongs to, or none for a folder that the table does not know. */
 function roomOf(path: string): string | undefined {
-  const folder = path.startsWith('src/') ? path.split('/').slice(0, -1).slice(0, 2).join('/') : path.split('/')[0]
-  return folder !== undefined && folder in rooms ? folder : undefined
+  const folders = path.split('/').slice(0, -1)
+  if (folders[0] !== 'src') return folders[0] !== undefined && folders[0] in rooms ? folders[0] : undefined
+  const [longest, shorter] = [folders.slice(0, 3).join('/'), folders.slice(0, 2).join('/')]
+  return longest in rooms ? longest : shorter in rooms ? shorter : undefined
 }
 
 function ruleOf(room: string): Room {
