@@ -48,11 +48,11 @@ export default defineConfig(({ mode }) => {
   const isBuilt = mode === 'dist'
   const include = isBuilt ? testsByName() : ['test/**/*.test.ts', 'examples/*.test.ts']
   return {
-    ssr: { resolve: { conditions: [...(isBuilt ? [] : ['source']), 'node', 'import'] } },
+    ssr: { resolve: { conditions: [...(isBuilt ? [] : ['entia-source']), 'node', 'import'] } },
     test: {
       env: {
         // Programs that tests start find the same as they do, and what was compiled for one of them serves all.
-        ...(isBuilt ? {} : { NODE_OPTIONS: '--conditions=source' }),
+        ...(isBuilt ? {} : { NODE_OPTIONS: '--conditions=entia-source' }),
         NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/programs'),
       },
       // What is built is loaded by Node, as it is.

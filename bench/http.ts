@@ -16,7 +16,7 @@ const apiKey = 'none'
 /** Agents over HTTP, each two model calls and a tool call, beside the same loop written on the SDK. */
 export async function measure(): Promise<Row[]> {
   const program = join(import.meta.dirname, '../test/programs/model-server.ts')
-  const server = spawn(process.execPath, ['--conditions=source', program, String(latencyMs)], {
+  const server = spawn(process.execPath, ['--conditions=entia-source', program, String(latencyMs)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   try {

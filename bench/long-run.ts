@@ -16,7 +16,7 @@ const program = join(import.meta.dirname, '../examples/long-run/figures.ts')
 
 /** What is sent to models over a long run: with nothing that keeps its context short, with one mechanism, with all of them. */
 export async function measure(): Promise<Row[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', program])
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=entia-source', program])
   return (JSON.parse(stdout) as Figures[]).map(({ how, calls, promptTokens, cachedTokens, mostTokens }) => ({
     name: `prompt tokens sent while 200 files are read: ${how}`,
     value: promptTokens,

@@ -44,7 +44,7 @@ if (options.check && rows.some((row) => isWithin(row) === false)) process.exitCo
 async function measuredApart(name: string): Promise<Row[]> {
   const begin = performance.now()
   process.stderr.write(`${name} … `)
-  const node = ['--conditions=source', '--expose-gc', import.meta.filename]
+  const node = ['--conditions=entia-source', '--expose-gc', import.meta.filename]
   const child = spawn(process.execPath, [...node, '--here', '--json', '--only', name], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -22,7 +22,7 @@ async function writeScripts(): Promise<void> {
     input: { ...doors(), ...programs() },
     platform: 'node',
     // An example that is part of the program imports the package by its name.
-    resolve: { conditionNames: ['source', 'node', 'import'] },
+    resolve: { conditionNames: ['entia-source', 'node', 'import'] },
     external: (name) => !name.startsWith('.') && !isAbsolute(name) && name !== manifest.name,
     transform: { target: `node${manifest.engines.node.replace('>=', '')}` },
     output: {
@@ -42,7 +42,7 @@ async function writeScripts(): Promise<void> {
 
 /** Bundles the one vocabulary of gpt-tokenizer that `#o200k` names: 2 MB instead of the package's 30. */
 async function writeTokenizer(): Promise<void> {
-  const { source } = manifest.imports['#o200k']
+  const { 'entia-source': source } = manifest.imports['#o200k']
   const license = await readFile(join(root, 'node_modules/gpt-tokenizer/LICENSE'), 'utf8')
   await build({
     cwd: root,
@@ -56,7 +56,10 @@ async function writeTokenizer(): Promise<void> {
 /** Bundles what runs in a thread or process of its own, each into one file: what it loads at once is not to come with the doors. */
 async function writePrograms(): Promise<void> {
   const { '#grep-thread': thread, '#js-evaluator': evaluator } = manifest.imports
-  for (const [name, { source }] of Object.entries({ 'grep-thread': thread, 'js-evaluator': evaluator })) {
+  for (const [name, { 'entia-source': source }] of Object.entries({
+    'grep-thread': thread,
+    'js-evaluator': evaluator,
+  })) {
     await build({
       cwd: root,
       input: { [name]: source },
@@ -83,7 +86,7 @@ function doors(): Record<string, string> {
     const name = /^\.\/dist\/(.+)\.js$/.exec(door.default)?.[1]
     if (name === undefined)
       throw new Error(`package.json: a door's default is ./dist/<name>.js; it is ${door.default}.`)
-    sources[name] = door.source
+    sources[name] = door['entia-source']
   }
   return sources
 }

@@ -70,7 +70,7 @@ async function tried(mutation: Mutation, label: string): Promise<Row> {
 async function swept(words: readonly (number | string)[], label: string): Promise<SweepNews> {
   const child = fork(join(copy.folder, 'scripts/mutations/sweep-stories.ts'), words.map(String), {
     cwd: copy.folder,
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=entia-source'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   let seed = 0

@@ -29,7 +29,7 @@ export async function wrongAbout(
   cwd?: string,
 ): Promise<string | undefined> {
   const environment = Object.entries(process.env).filter(([name]) => !/(API|AUTH)_(KEY|TOKEN)$/.test(name))
-  const child = spawn(process.execPath, [...(cwd === undefined ? ['--conditions=source'] : []), path], {
+  const child = spawn(process.execPath, [...(cwd === undefined ? ['--conditions=entia-source'] : []), path], {
     cwd: cwd ?? root,
     env: { ...Object.fromEntries(environment), NO_COLOR: '1', NODE_COMPILE_CACHE: cache },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,7 +9,7 @@ export function apiPages(): Readonly<Record<string, () => string>> {
   const doors = Object.entries(manifest.exports).flatMap(([subpath, target]) => {
     if (typeof target === 'string') return []
     const name = posix.join(manifest.name, subpath)
-    return [{ name, file: target.source.slice(2), page: `${name.replaceAll('/', '-')}.md` }]
+    return [{ name, file: target['entia-source'].slice(2), page: `${name.replaceAll('/', '-')}.md` }]
   })
   return {
     'docs/api/README.md': () => indexPage(doors),

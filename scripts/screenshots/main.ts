@@ -26,7 +26,7 @@ async function chat(): Promise<string> {
     ANTHROPIC_BASE_URL: server.url,
     ANTHROPIC_API_KEY: 'key',
   }
-  const words = ['--conditions=source', join(root, 'src/cli/main.ts')]
+  const words = ['--conditions=entia-source', join(root, 'src/cli/main.ts')]
   const pty = spawn(process.execPath, words, { cwd: project, cols: size.columns, rows: size.rows, env })
   let written = ''
   let typed = 0

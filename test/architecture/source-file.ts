@@ -34,7 +34,7 @@ const root = join(import.meta.dirname, '../..')
 
 interface Manifest {
   readonly name: string
-  readonly exports: Readonly<Record<string, string | { readonly source: string }>>
+  readonly exports: Readonly<Record<string, string | { readonly 'entia-source': string }>>
 }
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
 
@@ -152,5 +152,5 @@ function resolve(from: string, specifier: string): string {
   const name = words.slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
   if (name !== manifest.name) return name
   const door = manifest.exports[`.${specifier.slice(name.length)}`]
-  return typeof door === 'object' ? posix.normalize(door.source) : specifier
+  return typeof door === 'object' ? posix.normalize(door['entia-source']) : specifier
 }

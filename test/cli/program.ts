@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import type { AskEvent } from '../../src/cli/ask-event.ts'
 
 const root = join(import.meta.dirname, '../..')
-const program = process.env['MODE'] === 'dist' ? ['dist/cli.js'] : ['--conditions=source', 'src/cli/main.ts']
+const program = process.env['MODE'] === 'dist' ? ['dist/cli.js'] : ['--conditions=entia-source', 'src/cli/main.ts']
 
 const cache = process.env['NODE_COMPILE_CACHE']
 const compiled: Readonly<Record<string, string>> = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }

@@ -50,6 +50,6 @@ async function thrownBy(expression: string): Promise<unknown> {
     import { optionalPackages } from ${JSON.stringify(source)}
     await ${expression}.catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`
   await writeFile(program, text)
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', program])
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=entia-source', program])
   return JSON.parse(stdout)
 }

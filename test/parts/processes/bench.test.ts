@@ -11,7 +11,7 @@ import { table } from '../../../bench/table.ts'
 
 const main = join(import.meta.dirname, '../../../bench/main.ts')
 const bench = (...options: readonly string[]) =>
-  promisify(execFile)(process.execPath, ['--conditions=source', main, ...options])
+  promisify(execFile)(process.execPath, ['--conditions=entia-source', main, ...options])
 
 const besidePeers = (...options: readonly string[]) =>
   promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../../bench/peers/main.ts'), ...options])

@@ -32,7 +32,7 @@ export class ChatTerminal {
 
   constructor(args: readonly string[], { in: cwd, env = {}, columns = 80, rows = 24 }: ChatTerminalOptions) {
     this.screen = new ScreenReader(columns, rows)
-    const words = ['--conditions=source', join(root, 'src/cli/main.ts'), ...args]
+    const words = ['--conditions=entia-source', join(root, 'src/cli/main.ts'), ...args]
     this.#pty = spawn(process.execPath, words, {
       cwd,
       cols: columns,

@@ -224,7 +224,7 @@ function withoutTime(line: string): object {
 async function killedAt(type: string, kept: SessionFolder): Promise<void> {
   const program = join(import.meta.dirname, '../../programs/killed-chat.ts')
   const signal = await new Promise((resolve) => {
-    execFile(process.execPath, ['--conditions=source', program, kept.path, key, type], (error, _, written) => {
+    execFile(process.execPath, ['--conditions=entia-source', program, kept.path, key, type], (error, _, written) => {
       resolve(error?.signal ?? written)
     })
   })
