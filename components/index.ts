@@ -8,6 +8,7 @@ export {
   Paused,
   RatesAwaited,
   StepHeld,
+  StepStopped,
   Summarizing,
   Terminal,
 } from './agent/agent-tags.ts'

@@ -8,7 +8,15 @@ import { Due, Effect, Outcome, Pending, Running } from '../components/effects/ef
 import type { Component, Entity } from '../src/world/component.ts'
 import { CostCeiling } from '../components/money/ceilings.ts'
 import { SlotReleased } from '../components/sessions/ancestry.ts'
-import { AllowanceAwaited, Busy, Paused, RatesAwaited, Summarizing, Terminal } from '../components/agent/agent-tags.ts'
+import {
+  AllowanceAwaited,
+  Busy,
+  Paused,
+  RatesAwaited,
+  StepStopped,
+  Summarizing,
+  Terminal,
+} from '../components/agent/agent-tags.ts'
 import { Conversation, Unread } from '../components/agent/conversation.ts'
 import { Llm } from '../components/agent/llm.ts'
 import { WatchdogLatch } from '../components/agent/watchdog-state.ts'
@@ -81,7 +89,7 @@ export function tryWriteAgain(world: World, entity: Entity, tries: number): bool
 /** Each of these holds an agent's next step until something is fetched, written or reset. */
 const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
 
-const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
+const notReady = [Busy, Paused, SlotReleased, StepStopped, SubagentWait, Terminal, ...holds]
 const ready = [Llm, Conversation, Unread, ...notReady.map(not)]
 
 export function isStepHeld(world: World, agent: Entity): boolean {

@@ -193,6 +193,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'SlotReleased',
     'SlotRequest',
     'StepHeld',
+    'StepStopped',
     'SubagentNotification',
     'SubagentRegistry',
     'SubagentSession',

@@ -24,5 +24,8 @@ export const RatesAwaited = defineTag('RatesAwaited')
 /** Set by programs: the agent begins no step; what is under way finishes, and messages wait. */
 export const Paused = defineTag('Paused')
 
+/** A user stopped the step that was under way: the turn stays open, and goes on with the next message. */
+export const StepStopped = defineTag('StepStopped')
+
 /** The agent has ended for good: it begins no step and refuses messages. Other agents of its world go on. */
 export const Terminal = defineTag('Terminal')

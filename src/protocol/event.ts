@@ -25,6 +25,8 @@ export interface StandardEvents {
     readonly toolCalls: number
     readonly failure?: Failure | undefined
   }
+  /** A user stopped the step under way; the turn goes on with the next message. */
+  'step-stopped': { readonly agent: Entity }
   /** `messages`: of the request. */
   'model-called': { readonly agent: Entity; readonly effect: Entity; readonly step: number; readonly messages: number }
   /** `max-tokens`: stopped at the output limit. */
@@ -321,6 +323,7 @@ export type StoppedEffect = {
 export const standardEventTypes = Object.keys({
   'turn-started': true,
   'turn-ended': true,
+  'step-stopped': true,
   'model-called': true,
   'model-replied': true,
   'model-failed': true,

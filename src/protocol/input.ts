@@ -90,7 +90,12 @@ const fields = lazily(() => ({
   },
   message: { agent: entity(), message: UserMessage(), output: JsonSchema().optional() },
   /** Stops all work of the agent and ends its turn. */
-  cancel: { agent: entity(), reason: z.string().optional() },
+  cancel: {
+    agent: entity(),
+    reason: z.string().optional(),
+    /** Stops only the step under way: the turn stays open for the next message. */
+    step: z.literal(true).optional(),
+  },
   /** Answers an approval, by its id. */
   answer: {
     approval: z.string(),

@@ -14,6 +14,8 @@ export type UserAct =
   | { readonly say: string; readonly to?: Entity }
   /** Cancels the work of an agent of the root world. */
   | { readonly cancel: Entity; readonly reason?: string }
+  /** Stops the step under way of an agent of the root world. */
+  | { readonly stopStep: Entity }
   /** Compacts the conversation of an agent of the root world. */
   | { readonly compact: Entity; readonly focus?: string }
   /** Marks the task of an agent of the root world as done. */
@@ -65,6 +67,7 @@ const actFields = {
   approve: 'boolean',
   say: 'string',
   cancel: 'number',
+  stopStep: 'number',
   compact: 'number',
   checkpoint: 'number',
   resetCostCeiling: 'number',

@@ -186,6 +186,7 @@ function deedOf(act: UserAct, event: RunnerEvent): Deed | undefined {
   }
   if ('cancel' in act)
     return { kind: 'cancel', agent: act.cancel, ...(act.reason !== undefined && { reason: act.reason }) }
+  if ('stopStep' in act) return { kind: 'cancel', agent: act.stopStep, step: true }
   if ('compact' in act) {
     const focus = act.focus === undefined ? {} : { focus: act.focus }
     return { kind: 'compact', agent: act.compact, request: 'person', ...focus }

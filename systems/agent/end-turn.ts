@@ -1,5 +1,5 @@
 import { Ancestry } from '../../components/sessions/ancestry.ts'
-import { Answered, Busy, LastStep } from '../../components/agent/agent-tags.ts'
+import { Answered, Busy, LastStep, StepStopped } from '../../components/agent/agent-tags.ts'
 import { Overflowed, Unweighed } from '../../components/context/compaction-state.ts'
 import { Context } from '../../components/context/context.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
@@ -35,21 +35,14 @@ export interface TurnEnd {
 
 /** Ends a turn and leaves a valid conversation: each call answered once, an assistant message last, nothing running. */
 export function endTurn(world: World, agent: Entity, { stop, failure, output }: TurnEnd): void {
-  answerOpenCalls(world, agent, stop)
-  endWait(world, agent)
-  const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
-  for (const effect of world.referrers(OwnedBy, agent)) {
-    if (world.has(effect, ModelCall)) endCall(world, effect)
-    else world.despawn(effect)
-  }
-  for (const session of asked) startNextQuery(world, session)
+  stopWork(world, agent, stop)
   if (takesSessionsAlong(world, agent, stop)) cancelSessionsOf(world, agent)
   const closing = closingText(stop, failure)
   const last = world.get(agent, Conversation)?.at(-1)
   if (closing !== undefined && last !== undefined) {
     world.append(agent, Conversation, { role: 'assistant', content: [{ type: 'text', text: closing }] })
   }
-  for (const token of [Answered, Busy, Overflowed, TurnOutputSchema, Unread]) world.remove(agent, token)
+  for (const token of [Answered, Busy, Overflowed, StepStopped, TurnOutputSchema, Unread]) world.remove(agent, token)
   // The steps of a session are counted over all its turns.
   if (!world.has(agent, Ancestry)) world.remove(agent, LastStep)
   const { fromSeq, steps, toolCalls, startedAtMs, truncated, usedBefore } =
@@ -80,6 +73,18 @@ export function endTurn(world: World, agent: Entity, { stop, failure, output }: 
     }),
   )
   emit(world, 'turn-ended', { agent, stop, steps, toolCalls, failure })
+}
+
+/** Answers the open calls of an agent, and ends all that its step has under way but its sessions. */
+export function stopWork(world: World, agent: Entity, stop: Stop): void {
+  answerOpenCalls(world, agent, stop)
+  endWait(world, agent)
+  const asked = world.referrers(OwnedBy, agent).flatMap((owned) => world.get(owned, SessionQuery)?.session ?? [])
+  for (const effect of world.referrers(OwnedBy, agent)) {
+    if (world.has(effect, ModelCall)) endCall(world, effect)
+    else world.despawn(effect)
+  }
+  for (const session of asked) startNextQuery(world, session)
 }
 
 /** Does the end of a turn cancel the agent's sessions? In a session, any end but `done` does. */

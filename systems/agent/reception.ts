@@ -8,7 +8,7 @@ import { DelegationLimits } from '../../components/sessions/delegation-limits.ts
 import type { InputOf } from '../../src/protocol/input.ts'
 import { TurnOutputSchema } from '../../components/agent/llm.ts'
 import { LastQuestion } from '../../components/sessions/session-call.ts'
-import { LastStep, Terminal } from '../../components/agent/agent-tags.ts'
+import { LastStep, StepStopped, Terminal } from '../../components/agent/agent-tags.ts'
 import { LastTurn } from '../../components/agent/turn.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { World } from '../../src/world/world.ts'
@@ -19,7 +19,7 @@ import { endWait } from '../sessions/wait.ts'
 /**
  * Adds incoming messages to conversations, and resets cost ceilings. A message to a working agent joins at its next
  * step.
- * Writes: Conversation, TurnOutputSchema, SubagentWait; CostCeiling, Ceilings; of an ended session, DelegationLimits.
+ * Writes: Conversation, TurnOutputSchema, SubagentWait, StepStopped; CostCeiling, Ceilings; of an ended session, DelegationLimits.
  */
 export const reception = {
   name: 'reception',
@@ -39,6 +39,7 @@ function receive(world: World, { agent, id, message, output }: InputOf<'message'
   if (reason !== undefined) return emit(world, 'input-refused', { kind: 'message', agent, reason })
   if (refuseLatched(world, agent)) return
   endWait(world, agent)
+  world.remove(agent, StepStopped)
   if (world.has(agent, SessionEnd)) reopen(world, agent, id)
   world.append(agent, Conversation, world.has(agent, PlanMode) ? inPlanMode(message) : message)
   if (output !== undefined) world.add(agent, TurnOutputSchema({ schema: output }))

@@ -3,7 +3,7 @@ import { ArchiveJob } from '../../components/context/archive.ts'
 import { Conversation, Unread } from '../../components/agent/conversation.ts'
 import { Effect, Outcome, OwnedBy, Pending } from '../../components/effects/effect.ts'
 import { Llm } from '../../components/agent/llm.ts'
-import { Busy, Paused, Terminal } from '../../components/agent/agent-tags.ts'
+import { Busy, Paused, StepStopped, Terminal } from '../../components/agent/agent-tags.ts'
 import { AwaitingReply, AwaitingSession, SessionQuery } from '../../components/sessions/session-call.ts'
 import { SideCall } from '../../components/effects/model-call.ts'
 import { SubagentWait, WaitDeadline } from '../../components/sessions/subagent-wait.ts'
@@ -39,7 +39,7 @@ export const slots = {
 /** Does a released agent lack only a slot? */
 function canGoOn(world: World, agent: Entity): boolean {
   const isReady = [Llm, Conversation, Unread].every((token) => world.has(agent, token))
-  return isReady && ![Busy, Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))
+  return isReady && ![Busy, Paused, StepStopped, SubagentWait, Terminal].some((token) => world.has(agent, token))
 }
 
 function onlyWaits(world: World, agent: Entity): boolean {

@@ -59,7 +59,7 @@ ${slashHelp()
   .map((line) => `  ${line}`)
   .join('\n')}
 
-Ctrl-C cancels the turn, Esc stops it, Ctrl-D leaves. A line typed while the
+Ctrl-C cancels the turn, Esc stops its step, Ctrl-D leaves. A line typed while the
 agent works reaches it at its next step. A backslash at the end of a line
 continues it. @ and Tab name a file.
 `

@@ -23,7 +23,7 @@ export async function showTurn(asking: Asking, { isVerbose, onShown, onStep, ses
   const since = performance.now()
   let hasReply = false
   let thinking = ''
-  ui.work('thinking')
+  if (!session.isStopped) ui.work('thinking')
   try {
     for await (const part of asking.parts) {
       if (part.type === 'thinking') {
@@ -35,6 +35,10 @@ export async function showTurn(asking: Asking, { isVerbose, onShown, onStep, ses
       thinking = ''
       if (part.type === 'step') onStep()
       if (part.type === 'step' || part.type === 'text') hasReply = part.type === 'text'
+      if (part.type === 'step-stopped') {
+        await showStopped(session, ui)
+        continue
+      }
       if (part.type === 'end') {
         await ui.replyEnd()
         return showEnd(part.answer, { session, ui, hasReply, durationMs: performance.now() - since })
@@ -46,6 +50,14 @@ export async function showTurn(asking: Asking, { isVerbose, onShown, onStep, ses
     await ui.replyEnd()
     ui.work(undefined)
   }
+}
+
+/** What had been written stays on the screen, and the line is the user's. */
+async function showStopped(session: ChatSession, ui: ChatUi): Promise<void> {
+  await ui.replyEnd()
+  if (!session.isStopped) return
+  ui.work(undefined)
+  ui.say('Stopped. Say how to go on; Esc twice goes back to your last message.', 'yellow')
 }
 
 /** Shows a call that has its result, by one line. */

@@ -1,3 +1,4 @@
+import { StepStopped } from '../../../components/agent/agent-tags.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
@@ -172,7 +173,7 @@ export class Chat {
     const session = this.#session
     const { message, notes } = await userMessage(text, this.#options.cwd, shown)
     for (const note of notes) this.#ui.say(note, 'yellow')
-    if (session.isBusy) {
+    if (session.isBusy && !session.isStopped) {
       // It joins the open turn at its next step.
       this.#waiting.push(shown)
       this.#ui.waiting(this.#waiting)
@@ -182,6 +183,12 @@ export class Chat {
     this.#ui.gap()
     this.#ui.say(`› ${shown}`, 'bold')
     this.#ui.gap()
+    if (session.isBusy) {
+      // The turn whose step was stopped goes on, and is followed already.
+      this.#ui.work('thinking')
+      session.ask(message).catch(() => undefined)
+      return
+    }
     void this.#guarded(() => this.#follow(session.ask(message)))
   }
 
@@ -217,19 +224,24 @@ export class Chat {
     this.#ui.say('A new chat.', 'dim')
   }
 
-  /** Stops the turn; twice, it proposes the last message again. */
+  /** Stops the step; twice, it proposes the last message again. */
   #escape(): void {
     const nowMs = performance.now()
     const isTwice = nowMs - this.#lastEscapeMs < escapeTwiceMs
     this.#lastEscapeMs = nowMs
     if (isTwice && this.#lastMessage !== '') this.#ui.propose(this.#lastMessage)
-    else if (this.#session.isBusy) void this.#cancel()
+    else if (this.#session.isBusy && !this.#session.isStopped) void this.#stopStep()
   }
 
   #interrupt(): void {
     if (this.#isCancelling || this.#isLeaving) this.#abandon()
     else if (this.#session.isBusy) void this.#cancel()
     else void this.leave(0)
+  }
+
+  async #stopStep(): Promise<void> {
+    this.#ui.work('stopping')
+    await this.#guarded(() => this.#session.stopStep('stopped by the user'))
   }
 
   async #cancel(): Promise<void> {
@@ -265,6 +277,7 @@ function interruptedText({ agent, world }: ChatSession): string {
     const call = world.has(entity, Running) ? world.get(entity, ToolCall) : undefined
     return call === undefined ? [] : [callText(call.name, call.arguments)]
   })
+  if (world.has(agent, StepStopped)) return 'The turn was stopped: say how it goes on.'
   const isAsking = owned.some((entity) => world.has(entity, Approval))
   if (calls.length > 0) {
     const again =

@@ -221,6 +221,12 @@ export class Runner {
     await this.post({ kind: 'cancel', agent, ...(reason !== undefined && { reason }) })
   }
 
+  /** Stops the step under way of an agent's turn; its next message goes on with the turn. @throws `unknown-entity` */
+  async stopStep(agent: Entity, reason?: string): Promise<void> {
+    requests.assertAgent(this.world, agent)
+    await this.post({ kind: 'cancel', agent, step: true, ...(reason !== undefined && { reason }) })
+  }
+
   /**
    * Changes the world at the next tick, as one recorded input. Resolves with the function's result once that is committed.
    * If the function throws, nothing changes, and this rejects with the same error.

@@ -65,6 +65,8 @@ export type AskPart<Output = unknown> =
       readonly result: string | null
       readonly error: string | null
     }
+  /** The step was stopped by `session.stopStep()`: what the model was writing does not count, and the next message goes on. */
+  | { readonly type: 'step-stopped' }
   /** The reader was too slow, and so many parts before this one are lost to it. */
   | { readonly type: 'skipped'; readonly parts: number }
   /** The last part: the turn has ended. A turn that failed says so here, too. */

@@ -43,6 +43,7 @@ class TurnFollower {
 
   #followModel(): void {
     this.#on('model-called', ({ step }) => this.#write({ type: 'step', step }))
+    this.#on('step-stopped', () => this.#write({ type: 'step-stopped' }))
     this.#on('model-delta', (event) => this.#delta(event))
     this.#on('model-discarded', ({ effect }) => {
       if (this.#streamed?.effect === effect) this.#streamed = undefined
@@ -134,6 +135,7 @@ class TurnFollower {
   #on<
     K extends
       | 'model-called'
+      | 'step-stopped'
       | 'model-delta'
       | 'model-discarded'
       | 'retry-scheduled'

@@ -1,3 +1,4 @@
+import { StepStopped } from '../../../components/agent/agent-tags.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
@@ -188,6 +189,22 @@ export class ChatSession {
     if (!this.isBusy) return
     await this.start()
     await this.runner.cancel(this.agent, reason)
+  }
+
+  /**
+   * Stops what the step does now, and leaves the turn to the user: the model call under way is cut off, open calls are answered
+   * as cancelled, and the next message (`ask`) goes on with the turn. A message that waited for the next step is read at once.
+   */
+  async stopStep(reason?: string): Promise<void> {
+    this.#assertOpen()
+    if (!this.isBusy) return
+    await this.start()
+    await this.runner.stopStep(this.agent, reason)
+  }
+
+  /** A step was stopped, and the turn waits for a message. */
+  get isStopped(): boolean {
+    return this.world.has(this.agent, StepStopped)
   }
 
   /** @see addObserver */

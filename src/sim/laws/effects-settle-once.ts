@@ -138,7 +138,7 @@ class Effects {
     return undefined
   }
 
-  /** A model call is removed with its reply, its failure, or its turn. */
+  /** A model call is removed with its reply, its failure, its step, or its turn. */
   #gone({ step }: WatchedTick, effect: Entity): Finding {
     const known = this.#known.get(effect)
     this.#known.delete(effect)
@@ -146,7 +146,9 @@ class Effects {
     const agent = known?.agent
     const wasAnswered = this.#answered.delete(effect)
     if (agent === undefined || wasAnswered) return undefined
-    const hasEnded = step.events.some((event) => event.type === 'turn-ended' && event['agent'] === agent)
+    const hasEnded = step.events.some(
+      ({ agent: whose, type }) => (type === 'turn-ended' || type === 'step-stopped') && whose === agent,
+    )
     if (hasEnded || step.delta.despawned?.includes(agent) === true) return undefined
     return `model call ${effect} is gone, and it has no outcome`
   }

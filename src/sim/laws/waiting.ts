@@ -5,6 +5,7 @@ import {
   Busy,
   Paused,
   RatesAwaited,
+  StepStopped,
   Summarizing,
   Terminal,
 } from '../../../components/agent/agent-tags.ts'
@@ -150,7 +151,7 @@ export function stuckAgent(world: World, agent: Entity): Finding {
 }
 
 const holds = [AllowanceAwaited, CostCeiling, RatesAwaited, Summarizing, WatchdogLatch]
-const notReady = [Busy, Paused, SlotReleased, SubagentWait, Terminal, ...holds]
+const notReady = [Busy, Paused, SlotReleased, StepStopped, SubagentWait, Terminal, ...holds]
 
 export function stuckUnread(world: World, agent: Entity): Finding {
   if (![Llm, Conversation, Unread].every((token) => world.has(agent, token))) return undefined
@@ -160,7 +161,7 @@ export function stuckUnread(world: World, agent: Entity): Finding {
 
 /** An idle agent whose conversation ends unanswered, whatever its tags say. */
 export function stuckConversation(world: World, agent: Entity): Finding {
-  if ([Paused, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
+  if ([Paused, StepStopped, SubagentWait, Terminal].some((token) => world.has(agent, token))) return undefined
   const role = world.get(agent, Conversation)?.at(-1)?.role
   if (role !== 'user' && role !== 'tool') return undefined
   return `the conversation of agent ${agent} ends in what it has not answered`

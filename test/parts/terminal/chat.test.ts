@@ -129,6 +129,34 @@ describe('entia on a terminal', () => {
     ])
   })
 
+  it('stops only the step with Escape: the agent reads what is typed next in the same turn', async () => {
+    const at = await place(inTurn(bash('touch begun; sleep 60'), { text: 'Here again.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'])
+    terminal.type('Wait.\r')
+    await vi.waitUntil(() => existsSync(join(at.in, 'begun')), { timeout: 20_000 })
+    terminal.type('\u001b')
+    await terminal.until(/Stopped\. Say how to go on[^]*\n\n›$/)
+    terminal.type('Do not wait.\r')
+    await terminal.until(/› Do not wait\.\n\nHere again\.\n\n2 steps[^]*\n\n›$/)
+    expect(conversation(at.server.requests[1] as Received)).toEqual([
+      expect.stringMatching(/^user: .*Wait\./),
+      expect.stringMatching(/^assistant: .*"tool_use"/),
+      expect.stringMatching(/^user: .*cancelled by the user; it may have taken effect.*Do not wait\./),
+    ])
+  })
+
+  it('keeps nothing of a reply that Escape stopped', async () => {
+    const at = await place(inTurn({ text: 'A long word. ', ends: 'silent', usage }, { text: 'Short.', usage }))
+    const terminal = await chat(at)
+    terminal.type('Tell me.\r')
+    await terminal.until('A long word.')
+    terminal.type('\u001b')
+    await terminal.until(/Stopped\.[^]*\n\n›$/)
+    terminal.type('Shorter.\r')
+    await terminal.until(/Short\.\n\n/)
+    expect(conversation(at.server.requests[1] as Received).join()).not.toContain('A long word')
+  })
+
   it('leaves with 130 when Ctrl-C is pressed again while a turn is being cancelled', async () => {
     const at = await place(() => new Promise(() => undefined))
     const terminal = await chat(at)

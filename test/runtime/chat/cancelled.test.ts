@@ -44,6 +44,23 @@ function expectValid(history: readonly Message[]): void {
 
 const noted = ['[cancelled by the user; it may have taken effect]', '[cancelled by the user]']
 
+describe('a turn whose step is stopped', () => {
+  it('waits for what its user says next, and answers that with the calls as cancelled', async () => {
+    const { folder, requests, session } = await waitingForCommand(['Well.'])
+    const under = turn('Wait.', session)
+    await appeared(folder, 'started')
+    await session.stopStep()
+    expect([session.isStopped, session.isBusy]).toEqual([true, true])
+    expect(results(session)).toEqual(noted)
+    await expect(turn('More?', session)).rejects.toMatchObject({ code: 'turn-in-progress' })
+    expect(await session.ask('Do not wait.')).toMatchObject({ text: 'Well.', stop: 'done' })
+    expect(await under).toMatchObject({ reply: 'Well.', steps: 2 })
+    expect(session.isStopped).toBe(false)
+    expect(textOf(requests[1]?.messages.at(-1))).toContain('Do not wait.')
+    expectValid(session.history)
+  }, 15_000)
+})
+
 describe('a turn that is cancelled', () => {
   it.each(['its signal', 'the chat session'] as const)(
     'by %s says of each call whether it may have happened, and the next turn goes on from there',
