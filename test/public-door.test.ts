@@ -316,6 +316,15 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'turn',
   ],
   'entia/mcp': ['serverDefaults'],
+  'entia/matrix': [
+    'matrixArchiveAll',
+    'matrixConfigure',
+    'matrixPoll',
+    'matrixRequestFlush',
+    'matrixRun',
+    'matrixSend',
+    'matrixSessions',
+  ],
   'entia/vitest': ['worldMatchers'],
 }
 

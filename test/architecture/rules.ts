@@ -45,6 +45,7 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/runtime': { mayImport: belowTheDoor },
   // A door with an SDK of others offers the runtime to them, or them to the runtime.
   'src/doors/mcp': { mayImport: [...belowTheDoor, 'src/runtime'] },
+  'src/doors/matrix': { mayImport: [...belowTheDoor, 'src/runtime'] },
   src: { mayImport: [...belowTheDoor, 'src/doors', 'src/runtime'] },
   'src/sim': { mayImport: [...belowTheDoor, 'src/doors', 'src'] },
   'src/vitest': { mayImport: [...belowTheDoor, 'src/doors', 'src', 'src/sim'] },
@@ -53,6 +54,7 @@ const rooms: Readonly<Record<string, Room>> = {
     mayImport: [
       ...belowTheDoor,
       'src/doors',
+      'src/doors/matrix',
       'src/doors/mcp',
       'src/runtime',
       'src',

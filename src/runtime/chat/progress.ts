@@ -23,7 +23,7 @@ function toStderr(line: string): void {
 
 /** The line for a call, without a line end. */
 export function progressLine({ call, decision, outcome, result, success }: ToolCallEvent): string {
-  const hint = hintOf(call.tool, call.arguments)
+  const hint = callHint(call.tool, call.arguments)
   const head = `  [${call.tool}]${hint === '' ? '' : ` ${hint}`}`
   if (outcome !== 'ran') return `${head} ${outcome}: ${shown(decision.reason)}`
   return `${head} (${lineCount(result)} lines)${success ? '' : ' (error)'}`
@@ -32,7 +32,7 @@ export function progressLine({ call, decision, outcome, result, success }: ToolC
 const maxBodyChars = 60
 
 /** What a call is about, in a few words; empty for a tool that is not known. */
-function hintOf(tool: string, given: JsonObject): string {
+export function callHint(tool: string, given: JsonObject): string {
   const hint = Object.hasOwn(hints, tool) ? hints[tool] : undefined
   return hint === undefined ? '' : shown(hint((key) => textOf(given[key])))
 }

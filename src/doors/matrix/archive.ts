@@ -1,0 +1,97 @@
+import { readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Folders, folders, writePrivateFile } from '../../runtime/config/folders.ts'
+import { EntiaError } from '../../world/entia-error.ts'
+import { callback, checkOptions, environment, refuseMisfit, type ShapesOf } from '../../world/option-shapes.ts'
+import { archiveFile } from './archive-file.ts'
+import { type ArchiveSink, endedTurns } from './archived-turns.ts'
+import { type MatrixSessions, RoomSessions, toStderr } from './room-sessions.ts'
+
+/** Options of `matrixArchiveAll`. */
+export interface ArchiveOptions {
+  /** @default Markdown files in the folder `archive` of the data folder, named after the rooms */
+  readonly sink?: ArchiveSink | undefined
+}
+
+const archiveShapes: ShapesOf<ArchiveOptions> = { sink: callback }
+
+/**
+ * Hands the turns of all rooms that have ended since the last time to a sink. A room where that fails is reported, and tried
+ * again the next time.
+ *
+ * @returns how many rooms had something to archive, and were
+ */
+export async function matrixArchiveAll(sessions: MatrixSessions, options: ArchiveOptions = {}): Promise<number> {
+  const given = { wanted: 'what matrixSessions() gives', fits: (value: unknown) => value instanceof RoomSessions }
+  refuseMisfit('matrixArchiveAll', 'sessions', sessions, given)
+  checkOptions('matrixArchiveAll', options, archiveShapes)
+  return archiveRooms(sessions as RoomSessions, options)
+}
+
+async function archiveRooms(sessions: RoomSessions, { sink }: ArchiveOptions): Promise<number> {
+  const { cwd, env, onNotice = toStderr } = sessions.options
+  const keep = sink ?? archiveFile(join(folders(env, cwd).data, 'archive'))
+  let count = 0
+  for (const room of await sessions.list()) {
+    try {
+      const turns = await endedTurns(sessions.transcript(room.key), room.archivedThrough)
+      const last = turns.at(-1)
+      if (last === undefined) continue
+      await keep({ ...room, turns })
+      await sessions.records.update(room.roomId, { archivedThrough: last.turn })
+      count++
+    } catch (error) {
+      onNotice(
+        `The room ${room.name ?? room.roomId} was not archived: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
+  }
+  return count
+}
+
+/** Options of `matrixRequestFlush`. */
+export interface FlushOptions {
+  /** Where folders are looked up. @default the environment of the process */
+  readonly env?: NodeJS.ProcessEnv | undefined
+}
+
+const flushShapes: ShapesOf<FlushOptions> = { env: environment }
+
+/**
+ * Asks the running `matrixRun` to archive, which it does after its present sync: it finds the file `archive.signal` in the
+ * state folder.
+ */
+export async function matrixRequestFlush(options: FlushOptions = {}): Promise<void> {
+  checkOptions('matrixRequestFlush', options, flushShapes)
+  await writePrivateFile(join(folders(options.env).state, 'archive.signal'), '')
+}
+
+/** Archives if that was asked for. The request is taken away first: one that is made meanwhile is the next. */
+export async function archiveFlushed(
+  sessions: RoomSessions,
+  { state }: Folders,
+  options: ArchiveOptions,
+): Promise<void> {
+  const taken = join(state, 'archive.signal.taken')
+  const isAsked = await unlessMissing(rename(join(state, 'archive.signal'), taken))
+  // Or it was taken by a program that ended before it was done.
+  if (!isAsked && !(await unlessMissing(readFile(taken)))) return
+  await archiveRooms(sessions, options)
+  await rm(taken, { force: true })
+}
+
+async function unlessMissing(done: Promise<unknown>): Promise<boolean> {
+  try {
+    await done
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    const what = `The request to archive cannot be read: ${(error as Error).message}.`
+    throw new EntiaError(
+      'store-failed',
+      `${what} ENTIA_STATE_DIR names the folder that it lies in.`,
+      {},
+      { cause: error },
+    )
+  }
+}
