@@ -31,11 +31,12 @@ describe('matrixSend', () => {
       code: 'matrix-failed',
       message: expect.stringMatching(/^The homeserver answered 403 M_FORBIDDEN: You are not in this room \(PUT /),
     })
-    for (const [text, options] of [
+    const wrong: readonly (readonly [string, object])[] = [
       ['', {}],
       ['x', { msgtype: 'm.image' }],
       ['x', { room: '!lab:local' }],
-    ] as const) {
+    ]
+    for (const [text, options] of wrong) {
       expect(await rejection(matrixSend(text, { env, ...options }))).toMatchObject({
         code: 'invalid-argument',
       })
