@@ -33,6 +33,8 @@ export class SimulatedUsers {
   /** Planned and not committed, by input id. */
   readonly #pending = new Map<string, Deed>()
   readonly #due = new Set<string>()
+  /** Answers that a process would not take until they were given up: the next one asks again. */
+  readonly #givenUp = new Map<string, Deed>()
   #quiet: PromiseWithResolvers<void> | undefined
   #seen = new Set<string>()
   #isUp = false
@@ -56,6 +58,11 @@ export class SimulatedUsers {
   resume(): void {
     this.#isUp = true
     this.#life++
+    for (const [id, deed] of this.#givenUp) {
+      this.#pending.set(id, deed)
+      this.#due.add(id)
+    }
+    this.#givenUp.clear()
     for (const id of this.#due) this.#send(id)
   }
 
@@ -159,8 +166,10 @@ export class SimulatedUsers {
     // A failing Runner leaves it to the next one; otherwise retry for a while.
     const refused = (): void => {
       this.#settle()
-      if (tries >= maxTries) forget()
-      else clock.at(clock.now() + againMs, () => life === this.#life && this.#isUp && this.#send(id, tries + 1))
+      if (tries >= maxTries) {
+        if (deed.kind === 'answer' && life === this.#life) this.#givenUp.set(id, deed)
+        forget()
+      } else clock.at(clock.now() + againMs, () => life === this.#life && this.#isUp && this.#send(id, tries + 1))
     }
     const entered = deed.kind === 'change' ? change(deed.change) : post(deed, id)
     entered.then(forget, refused)

@@ -7,6 +7,7 @@ import cancelStorm from './told/cancel-storm.ts'
 import changedWorld from './told/changed-world.ts'
 import compaction from './told/compaction.ts'
 import handles from './told/handles.ts'
+import laterTries from './told/later-tries.ts'
 import nestedDelegation from './told/nested-delegation.ts'
 import subtasks from './told/subtasks.ts'
 
@@ -49,6 +50,30 @@ const found: Readonly<
       { what: 'users.message', at: 'storm moment 1' },
       { what: 'users.cancel', at: 'storm moment 4' },
       { what: 'crash.afterEffects', at: 'store commit 6' },
+    ],
+  ],
+  "a user's answer was dropped whose session had failed, before that was known": [
+    { ...askingSessions, latencyMs: { tool: [0, 0] } },
+    14_541,
+    [
+      { what: 'delivery.late', at: 'market/1.1 outcome 1', ms: 27_685 },
+      { what: 'store.full', at: 'store commit 22', ms: 1230 },
+      { what: 'delivery.late', at: 'market outcome 4', ms: 25_151 },
+      { what: 'model.rateLimited', at: 'market/1.3 model 2' },
+      { what: 'crash.afterEffects', at: 'store commit 31' },
+    ],
+  ],
+  'an outcome behind that of an earlier try counted as a second one': [
+    { ...laterTries, latencyMs: { tool: [0, 0] } },
+    17_219,
+    [
+      { what: 'store.torn', at: 'store commit 2' },
+      { what: 'delivery.late', at: 'tries outcome 2', ms: 23_038 },
+      { what: 'delivery.late', at: 'tries outcome 5', ms: 29_969 },
+      { what: 'delivery.late', at: 'tries outcome 7', ms: 1 },
+      { what: 'store.fails', at: 'store commit 11' },
+      { what: 'delivery.late', at: 'tries outcome 8', ms: 2200 },
+      { what: 'model.rateLimitedFor', at: 'tries model 8', ms: 1281 },
     ],
   ],
   'a tick that followed from a handle counted as work of the tool that kept it': [handles, 332, handles.faults],

@@ -85,7 +85,7 @@ export class ChildRun {
   #isAwaited = false
   #isLeaving = false
   #isStopped = false
-  #hasFailed = false
+  #failure: Error | undefined
   /** Resolves once its World ticks, or will not. */
   readonly #started = Promise.withResolvers<void>()
   readonly #quiet = Promise.withResolvers<undefined>()
@@ -98,7 +98,7 @@ export class ChildRun {
       mayCall: mayCall && (() => mayCall(this)),
       committed: () => this.#look(),
       failed: (error) => {
-        this.#hasFailed = true
+        this.#failure = error
         this.#settle?.({ ok: false, error: error.message, kind: 'internal' })
         this.#quiet.resolve(undefined)
       },
@@ -146,7 +146,12 @@ export class ChildRun {
   /** Passes a user's answer to the World that asked: this one or one below. False: none did. */
   async answer(input: AnswerInput): Promise<boolean> {
     await this.#started.promise
-    return !this.#isStopped && !this.#hasFailed && (await this.#runner.answer(input))
+    return !this.#isStopped && this.#failure === undefined && (await this.#runner.answer(input))
+  }
+
+  /** What its Runner has failed with: its World is as its last commit left it. */
+  get failure(): Error | undefined {
+    return this.#failure
   }
 
   ended(): Promise<SessionEndData> {

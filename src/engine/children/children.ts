@@ -27,6 +27,8 @@ interface ChildFacts {
   readonly isKept?: boolean
 }
 
+type Driven = ChildFacts & { readonly run: ChildRun }
+
 /** Makes the keys of sessions in a pool unique in the process, whatever the names of worlds. */
 let trees = 0
 
@@ -46,7 +48,9 @@ export class Children {
   readonly #slots = new Map<string, SessionSlot>()
   readonly #reports: SessionReports
   /** By the names of their Worlds. */
-  readonly #driven = new Map<string, ChildFacts & { readonly run: ChildRun }>()
+  readonly #driven = new Map<string, Driven>()
+  /** What sessions have failed with whose end may not be in the world yet. */
+  readonly #failures = new Map<Entity, Error>()
   /** Names of Worlds that go on from where they were left, and are not driven yet. */
   readonly #expected = new Set<string>()
   /** Number of Worlds that are locked here or wait for that. The Runner closes its own world only after they are unlocked. */
@@ -121,6 +125,7 @@ export class Children {
 
   rest(worldId: string): void {
     const child = this.#driven.get(worldId)
+    if (child !== undefined) this.#noteFailure(child)
     if (child?.isKept === true) this.worlds.keep(worldId, child.run.world)
     this.#driven.delete(worldId)
     this.#expected.delete(worldId)
@@ -137,11 +142,21 @@ export class Children {
     return [...this.#driven.values()].filter(({ session }) => session !== undefined).map(({ run }) => run)
   }
 
-  /** Passes a user's answer to the World below that asked, once all are driven again. False: none did. */
+  /**
+   * Passes a user's answer to the World below that asked, once all are driven again. False: none did. It throws what a session
+   * has failed with until that is known here: it may have asked, and after a restart it would ask again.
+   */
   async answer(input: AnswerInput): Promise<boolean> {
     const change = this.#change.promise
     const isComplete = this.#expected.size === 0
-    for (const { run } of this.#driven.values()) if (await run.answer(input)) return true
+    for (const child of this.#driven.values()) {
+      if (await child.run.answer(input)) return true
+      this.#noteFailure(child)
+    }
+    for (const [session, error] of this.#failures) {
+      if (this.world.get(session, SubagentSession)?.status === 'running') throw error
+      this.#failures.delete(session)
+    }
     if (isComplete) return false
     await change
     return this.answer(input)
@@ -191,6 +206,10 @@ export class Children {
     const input = { kind: 'session-spent' as const, session, usage, ...(asker !== undefined && { asker }) }
     // A Runner that has failed reports that itself.
     this.enter(input).catch(() => undefined)
+  }
+
+  #noteFailure({ run, session }: Driven): void {
+    if (session !== undefined && run.failure !== undefined) this.#failures.set(session, run.failure)
   }
 
   #changed(): void {

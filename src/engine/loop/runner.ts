@@ -199,7 +199,8 @@ export class Runner {
   /**
    * Posts an input. Resolves with the tick that took it, once that is committed. A repeated id is dropped: it resolves with the
    * first, or with `undefined` if that was committed before.
-   * @throws `invalid-input` (also for a kind that no system of the world declares), `not-json`; what the Runner fails with
+   * @throws `invalid-input` (also for a kind that no system of the world declares), `not-json`; what the Runner fails with; for an
+   * answer, what a session has failed with that may have asked: after a restart it asks again
    */
   async post(input: StandardInput | OwnInput, options: PostOptions = {}): Promise<number | undefined> {
     checkOptions('runner.post', options, { id: text })

@@ -53,6 +53,8 @@ class Effects {
   /** Only the first input that settles an effect counts, and none if the effect is not in flight. */
   #inputs({ step }: WatchedTick): Finding {
     let counts: Map<Entity, number> | undefined
+    /** Those that one of these inputs settles: it may come behind one of an earlier try. */
+    const taken = new Set<Entity>()
     for (const input of step.inputs) {
       if (input.kind !== 'outcome' && input.kind !== 'due') continue
       const effect = input['effect'] as Entity
@@ -62,7 +64,9 @@ class Effects {
       // The end of a wait between two tries settles nothing.
       if (input.kind === 'due' && this.#known.get(effect)?.isDue === true) continue
       counts ??= new Map()
-      counts.set(effect, (counts.get(effect) ?? (takes ? -1 : 0)) + 1)
+      const isTaken = takes && !taken.has(effect)
+      if (isTaken) taken.add(effect)
+      counts.set(effect, (counts.get(effect) ?? 0) + (isTaken ? 0 : 1))
     }
     if (counts === undefined) return undefined
     for (const event of step.events) {
