@@ -315,7 +315,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'sessionSetupDefaults',
     'turn',
   ],
-  'entia/mcp': ['serverDefaults'],
+  'entia/mcp': ['connectDefaults', 'connectMcp', 'mcpToolSource', 'mcpTools', 'serverDefaults'],
   'entia/matrix': [
     'matrixArchiveAll',
     'matrixConfigure',

@@ -78,7 +78,7 @@ const exceptions: Readonly<
 
 /** Packages that whole folders may import; zod may be imported anywhere, any other package in one file of ours. */
 const homes: Readonly<Record<string, readonly string[]>> = {
-  '@modelcontextprotocol/client': ['src/doors/mcp'],
+  '@modelcontextprotocol/client': ['src/runtime'],
   '@modelcontextprotocol/node': ['src/doors/mcp'],
   '@modelcontextprotocol/server': ['src/doors/mcp'],
   '@modelcontextprotocol/server/stdio': ['src/doors/mcp'],

@@ -1,3 +1,12 @@
 /** Entia and the Model Context Protocol: its tools for other programs, and the tools of others for its agents. */
 
 export { serverDefaults } from './server-defaults.ts'
+export {
+  type AnswerElicitation,
+  connectDefaults,
+  type ConnectOptions,
+  type McpConnection,
+  type McpTarget,
+} from '../../runtime/mcp/mcp-connection.ts'
+export type { Offer } from '../../runtime/mcp/offer.ts'
+export { connectMcp, mcpTools, mcpToolSource, type McpToolsOptions } from '../../runtime/mcp/mcp-tools.ts'

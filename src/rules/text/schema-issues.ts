@@ -48,14 +48,23 @@ export function checkJson(schema: object, value: Json): string | undefined {
   let type = compiled.get(schema)
   if (type === undefined) compiled.set(schema, (type = compile(schema)))
   if (typeof type === 'string') return type
-  const result = type.safeParse(value)
-  return result.success ? undefined : schemaIssues(result.error)
+  try {
+    const result = type.safeParse(value)
+    return result.success ? undefined : schemaIssues(result.error)
+  } catch (error) {
+    if (error instanceof RangeError) return endless
+    throw error
+  }
 }
+
+/** A part of the schema is itself, such as `{ $ref: '#' }`. */
+const endless = 'its JSON Schema cannot be read (it refers to itself without end)'
 
 /** Why a JSON Schema cannot be read, if it cannot. */
 export function schemaFault(schema: object): string | undefined {
   const type = compile(schema)
-  return typeof type === 'string' ? type : undefined
+  if (typeof type === 'string') return type
+  return checkJson(schema, {}) === endless ? endless : undefined
 }
 
 function compile(schema: object): z.ZodType | string {

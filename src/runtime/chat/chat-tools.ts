@@ -1,7 +1,7 @@
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { declare } from '../../tools/declare.ts'
-import type { Tool } from '../../tools/port.ts'
+import type { Tool, ToolContext } from '../../tools/port.ts'
 import { keptOutput, toolOutput } from '../../tools/tool-output.ts'
 import type { Entity } from '../../world/component.ts'
 import { isThenable } from '../../world/is-thenable.ts'
@@ -20,7 +20,12 @@ export interface ToolSource {
   readonly call: (
     name: string,
     input: Json,
-    context: { readonly signal: AbortSignal; readonly key: string },
+    context: {
+      readonly signal: AbortSignal
+      readonly key: string
+      /** Reports progress to listeners. */
+      readonly progress: ToolContext['progress']
+    },
   ) => Promise<unknown>
 }
 
@@ -99,8 +104,8 @@ function toolOf(source: ToolSource, declaration: ToolDeclaration): Tool {
   const { name } = declaration
   return {
     declaration,
-    call: async (input, { handles, key, signal }) => {
-      const result = await source.call(name, input, { key, signal })
+    call: async (input, { handles, key, progress, signal }) => {
+      const result = await source.call(name, input, { key, progress, signal })
       return handles === undefined ? toolOutput(result) : keptOutput(result, handles)
     },
   }

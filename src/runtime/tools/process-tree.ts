@@ -106,6 +106,12 @@ export async function runProcess(run: ProcessRun): Promise<ProcessEnd> {
   }
 }
 
+/** Ends a process group when this process ends. Returns a function for when the group has ended before. */
+export function endsWithThisProcess(pid: number): () => void {
+  remember(pid)
+  return () => void groups.delete(pid)
+}
+
 function remember(pid: number): void {
   groups.add(pid)
   if (isHooked) return
