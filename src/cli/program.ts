@@ -15,17 +15,19 @@ const commands: Readonly<Record<string, Command>> = {
   run: runCommand,
   sessions: sessionsCommand,
   config: configCommand,
+  matrix: matrixCommand,
   ask: askCommand,
   sim: simCommand,
   replay: replayCommand,
 }
 /** Commands that later versions have. */
-const planned: ReadonlySet<string> = new Set(['serve', 'skills', 'matrix'])
+const planned: ReadonlySet<string> = new Set(['serve', 'skills'])
 /** Errors of chats that another command line or configuration mends. */
 const usageCodes: ReadonlySet<string> = new Set([
   'ambiguous-id',
   'conflicting-provider',
   'invalid-argument',
+  'matrix-not-configured',
   'missing-api-key',
   'unknown-provider',
   'unknown-session',
@@ -43,7 +45,12 @@ export async function main(): Promise<number | undefined> {
     }
     if (!(error instanceof EntiaError)) throw error
     stderr.write(`entia: ${await errorText(error, run)}\n`)
-    const isChat = run === chatCommand || run === runCommand || run === sessionsCommand || run === configCommand
+    const isChat =
+      run === chatCommand ||
+      run === runCommand ||
+      run === sessionsCommand ||
+      run === configCommand ||
+      run === matrixCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
   }
 }
@@ -110,6 +117,12 @@ async function sessionsCommand(words: readonly string[]): Promise<number> {
 async function configCommand(words: readonly string[]): Promise<number> {
   const { configCommand: checked } = await import('./config-command.ts')
   return checked(words, { environment, cwd: process.cwd(), stdout, stderr })
+}
+
+async function matrixCommand(words: readonly string[]): Promise<number> {
+  quietenExperiments()
+  const { matrixCommand: answered } = await import('./matrix-command.ts')
+  return answered(words, { environment, stdin: process.stdin, stdout, stderr, interruption })
 }
 
 async function askCommand(words: readonly string[]): Promise<number> {

@@ -45,6 +45,7 @@ before it does harm.
   entia run PROMPT             one prompt, no questions (= entia -p PROMPT)
   entia sessions list|show|remove      stored chats
   entia config check|path      configuration
+  entia matrix run             answer in Matrix rooms (see entia matrix --help)
   entia ask                    ask a lead and its researchers about a folder
   entia sim FILE               simulate a story under many seeds
   entia replay FILE            replay a recording

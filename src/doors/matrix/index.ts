@@ -2,7 +2,7 @@
 
 export { type ArchiveOptions, type FlushOptions, matrixArchiveAll, matrixRequestFlush } from './archive.ts'
 export type { ArchivedRoom, ArchivedTurn, ArchiveSink } from './archived-turns.ts'
-export { type ConfigureOptions, matrixConfigure } from './matrix-config.ts'
+export { type Configured, type ConfigureOptions, matrixConfigure } from './matrix-config.ts'
 export { matrixPoll, type PollOptions } from './matrix-poll.ts'
 export { matrixRun, type RunOptions } from './matrix-run.ts'
 export { matrixSend, type SendOptions } from './matrix-send.ts'

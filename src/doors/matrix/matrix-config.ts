@@ -71,6 +71,16 @@ export interface ConfigureOptions {
   readonly clock?: Clock | undefined
 }
 
+/** What `matrixConfigure` has done. */
+export interface Configured {
+  /** Of `matrix.json`. */
+  readonly path: string
+  /** The account's id. */
+  readonly userId: string
+  /** The room's id. */
+  readonly roomId: string
+}
+
 const user: Shape = {
   wanted: 'a user id such as @ada:example.org',
   fits: (value) => typeof value === 'string' && userId.test(value),
@@ -107,7 +117,7 @@ const needed = ['server', 'user', 'room', 'users'] as const
  *
  * @throws by its promise: `invalid-argument`, `matrix-failed`, `encrypted-room`, `missing-peer`, `store-failed`
  */
-export async function matrixConfigure(options: ConfigureOptions): Promise<void> {
+export async function matrixConfigure(options: ConfigureOptions): Promise<Configured> {
   checkConfigureOptions(options)
   const {
     approvers = [],
@@ -139,7 +149,7 @@ export async function matrixConfigure(options: ConfigureOptions): Promise<void> 
       ...(model !== undefined && { model }),
       ...(tools !== undefined && { tools: [...tools] }),
     }
-    await writeConfig(config, folders(env))
+    return { path: await writeConfig(config, folders(env)), userId: account.userId, roomId }
   } catch (error) {
     // The device that was made for nothing.
     await home.request({ method: 'POST', path: '/logout', body: {} }).catch(() => undefined)
@@ -158,8 +168,10 @@ function checkConfigureOptions(options: ConfigureOptions): void {
   throw new EntiaError('invalid-argument', `matrixConfigure: ${name} must be ${wanted}.`, { option: name })
 }
 
-export async function writeConfig(config: MatrixConfig, { config: folder }: Folders): Promise<void> {
-  await writePrivateFile(join(folder, 'matrix.json'), `${JSON.stringify(config, undefined, 2)}\n`)
+export async function writeConfig(config: MatrixConfig, { config: folder }: Folders): Promise<string> {
+  const path = join(folder, 'matrix.json')
+  await writePrivateFile(path, `${JSON.stringify(config, undefined, 2)}\n`)
+  return path
 }
 
 /**

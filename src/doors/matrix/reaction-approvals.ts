@@ -125,10 +125,9 @@ export class ReactionApprovals {
 
 function questionText({ arguments: given, tool }: ApprovalCall, { reason }: Decision): string {
   const hint = callHint(tool, given)
-  const values = Object.entries(given)
-  // A hint may be cut; what is approved is shown.
-  const isWhole = values.length === 1 && values[0]?.[1] === hint
-  const shown = isWhole ? [] : values.map(([name, value]) => `${name}: ${valueText(value)}`)
+  // A hint may be cut; all that is approved is shown.
+  const values = Object.entries(given).filter(([, value]) => value !== hint)
+  const shown = values.map(([name, value]) => `${name}: ${valueText(value)}`)
   return [
     `May this run? [${tool}]${hint === '' ? '' : ` ${hint}`}`,
     ...shown,
