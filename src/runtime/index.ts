@@ -49,3 +49,6 @@ export { type Folders, folders } from './config/folders.ts'
 export { projectContext, type ProjectContext, type ProjectContextOptions } from './config/project-context.ts'
 export { type ReadConfig, type ReadConfigOptions, readRuntimeConfig } from './config/read-runtime-config.ts'
 export { agentConfigOf, policyConfigOf, type RuntimeConfig } from './config/runtime-config.ts'
+
+export { installSkill, type InstallSkillOptions, removeSkill, type SkillTargetOptions } from './skills/install-skill.ts'
+export { type ListedSkill, listSkills, type SkillScope, type SkillsOptions } from './skills/list-skills.ts'

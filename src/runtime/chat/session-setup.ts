@@ -26,6 +26,7 @@ import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
+import { sessionSkills } from '../skills/session-skills.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat, openChat } from './make-chat.ts'
 import { SessionFolder, type StoredSession } from './session-folder.ts'
@@ -47,7 +48,7 @@ export interface SetupOptions extends Omit<
   readonly maxSteps?: number | undefined
   /** What the policy says of tools, over the configuration. @default {} */
   readonly permissions?: Readonly<Record<string, Approval>> | undefined
-  /** The system prompt, without the project's context. @default one for work in a folder */
+  /** The system prompt, without skills and the project's context. @default one for work in a folder */
   readonly system?: string | undefined
   /** Adds `AGENTS.md` of the config folder and of the project's folders to the system prompt. @default true */
   readonly loadProjectContext?: boolean | undefined
@@ -77,8 +78,8 @@ export interface StoredSessionsOptions {
 export const sessionSetupDefaults = Object.freeze({ maxSteps: 50 } as const)
 
 /**
- * Makes a chat session for a working folder: by the user's configuration and the project's, with the built-in tools, and
- * `AGENTS.md` in its prompt. It is stored, so that `openSession` finds it again.
+ * Makes a chat session for a working folder: by the user's configuration and the project's, with the built-in tools, and with
+ * skills and `AGENTS.md` in its prompt. It is stored, so that `openSession` finds it again.
  *
  * @throws by its promise: `config-invalid` with all problems of the configuration, `conflicting-provider`, `unknown-provider`,
  * `missing-api-key`, `invalid-history`, `invalid-argument`
@@ -90,10 +91,11 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   const settings = await read(options, place)
   const names = modelOf(options, settings, place)
   const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
-  const system = await promptOf(options, place)
+  const skills = await skillsOf(options, settings, place)
+  const system = await promptOf(options, place, skills.text)
   const js = new JsProcesses()
   const dispose = async (): Promise<void> => js.close()
-  const made = { ...(await sessionOptions(options, settings, place, js)), ...names, maxSteps, system }
+  const made = { ...(await sessionOptions(options, settings, place, js, skills.tools)), ...names, maxSteps, system }
   if (store === undefined) return makeChat(made, { folder: place.sessions, dispose })
   return makeChat(store === false ? made : { ...made, store }, { dispose })
 }
@@ -114,9 +116,10 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}
   const { maxSteps = settings.maxSteps, system } = options
+  const skills = await skillsOf(options, settings, place)
   const js = new JsProcesses()
   const dispose = async (): Promise<void> => js.close()
-  const opened = { ...(await sessionOptions(options, settings, place, js)), ...names, maxSteps, system }
+  const opened = { ...(await sessionOptions(options, settings, place, js, skills.tools)), ...names, maxSteps, system }
   const session = await openChat(key, opened, { folder: sessions, dispose })
   try {
     const { model, provider } = session
@@ -190,12 +193,22 @@ function modelOf(options: SetupOptions, config: RuntimeConfig, { env }: Place) {
   return chooseProvider({ provider, model, config, env, validateApiKey })
 }
 
+/** Skills, and the tool that reads them. */
+async function skillsOf(options: SetupOptions | OpenOptions, config: RuntimeConfig, { cwd, env }: Place) {
+  const { onNotice = toStderr } = options
+  const skills = await sessionSkills(options.tools ?? config.tools ?? ['all'], { cwd, env })
+  for (const notice of skills.notices) onNotice(notice)
+  return skills
+}
+
 async function promptOf(
   { loadProjectContext = true, onNotice = toStderr, system }: SetupOptions,
   place: Place,
+  skills: string | undefined,
 ): Promise<string> {
   const { cwd } = place
-  const own = system ?? standardPrompt(cwd)
+  const base = system ?? standardPrompt(cwd)
+  const own = skills === undefined ? base : `${base}\n\n${skills}`
   if (!loadProjectContext) return own
   const { notices, text: context } = await projectContext({ cwd, configFolder: place.folders.config })
   for (const notice of notices) onNotice(notice)
@@ -208,6 +221,7 @@ async function sessionOptions(
   config: RuntimeConfig,
   place: Place,
   js: JsProcesses,
+  more: readonly Tool[],
 ): Promise<NewSessionOptions> {
   const { cwd, env, home } = place
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
@@ -236,7 +250,7 @@ async function sessionOptions(
     planMode,
     policyFunction,
     verbose,
-    tools: [...builtIn, ...given.filter((tool) => typeof tool !== 'string')],
+    tools: [...builtIn, ...more, ...given.filter((tool) => typeof tool !== 'string')],
     host: { ...host, models },
     cwd,
     home,

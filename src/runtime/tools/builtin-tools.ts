@@ -89,6 +89,7 @@ const categories: Readonly<
   chat: [chatTool, chatModelsTool],
   memory: [],
   subagent: [],
+  skill: [],
 }
 
 /** Names that stand for several categories. */
