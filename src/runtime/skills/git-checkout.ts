@@ -100,14 +100,16 @@ async function watched(
 ): Promise<void> {
   const tooMuch = new AbortController()
   let isLooking = false
+  const look = async (): Promise<void> => {
+    const sizeBytes = await bytesIn(repository)
+    isLooking = false
+    if (sizeBytes > skillLimits.maxFetchedBytes)
+      tooMuch.abort(tooLarge(source.shown, `more than ${sizeBytes} bytes to fetch`))
+  }
   const timer = setInterval(() => {
     if (isLooking) return
     isLooking = true
-    void bytesIn(repository).then((sizeBytes) => {
-      isLooking = false
-      if (sizeBytes > skillLimits.maxFetchedBytes)
-        tooMuch.abort(tooLarge(source.shown, `more than ${sizeBytes} bytes to fetch`))
-    })
+    void look()
   }, watchMs)
   try {
     await fetch(AbortSignal.any([signal, tooMuch.signal]))

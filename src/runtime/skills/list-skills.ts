@@ -49,7 +49,7 @@ export interface SkillPlace {
 /** Entries of one place that are looked at, by name. */
 const maxEntries = 1_000
 
-export const skillsShapes: ShapesOf<SkillsOptions> = { cwd: filledText, env: environment }
+const skillsShapes: ShapesOf<SkillsOptions> = { cwd: filledText, env: environment }
 
 /**
  * The skills of a folder, each in a folder of its own; or, without one, those of the user and of the working folder, of which a

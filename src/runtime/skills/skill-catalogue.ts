@@ -78,7 +78,7 @@ function firstOf(lines: readonly string[]): readonly string[] {
  * A description on one line, so that it cannot begin another entry or section: without control characters, and without the
  * characters that a person does not see, of which only joiners within words stay.
  */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const shown = cleanText(text).replace(/(?![\u200C\u200D])[\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
   return shown.replaceAll(/\s+/g, ' ').trim()
 }

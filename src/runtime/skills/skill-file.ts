@@ -30,9 +30,9 @@ export interface SkillFile {
 }
 
 /** The file that makes a folder a skill. */
-export const skillFileName = 'SKILL.md'
+const skillFileName = 'SKILL.md'
 
-export const maxSkillFileBytes = 1_000_000
+const maxSkillFileBytes = 1_000_000
 /** A YAML reader compares each key with all others. */
 const maxMatterChars = 16_384
 const maxProblemChars = 300

@@ -23,7 +23,7 @@ const advice = 'It must be a folder, or a git URL with https, ssh or file, such 
  */
 export function gitSource(source: string): GitSource | undefined {
   if (source.startsWith('-')) throw refused(source, 'begins with -')
-  if (/[\0-\x1f\x7f]/.test(source)) throw refused(source, 'holds a control character')
+  if (/\p{Cc}/u.test(source)) throw refused(source, 'holds a control character')
   if (/^[a-z][a-z0-9+.-]*::/i.test(source)) throw refused(source, 'names a transport that runs a program')
   const short = /^([\w.][\w.-]*@[\w.][\w.-]*):(?!\/\/)([^#]+)(?:#(.*))?$/.exec(source)
   if (short !== null) {
