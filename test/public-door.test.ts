@@ -318,7 +318,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'sessionSetupDefaults',
     'turn',
   ],
-  'entia/mcp': ['connectDefaults', 'connectMcp', 'mcpToolSource', 'mcpTools', 'serverDefaults'],
+  'entia/mcp': ['connectDefaults', 'connectMcp', 'mcpHandler', 'mcpToolSource', 'mcpTools', 'serve', 'serverDefaults'],
   'entia/matrix': [
     'matrixArchiveAll',
     'matrixConfigure',

@@ -1,5 +1,6 @@
 /** Why a call was refused. Closed: programs may switch over it. */
 export type EntiaErrorCode =
+  | 'address-in-use'
   | 'ambiguous-id'
   | 'budget-spent'
   | 'cap-conflict'

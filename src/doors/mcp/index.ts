@@ -1,6 +1,5 @@
 /** Entia and the Model Context Protocol: its tools for other programs, and the tools of others for its agents. */
 
-export { serverDefaults } from './server-defaults.ts'
 export {
   type AnswerElicitation,
   connectDefaults,
@@ -10,3 +9,12 @@ export {
 } from '../../runtime/mcp/mcp-connection.ts'
 export type { Offer } from '../../runtime/mcp/offer.ts'
 export { connectMcp, mcpTools, mcpToolSource, type McpToolsOptions } from '../../runtime/mcp/mcp-tools.ts'
+export { type McpHandler, mcpHandler } from './mcp-handler.ts'
+export { type McpServerHandle, serve } from './serve.ts'
+export {
+  type HttpServerOptions,
+  type McpHandlerOptions,
+  type McpServerOptions,
+  type ServeOptions,
+  serverDefaults,
+} from './server-options.ts'
