@@ -87,6 +87,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'p-queue': ['src/engine', 'src/stores'],
   'cli-truncate': ['src/cli'],
   diff: ['src/cli', 'src/runtime'],
+  // The version.
+  'package.json': ['src/cli', 'src/doors/mcp'],
   'string-width': ['src/cli'],
   'wrap-ansi': ['src/cli'],
   'write-file-atomic': ['src/runtime'],
