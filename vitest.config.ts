@@ -22,7 +22,7 @@ const apart = [
  * Tests with parts beside Node, and programs that are killed or take long: each folder of `test/parts` is a project of its own,
  * and `--mode parts` runs them.
  */
-const parts = ['processes', 'terminal'] as const
+const parts = ['mcp', 'processes', 'terminal'] as const
 
 /** What takes longest: stories over many seeds, and programs that are waited for. Begun last, it would be waited for alone. */
 const long = /\/test\/(?:cli|stories)\//

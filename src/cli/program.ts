@@ -15,13 +15,14 @@ const commands: Readonly<Record<string, Command>> = {
   run: runCommand,
   sessions: sessionsCommand,
   config: configCommand,
+  serve: serveCommand,
   matrix: matrixCommand,
   ask: askCommand,
   sim: simCommand,
   replay: replayCommand,
 }
 /** Commands that later versions have. */
-const planned: ReadonlySet<string> = new Set(['serve', 'skills'])
+const planned: ReadonlySet<string> = new Set(['skills'])
 /** Errors of chats that another command line or configuration mends. */
 const usageCodes: ReadonlySet<string> = new Set([
   'ambiguous-id',
@@ -50,6 +51,7 @@ export async function main(): Promise<number | undefined> {
       run === runCommand ||
       run === sessionsCommand ||
       run === configCommand ||
+      run === serveCommand ||
       run === matrixCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
   }
@@ -117,6 +119,14 @@ async function sessionsCommand(words: readonly string[]): Promise<number> {
 async function configCommand(words: readonly string[]): Promise<number> {
   const { configCommand: checked } = await import('./config-command.ts')
   return checked(words, { environment, cwd: process.cwd(), stdout, stderr })
+}
+
+async function serveCommand(words: readonly string[]): Promise<number> {
+  quietenExperiments()
+  const { serveCommand: served } = await import('./serve-command.ts')
+  const exitCode = await served(words, { environment, stdout, stderr, interruption })
+  // What was called off and does not stop must not keep the program.
+  return process.exit(exitCode)
 }
 
 async function matrixCommand(words: readonly string[]): Promise<number> {

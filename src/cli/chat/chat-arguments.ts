@@ -45,6 +45,7 @@ before it does harm.
   entia run PROMPT             one prompt, no questions (= entia -p PROMPT)
   entia sessions list|show|remove      stored chats
   entia config check|path      configuration
+  entia serve                  offer the tools to MCP clients
   entia matrix run             answer in Matrix rooms (see entia matrix --help)
   entia ask                    ask a lead and its researchers about a folder
   entia sim FILE               simulate a story under many seeds
@@ -146,18 +147,19 @@ function chatValues(values: ChatValues): ChatArguments {
   return {
     provider,
     model,
-    tools: values.tools && names(values.tools),
+    tools: values.tools && namesIn(values.tools),
     maxSteps: wholeNumber('--max-steps', values['max-steps'], 1),
     cwd,
     resume,
     plan,
-    allow: names(values.allow ?? []),
+    allow: namesIn(values.allow ?? []),
     verbose,
     help,
   }
 }
 
-function names(lists: readonly string[]): string[] {
+/** What stands in lists with commas. */
+export function namesIn(lists: readonly string[]): string[] {
   return lists.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '')
 }
 
