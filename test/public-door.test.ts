@@ -316,6 +316,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'removeSkill',
     'sessionSetup',
     'sessionSetupDefaults',
+    'testSkill',
     'turn',
   ],
   'entia/mcp': ['connectDefaults', 'connectMcp', 'mcpHandler', 'mcpToolSource', 'mcpTools', 'serve', 'serverDefaults'],

@@ -52,3 +52,4 @@ export { agentConfigOf, policyConfigOf, type RuntimeConfig } from './config/runt
 
 export { installSkill, type InstallSkillOptions, removeSkill, type SkillTargetOptions } from './skills/install-skill.ts'
 export { type ListedSkill, listSkills, type SkillScope, type SkillsOptions } from './skills/list-skills.ts'
+export { testSkill, type SkillTestResult, type TestSkillOptions } from './skills/test-skill.ts'

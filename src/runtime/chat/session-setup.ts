@@ -26,7 +26,7 @@ import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
-import { sessionSkills } from '../skills/session-skills.ts'
+import { sessionExtensions, type SessionExtensions } from '../skills/session-extensions.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat, openChat } from './make-chat.ts'
 import { SessionFolder, type StoredSession } from './session-folder.ts'
@@ -91,11 +91,11 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   const settings = await read(options, place)
   const names = modelOf(options, settings, place)
   const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
-  const skills = await skillsOf(options, settings, place)
-  const system = await promptOf(options, place, skills.text)
+  const more = await extensionsOf(options, settings, place)
+  const system = await promptOf(options, place, more.text)
   const js = new JsProcesses()
   const dispose = async (): Promise<void> => js.close()
-  const made = { ...(await sessionOptions(options, settings, place, js, skills.tools)), ...names, maxSteps, system }
+  const made = { ...(await sessionOptions(options, settings, place, js, more)), ...names, maxSteps, system }
   if (store === undefined) return makeChat(made, { folder: place.sessions, dispose })
   return makeChat(store === false ? made : { ...made, store }, { dispose })
 }
@@ -116,10 +116,10 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}
   const { maxSteps = settings.maxSteps, system } = options
-  const skills = await skillsOf(options, settings, place)
+  const more = await extensionsOf(options, settings, place)
   const js = new JsProcesses()
   const dispose = async (): Promise<void> => js.close()
-  const opened = { ...(await sessionOptions(options, settings, place, js, skills.tools)), ...names, maxSteps, system }
+  const opened = { ...(await sessionOptions(options, settings, place, js, more)), ...names, maxSteps, system }
   const session = await openChat(key, opened, { folder: sessions, dispose })
   try {
     const { model, provider } = session
@@ -193,12 +193,12 @@ function modelOf(options: SetupOptions, config: RuntimeConfig, { env }: Place) {
   return chooseProvider({ provider, model, config, env, validateApiKey })
 }
 
-/** Skills, and the tool that reads them. */
-async function skillsOf(options: SetupOptions | OpenOptions, config: RuntimeConfig, { cwd, env }: Place) {
+/** Skills and tool packages. */
+async function extensionsOf(options: SetupOptions | OpenOptions, config: RuntimeConfig, place: Place) {
   const { onNotice = toStderr } = options
-  const skills = await sessionSkills(options.tools ?? config.tools ?? ['all'], { cwd, env })
-  for (const notice of skills.notices) onNotice(notice)
-  return skills
+  const more = await sessionExtensions(options.tools ?? config.tools ?? ['all'], config, place)
+  for (const notice of more.notices) onNotice(notice)
+  return more
 }
 
 async function promptOf(
@@ -221,12 +221,11 @@ async function sessionOptions(
   config: RuntimeConfig,
   place: Place,
   js: JsProcesses,
-  more: readonly Tool[],
+  { otherNames: names, tools }: SessionExtensions,
 ): Promise<NewSessionOptions> {
   const { cwd, env, home } = place
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
   const given = options.tools ?? config.tools ?? ['all']
-  const names = given.filter((tool) => typeof tool === 'string')
   const { passEnv } = config
   const rules = policyConfigOf(config)
   const models = { ...builtInProviders(), ...providersOf(config, env), ...host?.models }
@@ -250,7 +249,7 @@ async function sessionOptions(
     planMode,
     policyFunction,
     verbose,
-    tools: [...builtIn, ...more, ...given.filter((tool) => typeof tool !== 'string')],
+    tools: [...builtIn, ...tools, ...given.filter((tool) => typeof tool !== 'string')],
     host: { ...host, models },
     cwd,
     home,

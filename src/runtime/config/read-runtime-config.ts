@@ -100,7 +100,7 @@ export function configPaths({ cwd, folders }: Pick<ReadConfigOptions, 'cwd' | 'f
 }
 
 /** Subfolders of a trusted folder are not trusted: anybody may have put them there. */
-async function isTrusted(folder: string, trusted: readonly string[], home: string): Promise<boolean> {
+export async function isTrusted(folder: string, trusted: readonly string[], home: string): Promise<boolean> {
   const real = await realPath(folder)
   return (await Promise.all(trusted.map((name) => realPath(inHome(name, home))))).includes(real)
 }

@@ -128,7 +128,6 @@ export type RuntimeConfig = z.input<ReturnType<typeof RuntimeConfigSchema>>
 
 /** Keys that are read and checked, and that nothing uses yet. */
 const laterKeys = [
-  'toolPackages',
   'mcp',
   'subagents.defaultPreset',
   'subagents.exposeOverMcp',

@@ -54,9 +54,13 @@ const matterSchema = lazily(() =>
     license: z.string().optional(),
     compatibility: z.string().min(1).max(500, 'expected at most 500 characters').optional(),
     metadata: z.record(z.string(), z.string()).optional(),
-    'allowed-tools': z.union([z.string(), z.array(z.string())], 'expected a text or a list of texts').optional(),
+    'allowed-tools': z.custom<string | string[]>(isToolList, 'expected a text or a list of texts').optional(),
   }),
 )
+
+function isToolList(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+}
 
 /**
  * Reads the `SKILL.md` of a folder by the Agent Skills format. What is wrong comes as problems, never as an error; links that

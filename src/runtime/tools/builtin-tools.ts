@@ -134,6 +134,13 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
     .map(({ tool }) => ((tool.declaration.paths ?? []).length === 0 ? tool : withJudgedPlaces(tool)))
 }
 
+/** Names of all tools, of categories and of what stands for several of them. */
+export function builtinNames(): ReadonlySet<string> {
+  const tools = builtinTools({ cwd: '.', tools: ['all', 'web_search'] }).map(({ declaration }) => declaration.name)
+  // Which of the two there is depends on the system.
+  return new Set([...tools, 'bash', 'cmd', ...Object.keys(categories), ...Object.keys(groups)])
+}
+
 function settingsOf(options: BuiltinToolsOptions): ToolSettings {
   const { cwd, home, fileTimes, env, passEnv = [], allowPrivate = [], providers, tavilyBaseUrl } = options
   return {
