@@ -319,7 +319,16 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'testSkill',
     'turn',
   ],
-  'entia/mcp': ['connectDefaults', 'connectMcp', 'mcpHandler', 'mcpToolSource', 'mcpTools', 'serve', 'serverDefaults'],
+  'entia/mcp': [
+    'connectDefaults',
+    'connectMcp',
+    'mcpDefaults',
+    'mcpHandler',
+    'mcpToolSource',
+    'mcpTools',
+    'serve',
+    'serverDefaults',
+  ],
   'entia/matrix': [
     'matrixArchiveAll',
     'matrixConfigure',

@@ -30,6 +30,8 @@ export const ToolDeclaration = lazily(() =>
     paths: z.array(z.string()).optional(),
     /** The group that it is granted with, such as `file` or `git`. */
     category: z.string().optional(),
+    /** The model is not shown it: it finds it with `find_tools`, and calls it with `call_tool`. */
+    deferred: z.literal(true).optional(),
   }),
 )
 export type ToolDeclaration = DataOf<typeof ToolDeclaration>

@@ -9,11 +9,13 @@ import { ModelCall } from '../../components/effects/model-call.ts'
 import { Outcome, OwnedBy } from '../../components/effects/effect.ts'
 import { Prefix } from '../../components/agent/prefix.ts'
 import { Requested, ToolCall } from '../../components/agent/tool-call.ts'
+import { ToolRegistry } from '../../components/agent/tool-registry.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import type { TokenUsage } from '../../src/protocol/usage.ts'
 import { Usage } from '../../components/money/usage.ts'
 import type { PricedReply } from '../../src/rules/money/call-cost.ts'
 import { promptTokensOf, withAdded } from '../../src/rules/tokens/token-counts.ts'
+import { meantCall } from '../../src/rules/projection/deferred-tools.ts'
 import { withDistinctCallIds } from '../../src/rules/projection/tool-calls.ts'
 import type { Entity } from '../../src/world/component.ts'
 import { adopt, made } from '../../src/world/made.ts'
@@ -100,7 +102,8 @@ function take(world: World, agent: Entity, call: Entity, priced: PricedReply): F
     world.add(agent, Answered)
     return undefined
   }
-  for (const { id, name, arguments: input, malformed } of calls) {
+  const tools = world.get(agent, ToolRegistry)?.tools ?? []
+  for (const { id, name, arguments: input, malformed } of calls.map((block) => meantCall(tools, block))) {
     const written = malformed === undefined ? {} : { ...(isCut && { isCut }), malformed }
     world.spawn(ToolCall({ arguments: input, callId: id, ...written, name }), made(OwnedBy, { agent }), Requested)
   }

@@ -1,9 +1,12 @@
 // An MCP server over stdio that keeps the protocol as little as its tools say. It speaks JSON-RPC by hand, and loads nothing.
 // Usage: mcp-misfit.mjs [exits-at-probe] [tool …], where a tool is listed besides those below.
 import { spawn } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const [, , ...words] = process.argv
+// Notes in a file that it was started.
+if (process.env['MISFIT_STARTS']) appendFileSync(process.env['MISFIT_STARTS'], '.')
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const result = (id, value) => send({ id, result: value })
 const text = (id, said, more = {}) => result(id, { content: [{ type: 'text', text: said }], ...more })
@@ -59,6 +62,11 @@ const calls = {
     asks(id, 'elicitation/create', {
       message: 'Which city?',
       requestedSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    }),
+  confirms: (id) =>
+    asks(id, 'elicitation/create', {
+      message: 'Really?',
+      requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] },
     }),
   roots: (id) => asks(id, 'roots/list', {}),
   grows(id) {

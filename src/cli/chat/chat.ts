@@ -11,6 +11,7 @@ import { callText } from '../terminal/tool-text.ts'
 import { showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
 import { slashAction } from './slash-actions.ts'
+import { serverPromptText } from './server-prompt.ts'
 import { typedLine } from './slash-commands.ts'
 import { userMessage } from './user-message.ts'
 
@@ -157,6 +158,8 @@ export class Chat {
   async #submitted(line: string, shown: string): Promise<void> {
     if (this.#isLeaving) return
     this.#options.remember(line)
+    const prompt = serverPromptText(line, this.#session)
+    if (prompt !== undefined) return this.#sayPrompt(prompt, shown)
     const typed = typedLine(line)
     if (typed.kind === 'message') return this.#say(typed.text, shown)
     this.#ui.gap()
@@ -165,6 +168,15 @@ export class Chat {
     if (typed.name === 'quit') return this.leave(0)
     if (typed.name === 'new') return this.#startAnew()
     this.#ui.say(await slashAction(typed.name, typed.rest, this.#session))
+  }
+
+  /** Says what an MCP server has for a prompt. */
+  async #sayPrompt(prompt: Promise<string>, shown: string): Promise<void> {
+    try {
+      await this.#say(await prompt, shown)
+    } catch (error) {
+      this.#ui.say((error as Error).message, 'yellow')
+    }
   }
 
   /** @param shown the text as it was typed, without what was pasted */

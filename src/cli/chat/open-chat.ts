@@ -37,12 +37,17 @@ export async function openChat(options: OpenChatOptions): Promise<ChatSession> {
   }
   const session = await foundChat(options)
   const names = session.world.get(session.agent, ToolRegistry)?.tools.map(({ name }) => name) ?? []
-  const unknown = options.args.allow.find((name) => !names.includes(name))
+  const unknown = options.args.allow.find((name) => !names.includes(name) && !isOfServer(name))
   if (unknown === undefined) return session
   await session.close()
   throw new UsageError(
     `--allow names the tool '${unknown}', which this chat does not have.${didYouMean(unknown, names)}`,
   )
+}
+
+/** Tools of an MCP server that was never connected are not known yet. */
+function isOfServer(name: string): boolean {
+  return name.includes('__')
 }
 
 async function foundChat(options: OpenChatOptions): Promise<ChatSession> {

@@ -6,6 +6,7 @@ import { contextReport, statsReport } from '../../rules/context/context-report.t
 import type { ChatSession } from '../../runtime/index.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { durationText } from '../terminal/amounts.ts'
+import { serverPromptHelp } from './server-prompt.ts'
 import { slashHelp, type SlashName } from './slash-commands.ts'
 
 /** What `/new` and `/quit` do is the chat's own. */
@@ -15,7 +16,7 @@ export type SessionAction = Exclude<SlashName, 'new' | 'quit'>
 export async function slashAction(name: SessionAction, rest: string, session: ChatSession): Promise<string> {
   switch (name) {
     case 'help':
-      return slashHelp().join('\n')
+      return [...slashHelp(), ...serverPromptHelp(session)].join('\n')
     case 'agents':
       return agentsText(session)
     case 'context':

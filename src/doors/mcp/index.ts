@@ -8,7 +8,7 @@ export {
   type McpTarget,
 } from '../../runtime/mcp/mcp-connection.ts'
 export type { Offer } from '../../runtime/mcp/offer.ts'
-export { connectMcp, mcpTools, mcpToolSource, type McpToolsOptions } from '../../runtime/mcp/mcp-tools.ts'
+export { connectMcp, mcpDefaults, mcpTools, mcpToolSource, type McpToolsOptions } from '../../runtime/mcp/mcp-tools.ts'
 export { type McpHandler, mcpHandler } from './mcp-handler.ts'
 export { type McpServerHandle, serve } from './serve.ts'
 export {

@@ -1,4 +1,5 @@
 import type { StandardInput } from '../../protocol/input.ts'
+import type { Tool } from '../../tools/port.ts'
 import type { Step } from '../../world/journal.ts'
 import type { World } from '../../world/world.ts'
 
@@ -13,6 +14,12 @@ export interface DrivenWorld {
 export interface DrivenStep extends Step {
   /** Another tick follows at once. */
   readonly again?: boolean
+}
+
+/** Tools that come and go while a Host is at work. */
+export interface FurtherTools {
+  /** The handler of a tool that is not among the Host's own. */
+  readonly tool?: (name: string) => Tool | undefined
 }
 
 /** Hooks of a simulation into the Runners of a Host. */

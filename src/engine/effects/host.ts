@@ -13,7 +13,7 @@ import { type Clock, realClock } from '../loop/clock.ts'
 import { factsOf } from './host-options.ts'
 import { checkHostOptions, hostDefaults, type HostOptions, type ToolChangePolicy } from './host-options.ts'
 import type { EffectKind } from './effect-kind.ts'
-import type { HostSeams } from './host-seams.ts'
+import type { FurtherTools, HostSeams } from './host-seams.ts'
 import { modelEffect } from './model-effect.ts'
 import { ratesEffect } from './rates-effect.ts'
 import { type Begin, Slots } from './slots.ts'
@@ -23,6 +23,7 @@ import { toolEffect } from './tool-effect.ts'
 export class Host {
   readonly clock: Clock
   readonly seams: HostSeams
+  readonly #further: FurtherTools
   readonly #facts: { readonly keeping: HostFactsData; readonly plain: HostFactsData }
   readonly onToolChange: ToolChangePolicy
   readonly artifacts: string | undefined
@@ -39,9 +40,13 @@ export class Host {
   readonly #perProvider: HostOptions['maxInFlightPerProvider']
   readonly #slotsByQueue = new Map<string, Slots>()
 
-  /** @param seams where a simulation takes part. The engine's own */
-  constructor(options: HostOptions = {}, seams: HostSeams = {}) {
+  /**
+   * @param seams where a simulation takes part. The engine's own
+   * @param further tools besides those of the options. The runtime's own
+   */
+  constructor(options: HostOptions = {}, seams: HostSeams = {}, further: FurtherTools = {}) {
     this.seams = seams
+    this.#further = further
     checkHostOptions(options)
     this.clock = options.clock ?? realClock
     this.onToolChange = options.onToolChange ?? hostDefaults.onToolChange
@@ -97,7 +102,7 @@ export class Host {
   }
 
   tool(name: string): Tool | undefined {
-    return this.#tools.get(name)
+    return this.#tools.get(name) ?? this.#further.tool?.(name)
   }
 
   kind(name: string): EffectKind {

@@ -1,6 +1,7 @@
 import type { HostFactsData } from '../../protocol/host.ts'
 import type { Skill } from '../../../components/agent/skills.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { oncePerObject } from '../once-per.ts'
 import { declarationHash } from './hashes.ts'
 import { subagentToolNames } from './declarations.ts'
 import type { InheritancePolicy } from '../../protocol/delegation.ts'
@@ -77,6 +78,13 @@ export interface ToolSource {
   readonly mayRun: (name: string) => boolean
 }
 
+/** A subagent is shown all of its tools, and has no search for others. */
+const inView = oncePerObject((declaration: ToolDeclaration): ToolDeclaration => {
+  if (declaration.deferred !== true) return declaration
+  const { deferred: _, ...shown } = declaration
+  return shown
+})
+
 /** The parent's tools that a subagent inherits, each once, in the requested order. */
 export interface FoundTools {
   readonly found: readonly ToolDeclaration[]
@@ -114,7 +122,7 @@ export function findTools(
     if (skill !== undefined) missingSkills.push(skill)
     else if (declaration === undefined) leftOut.push([name, 'the parent lacks it'])
     else if (declaration.world === true) leftOut.push([name, 'it cannot be copied'])
-    else found.push(declaration)
+    else found.push(inView(declaration))
   }
   return { found, missingSkills, leftOut }
 }

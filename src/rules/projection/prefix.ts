@@ -7,6 +7,7 @@ import type { Prefix } from '../../../components/agent/prefix.ts'
 import { SystemPrompt } from '../../../components/agent/system-prompt.ts'
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
 import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
+import { shownTools } from './deferred-tools.ts'
 import { projectionStart } from './boundaries.ts'
 import { knownHost } from './host-facts.ts'
 import { parseModel } from '../../protocol/model-name.ts'
@@ -41,7 +42,7 @@ export function prefixAt(world: World, agent: Entity, count: number): PrefixData
     ...(start !== undefined && { from }),
     llm: llmDigest(world, agent),
     system: textDigest(systemText(world, agent)),
-    tools: digestOfTools(world.get(agent, ToolRegistry)?.tools ?? noTools),
+    tools: digestOfTools(shownTools(world.get(agent, ToolRegistry)?.tools ?? noTools)),
   }
 }
 

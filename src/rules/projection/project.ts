@@ -17,6 +17,7 @@ import type { ModelRequest } from '../../models/port.ts'
 import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import { countUpTo } from './places.ts'
 import { callText, providerText, renderTranscript, resultText } from '../context/render-transcript.ts'
+import { shownTools } from './deferred-tools.ts'
 import { cutMiddle } from '../text/cut-text.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
 import { Seed } from '../../../components/context/holder.ts'
@@ -31,7 +32,7 @@ export function project(world: World, agent: Entity, messages?: number): ModelRe
   return {
     model: parseModel(model).model,
     system: systemText(world, agent),
-    tools: world.get(agent, ToolRegistry)?.tools ?? [],
+    tools: shownTools(world.get(agent, ToolRegistry)?.tools ?? []),
     messages: projectedMessages(world, agent, messages),
     tail: liveTail(world, agent),
     options: { maxOutputTokens, temperature, thinking, extra },

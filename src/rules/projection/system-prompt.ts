@@ -1,3 +1,4 @@
+import { shownTools } from './deferred-tools.ts'
 import type { z } from 'zod'
 import { Skills } from '../../../components/agent/skills.ts'
 import { SubagentRegistry } from '../../../components/sessions/subagent-registry.ts'
@@ -68,7 +69,7 @@ function isSame(before: Parts, after: Parts): boolean {
 function made({ prompt, skills, tools, registry }: Parts): Rendered {
   const installed = skills?.installed ?? []
   const { text, unknown } = renderPrompt(prompt?.template ?? '', {
-    tools: tools?.tools ?? [],
+    tools: shownTools(tools?.tools ?? []),
     skills: installed,
     subagents: Object.values(registry?.subagents ?? {}),
     isFreeForm: registry?.freeForm?.enabled ?? false,

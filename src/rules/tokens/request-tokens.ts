@@ -1,3 +1,4 @@
+import { shownTools } from '../projection/deferred-tools.ts'
 import { Conversation } from '../../../components/agent/conversation.ts'
 import { ModelCall, SideCall } from '../../../components/effects/model-call.ts'
 import { OwnedBy } from '../../../components/effects/effect.ts'
@@ -63,7 +64,7 @@ function countedRequest(world: World, agent: Entity, messages: number): CountedR
   const tail = liveTail(world, agent)
   return {
     system: systemText(world, agent),
-    tools: world.get(agent, ToolRegistry)?.tools ?? noTools,
+    tools: shownTools(world.get(agent, ToolRegistry)?.tools ?? noTools),
     messages: world.get(agent, Conversation) ?? [],
     from: start?.from,
     to: messages,

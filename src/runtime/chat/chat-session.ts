@@ -26,6 +26,7 @@ import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
 import { Observers, type Observer } from './observers.ts'
 import { inUse } from './session-folder.ts'
+import { takeUpTools, type ToolFeed } from './tool-feed.ts'
 import { toolCallEvent } from './tool-call-event.ts'
 import { refuseBlank, type TurnOptions, turnShapes } from './turn-options.ts'
 import { toolsOf, type ChatTools } from './chat-tools.ts'
@@ -57,6 +58,8 @@ export interface ChatSessionParts {
   readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
   /** Called once before the Runner starts, such as to open the transcript. */
   readonly begin?: (() => void) | undefined
+  /** Tools that come and go. */
+  readonly feed?: ToolFeed | undefined
   /** Frees what the chat session has opened, such as its child processes. */
   readonly dispose?: (() => Promise<void>) | undefined
 }
@@ -142,6 +145,11 @@ export class ChatSession {
     } catch (error) {
       throw inUse(this.key, error)
     }
+    const { feed } = this.#parts
+    await feed?.begin(() => {
+      // A Runner that stops takes up nothing more.
+      void this.runner.change((world) => takeUpTools(world, this.agent, feed.declarations)).catch(() => undefined)
+    })
   }
 
   /** @see turn */

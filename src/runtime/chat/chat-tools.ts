@@ -67,17 +67,19 @@ export class ChatTools {
    */
   replace(world: World, agent: Entity, tools: readonly Tool[]): (world: World) => void {
     const before = world.get(agent, ToolRegistry)
-    const ofWorld = before?.tools.filter((tool) => tool.world === true) ?? []
+    const names = new Set(tools.map(({ declaration }) => declaration.name))
+    const ofWorld = before?.tools.filter((tool) => tool.world === true && !names.has(tool.name)) ?? []
     const declared = declare(...tools, ...ofWorld)
     world.set(agent, ToolRegistry, { tools: declared })
     this.#tools.clear()
     for (const tool of tools) this.#tools.set(tool.declaration.name, tool)
+    const isOfWorld = ({ name, world: isIn }: ToolDeclaration): boolean => isIn === true && !names.has(name)
     return (later) => {
       this.#tools.clear()
       if (before === undefined) return later.remove(agent, ToolRegistry)
       // Tools of the World may have come and gone during the turn.
-      const now = later.get(agent, ToolRegistry)?.tools.filter((tool) => tool.world === true) ?? []
-      later.set(agent, ToolRegistry, { tools: [...before.tools.filter((tool) => tool.world !== true), ...now] })
+      const now = later.get(agent, ToolRegistry)?.tools.filter(isOfWorld) ?? []
+      later.set(agent, ToolRegistry, { tools: [...before.tools.filter((tool) => !isOfWorld(tool)), ...now] })
     }
   }
 }

@@ -26,6 +26,7 @@ import { observerProgress } from './progress.ts'
 import { inUse, type SessionFolder } from './session-folder.ts'
 import { seededRandom, sessionKey, systemRandom } from './session-key.ts'
 import { type NewSessionOptions, newSessionDefaults } from './session-options.ts'
+import type { ToolFeed } from './tool-feed.ts'
 import { ChatTools } from './chat-tools.ts'
 
 type PolicyData = DataOf<() => typeof Policy.schema>
@@ -34,6 +35,8 @@ type PolicyData = DataOf<() => typeof Policy.schema>
 export interface Kept {
   /** Where it is stored, with a transcript. */
   readonly folder?: SessionFolder | undefined
+  /** Tools that come and go. */
+  readonly feed?: ToolFeed | undefined
   /** Called when it is closed. */
   readonly dispose?: (() => Promise<void>) | undefined
 }
@@ -42,8 +45,8 @@ export interface Kept {
 export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSession {
   const { channel = newSessionDefaults.channel, seed } = options
   const chatTools = new ChatTools()
-  const host = chatHost(options, chatTools, () => channel)
-  const parts = agentParts(options, host)
+  const host = chatHost(options, chatTools, () => channel, kept.feed)
+  const parts = agentParts(options, host, kept.feed)
   const key = options.key ?? sessionKey(host.clock.date(), seed === undefined ? systemRandom : seededRandom(seed))
   const world = new World({ name: key, systems: standardSystems(), ...(seed !== undefined && { seed }) })
   const agent = world.spawn(...parts)
@@ -70,7 +73,7 @@ export async function openChat(
 ): Promise<ChatSession> {
   const chatTools = new ChatTools()
   let channel = options.channel ?? newSessionDefaults.channel
-  const host = chatHost(options, chatTools, () => channel)
+  const host = chatHost(options, chatTools, () => channel, kept.feed)
   const store = kept.folder.store(key)
   const dispose = async (): Promise<void> => {
     await store.close()
@@ -80,7 +83,7 @@ export async function openChat(
     const found = { name: key, systems: standardSystems(), components: standardComponents }
     const runner = await Runner.open({ ...found, host, store })
     const agent = agentOf(runner.world)
-    renew(runner.world, agent, options, host)
+    renew(runner.world, agent, options, host, kept.feed)
     const { cwd } = runner.world.read(agent, Policy)
     ;({ channel } = runner.world.read(agent, Policy))
     return chatSession({ runner, agent, chatTools }, { ...options, channel, cwd }, { ...kept, dispose })
@@ -103,7 +106,7 @@ function agentOf(world: World): Entity {
 }
 
 /** Brings a restored agent in line with the options of today. What they leave out stays as it was saved. */
-function renew(world: World, agent: Entity, options: NewSessionOptions, host: Host): void {
+function renew(world: World, agent: Entity, options: NewSessionOptions, host: Host, feed: ToolFeed | undefined): void {
   const { maxSteps, planMode, system, tools = [] } = options
   const { provider, model } = named(options)
   if (provider !== undefined || model !== undefined) {
@@ -114,7 +117,7 @@ function renew(world: World, agent: Entity, options: NewSessionOptions, host: Ho
   const saved = world.read(agent, Policy)
   const { channel = saved.channel, cwd = saved.cwd, home = saved.home, policy = saved.config } = options
   world.set(agent, Policy, policyOf({ ...options, channel, cwd, home, policy }))
-  const declared = declare(...tools)
+  const declared = declare(...tools, ...(feed?.declarations ?? []))
   const before = world.get(agent, ToolRegistry)?.tools ?? []
   // In the order in which they were saved, so that the beginning of requests stays as it was.
   const left = before.filter((tool) => tool.world === true || declared.some(({ name }) => name === tool.name))
@@ -142,6 +145,7 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
     chatTools,
     channel,
     cwd,
+    feed: kept.feed,
     policy: () => policyOf(options),
     begin: () => {
       if (kept.folder === undefined) return
@@ -176,22 +180,28 @@ function chatHost(
   { approve, host = {}, policyFunction, tools = [] }: NewSessionOptions,
   chatTools: ChatTools,
   channel: () => Channel,
+  feed: ToolFeed | undefined,
 ): Host {
-  const made: Host = new Host({
-    ...host,
-    ...(approve !== undefined && { approve: approveBy(approve, channel) }),
-    tools: tools.filter((tool) => 'call' in tool),
-    effects: {
-      ...policyEffects(policyFunction && { policy: policyFunction }),
-      tool: toolEffect((name) => chatTools.handler(name, made.tool(name))),
-      ...host.effects,
+  const made: Host = new Host(
+    {
+      ...host,
+      ...(approve !== undefined && { approve: approveBy(approve, channel) }),
+      tools: tools.filter((tool) => 'call' in tool),
+      effects: {
+        ...policyEffects(policyFunction && { policy: policyFunction }),
+        tool: toolEffect((name) => chatTools.handler(name, made.tool(name))),
+        ...host.effects,
+      },
     },
-  })
+    {},
+    feed && { tool: (name) => feed.tool(name) },
+  )
   return made
 }
 
-function agentParts(options: NewSessionOptions, host: Host): (Initial | Tag)[] {
-  const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system, tools = [] } = options
+function agentParts(options: NewSessionOptions, host: Host, feed: ToolFeed | undefined): (Initial | Tag)[] {
+  const { config = {}, history = [], maxSteps = newSessionDefaults.maxSteps, system } = options
+  const tools = [...(options.tools ?? []), ...(feed?.declarations ?? [])]
   return [
     Llm({ model: wholeModelName(named(options), host.providerNames) }),
     Conversation(readHistory(history)),

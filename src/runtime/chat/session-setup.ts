@@ -26,6 +26,7 @@ import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
+import { servedSession, sessionServers } from '../mcp/session-feed.ts'
 import { sessionExtensions, type SessionExtensions } from '../skills/session-extensions.ts'
 import type { ChatSession } from './chat-session.ts'
 import { makeChat, openChat } from './make-chat.ts'
@@ -94,10 +95,16 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   const more = await extensionsOf(options, settings, place)
   const system = await promptOf(options, place, more.text)
   const js = new JsProcesses()
-  const dispose = async (): Promise<void> => js.close()
-  const made = { ...(await sessionOptions(options, settings, place, js, more)), ...names, maxSteps, system }
-  if (store === undefined) return makeChat(made, { folder: place.sessions, dispose })
-  return makeChat(store === false ? made : { ...made, store }, { dispose })
+  const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
+  const dispose = async (): Promise<void> => void (await Promise.all([js.close(), feed?.close()]))
+  const made = {
+    ...(await sessionOptions({ ...options, permissions }, settings, place, js, more)),
+    ...names,
+    maxSteps,
+    system,
+  }
+  if (store === undefined) return servedSession(makeChat(made, { folder: place.sessions, feed, dispose }), feed)
+  return servedSession(makeChat(store === false ? made : { ...made, store }, { feed, dispose }), feed)
 }
 
 /**
@@ -118,9 +125,15 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const { maxSteps = settings.maxSteps, system } = options
   const more = await extensionsOf(options, settings, place)
   const js = new JsProcesses()
-  const dispose = async (): Promise<void> => js.close()
-  const opened = { ...(await sessionOptions(options, settings, place, js, more)), ...names, maxSteps, system }
-  const session = await openChat(key, opened, { folder: sessions, dispose })
+  const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
+  const dispose = async (): Promise<void> => void (await Promise.all([js.close(), feed?.close()]))
+  const opened = {
+    ...(await sessionOptions({ ...options, permissions }, settings, place, js, more)),
+    ...names,
+    maxSteps,
+    system,
+  }
+  const session = servedSession(await openChat(key, opened, { folder: sessions, feed, dispose }), feed)
   try {
     const { model, provider } = session
     if (!isNamed) modelOf({ ...options, provider, model: `${provider}/${model}` }, settings, place)

@@ -94,6 +94,10 @@ const outerKeys = () => ({
   mcp: z
     .strictObject({
       servers: optional('MCP servers, by name.', z.record(filled().describe("a server's name"), McpServer())),
+      maxDeclared: optional(
+        'Tools of servers that a model is shown; where there are more, it finds them by a search. Default: 40.',
+        whole(0),
+      ),
     })
     .optional(),
   subagents: ConfigSchema()
@@ -128,7 +132,6 @@ export type RuntimeConfig = z.input<ReturnType<typeof RuntimeConfigSchema>>
 
 /** Keys that are read and checked, and that nothing uses yet. */
 const laterKeys = [
-  'mcp',
   'subagents.defaultPreset',
   'subagents.exposeOverMcp',
   'subagents.mcpSpendCapUsd',

@@ -81,7 +81,9 @@ export class McpConnection {
   #isLegacy = false
   #isClosed = false
 
-  constructor(target: McpTarget, options: ConnectOptions = {}) {
+  /** @param known what the server offered when it was connected last */
+  constructor(target: McpTarget, options: ConnectOptions = {}, known?: Offer) {
+    this.#offer = known
     this.#target = target
     this.#options = options
     this.#name = options.name
@@ -252,7 +254,7 @@ export class McpConnection {
       try {
         const options = { timeout, maxTotalTimeout: timeout, signal }
         await client.connect(transport, this.#isLegacy ? { ...options, prior: { kind: 'legacy' } } : options)
-        this.#offer = await offered(client, timeout)
+        this.#note(await offered(client, timeout))
       } catch (error) {
         await transport.close().catch(() => undefined)
         throw new Error(this.#unreachable(transport, error), { cause: error })
@@ -326,7 +328,7 @@ export class McpConnection {
 
   #clientOptions(): ClientOptions {
     const renew = (): void => void this.#renew()
-    const changed = { autoRefresh: false, onChanged: renew }
+    const changed = { autoRefresh: false, debounceMs: 20, onChanged: renew }
     return {
       // No sampling: a server cannot spend the user's tokens.
       capabilities: {
@@ -352,13 +354,18 @@ export class McpConnection {
     })
   }
 
+  #note(offer: Offer): void {
+    const isSame = JSON.stringify(offer) === JSON.stringify(this.#offer)
+    this.#offer = offer
+    if (!isSame) for (const listener of this.#listeners) listener(offer)
+  }
+
   async #renew(): Promise<void> {
     const { connectTimeoutMs: timeout = connectDefaults.connectTimeoutMs } = this.#options
     try {
       const live = await this.#live
       if (live === undefined) return
-      this.#offer = await offered(live.client, timeout)
-      for (const listener of this.#listeners) listener(this.#offer)
+      this.#note(await offered(live.client, timeout))
     } catch {
       // The next connection asks again.
     }

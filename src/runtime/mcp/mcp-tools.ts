@@ -1,4 +1,5 @@
 import type { ToolDeclaration } from '../../protocol/tool-declaration.ts'
+import { callToolDeclaration, findToolsDeclaration } from '../../rules/projection/deferred-tools.ts'
 import { checkJson } from '../../rules/text/schema-issues.ts'
 import type { Tool, ToolContext } from '../../tools/port.ts'
 import { errorOutput, keptOutput, toolOutput } from '../../tools/tool-output.ts'
@@ -7,6 +8,7 @@ import type { JsonObject } from '../../world/json.ts'
 import {
   checkOptions,
   count,
+  countFromZero,
   environment,
   callback,
   filledText,
@@ -30,7 +32,12 @@ export interface McpToolsOptions {
    * runs again after a restart. Otherwise a policy asks about each, and none runs twice. @default false
    */
   readonly trusted?: boolean | undefined
+  /** Where there are more tools, the model is not shown them, but finds them by a search. @default 40 */
+  readonly maxDeclared?: number | undefined
 }
+
+/** What `mcpTools` does where its options say nothing. */
+export const mcpDefaults = Object.freeze({ maxDeclared: 40 } as const)
 
 /**
  * Connects to an MCP server: a program that is started here and spoken with over its stdin and stdout, or one on the network, over
@@ -47,39 +54,71 @@ export async function connectMcp(target: McpTarget, options: ConnectOptions = {}
 }
 
 /**
- * The tools of a connected server, for a Host and the agents of its Worlds: `new Host({ tools })` and
- * `ToolRegistry({ tools: declare(...tools) })`. They are named `<server>__<tool>`.
+ * The tools of connected servers, for a Host and its agents: `new Host({ tools })` and `agent({ tools })`. They are named
+ * `<server>__<tool>`. Where there are more than `maxDeclared`, agents get two tools, to find and to call them.
  *
  * @throws `invalid-argument`
  */
-export function mcpTools(connection: McpConnection, options: McpToolsOptions = {}): readonly Tool[] {
-  refuseMisfit('mcpTools', 'connection', connection, connectionShape)
-  checkOptions('mcpTools', options, { trusted: flag })
-  const { offer } = connection
-  if (offer === undefined) {
-    throw new EntiaError(
-      'invalid-argument',
-      `mcpTools: the connection to '${connection.name}' was never made. Await connectMcp.`,
-    )
-  }
-  return offeredTools(connection, offer, options).map(({ tool }) => tool)
+export function mcpTools(
+  connections: McpConnection | readonly McpConnection[],
+  options: McpToolsOptions = {},
+): readonly Tool[] {
+  const { tools } = sourceOf('mcpTools', connections, options)
+  return tools
 }
 
 /**
- * The tools of a connected server for one turn of a chat session: `turn(prompt, session, { toolSource })`.
+ * The tools of connected servers for one turn of a chat session: `turn(prompt, session, { toolSource })`.
  *
  * @throws `invalid-argument`
  */
-export function mcpToolSource(connection: McpConnection, options: McpToolsOptions = {}): ToolSource {
-  const tools = new Map(mcpTools(connection, options).map((tool) => [tool.declaration.name, tool as McpTool]))
+export function mcpToolSource(
+  connections: McpConnection | readonly McpConnection[],
+  options: McpToolsOptions = {},
+): ToolSource {
+  const { runs, tools } = sourceOf('mcpToolSource', connections, options)
   return {
-    declarations: [...tools.values()].map(({ declaration }) => declaration),
+    declarations: tools.map(({ declaration }) => declaration),
     async call(name, input, context) {
-      const tool = tools.get(name)
-      if (tool === undefined) return errorOutput(`there is no tool named ${name}.`)
-      return tool.run(input as JsonObject, context)
+      const run = runs.get(name)
+      return run === undefined ? errorOutput(`there is no tool named ${name}.`) : run(input as JsonObject, context)
     },
   }
+}
+
+function sourceOf(where: string, given: McpConnection | readonly McpConnection[], options: McpToolsOptions) {
+  const connections = Array.isArray(given) ? (given as readonly McpConnection[]) : [given as McpConnection]
+  refuseMisfit(where, 'connections', connections, listOf(connectionShape))
+  checkOptions(where, options, { trusted: flag, maxDeclared: countFromZero })
+  const taken = new Set<string>()
+  const made = connections.flatMap((connection) => {
+    const { offer } = connection
+    if (offer !== undefined) return offeredTools(connection, offer, { trusted: options.trusted, taken }).tools
+    const what = `${where}: the connection to '${connection.name}' was never made. Await connectMcp.`
+    throw new EntiaError('invalid-argument', what)
+  })
+  const names = connections.map(({ name }) => name)
+  return {
+    runs: new Map(made.map(({ declaration, run }) => [declaration.name, run])),
+    tools: searchable(made, names, options.maxDeclared),
+  }
+}
+
+/** Tools as a model gets them: all of them, or where they are too many a search for them. */
+export function searchable(
+  tools: readonly Tool[],
+  servers: readonly string[],
+  maxDeclared: number = mcpDefaults.maxDeclared,
+): readonly Tool[] {
+  if (tools.length <= maxDeclared) return tools
+  const ofWorld = [findToolsDeclaration(servers), callToolDeclaration].map((declaration): Tool => {
+    return { declaration, call: () => errorOutput(`${declaration.name} runs in the World.`) }
+  })
+  const deferred = tools.map(({ call, declaration }): Tool => ({
+    declaration: { ...declaration, deferred: true },
+    call,
+  }))
+  return [...ofWorld, ...deferred]
 }
 
 /** A tool whose result can be had as it is, for those who cap it themselves. */
@@ -90,51 +129,48 @@ interface McpTool extends Tool {
   ) => Promise<unknown>
 }
 
-/** A tool, and what it is called at its server; absent for those that read its resources. */
-interface OfferedTool {
-  readonly tool: McpTool
-  readonly raw: string | undefined
+/** The tools that a server offers. */
+interface OfferedTools {
+  readonly tools: readonly McpTool[]
+  /** What they are called, by their names at the server. */
+  readonly names: ReadonlyMap<string, string>
 }
 
-/**
- * Handlers for what a server offers.
- *
- * @param taken names that other tools have; those given are added
- * @param before names that tools had, by their own names
- */
-function offeredTools(
+/** How the tools of a server are made. */
+interface OfferedToolsOptions {
+  readonly trusted?: boolean | undefined
+  /** Names that other tools have; those given are added. */
+  readonly taken?: Set<string>
+  /** Names that tools had, by their names at the server. */
+  readonly before?: ReadonlyMap<string, string>
+}
+
+/** Handlers for what a server offers. */
+export function offeredTools(
   connection: McpConnection,
   offer: Offer,
-  { trusted = false }: McpToolsOptions,
-  taken: Set<string> = new Set(),
-  before: ReadonlyMap<string, string> = new Map(),
-): readonly OfferedTool[] {
+  { before, taken = new Set(), trusted = false }: OfferedToolsOptions,
+): OfferedTools {
   const server = connection.name
   const listed = [...new Map(offer.tools.map((tool) => [tool.name, tool])).values()]
-  const names = toolNames(
-    server,
-    listed.map(({ name }) => name),
-    taken,
-    before,
-  )
-  const tools = listed.map((each): OfferedTool => {
+  const ownNames = listed.map(({ name }) => name)
+  const names = toolNames(server, ownNames, taken, before)
+  const tools = listed.map((each): McpTool => {
     const declaration = toolDeclaration(server, names.get(each.name) as string, each, trusted)
-    const run: McpTool['run'] = async (input, context) => connection.call(each.name, input, context)
-    return { raw: each.name, tool: toolOf(declaration, run) }
+    return toolOf(declaration, async (input, context) => connection.call(each.name, input, context))
   })
-  if (!offer.hasResources) return tools
-  return [...tools, ...resourceTools(connection, trusted, taken)]
+  return { names, tools: offer.hasResources ? [...tools, ...resourceTools(connection, trusted, taken)] : tools }
 }
 
 /** Resources are read by tools of their own. */
-function resourceTools(connection: McpConnection, trusted: boolean, taken: Set<string>): readonly OfferedTool[] {
+function resourceTools(connection: McpConnection, trusted: boolean, taken: Set<string>): readonly McpTool[] {
   const server = connection.name
   const names = toolNames(server, ['list_resources', 'read_resource'], taken)
-  const made = (name: string, what: string, properties: JsonObject, run: McpTool['run']): OfferedTool => {
+  const made = (name: string, what: string, properties: JsonObject, run: McpTool['run']): McpTool => {
     const listed = { name, inputSchema: { type: 'object', properties, required: Object.keys(properties) } }
     const hints = { readOnly: true }
     const declaration = toolDeclaration(server, names.get(name) as string, { ...listed, hints }, trusted)
-    return { raw: undefined, tool: toolOf({ ...declaration, description: what }, run) }
+    return toolOf({ ...declaration, description: what }, run)
   }
   return [
     made('list_resources', `Lists the resources of the MCP server '${server}'.`, {}, async (_, { signal }) =>

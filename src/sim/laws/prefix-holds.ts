@@ -97,7 +97,9 @@ function askedNow(world: World, agent: Entity, count: number): Asked | undefined
   const llm = world.get(agent, Llm)
   const messages = world.get(agent, Conversation)
   if (llm === undefined || messages === undefined) return undefined
-  const tools = world.get(agent, ToolRegistry)?.tools ?? none
+  const known = world.get(agent, ToolRegistry)?.tools ?? none
+  // What a search finds is not in the request.
+  const tools = known.some(({ deferred }) => deferred) ? known.filter(({ deferred }) => deferred !== true) : known
   const boundary = world.get(agent, Boundary)?.at(-1)
   const from = boundary === undefined ? 0 : coveredBy(world, agent, boundary)
   const system = world.get(agent, RenderedPrompt)?.text ?? world.get(agent, SystemPrompt)?.template ?? ''

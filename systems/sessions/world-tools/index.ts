@@ -1,5 +1,6 @@
 import { chat } from './chat.ts'
 import { agentic, markTaskDone, recall } from './context-tools.ts'
+import { callTool, findTools } from './deferred-tools.ts'
 import { exitPlanMode } from './exit-plan-mode.ts'
 import { querySubagent, subagentCancel, subagentResult, subagentStatus } from './session-tools.ts'
 import { spawnSubagent, subagent, subagentResume } from './launch-tools.ts'
@@ -21,6 +22,8 @@ export function worldTools(defaultTimeoutMs: number | undefined): ReadonlyMap<st
     ['chat', chat], //                            asks a model once, in a subtask
     ['query_subagent', querySubagent], //         puts a further question to a session that has succeeded
     ['exit_plan_mode', exitPlanMode], //          ends plan mode, once a person has approved the plan
+    ['find_tools', findTools], //                 searches tools that the model is not shown
+    ['call_tool', callTool], //                   answers a call of one that is not there
     ...agentic, //                                have a smaller model read, and return its digest
   ])
 }
