@@ -49,7 +49,7 @@ export class McpServing {
     this.#options = options
     this.#js = new JsProcesses()
     this.#tools = toolsOf(options, place, { js: this.#js, user })
-    this.#approvals = new ServerApprovals(sdk)
+    this.#approvals = new ServerApprovals(sdk, options.verifyState)
     const { allow = [], maxCalls = serverDefaults.maxCalls, observers = [], policyFunction, runtime } = options
     const rules = policyConfigOf(place.config)
     const allowed = Object.fromEntries(allow.map((name) => [name, 'allow' as const]))

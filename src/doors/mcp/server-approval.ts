@@ -8,6 +8,7 @@ import type { ApprovalQuestion } from '../../engine/effects/approval-effect.ts'
 import { canonical } from '../../world/canonical.ts'
 import { sha256 } from '../../world/sha256.ts'
 import type { ServerCall } from './server-calls.ts'
+import type { McpServerOptions } from './server-options.ts'
 import type { ServerSdk } from './server-sdk.ts'
 
 /** What a question that was put to a client was about, as the client brings it back. */
@@ -27,17 +28,22 @@ const maxShownChars = 4_000
 /** Asks the users of clients whether a call may run: by an elicitation, which ends the call; with its answer the client calls again. */
 export class ServerApprovals {
   readonly #sdk: ServerSdk
+  readonly #verifyState: McpServerOptions['verifyState']
   readonly #codec: RequestStateCodec<AskedState>
 
-  constructor(sdk: ServerSdk) {
+  /** @param verifyState reads the states of a program's own tools */
+  constructor(sdk: ServerSdk, verifyState?: McpServerOptions['verifyState']) {
     this.#sdk = sdk
+    this.#verifyState = verifyState
     // Of this process alone: an answer does not count for another one.
     this.#codec = sdk.createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) })
   }
 
   /** For the SDK: reads a state that this server has made; one of a program's own tool is left to it. */
   readonly verify = async (state: string, context: ServerContext): Promise<unknown> =>
-    state.startsWith(prefix) ? this.#codec.verify(state.slice(prefix.length), context) : undefined
+    state.startsWith(prefix)
+      ? this.#codec.verify(state.slice(prefix.length), context)
+      : this.#verifyState?.(state, context)
 
   /** How one call is asked about. @param mayAsk the client offers elicitations */
   asking(context: ServerContext, mayAsk: boolean): Asking {

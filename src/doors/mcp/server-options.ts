@@ -1,4 +1,4 @@
-import type { McpServer } from '@modelcontextprotocol/server'
+import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import type { HostOptions } from '../../engine/effects/host-options.ts'
 import { sessionShapes } from '../../runtime/chat/session-options.ts'
 import type { Observer } from '../../runtime/chat/observers.ts'
@@ -41,6 +41,11 @@ export interface McpServerOptions {
    * and for each request of a protocol without sessions. What it adds is not judged by the policy. @default nothing
    */
   readonly configure?: ((server: McpServer) => void) | undefined
+  /**
+   * Reads a `requestState` that a tool, prompt or resource of `configure` has sent, such as with the SDK's
+   * `createRequestStateCodec`; a throw refuses the request. Without it such states come back unchecked. @default none
+   */
+  readonly verifyState?: ((state: string, context: ServerContext) => unknown) | undefined
   /** Get each call once it has its result. @default [] */
   readonly observers?: readonly Observer[] | undefined
   /** Answers instead of the policy's table; `undefined`: the table decides. @default none */
@@ -116,6 +121,7 @@ const commonShapes: ShapesOf<McpServerOptions> = {
   policyFunction: callback,
   provider: sessionShapes.provider,
   runtime: table,
+  verifyState: callback,
   tools: listOf({ wanted: 'a name or a tool', fits: (value) => text.fits(value) || table.fits(value) }),
 }
 
