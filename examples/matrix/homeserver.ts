@@ -290,7 +290,7 @@ export class LocalHomeserver {
   ): Promise<unknown> {
     const asked = query.get('since')
     const [before = null] = this.#sinces.get(userId) ?? []
-    const since = isRepeated ? before : asked
+    const since = isRepeated && asked !== null && placeOf(before) < placeOf(asked) ? before : asked
     this.#sinces.set(userId, [asked, before])
     const limitMs = Number(query.get('timeout') ?? 0)
     const isOver = Promise.race([isGone, new Promise((resolve) => void setTimeout(resolve, limitMs).unref())])

@@ -6,7 +6,6 @@ import { matrixCommand, type MatrixPlace } from '../../src/cli/matrix-command.ts
 import { UsageError } from '../../src/cli/parsed-words.ts'
 import { rejection } from '../behaviour/turns/driving.ts'
 import { lab, type Lab } from '../doors/matrix/rooms.ts'
-import { run } from './program.ts'
 
 interface Given {
   readonly piped?: string
@@ -103,14 +102,5 @@ describe('entia matrix', () => {
     expect(String(await rejection(told(at, ['rnu'])))).toContain('run')
     expect(String(await rejection(told(at, [])))).toContain('configure, run, poll, send, flush')
     expect((await told(at, ['--help'])).stdout).toMatch(/^An agent in Matrix rooms/)
-  })
-
-  it('as a program says how to configure it, and exits with 2', async () => {
-    const at = await lab(undefined, false)
-    expect(await run(['matrix', 'poll'], { in: at.folder, env: at.env })).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^entia: Matrix is not configured: .* Run: entia matrix configure\n$/),
-    })
   })
 })
