@@ -93,8 +93,8 @@ async function says(words: string): Promise<void> {
   await answer(before + 1)
 }
 
-async function answer(count: number): Promise<void> {
-  await server.until(() => answers() >= count)
+async function answer(nth: number): Promise<void> {
+  await server.until(() => answers() >= nth)
 }
 
 /** Replies of the clerk, its question left out. */

@@ -87,7 +87,8 @@ async function story(seed: number) {
     at.server.say(room, at.ada, `${said++} ${dice() < 0.5 ? 'plain' : 'noted'}`)
   }
   const isAnswered = (): boolean => rooms.every((room) => replies(at, room).length >= wordsARoom)
-  while ((!isAnswered() || said < 2 * wordsARoom) && at.server.requests.length < maxRequests) {
+  const isSaid = (): boolean => rooms.every((room) => at.server.said(room, at.ada).length >= wordsARoom)
+  while ((!isAnswered() || !isSaid()) && at.server.requests.length < maxRequests) {
     life = new AbortController()
     const ended = matrixRun({ ...at.options, timeoutMs: 20, signal: life.signal })
     const { requests } = at.server
@@ -98,7 +99,7 @@ async function story(seed: number) {
     cutAt = cuts < 6 ? requests.length + 2 + Math.floor(dice() * 12) : Infinity
     const { signal } = life
     const over = new Promise((resolve) => signal.addEventListener('abort', resolve))
-    while (!signal.aborted && said < 2 * wordsARoom) {
+    while (!signal.aborted && !isSaid()) {
       say()
       const until = requests.length + 1 + Math.floor(dice() * 4)
       await Promise.race([over, ended, at.server.until(() => requests.length >= until || isAnswered())])
