@@ -54,6 +54,7 @@ export { ModelCall, SideCall } from './effects/model-call.ts'
 export { ModelRates, RatesCall } from './money/model-rates.ts'
 export { AwaitingJudgement, Inspection, Judgement, PlanMode, Policy, PolicyState } from './agent/policy.ts'
 export { Prefix } from './agent/prefix.ts'
+export { Rewound } from './agent/rewound.ts'
 export { RenderedPrompt, SystemPrompt } from './agent/system-prompt.ts'
 export { ActiveFor, ReportedUsage, SessionTexts, SubagentSession } from './sessions/subagent-session.ts'
 export {

@@ -29,6 +29,7 @@ import { reception } from './agent/reception.ts'
 import { reply } from './agent/reply.ts'
 import { restart } from './agent/restart.ts'
 import { retry } from './agent/retry.ts'
+import { rewinding } from './agent/rewinding.ts'
 import { routing } from './agent/routing.ts'
 import { sessionEnd } from './sessions/session-end.ts'
 import { settlement } from './agent/settlement.ts'
@@ -109,6 +110,7 @@ function inOrder(options: StandardSystemsOptions): System[] {
     charging, //                          -98  charges settled calls and children to the ledgers
     subtasks, //                          -97  launches subtasks for programs, and takes their results
     cancellation, //                      -95  stops the work of cancelled agents
+    rewinding, //                         -93  takes back the end of conversations
     handles, //                           -94  names values that tool calls keep
     reception, //                         -90  adds incoming messages to conversations
     retry, //                             -85  schedules another try of failed model calls
@@ -160,6 +162,7 @@ export {
   reply,
   restart,
   retry,
+  rewinding,
   routing,
   sessionEnd,
   settlement,

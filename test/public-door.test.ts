@@ -175,6 +175,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'RatesAwaited',
     'RatesCall',
     'RenderedPrompt',
+    'Rewound',
     'ReportedUsage',
     'Requested',
     'Rewrite',
@@ -247,6 +248,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'reply',
     'restart',
     'retry',
+    'rewinding',
     'routing',
     'sessionEnd',
     'settlement',
@@ -286,6 +288,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'timelinePage',
   ],
   'entia/runtime': [
+    'FileBackups',
     'FileTimes',
     'JsProcesses',
     'PlanMode',

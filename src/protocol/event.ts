@@ -25,6 +25,8 @@ export interface StandardEvents {
     readonly toolCalls: number
     readonly failure?: Failure | undefined
   }
+  /** A user went back: the messages from one `seq` to another, both included, are no part of the conversation any more. */
+  rewound: { readonly agent: Entity; readonly fromSeq: number; readonly toSeq: number; readonly messages: number }
   /** A user stopped the step under way; the turn goes on with the next message. */
   'step-stopped': { readonly agent: Entity }
   /** `messages`: of the request. */
@@ -324,6 +326,7 @@ export const standardEventTypes = Object.keys({
   'turn-started': true,
   'turn-ended': true,
   'step-stopped': true,
+  rewound: true,
   'model-called': true,
   'model-replied': true,
   'model-failed': true,

@@ -96,6 +96,14 @@ const fields = lazily(() => ({
     /** Stops only the step under way: the turn stays open for the next message. */
     step: z.literal(true).optional(),
   },
+  /** Takes back the newest of a user's messages, with all behind the first of them. */
+  rewind: {
+    agent: entity(),
+    /** How many of the user's messages. */
+    messages: z.number().int().positive(),
+    /** `seq` of the first of them, as the user saw it; another one refuses the input. */
+    fromSeq: z.number().int().positive().optional(),
+  },
   /** Answers an approval, by its id. */
   answer: {
     approval: z.string(),

@@ -1,6 +1,7 @@
 /** What people touch: tools for the files, the shell and the repository of a user, and the policy of their calls. */
 
 export { builtinTools, type BuiltinToolsOptions } from './tools/builtin-tools.ts'
+export { FileBackups, type PutBackFile, type WrittenFile } from './tools/file-backups.ts'
 export { FileTimes } from './tools/file-times.ts'
 export { JsProcesses } from './tools/js/js-processes.ts'
 export { inspectCall } from './policy/inspect-call.ts'
@@ -12,6 +13,7 @@ export type { Channel, DataClass, Decision, Operation, PolicyConfig } from '../p
 export type { CallFacts, PolicyCall } from '../rules/policy/call.ts'
 
 export type { ChatSession, TurnResult } from './chat/chat-session.ts'
+export type { RewindOptions, RewindPlan, RewindResult } from './chat/rewind.ts'
 export type { TurnOptions } from './chat/turn-options.ts'
 export { newSession } from './chat/new-session.ts'
 export { newSessionDefaults, type NewSessionOptions } from './chat/session-options.ts'

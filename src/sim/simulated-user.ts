@@ -14,6 +14,8 @@ export type UserAct =
   | { readonly say: string; readonly to?: Entity }
   /** Cancels the work of an agent of the root world. */
   | { readonly cancel: Entity; readonly reason?: string }
+  /** Takes back the newest of what was said to an agent of the root world. @default `messages`: 1 */
+  | { readonly rewind: Entity; readonly messages?: number }
   /** Stops the step under way of an agent of the root world. */
   | { readonly stopStep: Entity }
   /** Compacts the conversation of an agent of the root world. */
@@ -68,6 +70,7 @@ const actFields = {
   say: 'string',
   cancel: 'number',
   stopStep: 'number',
+  rewind: 'number',
   compact: 'number',
   checkpoint: 'number',
   resetCostCeiling: 'number',

@@ -195,6 +195,7 @@ function deedOf(act: UserAct, event: RunnerEvent): Deed | undefined {
   }
   if ('cancel' in act)
     return { kind: 'cancel', agent: act.cancel, ...(act.reason !== undefined && { reason: act.reason }) }
+  if ('rewind' in act) return { kind: 'rewind', agent: act.rewind, messages: act.messages ?? 1 }
   if ('stopStep' in act) return { kind: 'cancel', agent: act.stopStep, step: true }
   if ('compact' in act) {
     const focus = act.focus === undefined ? {} : { focus: act.focus }

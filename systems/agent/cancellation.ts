@@ -30,7 +30,7 @@ export const cancellation = {
       else if (!isUnderWay(world, agent))
         emit(world, 'input-refused', { kind: 'cancel', agent, reason: 'no turn is open' })
       else if (input.step === true) stopStep(world, input)
-      else cancel(world, agent, reason ?? 'The turn was cancelled.')
+      else cancelWork(world, agent, reason ?? 'The turn was cancelled.')
     }
   },
 }
@@ -84,7 +84,8 @@ function hasNewMessage(world: World, agent: Entity): boolean {
   return world.has(agent, Busy) && messages.length > read && messages.at(-1)?.role === 'user'
 }
 
-function cancel(world: World, agent: Entity, message: string): void {
+/** Ends the turn of an agent, and all work of it and its sessions. */
+export function cancelWork(world: World, agent: Entity, message: string): void {
   const summary = summaryUnderWay(world, agent)
   const effects = [...openEffects(world, agent), ...(summary === undefined ? [] : [summary])]
   emitCancelled(world, agent, activeSessions(world, agent), effects)

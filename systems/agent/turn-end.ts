@@ -4,6 +4,7 @@ import { OutputSchema, TurnOutputSchema } from '../../components/agent/llm.ts'
 import { Turn } from '../../components/agent/turn.ts'
 import type { Entity } from '../../src/world/component.ts'
 import type { Json, JsonObject } from '../../src/world/json.ts'
+import { emptyReplyNote } from '../../src/rules/projection/rewind-point.ts'
 import { textOf } from '../../src/rules/projection/text-of.ts'
 import type { World } from '../../src/world/world.ts'
 import { endTurn } from './end-turn.ts'
@@ -46,8 +47,7 @@ function askAgain(world: World, agent: Entity): void {
     const message = `The model replied with neither text nor tool calls, ${emptyReplies} times in a row.`
     return endTurn(world, agent, { stop: 'empty-reply', failure: { kind: 'invalid-output', message } })
   }
-  const text = 'Your last reply was empty. Continue with the task, or say what its result is.'
-  world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text }] })
+  world.append(agent, Conversation, { role: 'user', content: [{ type: 'text', text: emptyReplyNote }] })
   emit(world, 'output-rejected', { agent, problem: 'the reply is empty' })
 }
 

@@ -167,6 +167,12 @@ function failJob(world: World, job: Entity, phase: ArchivePhase, failure: Failur
   emit(world, 'archive-failed', { agent, failure, phase, subagentId })
 }
 
+/** Gives up on archiving a turn that its user took back. */
+export function dropJob(world: World, job: Entity): void {
+  endSummary(world, job)
+  failJob(world, job, 'seed', { kind: 'cancelled', message: 'The user went back to before this turn.' })
+}
+
 /** A failed removal is retried, then reported. */
 function takeRemoval(world: World, draft: Entity): void {
   const outcome = world.read(draft, Outcome)

@@ -24,11 +24,21 @@ export interface ChatUiOptions {
   readonly suspend?: (() => void) | undefined
 }
 
+/** Something that the user decides by a line. */
+export interface Question<T> {
+  /** The answers that it takes. */
+  readonly hint: string
+  /** What a typed line says; `undefined`: none of the answers. */
+  readonly answer: (text: string) => T | undefined
+  /** What holds when it is not to be decided any more. */
+  readonly otherwise: T
+}
+
 interface OpenQuestion {
-  readonly call: AskedCall
-  readonly answer: (answer: ApprovalAnswer) => void
-  /** What was being typed when the question came. */
-  readonly draft: string
+  readonly hint: string
+  readonly take: (text: string) => void
+  /** Escape. */
+  readonly leave: () => void
 }
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -145,25 +155,58 @@ export class ChatUi {
     const lines = await approvalText(call, { cwd, look })
     this.gap()
     this.#print(lines)
-    if (signal.aborted) return { approved: false }
+    const shown = (answer: ApprovalAnswer): ApprovalAnswer => {
+      this.say(answerText(answer), 'dim')
+      return answer
+    }
+    return this.choose(
+      {
+        hint: answersText(call),
+        otherwise: { approved: false },
+        answer: (text) => {
+          const answer = approvalAnswer(text, call)
+          if (answer !== 'show-all') return answer && shown(answer)
+          void this.#showAll(call)
+          return 'again'
+        },
+      },
+      signal,
+    )
+  }
+
+  /** Asks what stands above the line. Aborted: it is not to be decided any more. */
+  async choose<T>({ answer, hint, otherwise }: Question<T | 'again'>, signal?: AbortSignal): Promise<T> {
+    const no = otherwise as T
+    if (signal?.aborted === true) return no
     return new Promise((resolve) => {
+      // What was being typed when the question came.
       const draft = this.#editor.text
-      const settle = (answer: ApprovalAnswer): void => {
-        signal.removeEventListener('abort', aborted)
+      const settle = (given: T): void => {
+        signal?.removeEventListener('abort', aborted)
         this.#question = undefined
         this.#editor.set(draft)
-        resolve(answer)
+        resolve(given)
       }
-      const aborted = (): void => settle({ approved: false })
-      signal.addEventListener('abort', aborted)
-      this.#question = { call, draft, answer: settle }
+      const aborted = (): void => settle(no)
+      signal?.addEventListener('abort', aborted)
+      const take = (text: string): void => {
+        const given = answer(text)
+        if (given === undefined) this.say(`'${text}' is none of the answers.`, 'dim')
+        else if (given !== 'again') settle(given)
+      }
+      this.#question = { hint, take, leave: () => take('') }
       this.#editor.set('', { keepsHistory: false })
     })
   }
 
+  /** Nothing is typed, and nothing is asked. */
+  get isEmpty(): boolean {
+    return this.#editor.text === '' && this.#question === undefined
+  }
+
   /** Puts a text into the line, if that is empty. */
   propose(text: string): void {
-    if (this.#editor.text === '') this.#editor.set(text)
+    if (this.#editor.text === '') this.#editor.propose(text)
   }
 
   close(): void {
@@ -199,7 +242,7 @@ export class ChatUi {
 
   #status(): Line[] {
     const { paint, isAscii } = this.#options.look
-    if (this.#question !== undefined) return [{ text: paint('yellow', answersText(this.#question.call)) }]
+    if (this.#question !== undefined) return [{ text: paint('yellow', this.#question.hint) }]
     const waiting = this.#waiting.map((text) => ({
       text: paint('dim', `  › ${cleanText(text).replaceAll('\n', ' ')}`),
       isWhole: true as const,
@@ -224,15 +267,7 @@ export class ChatUi {
       if (text.trim() !== '') this.#options.onSubmit(text, shown)
       return
     }
-    const answer = approvalAnswer(text, question.call)
-    if (answer === 'show-all') void this.#showAll(question.call)
-    else if (answer === undefined) this.say(`'${text}' is none of the answers.`, 'dim')
-    else this.#answer(question, answer)
-  }
-
-  #answer(question: OpenQuestion, answer: ApprovalAnswer): void {
-    this.say(answerText(answer), 'dim')
-    question.answer(answer)
+    question.take(text)
   }
 
   async #showAll(call: AskedCall): Promise<void> {
@@ -245,7 +280,7 @@ export class ChatUi {
   #key(name: KeyName): boolean {
     if (name === 'ctrl-z') this.#suspend()
     else if (name === 'ctrl-d') this.#options.onQuit()
-    else if (name === 'escape' && this.#question !== undefined) this.#answer(this.#question, { approved: false })
+    else if (name === 'escape' && this.#question !== undefined) this.#question.leave()
     else if (name === 'escape') this.#options.onEscape()
     else if (this.isWorking) this.#options.onInterrupt()
     else if (this.#editor.text !== '') this.#editor.set('')

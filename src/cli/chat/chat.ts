@@ -4,16 +4,17 @@ import { Approval, ToolCall } from '../../../components/agent/tool-call.ts'
 import { LastTurn } from '../../../components/agent/turn.ts'
 import { OwnedBy, Running } from '../../../components/effects/effect.ts'
 import { EntiaError, lastText, textOf } from '../../index.ts'
-import type { ApprovalAnswer, ApproveCall, ChatSession } from '../../runtime/index.ts'
+import type { ApprovalAnswer, ApproveCall, ChatSession, RewindOptions, RewindPlan } from '../../runtime/index.ts'
 import { thrownMessage } from '../../rules/text/thrown-message.ts'
 import { partsSoFar } from '../../runtime/ask/turn-parts.ts'
 import { callText } from '../terminal/tool-text.ts'
+import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
 import { showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
 import { slashAction } from './slash-actions.ts'
 import { serverPromptText } from './server-prompt.ts'
 import { typedLine } from './slash-commands.ts'
-import { userMessage } from './user-message.ts'
+import { saidText, userMessage } from './user-message.ts'
 
 /** How a chat gets its chat sessions. */
 export interface ChatSessions {
@@ -52,7 +53,8 @@ export class Chat {
   #isLeaving = false
   #waiting: string[] = []
   #lastEscapeMs = -Infinity
-  #lastMessage = ''
+  /** The turn that is shown. */
+  #following: Promise<unknown> = Promise.resolve()
   /** Typed lines are taken one after the other. */
   #lines: Promise<void> = Promise.resolve()
   /** What a resumed turn had said before is on the screen: what happens now comes behind it. */
@@ -167,6 +169,7 @@ export class Chat {
     if (typed.kind === 'unknown') return this.#ui.say(typed.advice, 'yellow')
     if (typed.name === 'quit') return this.leave(0)
     if (typed.name === 'new') return this.#startAnew()
+    if (typed.name === 'rewind') return this.#rewind(typed.rest)
     this.#ui.say(await slashAction(typed.name, typed.rest, this.#session))
   }
 
@@ -181,7 +184,6 @@ export class Chat {
 
   /** @param shown the text as it was typed, without what was pasted */
   async #say(text: string, shown: string): Promise<void> {
-    this.#lastMessage = shown
     const session = this.#session
     const { message, notes } = await userMessage(text, this.#options.cwd, shown)
     for (const note of notes) this.#ui.say(note, 'yellow')
@@ -205,6 +207,12 @@ export class Chat {
   }
 
   async #follow(asking: ReturnType<ChatSession['ask']>, onShown?: () => void): Promise<void> {
+    const shown = this.#show(asking, onShown)
+    this.#following = shown.catch(() => undefined)
+    return shown
+  }
+
+  async #show(asking: ReturnType<ChatSession['ask']>, onShown?: () => void): Promise<void> {
     try {
       await showTurn(asking, {
         session: this.#session,
@@ -236,12 +244,36 @@ export class Chat {
     this.#ui.say('A new chat.', 'dim')
   }
 
-  /** Stops the step; twice, it proposes the last message again. */
+  /** Takes back what was said last, and what was done since if the user wants that; the message is there to be edited. */
+  async #rewind(rest: string): Promise<void> {
+    const count = rewindCount(rest)
+    if (count === undefined) return this.#ui.say('Write /rewind N: how many of your messages to take back, 1 or more.')
+    const { cwd } = this.#options
+    const session = this.#session
+    if (session.isBusy) {
+      await session.cancel('the user went back')
+      await this.#following
+    }
+    const plan = await session.rewindPlan(count)
+    const answer = plan.files.length === 0 ? {} : await this.#askFiles(plan)
+    if (answer === 'stay') return this.#ui.say('Nothing was taken back.', 'dim')
+    this.#ui.say(rewoundText(await session.rewind(count, answer), cwd), 'yellow')
+    this.#ui.propose(saidText(plan.message))
+  }
+
+  async #askFiles(plan: RewindPlan): Promise<RewindOptions | 'stay'> {
+    this.#ui.gap()
+    this.#ui.say(rewindQuestion(plan, this.#options.cwd), 'yellow')
+    const answer = (text: string): RewindOptions | 'stay' | undefined => rewindAnswer(text, plan)
+    return this.#ui.choose({ hint: rewindAnswers(plan), otherwise: 'stay', answer })
+  }
+
+  /** Stops the step; twice, it goes back to the last message. */
   #escape(): void {
     const nowMs = performance.now()
     const isTwice = nowMs - this.#lastEscapeMs < escapeTwiceMs
     this.#lastEscapeMs = nowMs
-    if (isTwice && this.#lastMessage !== '') this.#ui.propose(this.#lastMessage)
+    if (isTwice && this.#ui.isEmpty) this.#goBack()
     else if (this.#session.isBusy && !this.#session.isStopped) void this.#stopStep()
   }
 
@@ -249,6 +281,12 @@ export class Chat {
     if (this.#isCancelling || this.#isLeaving) this.#abandon()
     else if (this.#session.isBusy) void this.#cancel()
     else void this.leave(0)
+  }
+
+  #goBack(): void {
+    this.#lastEscapeMs = -Infinity
+    const hasSaid = this.#session.history.some(({ role }) => role === 'user')
+    if (hasSaid) this.#lines = this.#lines.then(() => this.#guarded(() => this.#rewind('')))
   }
 
   async #stopStep(): Promise<void> {
@@ -277,7 +315,8 @@ export class Chat {
       if (!(error instanceof EntiaError)) {
         this.#ui.close()
         this.#left.reject(error)
-      } else if (error.code !== 'turn-failed' && error.code !== 'budget-spent') this.#ui.say(error.message, 'red')
+      } else if (error.code !== 'turn-failed' && error.code !== 'budget-spent')
+        this.#ui.say(error.message.replace(/^rewind: /, ''), 'red')
     }
   }
 }

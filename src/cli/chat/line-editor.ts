@@ -99,6 +99,11 @@ export class LineEditor {
     this.#options.onChange()
   }
 
+  /** Replaces the line by a message to be edited. */
+  propose(text: string): void {
+    this.set(this.#noted(text))
+  }
+
   /** Writes a text where the cursor is. */
   insert(text: string): void {
     const line = inOneLine(text)
@@ -122,10 +127,15 @@ export class LineEditor {
   #paste(): void {
     const text = (this.#pasted ?? '').replaceAll(/\r\n?/g, '\n').replaceAll('\t', '    ')
     this.#pasted = undefined
-    if (text.length <= maxShownPaste) return this.insert(text)
+    this.insert(this.#noted(text))
+  }
+
+  /** A long text as a note that stands for it. */
+  #noted(text: string): string {
+    if (text.length <= maxShownPaste) return text
     const note = `[pasted ${this.#pastes.size + 1}: ${text.replace(/\n$/, '').split('\n').length} lines]`
     this.#pastes.set(note, text)
-    this.insert(note)
+    return note
   }
 
   #withPastes(text: string): string {

@@ -9,8 +9,8 @@ import { durationText } from '../terminal/amounts.ts'
 import { serverPromptHelp } from './server-prompt.ts'
 import { slashHelp, type SlashName } from './slash-commands.ts'
 
-/** What `/new` and `/quit` do is the chat's own. */
-export type SessionAction = Exclude<SlashName, 'new' | 'quit'>
+/** What `/new`, `/rewind` and `/quit` do is the chat's own. */
+export type SessionAction = Exclude<SlashName, 'new' | 'rewind' | 'quit'>
 
 /** Carries out a slash command on a chat session, and gives what to show. @throws EntiaError */
 export async function slashAction(name: SessionAction, rest: string, session: ChatSession): Promise<string> {

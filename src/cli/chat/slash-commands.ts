@@ -20,6 +20,7 @@ export const slashCommands = {
   },
   plan: { usage: '/plan', help: 'plan mode on or off' },
   model: { usage: '/model [name]', help: 'the model, or use another one' },
+  rewind: { usage: '/rewind [n]', help: 'take back n messages, and written files' },
   new: { usage: '/new', help: 'a new chat; this one stays stored' },
   help: { usage: '/help', help: 'this list' },
   quit: { usage: '/quit', help: 'leave', aliases: ['exit', 'q'] },

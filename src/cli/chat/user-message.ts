@@ -33,6 +33,12 @@ export async function userMessage(
   return { message: { role: 'user', content: [{ type: 'text', text }, ...blocks] }, notes }
 }
 
+/** The text of such a message as it was typed, without the files that were added to it. */
+export function saidText({ content }: UserMessage): string {
+  const [first] = content
+  return first?.type === 'text' ? first.text : ''
+}
+
 /** A text: why the file is not added; `undefined`: there is no such file, and `@` was none's. */
 async function fileBlock(path: string, cwd: string): Promise<Block | string | undefined> {
   const full = resolve(cwd, inHome(path.replace(/[,;:!?)]+$/, '')))

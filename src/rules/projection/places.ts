@@ -1,5 +1,6 @@
 import { Archive } from '../../../components/context/archive.ts'
-import type { DeepReadonly, Entity } from '../../world/component.ts'
+import { Rewound } from '../../../components/agent/rewound.ts'
+import type { DataOf, DeepReadonly, Entity } from '../../world/component.ts'
 import type { World } from '../../world/world.ts'
 import type { z } from 'zod'
 import { AgentTranscript } from '../../../components/context/agent-transcript.ts'
@@ -53,8 +54,38 @@ function lastIn(gaps: readonly Gap[], has: (gap: Gap) => boolean): Gap | undefin
   return gaps[low - 1]
 }
 
-/** The gaps of archived turns, ascending. Mostly the newest turn is archived last, which extends the known ones. */
+/** The gaps of archived turns and of what users took back, ascending. */
 function gapsOf(world: World, agent: Entity): readonly Gap[] {
+  const rewound = world.get(agent, Rewound)
+  return rewound === undefined ? archivedGaps(world, agent) : gapsWith(rewound, world.get(agent, Archive) ?? noEntries)
+}
+
+const noEntries: readonly Entry[] = Object.freeze([])
+const rewoundKnown = new WeakMap<
+  object,
+  { readonly entries: readonly Entry[]; readonly count: number; readonly last: unknown; readonly gaps: readonly Gap[] }
+>()
+
+/** With the parts that users took back, in which turns may have been archived. Few conversations have any. */
+function gapsWith(
+  rewound: DeepReadonly<DataOf<() => typeof Rewound.schema>>,
+  entries: readonly Entry[],
+): readonly Gap[] {
+  const known = rewoundKnown.get(rewound)
+  const [count, last] = [entries.length, entries.at(-1)]
+  if (known?.entries === entries && known.count === count && known.last === last) return known.gaps
+  const parts = rewound.ranges.map(({ fromSeq, toSeq }) => ({ from: fromSeq, to: toSeq + 1 }))
+  const archived = rangesOf(entries).filter((turn) => !parts.some(({ from, to }) => from <= turn.from && turn.to <= to))
+  const gaps = withRanges(
+    [],
+    [...parts, ...archived].toSorted((a, b) => a.from - b.from),
+  )
+  rewoundKnown.set(rewound, { entries, count, last, gaps })
+  return gaps
+}
+
+/** Mostly the newest turn is archived last, which extends the known ones. */
+function archivedGaps(world: World, agent: Entity): readonly Gap[] {
   const entries = world.get(agent, Archive)
   if (entries === undefined || entries.length === 0) return none
   const last = gapsKnown.get(entries)

@@ -3,7 +3,6 @@ import { Conversation } from '../../../components/agent/conversation.ts'
 import { Llm } from '../../../components/agent/llm.ts'
 import { Approval } from '../../../components/agent/tool-call.ts'
 import { PlanMode, Policy } from '../../../components/agent/policy.ts'
-import { ToolRegistry } from '../../../components/agent/tool-registry.ts'
 import { OwnedBy, Pending } from '../../../components/effects/effect.ts'
 import type { SessionInfo } from '../../engine/children/subagents.ts'
 import { listenersOf } from '../../engine/loop/listeners.ts'
@@ -13,7 +12,6 @@ import type { Failure, Stop } from '../../protocol/failure.ts'
 import type { Message, UserMessage } from '../../protocol/message.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 import { type Approval as Permission, approvals, type Channel } from '../../protocol/policy.ts'
-import { exitPlanModeDeclaration } from '../../rules/policy/plan-mode.ts'
 import type { Tool } from '../../tools/port.ts'
 import type { DataOf, Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
@@ -25,8 +23,10 @@ import type { PartStream } from '../ask/part-stream.ts'
 import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
 import { Observers, type Observer } from './observers.ts'
+import type { Rewinding, RewindOptions, RewindPlan, RewindResult } from './rewind.ts'
 import { inUse } from './session-folder.ts'
 import { takeUpTools, type ToolFeed } from './tool-feed.ts'
+import { enterPlanMode } from './plan-mode.ts'
 import { toolCallEvent } from './tool-call-event.ts'
 import { refuseBlank, type TurnOptions, turnShapes } from './turn-options.ts'
 import { toolsOf, type ChatTools } from './chat-tools.ts'
@@ -56,6 +56,7 @@ export interface ChatSessionParts {
   readonly chatTools: ChatTools
   /** What the policy of its agent is made of, if the agent has none yet. */
   readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
+  readonly rewinding: Rewinding
   /** Called once before the Runner starts, such as to open the transcript. */
   readonly begin?: (() => void) | undefined
   /** Tools that come and go. */
@@ -139,6 +140,7 @@ export class ChatSession {
 
   async #begin(): Promise<void> {
     this.#addPolicy(this.world)
+    await this.#parts.rewinding.begin(this.world, this.agent)
     this.#parts.begin?.()
     try {
       await this.runner.start()
@@ -200,11 +202,10 @@ export class ChatSession {
   }
 
   /**
-   * Stops what the step does now, and leaves the turn to the user: the model call under way is cut off, open calls are answered
-   * as cancelled, and the next message (`ask`) goes on with the turn. A message that waited for the next step is read at once.
+   * Stops what the step does now: open calls are answered as cancelled, and the turn goes on with the next message. One that
+   * waited for the next step is read at once.
    */
   async stopStep(reason?: string): Promise<void> {
-    this.#assertOpen()
     if (!this.isBusy) return
     await this.start()
     await this.runner.stopStep(this.agent, reason)
@@ -213,6 +214,23 @@ export class ChatSession {
   /** A step was stopped, and the turn waits for a message. */
   get isStopped(): boolean {
     return this.world.has(this.agent, StepStopped)
+  }
+
+  /** What `rewind` would do. @throws as `rewind` does */
+  async rewindPlan(count = 1): Promise<RewindPlan> {
+    await this.start()
+    if (this.isBusy) throw this.#inProgress()
+    return this.#parts.rewinding.plan(this.runner, this.agent, count)
+  }
+
+  /**
+   * Takes back the newest `count` of the user's messages and all behind them; subagents that only they know are cancelled.
+   * @throws `turn-in-progress`; `invalid-argument` for a count that is no whole number from 1 to the number of messages
+   */
+  async rewind(count = 1, options: RewindOptions = {}): Promise<RewindResult> {
+    await this.start()
+    if (this.isBusy) throw this.#inProgress()
+    return this.#parts.rewinding.rewind(this.runner, this.agent, count, options)
   }
 
   /** @see addObserver */
@@ -370,18 +388,10 @@ export class ChatSession {
   }
 
   #inProgress(): EntiaError {
-    const what = `A turn of the chat session '${this.key}' is under way.`
     const advice = 'Await it, cancel it with session.cancel(), or join it with session.ask(message).'
-    return new EntiaError('turn-in-progress', `${what} ${advice}`, { key: this.key })
+    const message = `A turn of the chat session '${this.key}' is under way. ${advice}`
+    return new EntiaError('turn-in-progress', message, { key: this.key })
   }
-}
-
-/** The agent's declarations keep `exit_plan_mode` from then on, so that the beginning of its requests stays the same. */
-export function enterPlanMode(world: World, agent: Entity): void {
-  world.add(agent, PlanMode)
-  const tools = world.get(agent, ToolRegistry)?.tools ?? []
-  if (tools.some(({ name }) => name === exitPlanModeDeclaration.name)) return
-  world.set(agent, ToolRegistry, { tools: [...tools, exitPlanModeDeclaration] })
 }
 
 const cancelledBefore: Failure = { kind: 'cancelled', message: 'The turn was cancelled before it began.' }

@@ -27,6 +27,8 @@ interface News {
   readonly usage?: TokenUsage
   readonly hasEnded?: true
   readonly rewrite?: string
+  /** Messages were taken back: the place of the last one is another. */
+  readonly isRewound?: true
 }
 
 type Heard =
@@ -36,6 +38,7 @@ type Heard =
   | 'tool-answered'
   | 'turn-ended'
   | 'turn-archived'
+  | 'rewound'
   | 'boundary-written'
 
 interface Line {
@@ -98,6 +101,10 @@ export class ChatTranscript {
     this.#on('tool-answered', () => ({}))
     this.#on('turn-ended', () => ({ hasEnded: true as const }))
     this.#on('turn-archived', (event) => ({ rewrite: rewriteLine({ ...event, at: event.dateMs }).text }))
+    this.#on('rewound', ({ dateMs: at, fromSeq, toSeq }) => ({
+      isRewound: true,
+      rewrite: JSON.stringify({ type: 'rewrite', kind: 'rewind', text: '[taken back]', fromSeq, toSeq, at }),
+    }))
     this.#on('boundary-written', ({ dateMs: at, kind, seq: toSeq }) => {
       const entry = this.#runner.world.get(this.#agent, Boundary)?.findLast(({ seq }) => seq === toSeq)
       return { rewrite: JSON.stringify({ type: 'rewrite', kind, text: entry?.text ?? '', fromSeq: 1, toSeq, at }) }
@@ -128,6 +135,7 @@ export class ChatTranscript {
   }
 
   #write(news: readonly News[], at: number): void {
+    if (news.some((one) => one.isRewound)) this.#last = undefined
     const messages = this.#newMessages()
     const usage = news.find((one) => one.usage !== undefined)?.usage
     const replied = messages.findLast(({ message }) => message.role === 'assistant' && message.model !== undefined)

@@ -17,9 +17,12 @@ import type { DataOf, Entity, Initial, Tag } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { World } from '../../world/world.ts'
 import { wholeModelName } from '../models/choose-provider.ts'
+import { FileBackups } from '../tools/file-backups.ts'
+import { FileTimes } from '../tools/file-times.ts'
 import { policyEffects } from '../policy/policy-effects.ts'
 import { approveBy } from './approval.ts'
-import { ChatSession, enterPlanMode } from './chat-session.ts'
+import { ChatSession } from './chat-session.ts'
+import { enterPlanMode } from './plan-mode.ts'
 import { ChatTranscript } from './chat-transcript.ts'
 import { readHistory } from './history.ts'
 import { observerProgress } from './progress.ts'
@@ -27,6 +30,7 @@ import { inUse, type SessionFolder } from './session-folder.ts'
 import { seededRandom, sessionKey, systemRandom } from './session-key.ts'
 import { type NewSessionOptions, newSessionDefaults } from './session-options.ts'
 import type { ToolFeed } from './tool-feed.ts'
+import { Rewinding } from './rewind.ts'
 import { ChatTools } from './chat-tools.ts'
 
 type PolicyData = DataOf<() => typeof Policy.schema>
@@ -37,6 +41,8 @@ export interface Kept {
   readonly folder?: SessionFolder | undefined
   /** Tools that come and go. */
   readonly feed?: ToolFeed | undefined
+  /** What files had in them before its tools wrote them. */
+  readonly backups?: FileBackups | undefined
   /** Called when it is closed. */
   readonly dispose?: (() => Promise<void>) | undefined
 }
@@ -139,6 +145,8 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
   const { world } = runner
   const createdAt = runner.host.clock.date()
   let transcript: ChatTranscript | undefined
+  const { backups = new FileBackups(new FileTimes()) } = kept
+  const rewinding = new Rewinding(backups, kept.folder?.backups(world.name))
   const session = new ChatSession({
     runner,
     agent,
@@ -146,6 +154,7 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
     channel,
     cwd,
     feed: kept.feed,
+    rewinding,
     policy: () => policyOf(options),
     begin: () => {
       if (kept.folder === undefined) return

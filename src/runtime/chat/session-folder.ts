@@ -47,6 +47,11 @@ export class SessionFolder {
     return join(this.path, key, 'transcript.jsonl')
   }
 
+  /** What files had in them before the tools of a chat session wrote them. */
+  backups(key: string): string {
+    return join(this.path, key, 'rewind')
+  }
+
   /** The last used first. */
   async list(): Promise<readonly StoredSession[]> {
     const keys = await this.#keys()

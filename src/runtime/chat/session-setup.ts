@@ -25,6 +25,8 @@ import { defaultLocalModel } from '../models/local-model.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
+import { FileBackups } from '../tools/file-backups.ts'
+import { FileTimes } from '../tools/file-times.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
 import { servedSession, sessionServers } from '../mcp/session-feed.ts'
 import { sessionExtensions, type SessionExtensions } from '../skills/session-extensions.ts'
@@ -94,17 +96,17 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   const { maxSteps = settings.maxSteps ?? sessionSetupDefaults.maxSteps } = options
   const more = await extensionsOf(options, settings, place)
   const system = await promptOf(options, place, more.text)
-  const js = new JsProcesses()
+  const parts = shared(more)
   const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
-  const dispose = async (): Promise<void> => void (await Promise.all([js.close(), feed?.close()]))
+  const kept = { backups: parts.backups, feed, dispose: disposal(parts, feed) }
   const made = {
-    ...(await sessionOptions({ ...options, permissions }, settings, place, js, more)),
+    ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
     ...names,
     maxSteps,
     system,
   }
-  if (store === undefined) return servedSession(makeChat(made, { folder: place.sessions, feed, dispose }), feed)
-  return servedSession(makeChat(store === false ? made : { ...made, store }, { feed, dispose }), feed)
+  if (store === undefined) return servedSession(makeChat(made, { ...kept, folder: place.sessions }), feed)
+  return servedSession(makeChat(store === false ? made : { ...made, store }, kept), feed)
 }
 
 /**
@@ -123,17 +125,16 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const isNamed = options.provider !== undefined || options.model !== undefined
   const names = isNamed ? modelOf(options, settings, place) : {}
   const { maxSteps = settings.maxSteps, system } = options
-  const more = await extensionsOf(options, settings, place)
-  const js = new JsProcesses()
+  const parts = shared(await extensionsOf(options, settings, place))
   const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
-  const dispose = async (): Promise<void> => void (await Promise.all([js.close(), feed?.close()]))
+  const kept = { backups: parts.backups, feed, dispose: disposal(parts, feed), folder: sessions }
   const opened = {
-    ...(await sessionOptions({ ...options, permissions }, settings, place, js, more)),
+    ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
     ...names,
     maxSteps,
     system,
   }
-  const session = servedSession(await openChat(key, opened, { folder: sessions, feed, dispose }), feed)
+  const session = servedSession(await openChat(key, opened, kept), feed)
   try {
     const { model, provider } = session
     if (!isNamed) modelOf({ ...options, provider, model: `${provider}/${model}` }, settings, place)
@@ -228,13 +229,24 @@ async function promptOf(
   return context === undefined ? own : `${own}\n\n${context}`
 }
 
+/** What the tools of a chat session share, and what extends them. */
+function shared(more: SessionExtensions) {
+  const fileTimes = new FileTimes()
+  return { fileTimes, backups: new FileBackups(fileTimes), js: new JsProcesses(), more }
+}
+
+function disposal({ js }: Shared, feed: { close(): Promise<void> } | undefined) {
+  return async (): Promise<void> => void (await Promise.all([js.close(), feed?.close()]))
+}
+
+type Shared = ReturnType<typeof shared>
+
 /** What new and reopened chat sessions have in common. */
 async function sessionOptions(
   options: SetupOptions | OpenOptions,
   config: RuntimeConfig,
   place: Place,
-  js: JsProcesses,
-  { otherNames: names, tools }: SessionExtensions,
+  { backups, fileTimes, js, more: { otherNames: names, tools } }: Shared,
 ): Promise<NewSessionOptions> {
   const { cwd, env, home } = place
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
@@ -253,6 +265,8 @@ async function sessionOptions(
           passEnv,
           allowPrivate: config.fetch?.allowPrivate,
           providers: models,
+          backups,
+          fileTimes,
           js,
         })
   return {

@@ -11,6 +11,7 @@ import { shellTool } from './bash.ts'
 import { chatModelsTool, chatTool } from './chat-tools.ts'
 import { bareEnvironment, childEnvironment } from './child-environment.ts'
 import { fetchUrlTool } from './fetch-url.ts'
+import { FileBackups } from './file-backups.ts'
 import { FileTimes } from './file-times.ts'
 import { gitDiffTool } from './git-diff.ts'
 import { gitLogTool } from './git-log.ts'
@@ -37,6 +38,8 @@ export interface BuiltinToolsOptions {
   readonly home?: string | undefined
   /** Which versions of files were read: one object a chat session. @default a new one */
   readonly fileTimes?: FileTimes | undefined
+  /** Keeps what files had in them before tools wrote them, for `session.rewind`. @default nothing is kept */
+  readonly backups?: FileBackups | undefined
   /** The processes of `run_js`; who closes this object ends them. @default a new one, whose processes end with the program */
   readonly js?: JsProcesses | undefined
   /** Environment of child processes, before secrets are taken out. @default that of the process */
@@ -57,6 +60,7 @@ const optionsSchema = () =>
     tools: z.array(z.string()).optional(),
     home: z.string().min(1).optional(),
     fileTimes: z.instanceof(FileTimes).optional(),
+    backups: z.instanceof(FileBackups).optional(),
     js: z.instanceof(JsProcesses).optional(),
     // The environment of a process is no plain object.
     env: z.custom<NodeJS.ProcessEnv>(environment.fits, `expected ${environment.wanted}`).optional(),
@@ -142,11 +146,22 @@ export function builtinNames(): ReadonlySet<string> {
 }
 
 function settingsOf(options: BuiltinToolsOptions): ToolSettings {
-  const { cwd, home, fileTimes, env, passEnv = [], allowPrivate = [], providers, tavilyBaseUrl } = options
+  const {
+    cwd,
+    home,
+    backups,
+    fileTimes = new FileTimes(),
+    env,
+    passEnv = [],
+    allowPrivate = [],
+    providers,
+    tavilyBaseUrl,
+  } = options
   return {
     cwd: process.getBuiltinModule('node:path').resolve(cwd),
     home: home ?? process.getBuiltinModule('node:os').homedir(),
-    fileTimes: fileTimes ?? new FileTimes(),
+    fileTimes,
+    backups: backups ?? new FileBackups(fileTimes),
     environment: () => childEnvironment(env ?? process.env, passEnv),
     bareEnvironment: () => bareEnvironment(env ?? process.env, passEnv),
     allowPrivate,

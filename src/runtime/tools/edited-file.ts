@@ -49,7 +49,7 @@ export async function replaceFile(realPath: string, content: string | Buffer, se
   const { default: writeFileAtomic } = await import('write-file-atomic')
   const folder = dirname(realPath)
   await mkdir(folder, { recursive: true })
-  await writeFileAtomic(realPath, content)
+  await settings.backups.around(realPath, content, () => writeFileAtomic(realPath, content))
   const handle = await open(realPath)
   try {
     settings.fileTimes.note(realPath, await handle.stat({ bigint: true }))

@@ -1,4 +1,5 @@
 import type { ModelProvider } from '../../models/port.ts'
+import type { FileBackups } from './file-backups.ts'
 import type { FileTimes } from './file-times.ts'
 
 /** What all built-in tools of a chat session share. */
@@ -7,6 +8,8 @@ export interface ToolSettings {
   readonly cwd: string
   readonly home: string
   readonly fileTimes: FileTimes
+  /** Keeps what files had in them before they are written. */
+  readonly backups: FileBackups
   /** The environment of child processes, without secrets. */
   readonly environment: () => NodeJS.ProcessEnv
   /** The environment of processes of `run_js`: paths, locale and little else. */

@@ -121,7 +121,7 @@ function reading(tick: WatchedTick, { lines: notified, marks }: Notices): Findin
     } else {
       if (reader !== undefined) return `the notification '${id}' is read, and still stands among the unread ones`
       const isNew = before !== 'read'
-      if (isNew && !notified.has(sessionId) && !isAnswered(tick, sessionId)) {
+      if (isNew && !notified.has(sessionId) && !isAnswered(tick, sessionId) && !isForgotten(tick, parent)) {
         return `the notification '${id}' was marked as read, and agent ${parent} was not notified of it`
       }
     }
@@ -132,6 +132,11 @@ function reading(tick: WatchedTick, { lines: notified, marks }: Notices): Findin
   }
   const [lost] = notifications.removed
   return lost === undefined ? undefined : `the notification of session entity ${lost} was taken away`
+}
+
+/** The user took back what names the session. */
+function isForgotten({ step }: WatchedTick, parent: Entity): boolean {
+  return step.events.some(({ agent, type }) => type === 'rewound' && agent === parent)
 }
 
 /** A call or a program got the session's result in this tick, or a call gets it once its text is loaded. */

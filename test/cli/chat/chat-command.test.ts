@@ -117,10 +117,6 @@ describe('entia without a terminal', () => {
       /^entia: There is no command 'sesions'\. Did you mean 'sessions'\?/,
     )
     expect((await run(['explain'], { in: here })).stderr).toMatch(/For a prompt: entia -p "explain"\./)
-    expect(await run(['serve'], { in: here })).toMatchObject({
-      code: 2,
-      stderr: 'entia: entia serve is not there yet. See --help.\n',
-    })
   })
 
   it.for<[string[], string]>([

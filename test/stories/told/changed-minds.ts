@@ -8,7 +8,10 @@ const scout = { name: 'scout', model: 'scout/x', tools: ['look'] }
 /** The owner speaks for so long. */
 const maxTick = 40
 
-/** A lead whose owner changes their mind: steps are stopped at any moment, and work goes on with the next message. */
+/**
+ * A lead whose owner changes their mind: steps are stopped and messages taken back at any moment, and work goes on with the next
+ * message. Its conversation is compacted, and its turns are archived.
+ */
 export default teamStory({
   name: 'minds',
   subagents: { scout },
@@ -31,6 +34,9 @@ export default teamStory({
   users: {
     owner: simulatedUser((seen) => {
       if ('path' in seen || !('tick' in seen) || !('agent' in seen)) return undefined
+      if (seen.type === 'rewound') return { say: `Once more, after ${seen.tick}.`, to: 1 }
+      if (seen.type === 'model-replied' && seen.tick % 7 === 0) return { rewind: 1, messages: 1 + (seen.tick % 3) }
+      if (seen.type === 'turn-ended' && seen.tick % 2 === 0) return { rewind: 1 }
       if (seen.type === 'step-stopped') return { say: `Another way, after ${seen.tick}.`, to: 1 }
       if (seen.type === 'turn-ended' && seen.tick < maxTick) return { say: `And ${seen.tick}?`, to: 1 }
       if (seen.type === 'model-called') return seen.tick % 3 === 0 ? { stopStep: 1 } : undefined
