@@ -15,14 +15,13 @@ const commands: Readonly<Record<string, Command>> = {
   run: runCommand,
   sessions: sessionsCommand,
   config: configCommand,
+  skills: skillsCommand,
   serve: serveCommand,
   matrix: matrixCommand,
   ask: askCommand,
   sim: simCommand,
   replay: replayCommand,
 }
-/** Commands that later versions have. */
-const planned: ReadonlySet<string> = new Set(['skills'])
 /** Errors of chats that another command line or configuration mends. */
 const usageCodes: ReadonlySet<string> = new Set([
   'ambiguous-id',
@@ -51,6 +50,7 @@ export async function main(): Promise<number | undefined> {
       run === runCommand ||
       run === sessionsCommand ||
       run === configCommand ||
+      run === skillsCommand ||
       run === serveCommand ||
       run === matrixCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
@@ -75,7 +75,6 @@ function chosenCommand([first, ...words]: readonly string[]): readonly [Command,
 }
 
 function unknownCommand(name: string): UsageError {
-  if (planned.has(name)) return new UsageError(`entia ${name} is not there yet.`)
   const advice = didYouMean(name, Object.keys(commands)) || ` For a prompt: entia -p ${JSON.stringify(name)}.`
   return new UsageError(`There is no command '${name}'.${advice}`)
 }
@@ -119,6 +118,11 @@ async function sessionsCommand(words: readonly string[]): Promise<number> {
 async function configCommand(words: readonly string[]): Promise<number> {
   const { configCommand: checked } = await import('./config-command.ts')
   return checked(words, { environment, cwd: process.cwd(), stdout, stderr })
+}
+
+async function skillsCommand(words: readonly string[]): Promise<number> {
+  const { skillsCommand: kept } = await import('./skills-command.ts')
+  return kept(words, { environment, cwd: process.cwd(), stdout, interruption })
 }
 
 async function serveCommand(words: readonly string[]): Promise<number> {

@@ -45,6 +45,7 @@ before it does harm.
   entia run PROMPT             one prompt, no questions (= entia -p PROMPT)
   entia sessions list|show|remove      stored chats
   entia config check|path      configuration
+  entia skills install|list|remove|test   instructions for certain tasks
   entia serve                  offer the tools to MCP clients
   entia matrix run             answer in Matrix rooms (see entia matrix --help)
   entia ask                    ask a lead and its researchers about a folder

@@ -5,6 +5,8 @@ import type { SummaryResult, SummarySkipReason } from '../../protocol/context.ts
 import { contextReport, statsReport } from '../../rules/context/context-report.ts'
 import type { ChatSession } from '../../runtime/index.ts'
 import { didYouMean } from '../../world/near-names.ts'
+import { skillsOfTool } from '../../runtime/skills/skill-tool.ts'
+import { skillLines } from '../skill-lines.ts'
 import { durationText } from '../terminal/amounts.ts'
 import { serverPromptHelp } from './server-prompt.ts'
 import { slashHelp, type SlashName } from './slash-commands.ts'
@@ -36,6 +38,8 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
       return session.planMode
         ? 'Plan mode is on: the agent reads, and changes nothing until you approve its plan.'
         : 'Plan mode is off.'
+    case 'skills':
+      return skillsText(session)
     case 'model':
       if (rest !== '') await session.setModel(rest)
       return `${session.provider}/${session.model}`
@@ -47,6 +51,12 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
 function statsText(session: ChatSession): string {
   const { world, agent } = session
   return statsReport(session.stats().context, world.get(agent, Turn) ?? world.get(agent, LastTurn))
+}
+
+async function skillsText({ runner }: ChatSession): Promise<string> {
+  const skills = await skillsOfTool(runner.host.tool('skill'))
+  if (skills.length === 0) return 'The agent has no skills here. Install one: entia skills install SOURCE'
+  return [...skillLines(skills), 'Name one in a message to have it used.'].join('\n')
 }
 
 async function agentsText(session: ChatSession): Promise<string> {

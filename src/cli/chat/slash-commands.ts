@@ -19,6 +19,7 @@ export const slashCommands = {
     help: 'go on after a cost ceiling',
   },
   plan: { usage: '/plan', help: 'plan mode on or off' },
+  skills: { usage: '/skills', help: 'the skills that the agent can read' },
   model: { usage: '/model [name]', help: 'the model, or use another one' },
   rewind: { usage: '/rewind [n]', help: 'take back n messages, and written files' },
   new: { usage: '/new', help: 'a new chat; this one stays stored' },

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { Tool } from '../../tools/port.ts'
 import type { Folders } from '../config/folders.ts'
-import { isTrusted } from '../config/read-runtime-config.ts'
+import { isTrusted as trusts } from '../config/read-runtime-config.ts'
 import type { RuntimeConfig } from '../config/runtime-config.ts'
 import { builtinNames } from '../tools/builtin-tools.ts'
-import { skillPlaces, skillsIn } from './list-skills.ts'
+import { type ListedSkill, skillPlaces, skillsIn } from './list-skills.ts'
 import { skillCatalogue } from './skill-catalogue.ts'
 import { skillTool } from './skill-tool.ts'
 import type { ToolPackages } from './tool-packages.ts'
@@ -67,6 +67,17 @@ export async function sessionExtensions(
     : { ...base, tools: [...base.tools, skillTool(places)], text, notices: all }
 }
 
+/** All skills of a working folder, with those of the tool packages of its configuration. Runs nothing of the packages. */
+export async function allSkills(
+  { toolPackages = [], trustedFolders = [] }: RuntimeConfig,
+  place: SessionPlace,
+): Promise<readonly ListedSkill[]> {
+  if (toolPackages.length === 0) return skillsIn(skillPlaces(place))
+  const { packageSkillFolders } = await import('./tool-packages.ts')
+  const folders = await packageSkillFolders(toolPackages, await lookup(trustedFolders, place))
+  return skillsIn(skillPlaces(place, folders))
+}
+
 async function packagesOf(
   { toolPackages = [], trustedFolders = [] }: RuntimeConfig,
   place: SessionPlace,
@@ -76,12 +87,12 @@ async function packagesOf(
     import('./tool-packages.ts'),
     import('../../../systems/sessions/world-tools/index.ts'),
   ])
-  const { cwd, folders, home } = place
-  return loadToolPackages(toolPackages, {
-    cwd: resolve(cwd),
-    home,
-    configFolder: folders.config,
-    isTrusted: await isTrusted(cwd, trustedFolders, home),
-    taken: new Set([...builtinNames(), ...worldTools(undefined).keys(), 'skill']),
-  })
+  const taken = new Set([...builtinNames(), ...worldTools(undefined).keys(), 'skill'])
+  return loadToolPackages(toolPackages, { ...(await lookup(trustedFolders, place)), taken })
+}
+
+/** Where packages are looked for, and whether they may lie in the project. */
+async function lookup(trustedFolders: readonly string[], { cwd, folders, home }: SessionPlace) {
+  const isTrusted = await trusts(cwd, trustedFolders, home)
+  return { cwd: resolve(cwd), home, configFolder: folders.config, isTrusted }
 }

@@ -5,7 +5,7 @@ import { cleanName, cleanText } from '../../tools/files/clean-text.ts'
 import type { Tool, ToolOutput } from '../../tools/port.ts'
 import { errorOutput } from '../../tools/tool-output.ts'
 import { didYouMean } from '../../world/near-names.ts'
-import { skillNamed, type SkillPlace, skillsIn } from './list-skills.ts'
+import { type ListedSkill, skillNamed, type SkillPlace, skillsIn } from './list-skills.ts'
 import { skillName, type SkillFile } from './skill-file.ts'
 import { treeOf } from './skill-tree.ts'
 
@@ -18,9 +18,17 @@ const maxFactChars = 1_000
 const inputSchema = () =>
   z.strictObject({ name: z.string().describe('As the list of skills in the system prompt has it.') })
 
+/** Where each of these tools looks. */
+const placesOf = new WeakMap<Tool, readonly SkillPlace[]>()
+
+/** The skills that the tool of a chat session can read, and those that it cannot; none for another tool. */
+export async function skillsOfTool(tool: Tool | undefined): Promise<readonly ListedSkill[]> {
+  return skillsIn((tool && placesOf.get(tool)) ?? [])
+}
+
 /** The tool `skill`: the text of a skill as it is now, and the files in its folder. */
 export function skillTool(places: readonly SkillPlace[]): Tool {
-  return defineTool({
+  const tool = defineTool({
     name: 'skill',
     description:
       'Gives the instructions of a skill, and lists the files that come with it. Call it before you begin a task that the ' +
@@ -32,6 +40,8 @@ export function skillTool(places: readonly SkillPlace[]): Tool {
     paths: [],
     run: ({ name }) => textOf(name, places),
   })
+  placesOf.set(tool, places)
+  return tool
 }
 
 async function textOf(name: string, places: readonly SkillPlace[]): Promise<string | ToolOutput> {

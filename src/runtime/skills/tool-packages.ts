@@ -74,6 +74,24 @@ export async function loadToolPackages(names: readonly string[], options: ToolPa
   }
 }
 
+/** Where packages have skills. Nothing of theirs is run; packages that cannot be used are left out. */
+export async function packageSkillFolders(
+  names: readonly string[],
+  options: Omit<ToolPackagesOptions, 'taken'>,
+): Promise<readonly string[]> {
+  const folders = await Promise.all(
+    names.map(async (name) => {
+      const found = await folderOf(name, options)
+      if (!('folder' in found)) return undefined
+      const manifest = await manifestIn(found.folder, join(found.folder, 'package.json'))
+      return 'problem' in manifest || manifest.skills === undefined
+        ? undefined
+        : folderIn(found.folder, manifest.skills)
+    }),
+  )
+  return folders.filter((folder) => folder !== undefined)
+}
+
 interface Loaded {
   readonly name: string
   readonly tools: readonly Tool[]
@@ -105,7 +123,7 @@ async function loadPackage(name: string, options: ToolPackagesOptions): Promise<
 /** Code of a foreign project does not run because the user's own configuration names a package that the project brings. */
 async function folderOf(
   name: string,
-  { configFolder, cwd, home, isTrusted }: ToolPackagesOptions,
+  { configFolder, cwd, home, isTrusted }: Omit<ToolPackagesOptions, 'taken'>,
 ): Promise<{ readonly folder: string } | { readonly problem: string } | { readonly notice: string }> {
   const isPath = /^(?:\.{0,2}\/|~)/.test(name)
   if (!isPath && readSpecifier(name)?.subpath !== '.') {
