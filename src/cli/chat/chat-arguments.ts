@@ -64,7 +64,8 @@ ${slashHelp()
 
 Ctrl-C cancels the turn, Esc stops its step, Esc twice goes back to your last
 message, Ctrl-D leaves. A line typed while the agent works reaches it at its
-next step. A backslash at the end of a line continues it. @ and Tab name a file.
+next step. A backslash at the end of a line continues it. @ and Tab name a file,
+Ctrl-V pastes a picture.
 `
 
 export const runHelp = `Gives an agent one prompt, and prints its reply. Nothing is asked: a call that

@@ -35,6 +35,7 @@ export async function chatCommand(args: ChatArguments, place: ChatPlace): Promis
     out: stdout,
     look,
     cwd,
+    environment,
     isVerbose: args.verbose,
     history: history.read(),
     remember: (line) => history.add(line),

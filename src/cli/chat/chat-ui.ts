@@ -20,6 +20,10 @@ export interface ChatUiOptions {
   /** Ctrl-C while a turn runs, or at an empty prompt for the second time. */
   readonly onInterrupt: () => void
   readonly onQuit: () => void
+  /** What stands in the line for a pasted text; `undefined`: itself. */
+  readonly onPaste?: (text: string) => string | undefined
+  /** The picture in the clipboard is wanted. */
+  readonly onPastePicture?: () => void
   /** Stops the program until it is continued, where the system can. */
   readonly suspend?: (() => void) | undefined
 }
@@ -71,6 +75,7 @@ export class ChatUi {
       complete: (before) => (this.#question === undefined ? completion(before, options.cwd) : [[], before]),
       onChange: () => this.#screen.update(),
       onSubmit: (text, shown) => this.#submitted(text, shown),
+      onPaste: (text) => (this.#question === undefined ? options.onPaste?.(text) : undefined),
       onKey: (name) => this.#key(name),
       onCandidates: (candidates) => this.#candidates(candidates),
     })
@@ -209,6 +214,13 @@ export class ChatUi {
     if (this.#editor.text === '') this.#editor.propose(text)
   }
 
+  /** Writes a text where the cursor is, unless something is asked. */
+  insert(text: string): void {
+    if (this.#question !== undefined) return
+    this.#editor.insert(text)
+    this.#screen.update()
+  }
+
   close(): void {
     this.work(undefined)
     this.#question = undefined
@@ -280,6 +292,7 @@ export class ChatUi {
   #key(name: KeyName): boolean {
     if (name === 'ctrl-z') this.#suspend()
     else if (name === 'ctrl-d') this.#options.onQuit()
+    else if (name === 'ctrl-v') this.#pastePicture()
     else if (name === 'escape' && this.#question !== undefined) this.#question.leave()
     else if (name === 'escape') this.#options.onEscape()
     else if (this.isWorking) this.#options.onInterrupt()
@@ -290,6 +303,10 @@ export class ChatUi {
       this.say('Press Ctrl-C again to leave.', 'dim')
     }
     return true
+  }
+
+  #pastePicture(): void {
+    if (this.#question === undefined) this.#options.onPastePicture?.()
   }
 
   #suspend(): void {

@@ -11,6 +11,8 @@ import { callText } from '../terminal/tool-text.ts'
 import { rewindAnswer, rewindAnswers, rewindCount, rewindQuestion, rewoundText } from './rewind-text.ts'
 import { showCall, showTurn } from './chat-turn.ts'
 import { ChatUi, type ChatUiOptions } from './chat-ui.ts'
+import { clipboardPicture } from './clipboard-picture.ts'
+import { Pictures } from './pictures.ts'
 import { slashAction } from './slash-actions.ts'
 import { serverPromptText } from './server-prompt.ts'
 import { typedLine } from './slash-commands.ts'
@@ -33,6 +35,8 @@ export interface ChatOptions extends Pick<
   'input' | 'out' | 'look' | 'cwd' | 'history' | 'markdown' | 'suspend'
 > {
   readonly sessions: ChatSessions
+  /** Where the programs that read the clipboard are looked up. */
+  readonly environment: NodeJS.ProcessEnv
   /** Shows what the model thinks. */
   readonly isVerbose: boolean
   /** Keeps a typed message for the history of later chats. */
@@ -46,6 +50,7 @@ const escapeTwiceMs = 600
 export class Chat {
   readonly #options: ChatOptions
   readonly #ui: ChatUi
+  readonly #pictures: Pictures
   #session: ChatSession
   /** Resolves with the exit code. */
   readonly #left = Promise.withResolvers<number>()
@@ -65,12 +70,15 @@ export class Chat {
   constructor(options: ChatOptions) {
     this.#options = options
     this.#session = options.sessions.first
+    this.#pictures = new Pictures(options.cwd, (text) => this.#ui.say(text, 'yellow'))
     this.#ui = new ChatUi({
       ...options,
       onSubmit: (line, shown) => this.#take(line, shown),
       onEscape: () => this.#escape(),
       onInterrupt: () => this.#interrupt(),
       onQuit: () => void this.leave(0),
+      onPaste: (text) => this.#pictures.pasted(text),
+      onPastePicture: () => void this.#guarded(() => this.#pastePicture()),
     })
   }
 
@@ -185,7 +193,7 @@ export class Chat {
   /** @param shown the text as it was typed, without what was pasted */
   async #say(text: string, shown: string): Promise<void> {
     const session = this.#session
-    const { message, notes } = await userMessage(text, this.#options.cwd, shown)
+    const { message, notes } = await userMessage(text, this.#options.cwd, shown, this.#pictures.of(text))
     for (const note of notes) this.#ui.say(note, 'yellow')
     if (session.isBusy && !session.isStopped) {
       // It joins the open turn at its next step.
@@ -258,7 +266,15 @@ export class Chat {
     const answer = plan.files.length === 0 ? {} : await this.#askFiles(plan)
     if (answer === 'stay') return this.#ui.say('Nothing was taken back.', 'dim')
     this.#ui.say(rewoundText(await session.rewind(count, answer), cwd), 'yellow')
-    this.#ui.propose(saidText(plan.message))
+    const text = saidText(plan.message)
+    this.#pictures.restore(plan.message, text)
+    this.#ui.propose(text)
+  }
+
+  async #pastePicture(): Promise<void> {
+    const found = await clipboardPicture(this.#options.environment)
+    if (typeof found === 'string') this.#ui.say(found, 'yellow')
+    else this.#ui.insert(this.#pictures.add(found, 'clipboard'))
   }
 
   async #askFiles(plan: RewindPlan): Promise<RewindOptions | 'stay'> {

@@ -7,7 +7,7 @@ export interface KeyInput extends NodeJS.ReadableStream {
 }
 
 /** Keys that mean something beside the line. */
-export type KeyName = 'escape' | 'ctrl-c' | 'ctrl-d' | 'ctrl-z'
+export type KeyName = 'escape' | 'ctrl-c' | 'ctrl-d' | 'ctrl-v' | 'ctrl-z'
 
 export interface LineEditorOptions {
   readonly history: readonly string[]
@@ -19,6 +19,8 @@ export interface LineEditorOptions {
   readonly onSubmit: (text: string, shown: string) => void
   /** Sees each key first; `true`: it has taken the key. */
   readonly onKey: (name: KeyName) => boolean
+  /** What stands for a pasted text; `undefined`: itself. */
+  readonly onPaste?: ((text: string) => string | undefined) | undefined
   /** Several candidates for Tab. */
   readonly onCandidates: (candidates: readonly string[]) => void
 }
@@ -127,7 +129,7 @@ export class LineEditor {
   #paste(): void {
     const text = (this.#pasted ?? '').replaceAll(/\r\n?/g, '\n').replaceAll('\t', '    ')
     this.#pasted = undefined
-    this.insert(this.#noted(text))
+    this.insert(this.#options.onPaste?.(text) ?? this.#noted(text))
   }
 
   /** A long text as a note that stands for it. */
@@ -201,7 +203,7 @@ export class LineEditor {
 function nameOf({ name, ctrl = false, meta = false }: Key): KeyName | undefined {
   if (name === 'escape' && !ctrl) return 'escape'
   if (!ctrl || meta) return undefined
-  return name === 'c' || name === 'd' || name === 'z' ? `ctrl-${name}` : undefined
+  return name === 'c' || name === 'd' || name === 'v' || name === 'z' ? `ctrl-${name}` : undefined
 }
 
 function inOneLine(text: string): string {

@@ -1,16 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { UserMessage } from '../../index.ts'
 import { inHome } from '../../runtime/config/folders.ts'
+import { maxPictureBytes, mediaTypeOf, tooLarge } from './pictures.ts'
 
-/** Files that a provider takes as pictures. */
-const imageTypes: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-}
+/** Names of files that are pictures. */
+const pictureNames = /\.(?:png|jpe?g|gif|webp)$/i
 const maxTextChars = 50_000
 const maxFileBytes = 5_000_000
 
@@ -20,17 +15,19 @@ type Block = UserMessage['content'][number]
  * A text with the files that it names by `@path`: text as text, pictures as pictures. `notes`: what was left out.
  *
  * @param typed where names of files are looked for: what was pasted names none. @default all of the text
+ * @param pictures that were pasted
  */
 export async function userMessage(
   text: string,
   cwd: string,
   typed: string = text,
+  pictures: readonly Block[] = [],
 ): Promise<{ readonly message: UserMessage; readonly notes: readonly string[] }> {
   const mentioned = new Set(Array.from(typed.matchAll(/(?:^|\s)@(\S+)/g), ([, path = '']) => path))
   const found = await Promise.all(Array.from(mentioned, (path) => fileBlock(path, cwd)))
   const blocks = found.filter((block) => typeof block === 'object')
   const notes = found.filter((block) => typeof block === 'string')
-  return { message: { role: 'user', content: [{ type: 'text', text }, ...blocks] }, notes }
+  return { message: { role: 'user', content: [{ type: 'text', text }, ...blocks, ...pictures] }, notes }
 }
 
 /** The text of such a message as it was typed, without the files that were added to it. */
@@ -47,7 +44,10 @@ async function fileBlock(path: string, cwd: string): Promise<Block | string | un
   if (!stats.isFile()) return `@${path} is no regular file, and is not added.`
   if (stats.size > maxFileBytes) return `@${path} is larger than ${maxFileBytes / 1e6} MB, and is not added.`
   const bytes = await readFile(full)
-  const mediaType = imageTypes[extname(full).toLowerCase()]
+  const isPicture = pictureNames.test(full)
+  if (isPicture && bytes.length > maxPictureBytes) return tooLarge(`@${path}`, bytes.length)
+  const mediaType = isPicture ? mediaTypeOf(bytes) : undefined
+  if (isPicture && mediaType === undefined) return `@${path} is no PNG, JPEG, GIF or WebP picture, and is not added.`
   if (mediaType !== undefined) return { type: 'file', mediaType, data: bytes.toString('base64'), name: path }
   if (bytes.includes(0)) return `@${path} is a binary file, and is not added.`
   const content = bytes.toString('utf8')
