@@ -36,8 +36,9 @@ export async function connect({
   const config = await readConfig(found, onNotice)
   const renew = async (refused: Account): Promise<Account> => {
     const now = await readConfig(found, onNotice)
+    if (now.userId !== refused.userId || now.server !== refused.server) throw otherAccount(now.userId)
     // Configured anew meanwhile.
-    if (now.accessToken !== refused.accessToken && now.userId === refused.userId) return now
+    if (now.accessToken !== refused.accessToken) return now
     const { deviceId, password, server, userId } = now
     if (password === undefined) throw noPassword()
     onNotice('The homeserver refuses the token; logging in again.')
@@ -48,6 +49,11 @@ export async function connect({
   }
   const home = await Homeserver.of(config, { clock, maxTries, onNotice, renew, signal })
   return { config, home, clock, folders: found }
+}
+
+function otherAccount(userId: string): EntiaError {
+  const what = `The homeserver refuses the token, and matrix.json names another account by now: ${userId}.`
+  return new EntiaError('matrix-failed', `${what} Start again.`, { errcode: 'M_UNKNOWN_TOKEN' })
 }
 
 function noPassword(): EntiaError {

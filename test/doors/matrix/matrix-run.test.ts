@@ -1,4 +1,5 @@
 import { textOf } from 'entia'
+import { matrixPoll, matrixRun } from 'entia/matrix'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../../behaviour/turns/driving.ts'
 import { lab, replies, running } from './rooms.ts'
@@ -46,6 +47,40 @@ describe('rooms', () => {
   })
 })
 
+describe('a bot', () => {
+  it('that is stopped in the midst of a turn answers after the next start', async () => {
+    const slow = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const at = await lab(async ({ messages }) => {
+      begun.resolve()
+      await slow.promise
+      return `You said: ${text(messages.at(-1))}`
+    })
+    const first = await running(at)
+    at.server.say(at.room, at.ada, 'Hello?')
+    await begun.promise
+    expect(await first.stop()).toBe(0)
+    slow.resolve()
+    await running(at)
+    await at.server.until(() => replies(at, at.room).length === 1)
+    expect(replies(at, at.room)).toEqual(['You said: Hello?'])
+  })
+
+  it.for<readonly [string, object]>([
+    ['an unknown option', { timeOutMs: 1 }],
+    ['a time that is none', { timeoutMs: -1 }],
+    ['tools that are no list', { tools: 'file' }],
+    ['a host that is none', { host: 7 }],
+  ])('refuses %s before it asks the homeserver', async ([, wrong]) => {
+    const at = await lab()
+    const before = at.server.requests.length
+    for (const begin of [matrixRun, matrixPoll]) {
+      expect(await rejection(begin({ ...at.options, ...wrong }))).toMatchObject({ code: 'invalid-argument' })
+    }
+    expect(at.server.requests).toHaveLength(before)
+  })
+})
+
 describe('a homeserver that', () => {
   it('answers 429 for an hour is waited for, by the times that it names', async () => {
     const at = await lab()
@@ -89,6 +124,16 @@ describe('a homeserver that', () => {
     at.server.say(at.room, at.ada, 'Hello?')
     await at.server.until(() => asked.length > faults.length && replies(at, at.room).length === 2)
     expect(asked.slice(0, 9)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 123_000, 183_000])
+  })
+
+  it('holds no sync back is asked in its own time', async () => {
+    const at = await lab()
+    let syncs = 0
+    await running(at, { timeoutMs: 0 })
+    const fromMs = at.clock.now()
+    at.server.fault = ({ path }) => void (path === '/v3/sync' && syncs++)
+    await at.server.until(() => syncs > 20)
+    expect(at.clock.now() - fromMs).toBeGreaterThanOrEqual(9_000)
   })
 
   it('has forgotten the token gets the password once', async () => {

@@ -158,6 +158,21 @@ describe('a call that needs a person', () => {
     expect(replies(at, at.room).at(-1)).toContain('a.txt')
   })
 
+  it('is asked about once, though the program stops before it knows that it has asked', async () => {
+    const at = await asking()
+    const first = await running(at)
+    let sends = 0
+    at.server.fault = ({ path }) => (path.includes('/send/') && sends++ >= 0 ? 'reply-lost' : undefined)
+    at.server.say(at.room, at.ada, 'Go.')
+    await at.server.until(() => sends > 0)
+    await first.stop()
+    at.server.fault = () => undefined
+    await running(at)
+    at.server.react(at.room, at.ada, await question(at), '👍')
+    await at.server.until(() => replies(at, at.room).length === 2)
+    expect(await isWritten(at)).toBe(true)
+  })
+
   it('is asked about by a poll too, which looks for reactions until it is answered', async () => {
     const at = await asking()
     await matrixPoll(at.options)

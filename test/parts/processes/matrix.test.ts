@@ -81,24 +81,16 @@ describe('entia matrix, as a program,', () => {
 })
 
 describe("the door 'entia/matrix'", () => {
+  it('says what to type where the SDK is not installed', async () => {
+    const missing = `throw Object.assign(new Error("Cannot find package 'matrix-js-sdk'"), { code: 'ERR_MODULE_NOT_FOUND' })`
+    expect(await configuring(missing)).toMatchObject({
+      code: 'missing-peer',
+      message: expect.stringMatching(/Type: npm install matrix-js-sdk$/),
+    })
+  })
+
   it('loads the SDK at its first use, which writes nothing and keeps no process alive', async () => {
-    const folder = await tempFolder()
-    const door = pathToFileURL(join(root, 'src/doors/matrix/index.ts')).href
-    const text = `
-      import { registerHooks } from 'node:module'
-      let loaded = 0
-      registerHooks({ resolve: (name, context, next) => (name === 'matrix-js-sdk' && loaded++, next(name, context)) })
-      const { matrixConfigure } = await import(${JSON.stringify(door)})
-      const before = loaded
-      const given = { server: 'http://127.0.0.1:9', user: 'b', password: 'p', room: '#r:x', users: ['@a:x'] }
-      const clock = { now: () => 0, date: () => 0, at: (_, fire) => (setImmediate(fire), () => {}) }
-      const { code, message } = await matrixConfigure({ ...given, clock }).catch((error) => error)
-      console.log(JSON.stringify({ before, after: loaded, code, message, open: process.getActiveResourcesInfo() }))`
-    await writeFile(join(folder, 'program.mjs'), text)
-    const words = ['--conditions=entia-source', join(folder, 'program.mjs')]
-    const { stderr, stdout } = await promisify(execFile)(process.execPath, words, { timeout: 30_000 })
-    expect(stderr).toBe('')
-    const { open, ...rest } = JSON.parse(stdout) as { readonly open: readonly string[] }
+    const { open, ...rest } = await configuring('')
     expect(open.filter((each) => each !== 'PipeWrap')).toEqual([])
     expect(rest).toMatchObject({
       before: 0,
@@ -108,3 +100,42 @@ describe("the door 'entia/matrix'", () => {
     })
   })
 })
+
+interface Tried {
+  /** How often the SDK was asked for, before and after the first call. */
+  readonly before: number
+  readonly after: number
+  readonly code: string
+  readonly message: string
+  /** What keeps the process alive. */
+  readonly open: readonly string[]
+}
+
+/** Tries to configure an account of a homeserver that is not there, in a program of its own, which says nothing else. */
+async function configuring(whenSdkIsLoaded: string): Promise<Tried> {
+  const folder = await tempFolder()
+  const door = pathToFileURL(join(root, 'src/doors/matrix/index.ts')).href
+  const text = `
+    import { registerHooks } from 'node:module'
+    let loaded = 0
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === 'matrix-js-sdk') {
+          loaded++
+          ${whenSdkIsLoaded}
+        }
+        return next(name, context)
+      },
+    })
+    const { matrixConfigure } = await import(${JSON.stringify(door)})
+    const before = loaded
+    const given = { server: 'http://127.0.0.1:9', user: 'b', password: 'p', room: '#r:x', users: ['@a:x'] }
+    const clock = { now: () => 0, date: () => 0, at: (_, fire) => (setImmediate(fire), () => {}) }
+    const { code, message } = await matrixConfigure({ ...given, clock }).catch((error) => error)
+    console.log(JSON.stringify({ before, after: loaded, code, message, open: process.getActiveResourcesInfo() }))`
+  await writeFile(join(folder, 'program.mjs'), text)
+  const words = ['--conditions=entia-source', join(folder, 'program.mjs')]
+  const { stderr, stdout } = await promisify(execFile)(process.execPath, words, { timeout: 30_000 })
+  expect(stderr).toBe('')
+  return JSON.parse(stdout) as Tried
+}
