@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, Command>> = {
   sessions: sessionsCommand,
   config: configCommand,
   skills: skillsCommand,
+  mcp: mcpCommand,
   serve: serveCommand,
   matrix: matrixCommand,
   ask: askCommand,
@@ -51,6 +52,7 @@ export async function main(): Promise<number | undefined> {
       run === sessionsCommand ||
       run === configCommand ||
       run === skillsCommand ||
+      run === mcpCommand ||
       run === serveCommand ||
       run === matrixCommand
     return error.code === 'config-invalid' || (isChat && usageCodes.has(error.code)) ? 2 : 1
@@ -123,6 +125,13 @@ async function configCommand(words: readonly string[]): Promise<number> {
 async function skillsCommand(words: readonly string[]): Promise<number> {
   const { skillsCommand: kept } = await import('./skills-command.ts')
   return kept(words, { environment, cwd: process.cwd(), stdout, interruption })
+}
+
+async function mcpCommand(words: readonly string[]): Promise<number> {
+  const { mcpCommand: managed } = await import('./mcp-command.ts')
+  const stopped = new AbortController()
+  process.once('SIGINT', () => stopped.abort(new EntiaError('turn-failed', 'Stopped.')))
+  return managed(words, { environment, cwd: process.cwd(), stdout, stderr, signal: stopped.signal })
 }
 
 async function serveCommand(words: readonly string[]): Promise<number> {

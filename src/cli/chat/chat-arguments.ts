@@ -46,6 +46,7 @@ before it does harm.
   entia sessions list|show|remove      stored chats
   entia config check|path      configuration
   entia skills install|list|remove|test   instructions for certain tasks
+  entia mcp list               MCP servers, and what they offer
   entia serve                  offer the tools to MCP clients
   entia matrix run             answer in Matrix rooms (see entia matrix --help)
   entia ask                    ask a lead and its researchers about a folder

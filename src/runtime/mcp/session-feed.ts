@@ -22,14 +22,16 @@ interface ServedOptions {
 export async function sessionServers(
   { approve, channel = 'cli', onNotice, permissions }: ServedOptions,
   { mcp = {}, passEnv, permissions: configured = {} }: RuntimeConfig,
-  { cwd, folders: { cache } }: { readonly cwd: string; readonly folders: Folders },
+  { cwd, folders: { cache, state } }: { readonly cwd: string; readonly folders: Folders },
 ): Promise<{ readonly feed?: SessionServers; readonly permissions: Permissions | undefined }> {
   const { maxDeclared, servers = {} } = mcp
   if (Object.keys(servers).length === 0) return { permissions }
-  const [{ elicitationBy }, { SessionServers: Servers }] = await Promise.all([
+  const [{ elicitationBy }, { SessionServers: Servers }, { SignIns }] = await Promise.all([
     import('./approved-elicitation.ts'),
     import('./session-servers.ts'),
+    import('./sign-in.ts'),
   ])
+  const signIns = new SignIns(state)
   const feed = await Servers.open({
     servers,
     maxDeclared,
@@ -37,6 +39,7 @@ export async function sessionServers(
     cache,
     passEnv,
     onNotice: (notice) => onNotice?.(notice),
+    auth: (name, url) => signIns.provider(name, url),
     elicit: approve && elicitationBy(approve, channel),
   })
   const asked = feed.changed.filter((tool) => configured[tool] === 'allow').map((tool) => [tool, 'ask'] as const)

@@ -189,7 +189,7 @@ export class SessionServers implements ToolFeed {
 }
 
 /** @returns `undefined` for one with neither program nor address */
-function targetOf({
+export function targetOf({
   args,
   command,
   env,
