@@ -22,7 +22,7 @@ interface Kept {
 }
 
 /** Thrown where a person has to sign in. */
-export class SignInNeeded extends Error {
+class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded'
 
   constructor(server: string) {
