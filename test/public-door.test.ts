@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import building from '../tsconfig.build.json' with { type: 'json' }
 
 /** What can be imported, door by door, types aside. A name that comes or goes is a change that users see. */
 const doors: Readonly<Record<string, readonly string[]>> = {
@@ -402,6 +403,13 @@ describe('the package', () => {
   it('has these doors and no others', () => {
     const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json')
     expect(paths.map((path) => path.replace('.', manifest.name))).toEqual(Object.keys(doors))
+  })
+
+  it('is built with the types of each door', () => {
+    const sources = Object.values(manifest.exports).flatMap((door) =>
+      typeof door === 'string' ? [] : [door['entia-source']],
+    )
+    expect(building.files.map((path) => `./${path}`).toSorted()).toEqual(sources.toSorted())
   })
 
   it.for(Object.entries(doors))('exports by %s what is listed and nothing else', async ([door, names]) => {
