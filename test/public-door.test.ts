@@ -289,6 +289,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'timelinePage',
   ],
   'entia/runtime': [
+    'BackgroundShells',
     'FileBackups',
     'FileTimes',
     'JsProcesses',

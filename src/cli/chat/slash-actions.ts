@@ -31,6 +31,8 @@ export async function slashAction(name: SessionAction, rest: string, session: Ch
       return summaryText('closed with a record', await session.done(rest === '' ? undefined : rest))
     case 'permissions':
       return rest === '' ? permissionsText(session) : changePermission(session, rest)
+    case 'shells':
+      return rest === '' ? shellsText(session) : stopShell(session, rest)
     case 'resume-after-cost-ceiling':
       return raiseCeiling(session, rest)
     case 'plan':
@@ -66,6 +68,20 @@ async function agentsText(session: ChatSession): Promise<string> {
       `  ${sequence}  ${category}  ${status}  ${model}  ${durationText(ageMs)}  ${prompt.split('\n', 1)[0] ?? ''}`,
   )
   return [own, ...(rows.length === 0 ? ['  no subagents'] : rows)].join('\n')
+}
+
+function shellsText({ shells }: ChatSession): string {
+  const lines = shells?.list().map(({ ageMs, command, id, state }) => {
+    return `${id}  ${state}  ${durationText(ageMs)}  ${command.split('\n', 1)[0] ?? ''}`
+  })
+  return lines === undefined || lines.length === 0 ? 'Nothing runs in the background.' : lines.join('\n')
+}
+
+async function stopShell({ shells }: ChatSession, rest: string): Promise<string> {
+  const [word, id = '', ...more] = rest.split(/\s+/)
+  if (word !== 'stop' || id === '' || more.length > 0) return 'Write /shells, or /shells stop ID.'
+  if ((await shells?.stop(id)) === true) return `${id} is stopped.`
+  return `There is no shell ${id}.${didYouMean(id, shells?.list().map((shell) => shell.id) ?? [])}`
 }
 
 function summaryText(done: string, { failure, skipped, ...result }: SummaryResult): string {

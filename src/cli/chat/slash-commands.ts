@@ -18,6 +18,7 @@ export const slashCommands = {
     usage: '/resume-after-cost-ceiling [usd]',
     help: 'go on after a cost ceiling',
   },
+  shells: { usage: '/shells [stop ID]', help: 'what runs in the background, or stop it' },
   plan: { usage: '/plan', help: 'plan mode on or off' },
   skills: { usage: '/skills', help: 'the skills that the agent can read' },
   model: { usage: '/model [name]', help: 'the model, or use another one' },

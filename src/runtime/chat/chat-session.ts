@@ -20,6 +20,7 @@ import type { World } from '../../world/world.ts'
 import { type Answer, refusedAnswer } from '../ask/answer.ts'
 import { asAsking, askedTurn, attachedTurn, type Asking, type TurnUnderWay } from '../ask/ask.ts'
 import type { PartStream } from '../ask/part-stream.ts'
+import type { BackgroundShells } from '../tools/background-shells.ts'
 import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
 import { Observers, type Observer } from './observers.ts'
@@ -28,24 +29,8 @@ import { inUse } from './session-folder.ts'
 import { takeUpTools, type ToolFeed } from './tool-feed.ts'
 import { enterPlanMode } from './plan-mode.ts'
 import { toolCallEvent } from './tool-call-event.ts'
-import { refuseBlank, type TurnOptions, turnShapes } from './turn-options.ts'
+import { refuseBlank, type TurnOptions, type TurnResult, turnShapes } from './turn-options.ts'
 import { toolsOf, type ChatTools } from './chat-tools.ts'
-
-/** What a turn has come to. */
-export interface TurnResult {
-  /** The final text. Where the turn was stopped: the line that closes it, such as `[turn cancelled]`. */
-  readonly reply: string
-  readonly session: ChatSession
-  readonly stop: Stop
-  /** Of a turn that did not end well. */
-  readonly failure?: Failure | undefined
-  /** Model calls of the turn. */
-  readonly steps: number
-  /** Tokens of the agent's own calls in this turn. */
-  readonly usage: Answer['usage']
-  /** US dollars that the turn has cost; `undefined`: a price is unknown. */
-  readonly costUsd: number | undefined
-}
 
 /** What a chat session is made of. */
 export interface ChatSessionParts {
@@ -57,6 +42,7 @@ export interface ChatSessionParts {
   /** What the policy of its agent is made of, if the agent has none yet. */
   readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
   readonly rewinding: Rewinding
+  readonly shells?: BackgroundShells | undefined
   /** Called once before the Runner starts, such as to open the transcript. */
   readonly begin?: (() => void) | undefined
   /** Tools that come and go. */
@@ -77,6 +63,8 @@ export class ChatSession {
   /** The working folder of its tools. */
   readonly cwd?: string | undefined
   readonly channel: Channel
+  /** Shells that `bash` has left running, of its subagents too. */
+  readonly shells: Pick<BackgroundShells, 'list' | 'stop'> | undefined
   readonly #parts: ChatSessionParts
   readonly #observers: Observers
   #started: Promise<void> | undefined
@@ -92,6 +80,7 @@ export class ChatSession {
     this.channel = channel
     this.cwd = cwd
     this.runner = runner
+    this.shells = parts.shells
     this.#observers = new Observers((call, message) => {
       listenersOf.get(runner)?.emit({ type: 'observer-failed', world: this.key, ...call, message })
     })

@@ -17,6 +17,7 @@ import type { DataOf, Entity, Initial, Tag } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { World } from '../../world/world.ts'
 import { wholeModelName } from '../models/choose-provider.ts'
+import type { BackgroundShells } from '../tools/background-shells.ts'
 import { FileBackups } from '../tools/file-backups.ts'
 import { FileTimes } from '../tools/file-times.ts'
 import { policyEffects } from '../policy/policy-effects.ts'
@@ -43,6 +44,8 @@ export interface Kept {
   readonly feed?: ToolFeed | undefined
   /** What files had in them before its tools wrote them. */
   readonly backups?: FileBackups | undefined
+  /** Shells that its tools leave running. */
+  readonly shells?: BackgroundShells | undefined
   /** Called when it is closed. */
   readonly dispose?: (() => Promise<void>) | undefined
 }
@@ -155,6 +158,7 @@ function chatSession({ runner, agent, chatTools }: Driven, options: NewSessionOp
     cwd,
     feed: kept.feed,
     rewinding,
+    shells: kept.shells,
     policy: () => policyOf(options),
     begin: () => {
       if (kept.folder === undefined) return

@@ -54,6 +54,8 @@ const hints: Readonly<Record<string, (get: Argument) => string>> = {
   grep_files: (get) => `/${get('pattern')}/`,
   bash: body('command'),
   cmd: body('command'),
+  shell_output: (get) => get('id'),
+  shell_stop: (get) => get('id'),
   run_js: body('code'),
   js_help: (get) => [get('package'), get('symbol')].filter((part) => part !== '').join(' '),
   installed_packages: (get) => get('pattern'),

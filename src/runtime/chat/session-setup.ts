@@ -25,6 +25,7 @@ import { defaultLocalModel } from '../models/local-model.ts'
 import { builtInProviders } from '../../models/providers.ts'
 import { providersOf } from '../models/providers-of.ts'
 import { builtinTools } from '../tools/builtin-tools.ts'
+import { BackgroundShells } from '../tools/background-shells.ts'
 import { FileBackups } from '../tools/file-backups.ts'
 import { FileTimes } from '../tools/file-times.ts'
 import { JsProcesses } from '../tools/js/js-processes.ts'
@@ -98,7 +99,7 @@ export async function sessionSetup(options: SetupOptions = {}): Promise<ChatSess
   const system = await promptOf(options, place, more.text)
   const parts = shared(more)
   const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
-  const kept = { backups: parts.backups, feed, dispose: disposal(parts, feed) }
+  const kept = { backups: parts.backups, shells: parts.shells, feed, dispose: disposal(parts, feed) }
   const made = {
     ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
     ...names,
@@ -127,7 +128,7 @@ export async function openSession(options: OpenOptions): Promise<ChatSession> {
   const { maxSteps = settings.maxSteps, system } = options
   const parts = shared(await extensionsOf(options, settings, place))
   const { feed, permissions } = await sessionServers({ onNotice: toStderr, ...options }, settings, place)
-  const kept = { backups: parts.backups, feed, dispose: disposal(parts, feed), folder: sessions }
+  const kept = { backups: parts.backups, shells: parts.shells, feed, dispose: disposal(parts, feed), folder: sessions }
   const opened = {
     ...(await sessionOptions({ ...options, permissions }, settings, place, parts)),
     ...names,
@@ -232,11 +233,11 @@ async function promptOf(
 /** What the tools of a chat session share, and what extends them. */
 function shared(more: SessionExtensions) {
   const fileTimes = new FileTimes()
-  return { fileTimes, backups: new FileBackups(fileTimes), js: new JsProcesses(), more }
+  return { fileTimes, backups: new FileBackups(fileTimes), js: new JsProcesses(), shells: new BackgroundShells(), more }
 }
 
-function disposal({ js }: Shared, feed: { close(): Promise<void> } | undefined) {
-  return async (): Promise<void> => void (await Promise.all([js.close(), feed?.close()]))
+function disposal({ js, shells }: Shared, feed: { close(): Promise<void> } | undefined) {
+  return async (): Promise<void> => void (await Promise.all([js.close(), shells.close(), feed?.close()]))
 }
 
 type Shared = ReturnType<typeof shared>
@@ -246,7 +247,7 @@ async function sessionOptions(
   options: SetupOptions | OpenOptions,
   config: RuntimeConfig,
   place: Place,
-  { backups, fileTimes, js, more: { otherNames: names, tools } }: Shared,
+  { backups, fileTimes, js, shells, more: { otherNames: names, tools } }: Shared,
 ): Promise<NewSessionOptions> {
   const { cwd, env, home } = place
   const { approve, host, modelMap, permissions, planMode, policyFunction, verbose } = options
@@ -268,6 +269,7 @@ async function sessionOptions(
           backups,
           fileTimes,
           js,
+          shells,
         })
   return {
     ...('channel' in options && { channel: options.channel, history: options.history, seed: options.seed }),

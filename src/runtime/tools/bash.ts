@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../tools/define-tool.ts'
 import type { Tool } from '../../tools/port.ts'
+import type { BackgroundShells } from './background-shells.ts'
 import type { ToolSettings } from './settings.ts'
 
 const maxCommandChars = 100_000
@@ -8,23 +9,38 @@ const maxCommandChars = 100_000
 const commandSchema = () =>
   z.strictObject({
     command: z.string().min(1).max(maxCommandChars),
-    timeoutMs: z.int().min(1).max(600_000).default(120_000).describe('Longest run, in milliseconds.'),
+    timeoutMs: z
+      .int()
+      .min(1)
+      .max(600_000)
+      .default(120_000)
+      .describe('Longest run, in milliseconds. Does not count in the background.'),
+    background: z
+      .boolean()
+      .default(false)
+      .describe('Gives an id at once, and runs on until it ends or shell_stop stops it: for servers and watchers.'),
   })
 
 /** The tool `bash`, or `cmd` on a Windows without bash: runs a shell command in the working folder. */
-export function shellTool(settings: ToolSettings): Tool {
+export function shellTool(settings: ToolSettings, shells: BackgroundShells): Tool {
   const shell = process.platform === 'win32' && !hasBash(settings.environment()) ? 'cmd' : 'bash'
   return defineTool({
     name: shell,
     description:
       `Runs a command with ${shell} in the working folder, without input; each call is a new shell. ` +
-      'Gives what it prints, and [exit N] if that is not 0. Processes it leaves in the background are stopped at its end.',
+      'Gives what it prints, and [exit N] if that is not 0. Processes it leaves in the background are stopped at its end; with background: true it ' +
+      'runs on, and shell_output reads on.',
     input: commandSchema(),
     restart: 'once',
     category: 'code',
     operation: 'exec',
     paths: [],
-    run: async (input, context) => (await import('./run-command.ts')).runCommand(shell, input, settings, context),
+    run: async (input, context) => {
+      const { runCommand, startShell } = await import('./run-command.ts')
+      const { command, timeoutMs } = input
+      if (input.background) return startShell(shell, command, settings, shells, context)
+      return runCommand(shell, { command, timeoutMs }, settings, context)
+    },
   })
 }
 

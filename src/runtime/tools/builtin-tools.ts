@@ -9,6 +9,7 @@ import { builtInProviders } from '../../models/providers.ts'
 import { schemaIssues } from '../../rules/text/schema-issues.ts'
 import { shellTool } from './bash.ts'
 import { chatModelsTool, chatTool } from './chat-tools.ts'
+import { BackgroundShells } from './background-shells.ts'
 import { bareEnvironment, childEnvironment } from './child-environment.ts'
 import { fetchUrlTool } from './fetch-url.ts'
 import { FileBackups } from './file-backups.ts'
@@ -24,6 +25,7 @@ import { runJsTool } from './js/run-js.ts'
 import { replaceInFileTool } from './replace-in-file.ts'
 import { readHandleTool } from './read-handle.ts'
 import type { ToolSettings } from './settings.ts'
+import { shellOutputTool, shellStopTool } from './shell-tools.ts'
 import { withJudgedPlaces } from './judged-places.ts'
 import { webSearchTool } from './web-search.ts'
 import { writeFileTool } from './write-file.ts'
@@ -42,6 +44,8 @@ export interface BuiltinToolsOptions {
   readonly backups?: FileBackups | undefined
   /** The processes of `run_js`; who closes this object ends them. @default a new one, whose processes end with the program */
   readonly js?: JsProcesses | undefined
+  /** Shells that `bash` leaves running; who closes this object ends them. @default a new one, whose shells end with the program */
+  readonly shells?: BackgroundShells | undefined
   /** Environment of child processes, before secrets are taken out. @default that of the process */
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Variables that child processes get although their names look like secrets. @default [] */
@@ -62,6 +66,7 @@ const optionsSchema = () =>
     fileTimes: z.instanceof(FileTimes).optional(),
     backups: z.instanceof(FileBackups).optional(),
     js: z.instanceof(JsProcesses).optional(),
+    shells: z.instanceof(BackgroundShells).optional(),
     // The environment of a process is no plain object.
     env: z.custom<NodeJS.ProcessEnv>(environment.fits, `expected ${environment.wanted}`).optional(),
     passEnv: z.array(z.string()).optional(),
@@ -74,9 +79,15 @@ function isProvider(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'call' in value && typeof value.call === 'function'
 }
 
+/** Processes that outlive a call. */
+interface Processes {
+  readonly js: JsProcesses
+  readonly shells: BackgroundShells
+}
+
 /** Each category with its tools, in the order in which models read them. Those without tools have none yet. */
 const categories: Readonly<
-  Record<string, readonly ((settings: ToolSettings, reach: Reach, js: JsProcesses) => Tool)[]>
+  Record<string, readonly ((settings: ToolSettings, reach: Reach, own: Processes) => Tool)[]>
 > = {
   file: [
     (_, reach) => readFileTool(reach, { category: 'file', operation: 'read', paths: ['path'] }),
@@ -85,9 +96,13 @@ const categories: Readonly<
     (_, reach) => listFilesTool(reach, { category: 'file', operation: 'read', paths: ['path'] }),
     grepFilesTool,
   ],
-  code: [shellTool],
+  code: [
+    (settings, _, { shells }) => shellTool(settings, shells),
+    (_, __, { shells }) => shellOutputTool(shells),
+    (_, __, { shells }) => shellStopTool(shells),
+  ],
   git: [gitStatusTool, gitDiffTool, gitLogTool],
-  js: [(settings, _, js) => runJsTool(settings, js), jsHelpTool, installedPackagesTool],
+  js: [(settings, _, { js }) => runJsTool(settings, js), jsHelpTool, installedPackagesTool],
   data: [readHandleTool],
   web: [webSearchTool, fetchUrlTool],
   chat: [chatTool, chatModelsTool],
@@ -114,10 +129,10 @@ export function builtinTools(options: BuiltinToolsOptions): Tool[] {
     throw new EntiaError('invalid-argument', `builtinTools: ${schemaIssues(checked.error)}.`)
   }
   const settings = settingsOf(options)
-  const js = options.js ?? new JsProcesses()
+  const own = { js: options.js ?? new JsProcesses(), shells: options.shells ?? new BackgroundShells() }
   const reach = async () => new (await import('./whole-disk.ts')).WholeDisk(settings)
   const all = Object.entries(categories).flatMap(([category, makers]) =>
-    makers.map((make) => ({ category, tool: make(settings, reach, js) })),
+    makers.map((make) => ({ category, tool: make(settings, reach, own) })),
   )
   const known = [...all.map(({ tool }) => tool.declaration.name), ...Object.keys(categories), ...Object.keys(groups)]
   const granted = new Set<string>()

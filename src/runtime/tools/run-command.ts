@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { errorOutput } from '../../tools/tool-output.ts'
 import type { ToolContext, ToolOutput } from '../../tools/port.ts'
+import { BackgroundShell, type ShellProgram } from './background-shell.ts'
+import { type BackgroundShells, ShellRefused } from './background-shells.ts'
 import { NotStarted, type ProcessEnd, runProcess } from './process-tree.ts'
 import type { ToolSettings } from './settings.ts'
 import { maxOutputChars, ShellOutput } from './shell-output.ts'
@@ -17,17 +20,13 @@ export async function runCommand(
   settings: ToolSettings,
   context: ToolContext,
 ): Promise<string | ToolOutput> {
-  if (command.includes('\0')) return errorOutput('The command holds a NUL character.')
-  const { cwd } = settings
-  const folder = await stat(cwd).catch(() => undefined)
-  if (folder?.isDirectory() !== true) return errorOutput(`The working folder ${cwd} does not exist.`)
+  const program = await programOf(shell, command, settings)
+  if (typeof program === 'string') return errorOutput(program)
   const output = new ShellOutput()
   let end: ProcessEnd
   try {
     end = await runProcess({
-      ...programs[shell](command),
-      cwd,
-      env: settings.environment(),
+      ...program,
       timeoutMs,
       signal: context.signal,
       output: (bytes, stream) => {
@@ -39,10 +38,103 @@ export async function runCommand(
     if (error instanceof NotStarted) return errorOutput(error.message)
     throw error
   }
+  output.end()
   const text = await output.text(context)
   const note = endNote(end, timeoutMs, output.lengthChars)
   if (note === undefined) return text
   return { content: [{ type: 'text', text: text === '' ? note : `${text}\n${note}` }], isError: true }
+}
+
+/** How long a shell in the background is watched before its call returns, in milliseconds of real time. */
+const firstLookMs = 500
+
+/** Does the work of `bash` and `cmd` in the background. */
+export async function startShell(
+  shell: 'bash' | 'cmd',
+  command: string,
+  settings: ToolSettings,
+  shells: BackgroundShells,
+  context: ToolContext,
+): Promise<string | ToolOutput> {
+  const program = await programOf(shell, command, settings)
+  if (typeof program === 'string') return errorOutput(program)
+  // Ids of an earlier process must not lead to other shells.
+  const id = `sh_${createHash('sha256').update(`${context.world}/${context.key}`).digest('hex').slice(0, 8)}`
+  return orRefused(async () => {
+    const started = shells.add(id, () => new BackgroundShell(command, ownerOf(context), program))
+    try {
+      await started.isOver(firstLookMs, context.signal)
+    } catch (error) {
+      await started.stop()
+      throw error
+    }
+    return shellText(id, started, context)
+  })
+}
+
+/** Does the work of `shell_output`. */
+export async function readShell(
+  shells: BackgroundShells,
+  { id, waitMs }: { readonly id?: string | undefined; readonly waitMs: number },
+  context: ToolContext,
+): Promise<string | ToolOutput> {
+  const owner = ownerOf(context)
+  if (id === undefined) {
+    const lines = shells.list(owner).map(({ command, id: each, state }) => `${each} [${state}] ${command}`)
+    return lines.length === 0 ? '[no background shells]' : lines.join('\n')
+  }
+  return orRefused(async () => {
+    const shell = shells.find(id, owner)
+    await shell.hasNews(waitMs, context.signal)
+    return shellText(id, shell, context)
+  })
+}
+
+/** Does the work of `shell_stop`. */
+export async function stopShell(
+  shells: BackgroundShells,
+  { id }: { readonly id: string },
+  context: ToolContext,
+): Promise<string | ToolOutput> {
+  return orRefused(async () => {
+    const shell = shells.find(id, ownerOf(context))
+    await shell.stop()
+    return shellText(id, shell, context)
+  })
+}
+
+async function shellText(id: string, shell: BackgroundShell, context: ToolContext): Promise<string> {
+  // A shell that ends now has printed all of it before.
+  const state = shell.isRunning ? `running in the background as ${id}` : `${id}: ${shell.state}`
+  const text = (await shell.read(context)).replace(/\n$/, '')
+  return text === '' ? `[${state}]` : `${text}\n[${state}]`
+}
+
+async function orRefused(work: () => Promise<string>): Promise<string | ToolOutput> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ShellRefused) return errorOutput(error.message)
+    throw error
+  }
+}
+
+/** Each agent of a chat session has shells of its own. */
+function ownerOf({ agent, world }: ToolContext): string {
+  return `${world}\0${agent}`
+}
+
+/** What runs a command, or why nothing does. */
+async function programOf(
+  shell: 'bash' | 'cmd',
+  command: string,
+  settings: ToolSettings,
+): Promise<ShellProgram | string> {
+  if (command.includes('\0')) return 'The command holds a NUL character.'
+  const { cwd } = settings
+  const folder = await stat(cwd).catch(() => undefined)
+  if (folder?.isDirectory() !== true) return `The working folder ${cwd} does not exist.`
+  return { ...programs[shell](command), cwd, env: settings.environment() }
 }
 
 const programs = {

@@ -18,7 +18,7 @@ const maxCodeChars = 1_000
 
 /** What a command prints, without terminal codes: its beginning and its end, however long it is. */
 export class ShellOutput {
-  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
   readonly #whole: string[] = []
   #keptChars = 0
   #tail = ''
@@ -44,9 +44,22 @@ export class ShellOutput {
     this.#keptChars += kept.length === text.length ? kept.length : maxKeptChars
   }
 
+  /** Takes what is printed from now on; this one may end within a character or a terminal code, and gets no more. */
+  next(): ShellOutput {
+    const next = new ShellOutput()
+    next.#decoders = this.#decoders
+    next.#begun = this.#begun
+    return next
+  }
+
+  /** Nothing more is printed: what has only begun counts as it is. */
+  end(): void {
+    this.#add(cleanText(this.#begun + this.#decoders.stdout.decode() + this.#decoders.stderr.decode()))
+    this.#begun = ''
+  }
+
   /** All of it, or its beginning and its end with a note between them. */
   async text({ handles }: Pick<ToolContext, 'handles'>): Promise<string> {
-    this.#add(cleanText(this.#begun + this.#decoders.stdout.decode() + this.#decoders.stderr.decode()))
     const whole = this.#whole.join('')
     if (this.lengthChars <= headChars + tailChars) return whole.replace(/\n$/, '')
     const head = cutText(whole, headChars)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startAnthropicServer } from '../../servers/anthropic-server.ts'
 import { type Handler, inTurn, type LoopbackServer, type Received, type Reply } from '../../servers/loopback.ts'
+import { processesWith } from '../../tools/running-processes.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { ChatTerminal, type ChatTerminalOptions } from './chat-terminal.ts'
 
@@ -93,6 +94,35 @@ describe('entia on a terminal', () => {
     terminal.type('//stats\r')
     await terminal.until('So you say.')
     expect(conversation(at.server.requests[2] as Received).at(-1)).toContain('"/stats"')
+  })
+
+  it.for<[string, (terminal: ChatTerminal) => void]>([
+    ['left', (terminal) => terminal.type('\u0004')],
+    ['terminated', (terminal) => terminal.kill('SIGTERM')],
+  ])('lists and stops what runs in the background, and ends the rest when it is %s', async ([, leave]) => {
+    const seconds = 300_000 + Math.trunc(performance.now())
+    const start = (id: string, command: string) => {
+      return { id, name: 'bash', arguments: JSON.stringify({ command, background: true }) }
+    }
+    const toolCalls = [start('call_1', `trap '' TERM; sleep ${seconds}`), start('call_2', `sleep ${seconds + 1}; true`)]
+    const at = await place(inTurn({ text: 'I start them.', toolCalls, usage }, { text: 'They run.', usage }))
+    const terminal = await chat(at, ['--allow', 'bash'], { columns: 120 })
+    terminal.type('/shells\r')
+    await terminal.until('Nothing runs in the background.')
+    terminal.type('Start both.\r')
+    await terminal.until('They run.')
+    terminal.type('/shells\r')
+    await terminal.until(
+      new RegExp(`^sh_\\w+  running  .*sleep ${seconds}\nsh_\\w+  running  .*sleep ${seconds + 1}; true$`, 'm'),
+    )
+    const [, id = ''] = new RegExp(`^(sh_\\w+).*sleep ${seconds + 1}; true$`, 'm').exec(terminal.screen.text) ?? []
+    terminal.type(`/shells stop ${id}\r`)
+    await terminal.until(`${id} is stopped.`)
+    expect(processesWith(`sleep ${seconds + 1}`)).toEqual([])
+    expect(processesWith(`sleep ${seconds}`)).not.toEqual([])
+    leave(terminal)
+    await terminal.ended
+    expect(processesWith(`sleep ${seconds}`)).toEqual([])
   })
 
   it('takes a line typed while the agent works into its next step', async () => {

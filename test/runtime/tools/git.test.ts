@@ -127,7 +127,15 @@ describe('built-in tools', () => {
   const file = ['read_file', 'write_file', 'replace_in_file', 'list_files', 'grep_files']
 
   it('named core are exactly the file, code and git tools', () => {
-    expect(names(['core'])).toEqual([...file, 'bash', 'git_status', 'git_diff', 'git_log'])
+    expect(names(['core'])).toEqual([
+      ...file,
+      'bash',
+      'shell_output',
+      'shell_stop',
+      'git_status',
+      'git_diff',
+      'git_log',
+    ])
   })
 
   it('are granted by category and by name; an empty category is fine', () => {
@@ -158,6 +166,8 @@ describe('built-in tools', () => {
       ['list_files', 'file', 'read', 'path', 'pure'],
       ['grep_files', 'file', 'read', 'path', 'pure'],
       ['bash', 'code', 'exec', '', 'once'],
+      ['shell_output', 'code', 'read', '', 'pure'],
+      ['shell_stop', 'code', 'read', '', 'keyed'],
       ['git_status', 'git', 'read', 'path', 'pure'],
       ['git_diff', 'git', 'read', 'file', 'pure'],
       ['git_log', 'git', 'read', 'file', 'pure'],

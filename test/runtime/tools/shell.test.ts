@@ -1,27 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Json } from 'entia'
+import { processesWith } from '../../tools/running-processes.ts'
 import { tempFolder } from '../../tools/temp-folder.ts'
 import { handlesIn } from '../../tools/calling.ts'
 import { toolsIn } from './tools-in.ts'
 
-/** Processes whose command line has this in it. */
-function processesWith(text: string): string[] {
-  return readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(text)
-    } catch {
-      return false
-    }
-  })
-}
-
 /** A number of seconds that no other test sleeps. */
 let seconds = 100_000 + (process.pid % 10_000) * 10
 const uniqueSleep = (): string => `sleep ${++seconds}`
-const running = (sleep: string): string[] => processesWith(sleep.replace(' ', '\0'))
 
 describe('bash', () => {
   it('gives both outputs in the order in which they come, in the working folder, without input', async () => {
@@ -46,7 +34,7 @@ describe('bash', () => {
     const text = await call('bash', { command: `${sleep} & ${sleep}`, timeoutMs: 500 })
     expect(text).toBe('[timed out after 500 ms]')
     expect(performance.now() - begin).toBeLessThan(3_000)
-    expect(running(sleep)).toEqual([])
+    expect(processesWith(sleep)).toEqual([])
   })
 
   it('is stopped at its timeout when it ignores SIGTERM, has closed its output, or has left its group', async () => {
@@ -61,7 +49,7 @@ describe('bash', () => {
       const begin = performance.now()
       expect(await call('bash', { command, timeoutMs: 400 })).toBe('[timed out after 400 ms]')
       expect(performance.now() - begin).toBeLessThan(3_000)
-      expect(running(sleep), command).toEqual([])
+      expect(processesWith(sleep), command).toEqual([])
     }
   })
 
@@ -69,7 +57,7 @@ describe('bash', () => {
     const call = toolsIn(await tempFolder())
     const sleep = uniqueSleep()
     expect(await call('bash', { command: `${sleep} & echo done` })).toBe('done')
-    expect(running(sleep)).toEqual([])
+    expect(processesWith(sleep)).toEqual([])
   })
 
   it('is over with its shell though something elsewhere holds its output open', async () => {
@@ -87,7 +75,7 @@ describe('bash', () => {
     await expect.poll(() => readFile(join(folder, 'begun'), 'utf8').catch(() => undefined)).toBe('')
     stop.abort(new Error('enough'))
     await expect(called).rejects.toThrow('enough')
-    expect(running(sleep)).toEqual([])
+    expect(processesWith(sleep)).toEqual([])
     await expect(toolsIn(folder)('bash', { command: 'true' }, { signal: stop.signal })).rejects.toThrow('enough')
   })
 
