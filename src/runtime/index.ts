@@ -13,9 +13,9 @@ export { policy } from '../rules/policy/policy.ts'
 export type { Channel, DataClass, Decision, Operation, PolicyConfig } from '../protocol/policy.ts'
 export type { CallFacts, PolicyCall } from '../rules/policy/call.ts'
 
-export type { ChatSession } from './chat/chat-session.ts'
+export type { ChatSession, TurnResult } from './chat/chat-session.ts'
 export type { RewindOptions, RewindPlan, RewindResult } from './chat/rewind.ts'
-export type { TurnOptions, TurnResult } from './chat/turn-options.ts'
+export type { TurnOptions } from './chat/turn-options.ts'
 export { newSession } from './chat/new-session.ts'
 export { newSessionDefaults, type NewSessionOptions } from './chat/session-options.ts'
 export {

@@ -13,7 +13,7 @@ import type { Message, UserMessage } from '../../protocol/message.ts'
 import { parseModel } from '../../protocol/model-name.ts'
 import { type Approval as Permission, approvals, type Channel } from '../../protocol/policy.ts'
 import type { Tool } from '../../tools/port.ts'
-import type { DataOf, Entity } from '../../world/component.ts'
+import type { Entity } from '../../world/component.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { callback, checkOptions, filledText, flag, oneOf, refuseMisfit } from '../../world/option-shapes.ts'
 import type { World } from '../../world/world.ts'
@@ -23,32 +23,30 @@ import type { PartStream } from '../ask/part-stream.ts'
 import type { BackgroundShells } from '../tools/background-shells.ts'
 import { isAtWork } from '../ask/turn-watch.ts'
 import { type ChatStats, chatStats } from './chat-stats.ts'
+import type { ChatSessionParts } from './chat-session-parts.ts'
 import { Observers, type Observer } from './observers.ts'
-import type { Rewinding, RewindOptions, RewindPlan, RewindResult } from './rewind.ts'
+import type { RewindOptions, RewindPlan, RewindResult } from './rewind.ts'
 import { inUse } from './session-folder.ts'
-import { takeUpTools, type ToolFeed } from './tool-feed.ts'
+import { takeUpTools } from './tool-feed.ts'
 import { enterPlanMode } from './plan-mode.ts'
 import { toolCallEvent } from './tool-call-event.ts'
-import { refuseBlank, type TurnOptions, type TurnResult, turnShapes } from './turn-options.ts'
-import { toolsOf, type ChatTools } from './chat-tools.ts'
+import { refuseBlank, type TurnOptions, turnShapes } from './turn-options.ts'
+import { toolsOf } from './chat-tools.ts'
 
-/** What a chat session is made of. */
-export interface ChatSessionParts {
-  readonly runner: Runner
-  readonly agent: Entity
-  readonly channel: Channel
-  readonly cwd?: string | undefined
-  readonly chatTools: ChatTools
-  /** What the policy of its agent is made of, if the agent has none yet. */
-  readonly policy?: (() => DataOf<() => typeof Policy.schema>) | undefined
-  readonly rewinding: Rewinding
-  readonly shells?: BackgroundShells | undefined
-  /** Called once before the Runner starts, such as to open the transcript. */
-  readonly begin?: (() => void) | undefined
-  /** Tools that come and go. */
-  readonly feed?: ToolFeed | undefined
-  /** Frees what the chat session has opened, such as its child processes. */
-  readonly dispose?: (() => Promise<void>) | undefined
+/** What a turn has come to. */
+export interface TurnResult {
+  /** The final text. Where the turn was stopped: the line that closes it, such as `[turn cancelled]`. */
+  readonly reply: string
+  readonly session: ChatSession
+  readonly stop: Stop
+  /** Of a turn that did not end well. */
+  readonly failure?: Failure | undefined
+  /** Model calls of the turn. */
+  readonly steps: number
+  /** Tokens of the agent's own calls in this turn. */
+  readonly usage: Answer['usage']
+  /** US dollars that the turn has cost; `undefined`: a price is unknown. */
+  readonly costUsd: number | undefined
 }
 
 /**

@@ -1,11 +1,8 @@
-import type { Failure, Stop } from '../../protocol/failure.ts'
 import type { UserMessage } from '../../protocol/message.ts'
 import type { Tool } from '../../tools/port.ts'
 import { EntiaError } from '../../world/entia-error.ts'
 import { shortly } from '../../world/known-options.ts'
 import type { ShapesOf } from '../../world/option-shapes.ts'
-import type { Answer } from '../ask/answer.ts'
-import type { ChatSession } from './chat-session.ts'
 import type { ToolSource } from './chat-tools.ts'
 
 /** Options of `turn`. */
@@ -37,20 +34,4 @@ export function refuseBlank(prompt: unknown): void {
     return type === 'text' && typeof text === 'string' && text.trim() === ''
   })
   if (isBlank) throw new EntiaError('empty-prompt', 'turn: the prompt is empty. Pass a text with something to answer.')
-}
-
-/** What a turn has come to. */
-export interface TurnResult {
-  /** The final text. Where the turn was stopped: the line that closes it, such as `[turn cancelled]`. */
-  readonly reply: string
-  readonly session: ChatSession
-  readonly stop: Stop
-  /** Of a turn that did not end well. */
-  readonly failure?: Failure | undefined
-  /** Model calls of the turn. */
-  readonly steps: number
-  /** Tokens of the agent's own calls in this turn. */
-  readonly usage: Answer['usage']
-  /** US dollars that the turn has cost; `undefined`: a price is unknown. */
-  readonly costUsd: number | undefined
 }

@@ -1,8 +1,8 @@
 import type { UserMessage } from '../../protocol/message.ts'
 import { objectWith, refuseMisfit } from '../../world/option-shapes.ts'
-import type { ChatSession } from './chat-session.ts'
+import type { ChatSession, TurnResult } from './chat-session.ts'
 import type { Observer } from './observers.ts'
-import type { TurnOptions, TurnResult } from './turn-options.ts'
+import type { TurnOptions } from './turn-options.ts'
 
 /**
  * Says something to a chat session and waits for the end of the turn that answers it. A turn that fails, is stopped or is
