@@ -103,7 +103,10 @@ const chatOptions = {
 
 /** @throws UsageError */
 export function chatArguments(words: readonly string[]): ChatArguments {
-  const { values, positionals } = parsedWords(withResume(words, true), chatOptions)
+  const { values, positionals } = parsedWords(
+    withResume(words, () => true),
+    chatOptions,
+  )
   if (positionals.length > 0) {
     const example = JSON.stringify(positionals.join(' '))
     throw new UsageError(`entia chat takes no prompt. Type it in the chat, or run entia -p ${example}.`)
@@ -113,7 +116,7 @@ export function chatArguments(words: readonly string[]): ChatArguments {
 
 /** Of `entia run PROMPT` and `entia -p PROMPT`. @throws UsageError */
 export function runArguments(words: readonly string[]): RunArguments {
-  const { values, positionals } = parsedWords(withResume(words, false), {
+  const { values, positionals } = parsedWords(withResume(words, hasPrompt(words) ? () => true : isKeyLike), {
     ...chatOptions,
     print: { type: 'string', short: 'p' },
     output: { type: 'string' },
@@ -166,15 +169,26 @@ export function namesIn(lists: readonly string[]): string[] {
   return lists.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '')
 }
 
+/** Is the prompt that of `-p`, so that no other word is one? */
+function hasPrompt(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return words.slice(0, end === -1 ? undefined : end).some((word) => /^(?:-p|--print(?:=|$))/.test(word))
+}
+
+/** A key, such as `20261123-160000-abcd`, or so much of one that no prompt begins so. */
+function isKeyLike(word: string): boolean {
+  return /^\d{8}(?:-\d{0,6}(?:-\w{0,4})?)?$/.test(word)
+}
+
 /** `--resume` may stand alone; the word behind it is its key, where no prompt can stand there. */
-function withResume(words: readonly string[], takesKey: boolean): string[] {
+function withResume(words: readonly string[], isKey: (word: string) => boolean): string[] {
   const given: string[] = []
   for (let index = 0; index < words.length; index++) {
     const word = words[index] as string
     if (word === '--') return [...given, ...words.slice(index)]
     const next = words[index + 1]
     if (word !== '--resume') given.push(word)
-    else if (takesKey && next !== undefined && !next.startsWith('-')) {
+    else if (next !== undefined && !next.startsWith('-') && isKey(next)) {
       given.push(`--resume=${next}`)
       index++
     } else given.push('--resume=')

@@ -10,6 +10,7 @@ import {
   readRuntimeConfig,
   sessionSetup,
 } from '../../runtime/index.ts'
+import { otherLocalModels } from '../../runtime/models/local-model.ts'
 import { didYouMean } from '../../world/near-names.ts'
 import { UsageError } from '../parsed-words.ts'
 import type { ChatArguments } from './chat-arguments.ts'
@@ -36,6 +37,7 @@ export async function openChat(options: OpenChatOptions): Promise<ChatSession> {
     throw new UsageError(`--cwd must be a folder; ${cwd} is none.`)
   }
   const session = await foundChat(options)
+  await refuseMissingModel(session, options)
   const names = session.world.get(session.agent, ToolRegistry)?.tools.map(({ name }) => name) ?? []
   const unknown = options.args.allow.find((name) => !names.includes(name) && !isOfServer(name))
   if (unknown === undefined) return session
@@ -49,6 +51,23 @@ export async function openChat(options: OpenChatOptions): Promise<ChatSession> {
 function isOfServer(name: string): boolean {
   return name.includes('__')
 }
+
+/** A local model that is not installed answers nothing. A stored chat opens all the same, and can go on with another. */
+async function refuseMissingModel(
+  session: ChatSession,
+  { args, environment, onNotice }: OpenChatOptions,
+): Promise<void> {
+  const { model, provider } = session
+  const others = provider === 'ollama' ? await otherLocalModels(model, environment) : undefined
+  if (others === undefined) return
+  const there = others.length === 0 ? 'It has no model yet.' : `It has ${others.slice(0, maxModelsNamed).join(', ')}.`
+  const what = `Ollama has no model ${model}. Install it with: ollama pull ${model}. ${there}`
+  if (args.resume !== undefined) return onNotice(what)
+  await session.close()
+  throw new UsageError(what)
+}
+
+const maxModelsNamed = 10
 
 async function foundChat(options: OpenChatOptions): Promise<ChatSession> {
   const { approve, args, cwd, onNotice } = options

@@ -1,4 +1,6 @@
 import type { ApprovalQuestion, Approve } from '../../engine/effects/approval-effect.ts'
+import { SubagentSession } from '../../../components/sessions/subagent-session.ts'
+import type { World } from '../../world/world.ts'
 import type { Answer } from '../../../components/agent/tool-call.ts'
 import type { Channel, Decision } from '../../protocol/policy.ts'
 import { urlArguments } from '../../rules/policy/call.ts'
@@ -12,6 +14,8 @@ export interface ApprovalCall extends ChatCall {
   readonly approval: string
   /** The answer may be remembered for the chat session. */
   readonly mayRemember: boolean
+  /** Who calls, such as `subagent explore`; absent: the agent of the chat session itself. */
+  readonly by?: string | undefined
   /** The beginning of a shell command that `remember: 'command'` would cover; absent where it would cover nothing. */
   readonly commandStart?: string | undefined
 }
@@ -34,12 +38,29 @@ export type ApproveCall = (
   context: { readonly signal: AbortSignal },
 ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>
 
+/** The chat session whose calls are asked about. */
+export interface AskedIn {
+  readonly channel: () => Channel
+  /** Absent until the chat session is made. */
+  readonly world: () => World | undefined
+}
+
+/** Whose call it is, by the name of the World that it is made in. */
+function caller(name: string, root: World | undefined): string | undefined {
+  if (root === undefined || root.name === name) return undefined
+  const sessions = root.entitiesWith(SubagentSession).map((session) => root.read(session, SubagentSession))
+  const session = sessions.find(({ sessionId }) => sessionId === name)
+  return session === undefined ? 'a subagent of a subagent' : `subagent ${session.category}`
+}
+
 /** How a Host asks, by a chat session's function. */
-export function approveBy(ask: ApproveCall, channel: () => Channel): Approve {
+export function approveBy(ask: ApproveCall, { channel, world }: AskedIn): Approve {
   return async (question) => {
     try {
       const { decision, signal } = question
-      return readAnswer(await ask(callOf(question, channel()), decision ?? byDeclaration, { signal }))
+      return readAnswer(
+        await ask(callOf(question, channel(), caller(question.world, world())), decision ?? byDeclaration, { signal }),
+      )
     } catch (error) {
       return { approved: false, reason: `asking failed: ${thrownMessage(error)}` }
     }
@@ -49,7 +70,7 @@ export function approveBy(ask: ApproveCall, channel: () => Channel): Approve {
 /** Of a call that no policy has judged: its tool declares that it needs an approval. */
 const byDeclaration: Decision = { model: 'cloud', approval: 'ask', reason: 'the tool needs an approval' }
 
-function callOf(question: ApprovalQuestion, channel: Channel): ApprovalCall {
+function callOf(question: ApprovalQuestion, channel: Channel, by: string | undefined): ApprovalCall {
   const {
     callId,
     commandStart,
@@ -71,6 +92,7 @@ function callOf(question: ApprovalQuestion, channel: Channel): ApprovalCall {
     operation,
     mayRemember,
     ...(commandStart !== undefined && { commandStart }),
+    ...(by !== undefined && { by }),
   }
 }
 

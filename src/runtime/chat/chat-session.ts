@@ -28,6 +28,7 @@ import { Observers, type Observer } from './observers.ts'
 import type { RewindOptions, RewindPlan, RewindResult } from './rewind.ts'
 import { inUse } from './session-folder.ts'
 import { takeUpTools } from './tool-feed.ts'
+import { knownModel } from '../models/choose-provider.ts'
 import { enterPlanMode } from './plan-mode.ts'
 import { toolCallEvent } from './tool-call-event.ts'
 import { refuseBlank, type TurnOptions, turnShapes } from './turn-options.ts'
@@ -226,12 +227,12 @@ export class ChatSession {
     return this.#observers.add(observer)
   }
 
-  /** Which model answers from the next step on: of the same provider, or `provider/model`. */
+  /** Which model answers from the next step on: of the same provider, or `provider/model`. @throws `unknown-provider` */
   async setModel(name: string): Promise<void> {
     refuseMisfit('setModel', 'name', name, filledText)
-    const { provider } = parseModel(name)
-    const isWhole = name.includes('/') && this.runner.host.hasProvider(provider)
-    const model = isWhole ? name : `${this.provider}/${name}`
+    const model = name.includes('/')
+      ? knownModel(name, this.provider, this.runner.host.providerNames)
+      : `${this.provider}/${name}`
     await this.#change((world) => world.patch(this.agent, Llm, { model }))
   }
 

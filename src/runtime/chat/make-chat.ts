@@ -21,7 +21,7 @@ import type { BackgroundShells } from '../tools/background-shells.ts'
 import { FileBackups } from '../tools/file-backups.ts'
 import { FileTimes } from '../tools/file-times.ts'
 import { policyEffects } from '../policy/policy-effects.ts'
-import { approveBy } from './approval.ts'
+import { approveBy, type AskedIn } from './approval.ts'
 import { ChatSession } from './chat-session.ts'
 import { enterPlanMode } from './plan-mode.ts'
 import { ChatTranscript } from './chat-transcript.ts'
@@ -54,7 +54,7 @@ export interface Kept {
 export function makeChat(options: NewSessionOptions, kept: Kept = {}): ChatSession {
   const { channel = newSessionDefaults.channel, seed } = options
   const chatTools = new ChatTools()
-  const host = chatHost(options, chatTools, () => channel, kept.feed)
+  const host = chatHost(options, chatTools, { channel: () => channel, world: (): World => world }, kept.feed)
   const parts = agentParts(options, host, kept.feed)
   const key = options.key ?? sessionKey(host.clock.date(), seed === undefined ? systemRandom : seededRandom(seed))
   const world = new World({ name: key, systems: standardSystems(), ...(seed !== undefined && { seed }) })
@@ -82,7 +82,8 @@ export async function openChat(
 ): Promise<ChatSession> {
   const chatTools = new ChatTools()
   let channel = options.channel ?? newSessionDefaults.channel
-  const host = chatHost(options, chatTools, () => channel, kept.feed)
+  let world: World | undefined
+  const host = chatHost(options, chatTools, { channel: () => channel, world: () => world }, kept.feed)
   const store = kept.folder.store(key)
   const dispose = async (): Promise<void> => {
     await store.close()
@@ -91,6 +92,7 @@ export async function openChat(
   try {
     const found = { name: key, systems: standardSystems(), components: standardComponents }
     const runner = await Runner.open({ ...found, host, store })
+    ;({ world } = runner)
     const agent = agentOf(runner.world)
     renew(runner.world, agent, options, host, kept.feed)
     const { cwd } = runner.world.read(agent, Policy)
@@ -192,13 +194,13 @@ function policyOf(options: NewSessionOptions): PolicyData {
 function chatHost(
   { approve, host = {}, policyFunction, tools = [] }: NewSessionOptions,
   chatTools: ChatTools,
-  channel: () => Channel,
+  asked: AskedIn,
   feed: ToolFeed | undefined,
 ): Host {
   const made: Host = new Host(
     {
       ...host,
-      ...(approve !== undefined && { approve: approveBy(approve, channel) }),
+      ...(approve !== undefined && { approve: approveBy(approve, asked) }),
       tools: tools.filter((tool) => 'call' in tool),
       effects: {
         ...policyEffects(policyFunction && { policy: policyFunction }),

@@ -93,6 +93,23 @@ export function wholeModelName(names: ModelNames, providers: readonly string[]):
   return `${provider}/${model}`
 }
 
+/**
+ * A whole name, `provider/model`, whose provider is one of these.
+ *
+ * @param own the provider whose models are meant where none is named
+ * @throws `unknown-provider`
+ */
+export function knownModel(name: string, own: string, providers: readonly string[]): string {
+  const provider = name.slice(0, name.indexOf('/'))
+  if (providers.includes(provider)) return name
+  throw unknownProvider(provider, providers, ` For a model of ${own} with this name: ${own}/${name}.`)
+}
+
+function unknownProvider(provider: string, names: readonly string[], advice = ''): EntiaError {
+  const what = `There is no model provider '${provider}'.${didYouMean(provider, names)}`
+  return new EntiaError('unknown-provider', `${what} Known: ${names.join(', ')}.${advice}`, { provider })
+}
+
 /** Splits `provider/model` where its first part is a known provider. @throws `conflicting-provider` */
 function namesIn({ provider, model }: ModelNames, known: Known): ModelNames {
   const slash = model?.indexOf('/') ?? -1
@@ -107,11 +124,7 @@ function namesIn({ provider, model }: ModelNames, known: Known): ModelNames {
 }
 
 function wholeNames({ provider = defaultProvider, model }: ModelNames, known: Known) {
-  if (!Object.hasOwn(known, provider)) {
-    const names = Object.keys(known)
-    const what = `There is no model provider '${provider}'.${didYouMean(provider, names)}`
-    throw new EntiaError('unknown-provider', `${what} Known: ${names.join(', ')}.`, { provider })
-  }
+  if (!Object.hasOwn(known, provider)) throw unknownProvider(provider, Object.keys(known))
   const chosen = model ?? known[provider]?.defaultModel
   if (chosen !== undefined) return { provider, model: chosen }
   const what = `The provider '${provider}' has no default model. Pass the option 'model'.`

@@ -54,6 +54,18 @@ export async function defaultLocalModel(options: LocalModelOptions = {}): Promis
   return model
 }
 
+/** The models that Ollama has, where it answers and this one is none of them; `undefined` otherwise. */
+export async function otherLocalModels(model: string, env: Environment): Promise<readonly string[] | undefined> {
+  const address = ollamaAddress(env)
+  if (address === undefined) return undefined
+  try {
+    const installed = await installedModels(address)
+    return installed.some((name) => withTag(name) === withTag(model)) ? undefined : installed
+  } catch {
+    return undefined
+  }
+}
+
 async function firstInstalled(address: string, wanted: readonly string[]): Promise<string | null> {
   try {
     const installed = new Set((await installedModels(address)).map(withTag))
@@ -66,13 +78,13 @@ async function firstInstalled(address: string, wanted: readonly string[]): Promi
 async function installedModels(address: string): Promise<readonly string[]> {
   const signal = AbortSignal.timeout(timeoutMs)
   const { body, ok } = await fetch(`${address}/api/tags`, { signal, redirect: 'error' })
-  if (!ok || body === null) return []
+  if (!ok || body === null) throw new Error('Ollama does not list its models.')
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   for await (const chunk of body) {
     chunks.push(chunk)
     sizeBytes += chunk.length
-    if (sizeBytes > maxListBytes) return []
+    if (sizeBytes > maxListBytes) throw new Error('The list of models is too long.')
   }
   const list: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
   const { models } = list as { readonly models: readonly { readonly name: string }[] }

@@ -38,6 +38,11 @@ describe('the arguments of a run', () => {
     [['Fix', 'it', '--output', 'json'], { prompt: 'Fix it', output: 'json' }],
     [['-p', '-'], { prompt: '-' }],
     [['--resume', 'And now?'], { resume: '', prompt: 'And now?' }],
+    [['-p', 'And now?', '--resume', '2026'], { resume: '2026', prompt: 'And now?' }],
+    [['--resume', 'latest', '-p', 'And now?'], { resume: 'latest', prompt: 'And now?' }],
+    [['--resume', '20261123-1600', 'And now?'], { resume: '20261123-1600', prompt: 'And now?' }],
+    [['--resume', '20261123-160000-abcd'], { resume: '20261123-160000-abcd' }],
+    [['--resume', '2026', 'was', 'it?'], { resume: '', prompt: '2026 was it?' }],
     [['--resume=2026', '--', '--dashes'], { resume: '2026', prompt: '--dashes' }],
   ])('%j', ([words, expected]) => {
     expect(runArguments(words)).toEqual({ ...nothing, prompt: undefined, output: 'text', ...expected })

@@ -48,6 +48,25 @@ describe('the model of a chat for which nobody named one', () => {
   })
 })
 
+describe('a local model that is not installed', () => {
+  it('is refused before anything is asked of it, with the command that installs it', async () => {
+    const { url: OLLAMA_HOST, requests } = await startOllama({ models: ['llama3.3:latest'] })
+    await expect(opened(['--provider', 'ollama'], { OLLAMA_HOST })).rejects.toThrow(
+      new UsageError(
+        'Ollama has no model gpt-oss:20b. Install it with: ollama pull gpt-oss:20b. It has llama3.3:latest.',
+      ),
+    )
+    expect(requests).toEqual(['GET /api/tags'])
+    expect(await opened(['--model', 'ollama/llama3.3'], { OLLAMA_HOST })).toMatchObject({ model: 'ollama/llama3.3' })
+    await expect(opened(['--model', 'ollama/none'], {})).rejects.toThrow('It has no model yet.')
+  })
+
+  it('is not known to be missing where Ollama is not there', async () => {
+    const OLLAMA_HOST = '127.0.0.1:1'
+    expect(await opened(['--provider', 'ollama'], { OLLAMA_HOST })).toMatchObject({ model: 'ollama/gpt-oss:20b' })
+  })
+})
+
 describe('the command line of a chat', () => {
   it('allows only tools that there are', async () => {
     const message = "--allow names the tool 'bsh', which this chat does not have. Did you mean 'bash'?"

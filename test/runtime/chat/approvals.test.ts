@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { realClock, type ScriptedReply, textOf } from 'entia'
+import { realClock, type ScriptedReply, SubagentRegistry, textOf } from 'entia'
 import {
   type ApprovalCall,
   type ApproveCall,
@@ -42,6 +42,24 @@ function answering(value: unknown): ApproveCall {
 }
 
 describe('a call that the policy asks about', () => {
+  it('says which subagent calls', async () => {
+    const asked: (string | undefined)[] = []
+    const { session } = await working(
+      [
+        { toolCalls: [{ name: 'subagent', arguments: { category: 'digger', prompt: 'Run it', background: false } }] },
+        { toolCalls: [running('touch b.ts')] },
+        'Ran it.',
+        { toolCalls: [running('touch c.ts')] },
+        'Done.',
+      ],
+      { approve: (call) => asked.push(call.by) > 0 },
+    )
+    const digger = { name: 'digger', model: 'script/m', tools: ['bash'] }
+    session.world.add(session.agent, SubagentRegistry({ subagents: { digger } }))
+    await turn('Go.', session)
+    expect(asked).toEqual(['subagent digger', undefined])
+  })
+
   it('is put to a person with what is known of it, and runs after a yes', async () => {
     const asked: unknown[] = []
     const approve: ApproveCall = (call, decision, { signal }) => {

@@ -139,6 +139,19 @@ describe('a turn', () => {
     expect(`${session.provider}/${session.model}`).toBe('script/other')
   })
 
+  it('refuses a model of a provider that there is not, and names those that there are', async () => {
+    const { session } = chatting([])
+    await expect(session.setModel('scirpt/large')).rejects.toMatchObject({
+      code: 'unknown-provider',
+      message: expect.stringMatching(
+        /^There is no model provider 'scirpt'\. Did you mean 'script'\? Known: .*script.* For a model of script with this name: script\/scirpt\/large\.$/,
+      ) as string,
+    })
+    expect(`${session.provider}/${session.model}`).toBe('script/m')
+    await session.setModel('script/of/others')
+    expect(session.model).toBe('of/others')
+  })
+
   it('needs something to answer', async () => {
     const { session } = chatting(['Yes.'])
     expect(await rejection(turn(' \n', session))).toMatchObject({ code: 'empty-prompt' })
