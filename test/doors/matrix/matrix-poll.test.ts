@@ -55,6 +55,21 @@ describe('a poll', () => {
     expect(replies(at, at.room)).toHaveLength(1)
   })
 
+  it.for([1, 2, 3, 4])('that loses the homeserver after %i requests leaves the rest to the next one', async (count) => {
+    const at = await polled()
+    const kitchen = at.server.addRoom('kitchen', [at.ada, at.bot])
+    at.server.say(at.room, at.ada, 'Hello?')
+    at.server.say(kitchen, at.ada, 'Bread?')
+    const from = at.server.requests.length
+    at.server.fault = ({ index }) => (index < from + count ? undefined : index % 2 === 0 ? 'lost' : 'reply-lost')
+    expect(await rejection(matrixPoll(at.options))).toMatchObject({ code: 'matrix-failed' })
+    at.server.fault = () => undefined
+    await matrixPoll(at.options)
+    expect([...replies(at, at.room), ...replies(at, kitchen)]).toEqual(['You said: Hello?', 'You said: Bread?'])
+    expect(await matrixPoll(at.options)).toBe(0)
+    expect(at.requests.length).toBe(2)
+  })
+
   it('begins each message anew, or goes on with the chat session of its room', async () => {
     const at = await polled()
     const said = async (words: string, options = at.options) => {

@@ -158,6 +158,20 @@ describe('a call that needs a person', () => {
     expect(replies(at, at.room).at(-1)).toContain('a.txt')
   })
 
+  it('is declined a minute after a restart without a reaction', async () => {
+    const at = await asking()
+    const first = await running(at)
+    at.server.say(at.room, at.ada, 'Go.')
+    await question(at)
+    await first.stop()
+    at.server.requests.length = 0
+    await running(at)
+    await question(at)
+    at.clock.advance(60_000)
+    await at.server.until(() => replies(at, at.room).length === 2)
+    expect(replies(at, at.room).at(-1)).toBe('[user declined: no reaction within 60 s]')
+  })
+
   it('is asked about once, though the program stops before it knows that it has asked', async () => {
     const at = await asking()
     const first = await running(at)
