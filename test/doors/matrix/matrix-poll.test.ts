@@ -102,7 +102,11 @@ describe('a poll', () => {
     ['is blank', (at) => at.server.say(at.room, at.ada, ' \n')],
     [
       'was redacted',
-      (at) => at.server.add(at.room, at.ada, 'm.room.message', {}, { unsigned: { redacted_because: {} } }),
+      (at) => {
+        const unsigned = { redacted_because: { type: 'm.room.redaction' } }
+        at.server.add(at.room, at.ada, 'm.room.message', {}, { unsigned })
+        at.server.add(at.room, at.ada, 'm.room.message', { msgtype: 'm.text', body: 'R' }, { unsigned })
+      },
     ],
     ['cannot be read', (at) => at.server.add(at.room, at.ada, 'm.room.message', { msgtype: 'm.text', body: 7 })],
     [

@@ -1,6 +1,6 @@
 import { textOf } from 'entia'
-import { matrixPoll, matrixRun } from 'entia/matrix'
-import { describe, expect, it } from 'vitest'
+import { matrixPoll, matrixRun, matrixSessions } from 'entia/matrix'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { rejection } from '../../behaviour/turns/driving.ts'
 import { lab, replies, running } from './rooms.ts'
 
@@ -78,6 +78,29 @@ describe('a bot', () => {
       expect(await rejection(begin({ ...at.options, ...wrong }))).toMatchObject({ code: 'invalid-argument' })
     }
     expect(at.server.requests).toHaveLength(before)
+  })
+})
+
+describe('the chat session of a room', () => {
+  it('that is closed in the midst of a turn goes on when it is opened again', async () => {
+    const slow = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const at = await lab(async () => {
+      begun.resolve()
+      await slow.promise
+      return 'Done.'
+    })
+    const sessions = matrixSessions(at.options)
+    const left = (await sessions.open(at.room)).turn('Go.').catch(() => undefined)
+    await begun.promise
+    await sessions.close()
+    await left
+    slow.resolve()
+    const session = await sessions.open(at.room)
+    onTestFinished(() => sessions.close())
+    expect(session.isBusy).toBe(true)
+    expect((await session.attach()).text).toBe('Done.')
+    expect(await sessions.open(at.room)).toBe(session)
   })
 })
 
